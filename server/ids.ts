@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto';
 const POOL = Buffer.allocUnsafe(4096);
 let at = POOL.length;
 
-/** `bytes` random bytes as text. Drawn from a pool: one system call serves many ids. */
+/** `bytes` random bytes as text, drawn from a pool: one system call serves many ids. */
 function random(bytes: number): string {
   if (at + bytes > POOL.length) {
     randomFillSync(POOL);
@@ -18,32 +18,35 @@ export const newEpoch = (): string => random(8);
 
 export const newScheduleId = (): string => `sch_${random(12)}`;
 export const newNoticeId = (): string => `ntc_${random(12)}`;
-/** 128 bits: whoever has a grant is known by more than its id, but nobody is to find out which there are. */
+/** 128 bits. A grant's id alone gives no access, but nobody must be able to guess which ids exist. */
 export const newGrantId = (): string => random(16);
 export const newRunId = (): string => `run_${random(12)}`;
 export const newMessageId = (): string => `msg_${random(12)}`;
 export const newCallId = (): string => `call_${random(12)}`;
-/** Names this process among all that ever answer. */
+/** A random prefix that identifies this process. */
 const REQUESTS = `req_${random(6)}`;
 let requests = 0;
 
-/** One request. Counted, which is many times cheaper than random text for each: it can be guessed, and lets nobody do anything. */
+/** Id of a request. Counted, because that is many times cheaper than random text. It can be guessed, and gives no access. */
 export const newRequestId = (): string => `${REQUESTS}${(++requests).toString(36)}`;
 
 export const newGatewayId = (): string => `gw_${random(9)}`;
-/** One start of a gateway. */
+/** Id of one start of a gateway. */
 export const newHolder = (gatewayId: string): string => `${gatewayId}.${random(6)}`;
 
 export const gatewayIdOf = (holder: string): string => holder.slice(0, holder.lastIndexOf('.'));
 
-/** At least 128 bits: whoever knows it may change what the connection receives, within its own scope. */
+/** At least 128 bits: anybody who knows it may change the connection's subscriptions, within their own scope. */
 export const newConnectionId = (): string => `conn_${random(18)}`;
 
 const DIGITS = Buffer.allocUnsafeSlow(4096);
 let digits = '';
 let digit = 0;
 
-/** Random hex digits, cut from a text: many times cheaper than one conversion for each. For what lives as long as one call, since a piece keeps the text. */
+/**
+ * Random hex digits, cut from a longer text, which is many times cheaper than separate conversions. Only for short-lived values, because
+ * each piece keeps the whole text in memory.
+ */
 function randomDigits(length: number): string {
   if (digit + length > digits.length) {
     digits = randomFillSync(DIGITS).toString('hex');
@@ -53,7 +56,7 @@ function randomDigits(length: number): string {
   return digits.slice(digit - length, digit);
 }
 
-/** Who calls without a connection: 144 bits, like the id of one. */
+/** Id of a caller without a connection: 144 bits, like a connection's. */
 export const newClientId = (): string => `conn_${randomDigits(36)}`;
 
 /** A trace id of W3C Trace Context: 16 bytes, hex. */

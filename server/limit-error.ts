@@ -1,11 +1,11 @@
 import { fieldError } from '../shared/errors.js';
 import { GatewayError, type GatewayErrorInit } from '../shared/gateway-error.js';
 
-/** What a limit or another option refuses. Callers are told no more than of any other error: which option it was is for the log. */
+/** A refusal by a limit or another option. Callers get an ordinary error; only the log names the option. */
 export class LimitError extends GatewayError {
   readonly #option: string;
 
-  /** @param option Such as `limits.queueLength`. */
+  /** @param option Name of the option, such as `limits.queueLength`. */
   constructor(option: string, error: GatewayErrorInit) {
     super(error);
     this.#option = option;
@@ -16,13 +16,13 @@ export class LimitError extends GatewayError {
   }
 }
 
-/** What an option refuses of a field that a caller gave. @param option Named in the message too, for whoever writes the client */
+/** A refusal of a caller's field by an option. @param option Also named in the message, for the author of the client */
 export function refusedField(option: string, path: string, message: string): LimitError {
   const { code, message: whole, details } = fieldError(path, `${message}; ${option} allows it`);
   return new LimitError(option, { code, message: whole, details });
 }
 
-/** The option by which a request was refused; undefined where that is none's doing. */
+/** The option that refused a request; undefined if none did. */
 export function optionOf(error: GatewayError): string | undefined {
   return error instanceof LimitError ? error.option : undefined;
 }

@@ -8,25 +8,26 @@ import { ExpressUpgrades } from './upgrades.js';
 
 /** A request as host middleware left it. */
 export interface HostRequest extends IncomingMessage {
-  // Whatever the host's own middleware has put there: `user`, `session`, …
+  // Properties that the host's own middleware has added, such as `user` or `session`.
   readonly [property: string]: any;
 }
 
 /** Options of the middleware. */
 export interface MiddlewareOptions {
   /**
-   * Names the user that the host's own middleware has authenticated. Nobody (undefined or null) leaves it to the gateway's `auth`; where
-   * that lets everybody in, because there is none, the request is refused.
+   * Names the user that the host's own middleware has authenticated. For undefined or null, the gateway's `auth` decides. If there is no
+   * `auth`, which would let everybody in, the request is refused.
    */
   readonly user?: (request: HostRequest) => UserLike | null | undefined;
 }
 
-/** Express middleware that serves a gateway; typed by its call alone, which is the same in Express 4 and 5. */
+/** Express middleware that serves a gateway. Its type is only its call, which Express 4 and 5 share. */
 export interface GatewayRouter<G> {
   (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void): void;
   readonly gateway: G;
   /**
-   * Serves WebSockets at `/ws` below the same mount, and those of plugins, through the host's own middleware. Other upgrades are left to their listeners.
+   * Serves WebSockets at `/ws` below the same mount, and those of plugins, through the host's own middleware. Other upgrades are left to
+   * other listeners.
    */
   attach(server: Server): void;
   readonly '~contract': G extends { readonly '~contract': infer Contract } ? Contract : never;
@@ -35,13 +36,13 @@ export interface GatewayRouter<G> {
 type AnyGateway = Gateway<any, any, any, any>;
 
 /**
- * Express middleware (for Express 5 and 4) that serves a gateway below any mount path, before or after `express.json()`. Paths that
- * are not the gateway's go to `next()`.
+ * Express middleware (for Express 5 and 4) that serves a gateway below any mount path, before or after `express.json()`. Paths that are not
+ * the gateway's go to `next()`.
  *
- * The gateway starts by itself: it opens its store, goes on with the runs that it finds there, and starts its plugins. Await
- * `gateway.start()` to hear what goes wrong, which else is in the log alone. A ready gateway that has a port of its own is left to you.
+ * The gateway starts by itself: it opens its store, resumes the runs that it finds there, and starts its plugins. Await `gateway.start()`
+ * to receive errors, which otherwise only go to the log. Start a ready gateway that has its own port yourself.
  *
- * @throws GatewayError `INVALID_REQUEST` naming each field that is wrong
+ * @throws GatewayError `INVALID_REQUEST` naming each wrong field
  *
  * @example
  * ```ts

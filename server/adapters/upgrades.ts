@@ -7,22 +7,22 @@ import type { HandleOptions } from '../transports/request.js';
 /** The part of a gateway that upgrades need. */
 export interface UpgradeTarget {
   tryUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options?: HandleOptions): boolean;
-  /** Whether one of this path may be its, wherever it is mounted. */
+  /** Whether the gateway may serve a path, wherever it is mounted. */
   mayUpgrade(path: string): boolean;
 }
 
 interface Upgrade {
   readonly socket: Duplex;
   readonly head: Buffer;
-  /** Where the host answers if the upgrade is not ours. */
+  /** Takes the host's answer if the gateway does not take the upgrade. */
   readonly answer: HostAnswer;
 }
 
 /**
- * Upgrades of an Express host. Express routes requests only, and a router does not know where it is mounted: so an upgrade that may
- * be ours is sent through the host's own handlers until it arrives at our router, stripped of the mount and with whatever the host's
- * middleware found out about the user. What the host answers instead is the answer. Any other upgrade is served as the plain request
- * that it would be without us, unless somebody else listens.
+ * Upgrades of an Express host. Express routes requests only, and a router does not know its mount path. So an upgrade that may be the
+ * gateway's is sent through the host's own handlers until it arrives at the router, without the mount path and with the user that the
+ * host's middleware found. If the host answers instead, that answer is sent. Any other upgrade is served as a plain request, as it would be
+ * without the gateway, unless another listener takes it.
  */
 export class ExpressUpgrades {
   readonly #gateway: UpgradeTarget;
@@ -32,7 +32,7 @@ export class ExpressUpgrades {
     this.#gateway = gateway;
   }
 
-  /** Serves an upgrade that came this way. False for anything else, which is untouched. */
+  /** Serves an upgrade that came through the host's handlers. Returns false for anything else and leaves it alone. */
   take(request: IncomingMessage, options: HandleOptions): boolean {
     const upgrade = this.#pending.get(request);
     if (!upgrade) return false;
@@ -44,7 +44,7 @@ export class ExpressUpgrades {
     return taken;
   }
 
-  /** Whether a request of the router is an upgrade that is not answered as a request. */
+  /** Whether a request of the router is an upgrade, which must not be answered as a request. */
   has(request: IncomingMessage): boolean {
     return this.#pending.has(request);
   }
@@ -63,14 +63,14 @@ export class ExpressUpgrades {
   }
 }
 
-/** The host's answer to an upgrade that is not ours. It leads nowhere where somebody else listens to upgrades, who may want it. */
+/** The host's answer to an upgrade that the gateway does not take. It is dropped if another listener may want the upgrade. */
 class HostAnswer {
-  // Not a subclass: Express gives every response a prototype of its own.
+  // Not a subclass: Express replaces the prototype of every response.
   readonly response: ServerResponse;
   readonly #socket: Duplex;
   readonly #leads: boolean;
   readonly #drained = () => this.response.emit('drain');
-  // The host's middleware takes its time; without a listener a reset meanwhile would end the process.
+  // Without an error listener, a reset while the host's middleware works would end the process.
   readonly #ignore = () => {};
 
   constructor(request: IncomingMessage, socket: Duplex, leads: boolean) {
@@ -82,7 +82,7 @@ class HostAnswer {
     this.resume();
   }
 
-  /** Lets go of the socket, which is to be somebody else's. */
+  /** Releases the socket for another owner. */
   release(): void {
     this.#socket.off('error', this.#ignore).off('drain', this.#drained);
     if (this.#leads) this.response.detachSocket(this.#socket as Socket);

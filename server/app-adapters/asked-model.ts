@@ -1,7 +1,7 @@
 import { parseUrl } from '../../shared/parse-url.js';
 import type { ModelMessage, ModelSettings } from '../diagnostics/messages.js';
 
-/** Providers that OpenTelemetry has a name for which is not theirs in the libraries. */
+/** OpenTelemetry's names of providers, where they differ from those of the libraries. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   'amazon-bedrock': 'aws.bedrock',
   amazon_bedrock: 'aws.bedrock',
@@ -16,14 +16,14 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   xai: 'x_ai',
 };
 
-/** A provider by OpenTelemetry's name for it. @param name As a library calls it, such as `openai.chat`. */
+/** OpenTelemetry's name of a provider. @param name The name that a library uses, such as `openai.chat`. */
 export function providerOf(name: unknown): string | undefined {
   if (typeof name !== 'string' || name === '') return undefined;
   const [family = name] = name.split('.');
   return Object.hasOwn(PROVIDERS, family) ? PROVIDERS[family] : family;
 }
 
-/** Where an endpoint is, without what else its address may hold. */
+/** Host and port of an endpoint, without anything else in its address. */
 export function serverOf(baseURL: unknown): ModelMessage['server'] {
   const url = typeof baseURL === 'string' ? parseUrl(baseURL) : null;
   if (!url) return undefined;
@@ -31,7 +31,7 @@ export function serverOf(baseURL: unknown): ModelMessage['server'] {
   return { address, port: port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port) };
 }
 
-/** The settings of a request, by the names that chat completions or the libraries have for them. */
+/** The settings of a request, under the names of chat completions or of the libraries. */
 export function settingsOf(request: Readonly<Record<string, unknown>>): ModelSettings {
   const number = (...names: readonly string[]): number | undefined =>
     names.map((name) => request[name]).find((value) => typeof value === 'number');

@@ -3,9 +3,9 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Turn } from '../apps/application.js';
 import { traceHeaders } from './trace-headers.js';
 
-/** A request as `fetch` tells of it before it is sent. */
+/** A request as `fetch` reports it before it is sent. */
 interface FetchRequest {
-  /** One text in older versions of Node. */
+  /** A single text in older versions of Node. */
   readonly headers: string | readonly unknown[];
   addHeader(name: string, value: string): void;
 }
@@ -14,8 +14,8 @@ const carried = new AsyncLocalStorage<string>();
 let isListening = false;
 
 /**
- * What a framework says while it answers, whose requests are its own to make: those by `fetch` carry the sender's trace on, unless they
- * have one. None where OpenTelemetry propagates.
+ * Yields the items of a framework that makes its own requests. Its `fetch` requests carry the sender's trace, unless they have one already,
+ * or OpenTelemetry propagates.
  */
 export async function* carryingTrace<T>(
   turn: Pick<Turn, 'traceparent'>,

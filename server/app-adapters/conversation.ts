@@ -2,8 +2,8 @@ import type { Message } from '../../shared/messages.js';
 import type { Turn } from '../apps/application.js';
 
 /**
- * What a model is told: the conversation, and before it what the caller asks for in this answer alone (`instructions` of the Responses
- * API), which is in no history.
+ * The conversation for a model, preceded by the caller's instructions for this answer only (`instructions` of the Responses API), which are
+ * in no history.
  */
 export function conversationOf(turn: Turn): readonly Message[] {
   const { instructions } = turn.parameters;

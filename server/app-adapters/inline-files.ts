@@ -6,11 +6,11 @@ import type { Turn } from '../apps/application.js';
 type MediaBlock = Extract<ContentBlock, { type: 'image' | 'file' | 'audio' }>;
 
 /**
- * Messages for a model: uploaded files that they name become inline bytes. In earlier messages a file that is gone, or too large for that,
- * becomes a remark, because refusing it would end every later run of the session too.
+ * Inlines the uploaded files of messages for a model. In earlier messages, a file that is gone or too large becomes a remark, because an
+ * error would end every later run of the session too.
  *
- * @param messages Those before `turn.message`, it, and what steers it.
- * @throws GatewayError `FILE_NOT_FOUND`, `PAYLOAD_TOO_LARGE` for a file of the message that is answered
+ * @param messages The messages before `turn.message`, that message, and messages that steer it.
+ * @throws GatewayError `FILE_NOT_FOUND`, `PAYLOAD_TOO_LARGE` for a file of the message to answer
  */
 export async function withFiles<M extends Pick<Message, 'role' | 'content'>>(
   turn: Turn,

@@ -3,9 +3,9 @@ import type { ToolSet } from '../apps/tool.js';
 import { toJsonSchema } from '../schema/json-schema.js';
 
 /**
- * The tools that a model may call through `turn.callTool`: the app's own, and those that the turn's caller brought along.
+ * The tools that a model may call through `turn.callTool`: the app's own, and those of the turn's caller.
  *
- * @param taken Whether a name is a tool of the app that the gateway does not know; a caller must not put its own in its place.
+ * @param taken Whether a name belongs to a tool of the app that the gateway does not know. A caller's tool must not replace it.
  */
 export function offeredTools(
   turn: Pick<Turn, 'clientTools'>,

@@ -2,12 +2,12 @@ import type { AppEvent, StepContext, Turn } from '../apps/application.js';
 
 type Item = string | AppEvent;
 
-/** A generator of what an app yields, with what it comes to. */
+/** A generator of an app's items, with a result. */
 export type Saying<T> = AsyncGenerator<Item, T>;
 
 /**
- * A step that says something while it goes on: what its generator yields is yielded here, unless the step had ended in a former process,
- * which has said it. Everything said is in the log before the step's outcome is kept.
+ * A step that yields while it is under way. The items of its generator are yielded here, unless the step ended in a former process, which
+ * has sent them. Every item is in the log before the step's outcome is kept.
  */
 export async function* streamedStep<T>(
   turn: Turn,
@@ -24,7 +24,7 @@ export async function* streamedStep<T>(
         await relay.put(value);
       }
     } finally {
-      // One that is cut off in the middle lets go of what it reads.
+      // An interrupted generator releases the stream that it reads.
       saying.return(undefined as never).catch(() => {});
     }
   });
@@ -37,7 +37,7 @@ export async function* streamedStep<T>(
   return (await outcome) as T;
 }
 
-/** Hands one item at a time to who yields it. It was yielded, and so appended, when the next one is asked for. */
+/** Passes one item at a time to the generator that yields it. An item has been yielded, and so appended, when the next one is requested. */
 class Relay {
   #item: { readonly value: Item; readonly taken: (error?: Error) => void } | null = null;
   #yielded: ((error?: Error) => void) | null = null;
@@ -54,7 +54,7 @@ class Relay {
     });
   }
 
-  /** The next item; null when there is none any more. */
+  /** The next item; null at the end. */
   async take(): Promise<Item | null> {
     this.#yielded?.();
     this.#yielded = null;
@@ -71,7 +71,7 @@ class Relay {
     this.#wake();
   };
 
-  /** Nobody yields any more. */
+  /** Ends the relay: nobody yields its items any more. */
   cut(): void {
     this.#cut = true;
     this.#yielded?.(over());

@@ -1,14 +1,14 @@
-/** What a model that is asked again says beyond what it had said before it was cut off; all of it from where it says something else. */
+/** The part of a repeated model answer that readers have not received. If the answer differs from the one before, all of it counts from there on. */
 export class Unsaid {
   #said: string;
   #at = 0;
 
-  /** @param said What readers have been told. */
+  /** @param said The text that readers have received. */
   constructor(said: string) {
     this.#said = said;
   }
 
-  /** What is to be said of a piece. */
+  /** The part of a piece that readers have not received. */
   take(delta: string): string {
     const left = this.#said.length - this.#at;
     if (left === 0) return delta;

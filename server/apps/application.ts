@@ -20,7 +20,7 @@ import type { StoredFile } from '../files/stored-file.js';
 import type { ConfirmPolicy } from './confirm-policy.js';
 import type { Tool, ToolOutput, ToolSet } from './tool.js';
 
-/** What an app may yield besides strings. */
+/** The items that an app may yield besides strings. */
 export type AppEvent =
   | { readonly type: 'content_delta'; readonly delta: string }
   | { readonly type: 'reasoning_delta'; readonly delta: string }
@@ -30,7 +30,7 @@ export type AppEvent =
   | ({ readonly type: 'data' } & LoggedEventData['data'])
   | ({ readonly type: 'custom' } & LoggedEventData['custom']);
 
-/** What an app may return when its answer is complete. */
+/** The result that an app may return when its answer is complete. */
 export interface AppResult {
   /** Appended to the answer. */
   readonly text?: string;
@@ -47,37 +47,37 @@ export type AppOutput =
   | MaybePromise<AppReturn>
   | Promise<AsyncIterable<string | AppEvent, AppReturn>>;
 
-/** A question to the person: `turn.ask`. */
+/** A question to the person, for `turn.ask`. */
 export interface Question<Schema extends StandardSchemaV1 | undefined = undefined> {
   readonly name: string;
   readonly payload?: unknown;
-  /** The answer is validated against it; one that does not fit is refused and the question stays open. */
+  /** Validates the answer. An answer that does not fit is refused, and the question stays open. */
   readonly schema?: Schema;
 }
 
-/** Schemas by name: of data blocks, of answers to questions. */
+/** Schemas by name, for data blocks and for answers to questions. */
 export type ContentSchemas = Readonly<Record<string, StandardSchemaV1>>;
 
-/** A request for the person's consent: `turn.confirm`. */
+/** A request for the person's consent, for `turn.confirm`. */
 export interface ConfirmationRequest extends ConfirmPolicy {
-  /** Of the tool or action in question. */
+  /** Name of the tool or action in question. */
   readonly name: string;
   readonly input?: unknown;
   /** Shown to the person. */
   readonly message?: string;
-  /** Of a `tool_use` that the app has yielded itself. */
+  /** Id of a `tool_use` that the app has yielded itself. */
   readonly callId?: string;
 }
 
-/** What the person said to a `turn.confirm`. */
+/** The person's reply to a `turn.confirm`. */
 export interface Confirmation {
   readonly approved: boolean;
   readonly reason?: string;
-  /** Present when the person changed the input. */
+  /** The input as the person changed it, if they did. */
   readonly input?: unknown;
-  /** Who voted what, of a question with a policy. */
+  /** The votes, for a question with a policy. */
   readonly votes?: readonly Vote[];
-  /** Nobody has decided it in time. */
+  /** Set if nobody decided it in time. */
   readonly expired?: true;
 }
 
@@ -90,39 +90,39 @@ export interface ToolSession {
 
 /** The session a turn belongs to. */
 export interface TurnSession extends ToolSession {
-  /** Names this conversation alone: the same `id` of another user has another, and so has the session that follows a `close`. */
+  /** Identifies this conversation only: the same `id` of another user has a different epoch, and so has the session after a `close`. */
   readonly epoch: string;
-  /** The title that it has by now. */
+  /** The present title. */
   readonly title: string | undefined;
 }
 
 /** Longest name of a step, in characters. */
 export const MAX_STEP_NAME = 128;
 
-/** What the function of a step is given. */
+/** The argument of a step's function. */
 export interface StepContext {
-  /** Names this step of this run alone, and is the same when it is run again: an idempotency key for what it calls. */
+  /** Identifies this step of this run, also when it runs again. Use it as an idempotency key for services that the step calls. */
   readonly key: string;
-  /** Aborted when the run ends for any reason but its own. */
+  /** Aborted when the run ends other than by its own end. */
   readonly signal: AbortSignal;
-  /** Whether a former process had begun it: it may have had its effect, of which only its result is missing. */
+  /** Whether a former process began the step. It may have had its effect, with only its result missing. */
   readonly interrupted: boolean;
 }
 
-/** A step that had begun when its process ended: whether it had its effect is not known. */
+/** A step that was under way when its process ended. Its effect is unknown. */
 export interface BegunStep {
   readonly name: string;
-  /** As its function was given it. */
+  /** The key that its function was given. */
   readonly key: string;
 }
 
-/** What a run that goes on after a restart finds. */
+/** The answer so far and the steps under way, for a run that resumes after a restart. */
 export interface ResumedAnswer extends Message {
   /** The steps that had begun and not ended, in the order of their calls. */
   readonly inFlight: readonly BegunStep[];
 }
 
-/** One turn of an app: the message to answer and everything it may do meanwhile. */
+/** One turn of an app: the message to answer, and the calls that the app may make meanwhile. */
 export interface Turn<
   Tools extends ToolSet = ToolSet,
   Data extends ContentSchemas = any,
@@ -130,68 +130,71 @@ export interface Turn<
 > {
   readonly runId: string;
   /**
-   * The answer so far, when the gateway was restarted during this run and the app is `resumable`; else null. What is yielded now is
-   * added to it. Tools that have a result in it need not be called again; the steps that were under way are in `inFlight`.
+   * The answer so far, if the gateway restarted during this run and the app is `resumable`; else null. The app's output is added to it.
+   * Tools that have a result in it need not be called again. `inFlight` lists the steps that were under way.
    */
   readonly resumed: ResumedAnswer | null;
   /** The text of the message. */
   readonly text: string;
   readonly message: Message;
-  /** The messages before `message`, oldest first; the last 1,000 at most. */
+  /** The messages before `message`, oldest first, at most the last 1,000. */
   readonly history: readonly Message[];
-  /** Aborted when the run ends for any reason but its own. */
+  /** Aborted when the run ends other than by its own end. */
   readonly signal: AbortSignal;
   readonly user: UserContext | null;
   readonly session: TurnSession;
-  /** What the sender attached to `send`; untrusted. */
+  /** Metadata that the sender attached to `send`; untrusted. */
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Tools that the sender brought along and answers itself. */
+  /** Tools that the sender brought along and answers. */
   readonly clientTools: readonly ClientTool[];
-  /** What the sender asks of the model: `temperature`, `max_tokens`, …; untrusted. */
+  /** Parameters that the sender asks of the model, such as `temperature` or `max_tokens`; untrusted. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** The `traceparent` (W3C Trace Context) that the sender's request came with, to be passed on to what the app calls. */
+  /** The `traceparent` (W3C Trace Context) of the sender's request, to pass on to services that the app calls. */
   readonly traceparent?: string | undefined;
-  /** What began the run, where nobody sent its message; null where somebody did. */
+  /** The trigger of the run, if nobody sent its message; else null. */
   readonly trigger: ScheduleTrigger | null;
   /**
-   * Calls one of `clientTools`, which the sender answers; the app's own tool where both have the name.
+   * Calls one of `clientTools`, which the sender answers. A tool of the app with the same name takes precedence.
    *
-   * @throws ToolCallError when it was declined or failed.
+   * @throws ToolCallError if the call was declined or failed.
    */
   callTool(tool: ClientTool, input: unknown): Promise<unknown>;
   /**
-   * Calls one of the app's tools: asks for confirmation where it needs one, logs the call and its result.
+   * Calls one of the app's tools. Asks for confirmation if needed, and logs the call and its result.
    *
-   * @throws ToolCallError when it was denied or failed.
+   * @throws ToolCallError if the call was denied or failed.
    */
   callTool<Name extends keyof Tools & string>(
     name: Name,
     input: InputOf<Tools[Name]>,
   ): Promise<OutputOf<Tools[Name]>>;
   /**
-   * Does something at most once to its end in this run. In a `resumable` app its outcome is kept with the run, beside the log: when
-   * the run goes on after a restart the same call is given it and the function is not called. Steps are matched by the order of
-   * their calls, and their names. The result is what JSON makes of it, also the first time.
+   * Does work that completes at most once in this run. In a `resumable` app, the run keeps the outcome beside the log: after a restart, the
+   * same call returns it and does not call the function. Steps are matched by the order and names of their calls. The result is always a
+   * JSON copy, also the first time.
    *
    * @param name 1 to 128 characters. Clients may read it in an error.
-   * @param work Does it. What it throws is the step's outcome too.
-   * @throws GatewayError `STEP_MISMATCH` when another step was called in this place before the restart; `INVALID_PARAMS` for a
-   *   result that is no JSON, a name that is none, and a step within a step; `PAYLOAD_TOO_LARGE` beyond `limits.stepsSize`
+   * @param work Does the work. An error that it throws is an outcome too.
+   * @throws GatewayError `STEP_MISMATCH` if another step was called in this place before the restart; `INVALID_PARAMS` for a
+   *   result that is not JSON, an invalid name, and a step within a step; `PAYLOAD_TOO_LARGE` beyond `limits.stepsSize`
    */
   step<T>(name: string, work: (step: StepContext) => T | Promise<T>): Promise<Wire<T>>;
   /**
-   * Waits for a time. In a `resumable` app that is a step, which ends at its time in whichever gateway has the session then, and keeps
-   * nothing in memory meanwhile: after `limits.parkMs` a run that only waits, and that nobody follows, leaves its process, and is run again
-   * from its steps when it is time. The time of the run stands still.
+   * Waits for a time, while the clock of the run stands still. In a `resumable` app the wait is a step, which ends in time at any gateway
+   * that then holds the session. A run that only waits, and that nobody follows, leaves memory after `limits.parkMs`, and runs again from
+   * its steps when the time comes.
    *
-   * @param name As of a step.
-   * @param time How long, in milliseconds, or until when.
+   * @param name Name of the step.
+   * @param time Duration in milliseconds, or the time of waking.
    * @throws GatewayError `INVALID_PARAMS`, and as `step`
    */
   sleep(name: string, time: number | Date): Promise<void>;
-  /** Takes the messages that were sent with `onBusy: 'steer'` since the last call; they become part of this run. */
+  /** Takes the messages that were sent with `onBusy: 'steer'` since the last call. They become part of this run. */
   steered(): readonly Message[];
-  /** Asks the person; resolves with the answer, as `schema`, or the app's own for questions of this name, makes it. Time spent waiting does not count towards the run's time-out. */
+  /**
+   * Asks the person. Resolves with the answer as parsed by `schema`, or by the app's schema for questions of this name. The wait does not
+   * count towards the run's time-out.
+   */
   ask<const Name extends string, Schema extends StandardSchemaV1 | undefined = undefined>(
     question: Question<Schema> & { readonly name: Name | (keyof Questions & string) },
   ): Promise<
@@ -202,16 +205,16 @@ export interface Turn<
         : unknown
   >;
   /**
-   * Asks the person for consent, for what is no tool of the app's own: a framework's tool, a graph's interrupt. The app's own tools
-   * ask by themselves (`confirm`).
+   * Asks the person for consent to an action other than the app's own tools, such as a framework's tool or a graph's interrupt. The app's
+   * own tools ask by themselves (`confirm`).
    *
-   * @throws GatewayError `INVALID_PARAMS` for a policy that is none, naming the field
+   * @throws GatewayError `INVALID_PARAMS` for an invalid policy, naming the field
    */
   confirm(request: ConfirmationRequest): Promise<Confirmation>;
   /**
-   * Creates or, with the id of an earlier one, replaces a data block of the answer. Returns its id.
+   * Creates a data block of the answer, or replaces the one with the given id. Returns the id.
    *
-   * @throws GatewayError `INVALID_PARAMS` for a value that does not fit the app's own schema for blocks of this name.
+   * @throws GatewayError `INVALID_PARAMS` for a value that does not fit the app's schema for blocks of this name.
    */
   data<Name extends PayloadName<PayloadTypes<Data>>>(
     name: Name,
@@ -219,20 +222,20 @@ export interface Turn<
     options?: { readonly id?: string },
   ): string;
   /**
-   * A file that was uploaded by the session's user, such as an image block of `message` names with its `fileId`; of a session that is
-   * shared, by anybody who shares it.
+   * A file that the session's user uploaded, for example the `fileId` of an image block of `message`. In a shared session, anybody who
+   * shares it may have uploaded the file.
    *
    * @throws GatewayError `FILE_NOT_FOUND`
    */
   file(fileId: string): Promise<StoredFile>;
-  /** Merges metadata into the answer's. */
+  /** Merges metadata into the metadata of the answer. */
   annotate(metadata: Readonly<Record<string, unknown>>): void;
   /**
-   * Gives the session a title, in place of the one it has (`session.title`). It is made one line, and cut at `limits.titleLength`; an
-   * empty one changes nothing.
+   * Sets the title of the session (`session.title`), in place of its present one. The title is made one line and cut at
+   * `limits.titleLength`. An empty one changes nothing.
    */
   title(text: string): void;
-  /** Logs a custom event: delivered and replayed, but not part of the answer. */
+  /** Logs a custom event. It is delivered and replayed, but not part of the answer. */
   emit<Name extends PayloadName<RegisteredEvents>>(
     name: Name,
     payload: PayloadAt<RegisteredEvents, Name>,
@@ -244,10 +247,10 @@ export interface Turn<
     options?: PublishOptions,
   ): void;
   /**
-   * Asks for a person: logs `hand_off_requested`, and ends the run with `handed_off`. What it has said stays its answer. The session shows
-   * that until somebody takes over; what is sent meanwhile begins runs as ever.
+   * Asks for a person: logs `hand_off_requested`, and ends the run with `handed_off`. The answer so far stays. The session shows the
+   * request until somebody takes over. Messages sent meanwhile begin runs as usual.
    *
-   * @throws GatewayError `INVALID_PARAMS` for roles or a reason that are none
+   * @throws GatewayError `INVALID_PARAMS` for invalid roles or an invalid reason
    */
   handOff(request?: HandOff): void;
   /** Adds token counts to the run's usage. */
@@ -257,10 +260,10 @@ export interface Turn<
 type InputOf<T> = T extends Tool<infer Input, any> ? Input : never;
 type OutputOf<T> = T extends Tool<any, infer Output> ? Output : never;
 
-/** What happens to a run when the last client that watched its session leaves. */
+/** The fate of a run when the last client that watched its session leaves. */
 export type OnDisconnect = 'continue' | 'abort';
 
-/** A conversational application. Any object with a compatible `run` is one. */
+/** A conversational application: any object with a compatible `run`. */
 export interface Application<
   Tools extends ToolSet = any,
   Data extends ContentSchemas = any,
@@ -268,14 +271,14 @@ export interface Application<
 > {
   readonly description?: string;
   readonly tools?: Tools;
-  /** Schemas of data blocks, by name, which `turn.data` checks; blocks that are not listed take anything. */
+  /** Schemas of data blocks by name, which `turn.data` checks. Blocks of other names may have any value. */
   readonly data?: Data;
-  /** Schemas of answers, by the question's name, for every `turn.ask` of that name without a schema of its own. */
+  /** Schemas of answers by the question's name, for each `turn.ask` of that name without its own schema. */
   readonly questions?: Questions;
   /**
-   * Whether runs that a restart of the gateway interrupted go on instead of ending as `lost`: `run` is called again for the same
-   * run, with the answer so far in `turn.resumed`. A confirmation or question that was open is answered where `run` comes to ask
-   * it again, with the same name and input. What `turn.step` has done is not done again. Needs a store that survives the process.
+   * Whether runs resume after a restart of the gateway instead of ending as `lost`: `run` is called again for the same run, with the answer
+   * so far in `turn.resumed`. An open confirmation or question stays open, and `run` gets its answer when it asks again with the same name
+   * and input. Steps of `turn.step` that ended are not done again. Needs a store that survives the process.
    *
    * @default false
    */
@@ -299,7 +302,10 @@ type ToolTypes<T> =
   T extends Tool<infer Input, infer Output> ? { readonly input: Input; readonly output: Output } : never;
 type SchemaInput<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Schema> : never;
 
-/** What apps say and ask, by name, for the type of their gateway; a name of several apps stands for any of them. */
+/**
+ * The types of tools, data blocks and questions of apps by name, for the type of their gateway. A name that several apps use has the union
+ * of their types.
+ */
 export interface ContentTypes<Apps> {
   readonly tools: { readonly [Name in NamesIn<Apps, 'tools'>]: ToolTypes<PartAt<Apps, 'tools', Name>> };
   readonly data: { readonly [Name in NamesIn<Apps, 'data'>]: SchemaInput<PartAt<Apps, 'data', Name>> };

@@ -2,27 +2,29 @@ import { z } from 'zod';
 import type { OnExpiry } from '../../shared/approvals.js';
 import { fieldError } from '../../shared/errors.js';
 
-/** Who may decide a confirmation, how many of them have to, and until when. Without any of it, anybody's one answer decides. */
+/**
+ * The people who may decide a confirmation, the number of approvals, and the time limit. Without a policy, one answer of anybody decides.
+ */
 export interface ConfirmPolicy {
-  /** Whoever holds one of these roles may vote. @default everybody who reaches the session */
+  /** Only users with one of these roles may vote. @default everybody who reaches the session */
   readonly roles?: readonly string[] | undefined;
-  /** How many people have to approve, up to 16. One denial denies. @default 1 */
+  /** Number of approvals needed, up to 16. One denial denies. @default 1 */
   readonly approvals?: number | undefined;
-  /** Whoever sent the message that is being answered has no vote. */
+  /** Excludes the sender of the message that is being answered. */
   readonly notBy?: 'sender' | undefined;
-  /** It is decided without them after so many milliseconds. @default never */
+  /** Time in milliseconds after which the question is decided without people. @default never */
   readonly expiresInMs?: number | undefined;
-  /** What comes then: `abort` ends the run. @default 'deny' */
+  /** The decision after that time; `abort` ends the run. @default 'deny' */
   readonly onExpiry?: OnExpiry | undefined;
-  /** After so many milliseconds these roles may vote too. */
+  /** Roles that may vote too after a time in milliseconds. */
   readonly escalate?: { readonly afterMs: number; readonly roles: readonly string[] } | undefined;
 }
 
-/** What a tool's `confirm` may be: whether it asks, or what it asks by. */
+/** The value of a tool's `confirm`: whether to ask, or the policy by which to ask. */
 export type Confirm = boolean | (ConfirmPolicy & { readonly message?: string | undefined });
 
 const MAX_APPROVALS = 16;
-/** A hundred years: what is due then has a date. */
+/** A hundred years, so that every due time is a valid date. */
 const MAX_MS = 100 * 365 * 86_400_000;
 
 const roles = z.array(z.string().min(1).max(128)).min(1).max(64);
@@ -38,17 +40,17 @@ const fields = {
 const policySchema = z.object(fields);
 const confirmSchema = z.strictObject({ ...fields, message: z.string().optional() });
 
-/** Whether any of a policy is said. */
+/** Whether any field of a policy is set. */
 export function hasPolicy(given: ConfirmPolicy): boolean {
   return Object.keys(fields).some((name) => given[name as keyof ConfirmPolicy] !== undefined);
 }
 
-/** @param path What the fields are those of. @throws GatewayError `INVALID_PARAMS` that names the field which is wrong */
+/** @param path Path of the fields, for the error. @throws GatewayError `INVALID_PARAMS` that names the wrong field */
 export function checkConfirm(confirm: Confirm, path: string): void {
   if (typeof confirm !== 'boolean') check(confirmSchema, confirm, `${path}.`);
 }
 
-/** The same for what a question of another kind says beside the policy. @throws GatewayError `INVALID_PARAMS` */
+/** Checks the policy of a question that has other fields beside it. @throws GatewayError `INVALID_PARAMS` */
 export function checkPolicy(policy: ConfirmPolicy): void {
   check(policySchema, policy, '');
 }

@@ -18,12 +18,12 @@ export interface App<
   session(name: string, options?: SessionOptions): SessionHandle;
 }
 
-/** How a gateway opens sessions of an app that it registered. */
+/** Opens sessions of an app for the gateway that registered it. */
 export type OpenSession = (name: string, options?: SessionOptions) => SessionHandle;
 
 const registrations = new WeakMap<object, OpenSession>();
 
-/** Connects an app with the gateway that registered it; the last one wins. */
+/** Connects an app to the gateway that registered it. The last gateway wins. */
 export function registerApp(app: object, open: OpenSession): void {
   registrations.set(app, open);
 }
@@ -31,7 +31,7 @@ export function registerApp(app: object, open: OpenSession): void {
 /**
  * Defines an app: its description, its tools, and the `run` that answers a message.
  *
- * @throws GatewayError `INVALID_PARAMS` for a tool whose `confirm` is no policy, naming the field
+ * @throws GatewayError `INVALID_PARAMS` for a tool with an invalid `confirm`, naming the field
  *
  * @example
  * ```ts

@@ -2,9 +2,9 @@ import { GatewayError } from '../../shared/errors.js';
 import type { PublishOptions } from '../../shared/method.js';
 
 /**
- * The type of what is published.
+ * The type of a published message.
  *
- * @throws GatewayError `INVALID_REQUEST` for options that are none, such as a bare type: it would be lost in silence
+ * @throws GatewayError `INVALID_REQUEST` for invalid options, such as a bare type, which would otherwise be lost silently
  */
 export function eventType(options: PublishOptions | undefined): string {
   if (options === undefined) return 'message';

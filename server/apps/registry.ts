@@ -14,7 +14,7 @@ export class AppRegistry {
   readonly defaultApp: string;
   readonly #apps: ReadonlyMap<string, Application>;
 
-  /** @throws GatewayError `INVALID_REQUEST` naming the field that is wrong. */
+  /** @throws GatewayError `INVALID_REQUEST` that names the wrong field */
   constructor(apps: Readonly<Record<string, Application>>, defaultApp: string) {
     for (const [name, app] of Object.entries(apps)) {
       if (!isAppName(name)) throw invalid(`apps.${name}`, 'app names are 1 to 128 of A-Z a-z 0-9 _ . @ + -');
@@ -32,7 +32,7 @@ export class AppRegistry {
     throw this.unknown(name);
   }
 
-  /** What is said of an app that there is not, and of one that the caller may not use. */
+  /** The error for an app that does not exist. An app that the caller may not use gets the same. */
   unknown(name: string): GatewayError {
     return new GatewayError({ code: 'APP_NOT_FOUND', message: `There is no app named ${name}` });
   }
@@ -49,7 +49,7 @@ export class AppRegistry {
     return formatSessionKey({ app, name }, this.defaultApp);
   }
 
-  /** @throws GatewayError `INVALID_REQUEST` for a malformed key, `APP_NOT_FOUND` for an unknown app. */
+  /** @throws GatewayError `INVALID_REQUEST` for a malformed key, `APP_NOT_FOUND` for an unknown app */
   parse(sessionId: string): SessionKey {
     const key = parseSessionKey(sessionId, this.defaultApp);
     this.get(key.app);
@@ -70,7 +70,7 @@ export class AppRegistry {
 
 const toolLists = new WeakMap<object, readonly ToolSummary[]>();
 
-/** Converted once: clients ask for the list often. */
+/** Convert once: clients ask for the list often. */
 function listTools(tools: ToolSet): readonly ToolSummary[] {
   let list = toolLists.get(tools);
   if (!list) {

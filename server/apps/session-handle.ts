@@ -21,81 +21,88 @@ import type { Schedule, ScheduleParams } from '../../shared/schedules.js';
 import type { Wire } from '../../shared/wire.js';
 import type { UserLike } from '../auth/types.js';
 
-/** Whose session host code means, where the key alone does not say it. */
+/** The owner of a session, for host code that names it by key. */
 export interface SessionOptions {
-  /** The session in this user's scope. */
+  /** The session is in this user's scope. */
   readonly user?: UserLike;
-  /** The session of the user `anonymous`. */
+  /** The session belongs to the user `anonymous`. */
   readonly anonymous?: true;
 }
 
 /** Options of a send from host code. */
 export type HostSendOptions = Omit<SendParams, 'sessionId' | 'message' | 'messages'> & {
-  /** Put before the message as if they had been sent and answered: a conversation that was held elsewhere. */
+  /** Messages to put before this one as if they had been sent and answered, such as a conversation held elsewhere. */
   readonly preceding?: readonly MessageInput[];
   /**
-   * Id of the message that it has to come behind: the last one that waits, else the answer that is being given, else the last one that is
-   * shown; null for none. Refused with `HISTORY_MOVED` where that is another one by then. @default whatever it is
+   * Id of the message that this one must follow: the last queued one, else the answer in progress, else the last one shown; null for none.
+   * Refused with `HISTORY_MOVED` if another message is the last by then.
+   *
+   * @default any
    */
   readonly behind?: string | null | undefined;
 };
 
-/** Options of answering a message again from host code. */
+/** Options for answering a message again from host code. */
 export type HostRegenerateOptions = Omit<RegenerateParams, 'sessionId'>;
 
-/** A run of a session, whoever began it. Iterating yields its events from its beginning. It runs whether or not it is looked at. */
+/** A run of a session, whoever began it. Iterating yields its events from the beginning. The run does not depend on being watched. */
 export interface HostFollowedRun extends AsyncIterable<GatewayEvent> {
-  /** Resolves for every way a run can end, wherever it ran. Rejects when its message was refused, or where it is not known. */
+  /** Resolves however and wherever the run ends. Rejects if its message was refused, or the outcome is unknown. */
   readonly result: Promise<RunResult>;
-  /** Its events up to its end. @param from A cursor: those after the event that carried it. @default its beginning */
+  /** The events of the run up to its end. @param from A cursor; yields the events after the one that carried it. @default its beginning */
   events(from?: string): AsyncIterable<GatewayEvent>;
-  /** What it is doing. */
+  /** The present state of the run. */
   status(): Promise<RunInfo>;
   abort(reason?: string): Promise<boolean>;
 }
 
 /** A run that host code started. */
 export interface HostRun extends HostFollowedRun {
-  /** Rejects when the message is refused. */
+  /** Rejects if the message is refused. */
   readonly accepted: Promise<Accepted>;
 }
 
-/** Options of reading a session's events. */
+/** Options for reading a session's events. */
 export interface HostEventsOptions {
-  /** Where to start, also at a cursor: after the event that carried it. @default 'now' */
+  /** The place to start at; a cursor means after the event that carried it. @default 'now' */
   readonly from?: From | (string & {});
   readonly signal?: AbortSignal;
 }
 
-/** What was published on a channel, or that messages are missing: what was published between is not kept any more. */
+/** A message published on a channel, or a notice that messages are missing because they are no longer kept. */
 export type HostChannelMessage<Payload> =
   | { readonly type: string; readonly payload: Wire<Payload>; readonly gap?: undefined }
   | { readonly type: 'gap'; readonly gap: EventOf<'gap'>; readonly payload?: undefined };
 
-/** A channel of a session, for host code. Iterating yields what JSON makes of what was published. */
+/** A channel of a session, for host code. Iterating yields JSON copies of the published messages. */
 export interface HostChannel<Payload = unknown> extends AsyncIterable<HostChannelMessage<Payload>> {
   publish(payload: Payload, options?: PublishOptions): Promise<void>;
 }
 
-/** A session as host code sees it: the same operations as on every transport, in one user's scope. */
+/** A session for host code, in one user's scope, with the same operations as on every transport. */
 export interface SessionHandle<Channels = any> {
   /** Canonical key. */
   readonly id: string;
   send(input: SendInput, options?: HostSendOptions): HostRun;
-  /** Answers a message again: the last one, itself or that of an answer (`messageId`). The new answer is a version beside the old one. */
-  regenerate(options?: HostRegenerateOptions): HostRun;
   /**
-   * Has the conversation end at another of its messages, also one that is not shown any more, or go on from a `version` as it did last;
-   * `null` for its beginning.
+   * Answers a message again: the one that `messageId` names, the one that a named answer belongs to, or the last. The new answer is a
+   * version beside the old one.
    */
+  regenerate(options?: HostRegenerateOptions): HostRun;
+  /** Moves the end of the conversation to another message, shown or not; to the latest end behind a `version`; or to the beginning with `null`. */
   move(to: string | null | { readonly version: string }): Promise<HistoryPlace>;
-  /** Begins a session of the same app with the messages up to one of these. @param options `at` names the last of them. @default the last one */
+  /**
+   * Begins a session of the same app with the messages up to one of these.
+   *
+   * @param options `at` names the last message.
+   * @default the last one
+   */
   fork(to: string, options?: { readonly at?: string }): Promise<ResultOf<'fork'>>;
-  /** A run that somebody else may have begun, also before a restart. It is known for 24 hours after its end at least. */
+  /** A run that anybody may have begun, also before a restart. It is known for at least 24 hours after its end. */
   run(runId: string): HostFollowedRun;
-  /** The session's events until the loop is left or the signal aborts. */
+  /** The session's events, until you leave the loop or the signal aborts. */
   events(options?: HostEventsOptions): AsyncIterable<GatewayEvent>;
-  /** A page of messages, oldest first; empty for a session that has not begun. */
+  /** A page of messages, oldest first. Empty for a session that has not begun. */
   history(options?: { readonly limit?: number; readonly before?: string }): Promise<HistoryPage>;
   status(): Promise<SessionStatusResult>;
   abort(options?: { readonly runId?: string; readonly reason?: string }): Promise<boolean>;
@@ -109,34 +116,34 @@ export interface SessionHandle<Channels = any> {
       readonly output?: unknown;
     },
   ): Promise<void>;
-  /** Changes the session's title, metadata, or whether it is archived: `null` takes a field away, what is left out stays. */
+  /** Changes the session's title, metadata or archived mark. `null` removes a field; omitted fields stay. */
   update(changes: SessionChanges): Promise<void>;
-  /** Sets a schedule: its message is sent `at` a time, or again and again, as `every` says. One of the same `id` takes its place. */
+  /** Sets a schedule, which sends its message `at` a time or repeatedly by `every`. Replaces the one with the same `id`. */
   schedule(schedule: Omit<ScheduleParams, 'sessionId'>): Promise<Schedule>;
-  /** Takes a schedule back, if there is one of that name. */
+  /** Removes a schedule, if there is one of that id. */
   unschedule(id: string): Promise<void>;
-  /** In the order in which they fire next. */
+  /** The schedules, ordered by their next time. */
   schedules(): Promise<readonly Schedule[]>;
   /**
-   * Tells its user of something of the host's own, as `notify` of the gateway tells of runs that end.
+   * Sends the session's user a notice of the host, by the same way as the gateway's `notify` tells of runs that end.
    *
-   * @returns the notice's id: the key of `deliver`, the id of webhooks
+   * @returns the id of the notice: the key of `deliver`, and the id of webhooks
    */
   notify(notice: CustomNotice): Promise<{ readonly id: string }>;
-  /** Has somebody else reach the session: a user of the same tenant, or whoever has the link. */
+  /** Gives access to the session to a user of the same tenant, or to anybody who has the link. */
   share(grant: Omit<ShareParams, 'sessionId'>): Promise<Shared>;
-  /** Ends a grant, if there is one, and what is open by it. */
+  /** Ends a grant, if there is one, and everything that is open by it. */
   unshare(grantId: string): Promise<void>;
-  /** The oldest first. */
+  /** The grants, the oldest first. */
   grants(): Promise<readonly Grant[]>;
   close(): Promise<void>;
-  /** Ends the conversation and drops all that is kept of the session. Its followers are told `session_closed`, with the reason `deleted`. */
+  /** Ends the conversation and drops everything that is kept of the session. Its followers receive `session_closed` with the reason `deleted`. */
   delete(): Promise<void>;
-  /** The messages that the conversation shows, or the events that are kept of it, the oldest first, read as they are asked for. */
+  /** The messages on the current path, or the retained events, the oldest first. Items are read as you ask for them. */
   export(what?: 'messages'): AsyncIterable<Message>;
   export(what: 'events'): AsyncIterable<GatewayEvent>;
   export(what: 'schedules'): AsyncIterable<Schedule>;
-  /** Begins the session with messages of elsewhere, as they were written there. */
+  /** Begins the session with messages from another system, unchanged. */
   import(
     messages: readonly unknown[],
     options?: Omit<ImportParams, 'sessionId' | 'messages'>,

@@ -9,13 +9,13 @@ import { issuesOf } from '../schema/validate.js';
 import type { ToolSession } from './application.js';
 import type { Confirm } from './confirm-policy.js';
 
-/** What a tool knows about its call. */
+/** The context of a tool's call. */
 export interface ToolContext {
   readonly signal: AbortSignal;
   readonly user: UserContext | null;
   readonly session: ToolSession;
   readonly callId: string;
-  /** Reports progress. Reports of one event-loop turn are coalesced into the last. */
+  /** Reports progress. Reports in one turn of the event loop are merged into the last. */
   progress(value: number, total?: number, message?: string): void;
 }
 
@@ -24,7 +24,7 @@ const blocksSchema = z.object({ content: z.array(contentBlockInputSchema) });
 
 const RESULT = Symbol.for('agent-session-gateway.tool-result');
 
-/** A tool's result with content of its own. */
+/** A tool's result with its own content blocks. */
 export interface ToolOutput<Structured = unknown> {
   readonly content: readonly ContentBlock[];
   readonly structured?: Structured;
@@ -34,7 +34,7 @@ export interface ToolOutput<Structured = unknown> {
 /**
  * Wraps a result that is more than text or JSON: images, resources, an error that is not thrown.
  *
- * @throws GatewayError `INVALID_REQUEST` naming the block and the field that is wrong, as in `content.0.mimeType: unknown field`
+ * @throws GatewayError `INVALID_REQUEST` naming the block and its wrong field, as in `content.0.mimeType: unknown field`
  *
  * @example
  * ```ts
@@ -50,9 +50,9 @@ export function toolResult<Structured = unknown>(output: ToolOutput<Structured>)
   return Object.defineProperty({ ...output, content }, RESULT, { value: true });
 }
 
-/** Unchecked, a misspelt field would first be noticed by whoever reads the result, in another protocol's words. */
+/** Check here: otherwise a reader of the result would be the first to notice a misspelt field, in the words of another protocol. */
 function readBlocks(content: unknown): readonly ContentBlock[] {
-  // As JSON will have them: without the fields that are undefined.
+  // Remove undefined fields, as JSON does.
   const blocks: unknown = Array.isArray(content) ? content.map(withoutUndefined) : content;
   const { error, data } = blocksSchema.safeParse({ content: blocks });
   if (data) return data.content;
@@ -66,20 +66,20 @@ function withoutUndefined(block: unknown): unknown {
   return Object.fromEntries(Object.entries(block).filter(([, value]) => value !== undefined));
 }
 
-/** Whether a value was made by `toolResult`, also by another copy of this package. */
+/** Whether `toolResult` made a value, also in another copy of this package. */
 export function isToolResult(value: unknown): value is ToolOutput {
   return typeof value === 'object' && value !== null && RESULT in value;
 }
 
-/** What a tool does to the world, as its author says it: clients of MCP decide by it whether they ask their person. */
+/** The effects of a tool on the world, as its author states them. MCP clients use them to decide whether to ask their user. */
 export interface ToolHints {
-  /** It changes nothing. */
+  /** The tool changes nothing. */
   readonly readOnly?: boolean;
-  /** What it changes may be lost. */
+  /** The tool may destroy data. */
   readonly destructive?: boolean;
-  /** The same call again changes nothing more. */
+  /** A repeated call changes nothing more. */
   readonly idempotent?: boolean;
-  /** It deals with others than the app's own systems. */
+  /** The tool reaches systems other than the app's own. */
   readonly openWorld?: boolean;
 }
 
@@ -92,7 +92,7 @@ export interface Tool<Input, Output> {
   readonly schema?: StandardSchemaV1 | JsonSchema;
   readonly runsOn: 'server' | 'client';
   readonly confirm: Confirm | ((input: any, context: ToolContext) => Confirm | Promise<Confirm>);
-  /** Shown to the person with the request for confirmation, where `confirm` says no `message`. */
+  /** Shown to the person with the request for confirmation, if `confirm` has no `message`. */
   readonly confirmMessage?: string | ((input: any) => string);
   readonly handler?: (input: any, context: ToolContext) => unknown;
 }
@@ -105,12 +105,12 @@ type HandlerInput<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.I
 
 interface ToolBase<Schema> {
   readonly description?: string;
-  /** What clients show in place of the name. */
+  /** Title that clients show in place of the name. */
   readonly title?: string;
   readonly hints?: ToolHints;
   /** Validates the input: a Standard Schema or a plain JSON Schema object. */
   readonly schema?: Schema;
-  /** Asks before the handler runs: the person, or those whom a policy names. @default false */
+  /** Whether the person, or people by a policy, must consent before the handler runs. @default false */
   readonly confirm?:
     | Confirm
     | ((input: HandlerInput<Schema>, context: ToolContext) => Confirm | Promise<Confirm>);
@@ -129,7 +129,7 @@ interface ClientSideTool<Schema> extends ToolBase<Schema> {
 }
 
 /**
- * Declares a tool. A handler returns text, any JSON or `toolResult(...)`; a throw is an error result with a safe message.
+ * Declares a tool. A handler returns text, any JSON or `toolResult(...)`; a thrown error becomes an error result with a safe message.
  *
  * @example
  * ```ts

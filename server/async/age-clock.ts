@@ -1,9 +1,9 @@
-/** A wall clock may be this far ahead of the process's own before it is not believed. */
+/** Milliseconds that the wall clock may run ahead of the process's own clock before it is distrusted. */
 const TOLERANCE_MS = 60_000;
 
 /**
- * Makes a clock by which things age, in milliseconds since the epoch. A wall clock that is set forward while the process runs does
- * not make anything older: what nobody has kept for its time must not be dropped for it.
+ * Makes a clock for ageing, in milliseconds since the epoch. Setting the wall clock forward while the process runs does not age anything,
+ * so that retention drops nothing too early.
  *
  * @param wall The wall clock. @default Date.now
  */

@@ -1,4 +1,4 @@
-/** Does something with each of many values, with so many of them at a time, in their order. Ends with the first that fails. */
+/** Calls a function with each of many values in order, with a limited number at a time. Ends with the first failure. */
 export async function atOnce<Value>(
   values: Iterable<Value>,
   lanes: number,
@@ -11,7 +11,7 @@ export async function atOnce<Value>(
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
-/** Does no more than so many things at a time, whoever wants them done; others wait their turn. */
+/** Limits how many pieces of work run at a time, for all callers together. Others wait in order. */
 export class Lanes {
   #free: number;
   readonly #waiting: (() => void)[] = [];

@@ -7,21 +7,19 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** Bounds how long answers are waited for, all by the same time and with one timer: most come long before it fires. */
+/** Bounds the wait for answers, all by the same time and with one timer, because most answers come long before it fires. */
 export class Deadlines {
   readonly #ms: number;
-  /** In the order in which they are due. */
+  /** Pending answers, in the order of their deadlines. */
   readonly #pending = new Set<Pending>();
   #timer: NodeJS.Timeout | null = null;
 
-  /** @param ms `Infinity` waits for ever. */
+  /** @param ms Longest wait; `Infinity` waits forever. */
   constructor(ms: number) {
     this.#ms = ms;
   }
 
-  /**
-   * The same answer, or what `late` returns as its error. What is waited for goes on; its later outcome is dropped.
-   */
+  /** The same answer, or a rejection with the error that `late` returns. The work goes on, and its later outcome is dropped. */
   bound<T>(answer: Promise<T>, late: () => unknown): Promise<T>;
   bound<T>(answer: MaybePromise<T>, late: () => unknown): MaybePromise<T>;
   bound<T>(answer: MaybePromise<T>, late: () => unknown): MaybePromise<T> {

@@ -22,7 +22,7 @@ const part = z.discriminatedUnion('type', [
   }),
 ]);
 const plain = z.union([z.string(), z.array(text)]);
-// The bounds are those of call ids and tool names in sessions.
+// The bounds equal those of call ids and tool names in sessions.
 const callId = z.string().min(1).max(256);
 /** The name of a tool. */
 export const toolName = z.string().min(1).max(256);
@@ -32,7 +32,7 @@ const toolCall = z.discriminatedUnion('type', [
     type: z.literal('function'),
     function: z.object({ name: toolName, arguments: z.string() }),
   }),
-  // Of a conversation that began elsewhere: its input is text, whatever that looks like.
+  // A call of a conversation that began elsewhere. Its input may be any text.
   z
     .object({
       id: callId,

@@ -1,4 +1,4 @@
-/** A part of a chat message's content, by OpenAI's published field lists. */
+/** A part of a chat message's content, as in OpenAI's published field lists. */
 export type ChatPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'refusal'; readonly refusal: string }

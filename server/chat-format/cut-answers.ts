@@ -1,6 +1,6 @@
 import type { ContentBlock, Message, StopReason } from '../../shared/messages.js';
 
-/** Why an answer is not whole. One that called tools of its sender, or that a steered message ended, is. */
+/** Reasons for truncated answers. An answer that called its sender's tools, or that a steering message ended, is complete. */
 const WHY: Partial<Record<StopReason, string>> = {
   aborted: 'the run was stopped',
   superseded: 'a newer message took its place',
@@ -11,12 +11,12 @@ const WHY: Partial<Record<StopReason, string>> = {
   max_tokens: 'it reached the limit of tokens',
 };
 
-/** What is read of messages to tell of answers that were cut off. */
+/** The fields of messages that show which answers were truncated. */
 export type Told = Pick<Message, 'role' | 'content' | 'stopReason'>;
 
 /**
- * Tells a model of answers that were cut off: at the beginning of the user's next message. There every provider accepts it, and no model
- * takes it for something it says itself. Where no such message follows it is a message of its own.
+ * Tells a model of truncated answers, at the beginning of the user's next message. Every provider accepts text there, and no model takes it
+ * for its own. If no such message follows, a message is added.
  */
 export function tellOfCuts<M extends Told>(messages: readonly M[]): readonly M[] {
   const told: M[] = [];
@@ -39,7 +39,7 @@ function noteOf({ content }: Told, why: string): string {
   return said ? `[The answer above was cut off: ${why}]` : `[The message above got no answer: ${why}]`;
 }
 
-/** Within the first text, if it begins with that: some providers take text as a string only. */
+/** Puts a note into the first text if the content begins with one, because some providers accept text only as a string. */
 function begin(note: string, content: readonly ContentBlock[]): ContentBlock[] {
   const [first, ...others] = content;
   if (first?.type === 'text') return [{ ...first, text: `${note}\n\n${first.text}` }, ...others];

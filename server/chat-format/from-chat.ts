@@ -40,7 +40,7 @@ export function fromChatMessages(messages: readonly ChatMessage[]): MessageInput
   });
 }
 
-/** The arguments of a call: JSON, or the text itself where a model wrote something else. */
+/** The arguments of a call: JSON, or the text itself if the model wrote anything else. */
 export function readArguments(text: string): unknown {
   if (text.trim() === '') return {};
   try {
@@ -60,13 +60,13 @@ export function fromChatTools(tools: readonly ChatTool[]): ClientTool[] {
   }));
 }
 
-/** Why an answer ended, for an app. */
+/** An app's stop reason for the finish reason of a completion. */
 export function fromFinishReason(reason: ChatFinishReason | null): NonNullable<AppResult['stopReason']> {
   if (reason === 'length') return 'max_tokens';
   return reason === 'tool_calls' || reason === 'function_call' ? 'tool_use' : 'end';
 }
 
-/** Token counts, for `turn.usage`. */
+/** The token counts of a completion, for `turn.usage`. */
 export function fromChatUsage(usage: ChatUsage): Usage {
   const { prompt_tokens, completion_tokens, total_tokens } = usage;
   const cached = usage.prompt_tokens_details?.cached_tokens;
@@ -106,11 +106,11 @@ function blockOf(part: ChatPart, path: string): ContentBlock {
       const { file_data, file_id, filename } = part.file;
       const unknown = 'application/octet-stream';
       const named = filename !== undefined && { name: filename };
-      // The gateway knows what it is.
+      // The gateway knows the file's type.
       if (file_id !== undefined) return { type: 'file', mediaType: unknown, fileId: file_id, ...named };
       if (file_data === undefined)
         throw refusal(`${path}.file`, 'needs file_data, or the file_id of an uploaded file');
-      // Some clients leave out what stands before the bytes of a data URL.
+      // Some clients omit the prefix of a data URL.
       const media = /^\w+:/.test(file_data)
         ? mediaOf(file_data, unknown)
         : { mediaType: unknown, data: file_data };

@@ -4,7 +4,7 @@ import type { ContentBlock, ToolResultBlock, ToolUseBlock } from '../../shared/m
 import type { ImportedMessage } from '../../shared/operation-types.js';
 import { mediaOf } from './media.js';
 
-/** A `UIMessage` of the AI SDK, versions 5 to 7. Fields that it does not name say nothing of the conversation. */
+/** A `UIMessage` of the AI SDK, versions 5 to 7. Fields not listed here are not part of the conversation. */
 export const uiMessageSchema = z.looseObject({
   id: z.string().optional(),
   role: z.enum(['system', 'user', 'assistant']),
@@ -56,7 +56,7 @@ const tool = z.looseObject({
  */
 export function fromUIMessages(messages: readonly UIMessage[]): ImportedMessage[] {
   return messages.map(({ id, role, metadata, parts }, at) => ({
-    // Of a message that no server has named there is an empty one.
+    // The id is empty if no server has named the message.
     ...(id && { id }),
     role,
     content: blocksOf(parts, `messages.${at}.parts`),
@@ -64,7 +64,7 @@ export function fromUIMessages(messages: readonly UIMessage[]): ImportedMessage[
   }));
 }
 
-/** Calls that were made at once stand together, before their results. */
+/** Parallel calls come together, followed by their results. */
 function blocksOf(parts: readonly UIPart[], path: string): ContentBlock[] {
   const blocks: ContentBlock[] = [];
   let results: ToolResultBlock[] = [];
@@ -112,7 +112,7 @@ function blockOf(part: UIPart, path: string): ContentBlock {
     default: {
       const name = type.startsWith('data-') ? type.slice('data-'.length) : '';
       if (name === '') throw unknown(`${path}.type`, type);
-      // Values of one name without an id are others.
+      // Values of one name without an id are separate blocks.
       const { id = path, data: value = null } = read(data, part, path);
       return { type: 'data', id, name, value };
     }

@@ -14,7 +14,7 @@ const ui = z.object({ messages: z.array(uiMessageSchema) });
 const openai = z.object({ messages: z.array(chatMessageSchema) });
 
 /**
- * Reads the messages of a conversation that is imported, whatever format they have.
+ * Reads the messages of an imported conversation in any supported format.
  *
  * @throws GatewayError `INVALID_PARAMS` or `INVALID_REQUEST`, naming the field
  */
@@ -23,7 +23,7 @@ export function conversationOf(
   messages: readonly unknown[],
 ): readonly ImportedMessage[] {
   if (format === 'messages') return read(own, messages);
-  // What has become of them must fit here, too.
+  // The converted messages must fit the own schema too.
   return read(own, format === 'ui' ? fromUIMessages(read(ui, messages)) : fromChat(messages));
 }
 

@@ -1,6 +1,6 @@
 const DATA_URL = /^data:([^;,]+)(?:;[^;,]+)*;base64,/i;
 
-/** The bytes of a data URL, or the address of what lies elsewhere. @param unknown The media type of that */
+/** The bytes of a data URL, or the address of other media. @param unknown The media type of an address */
 export function mediaOf(
   url: string,
   unknown: string,

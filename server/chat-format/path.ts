@@ -5,13 +5,13 @@ import { newMessageId } from '../ids.js';
 
 /** A client that imports. */
 interface Importer {
-  /** Who it is, where a session may be that of several. */
+  /** Id of the client's user, if the session may be shared between people. */
   readonly senderId: string | undefined;
 }
 
 /**
- * Messages that are imported as those of one path. What only a gateway can know of a message is taken from its host alone: a client
- * says whether an answer was whole, and not which run or user wrote it.
+ * Imported messages as one path. Fields that only a gateway can know are accepted from its host only: a client may say whether an answer
+ * was complete, but not which run or user wrote it.
  *
  * @throws GatewayError `INVALID_PARAMS` naming the field
  */
@@ -45,7 +45,7 @@ export function asPath(inputs: readonly ImportedMessage[], client: Importer | nu
 
 type Rest = Omit<ImportedMessage, 'id' | 'parentId' | 'versions' | 'role' | 'content' | 'createdAt'>;
 
-/** What a client may say of a message. */
+/** The fields of a message that a client may set. */
 function sayable(
   role: Message['role'],
   { metadata, stopReason, error, endedAt }: Rest,

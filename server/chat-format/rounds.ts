@@ -1,12 +1,12 @@
 import type { ContentBlock, Message, ToolResultBlock, ToolUseBlock } from '../../shared/messages.js';
 
-/** What a model is told of a call that an abort or a failure left without a result. */
+/** The result that a model receives for a call that an abort or a failure left open. */
 export const NO_RESULT = 'The tool did not answer';
 
-/** The result of each call that has one. */
+/** The results of calls that have one. */
 export type Results = ReadonlyMap<ToolUseBlock, ToolResultBlock>;
 
-/** The results in a conversation: of each call the next one with its id that no later call has, because some models use their ids again. */
+/** The results in a conversation. A call gets the next result with its id that no later call has, because some models reuse their ids. */
 export function resultsIn(messages: readonly Pick<Message, 'content'>[]): Results {
   const later = new Map<string, ToolResultBlock[]>();
   const results = new Map<ToolUseBlock, ToolResultBlock>();
@@ -21,8 +21,8 @@ export function resultsIn(messages: readonly Pick<Message, 'content'>[]): Result
 }
 
 /**
- * The messages without the calls that a model's provider made: they were answered where they were made, within one answer, and mean
- * nothing to another model.
+ * The messages without the calls that a model's provider made. These were answered by the provider within one answer, and mean nothing to
+ * another model.
  */
 export function withoutProviderCalls<M extends Pick<Message, 'content'>>(
   messages: readonly M[],
@@ -37,7 +37,7 @@ export function withoutProviderCalls<M extends Pick<Message, 'content'>>(
   });
 }
 
-/** The messages with a result for every call: models refuse a conversation in which one is missing. */
+/** The messages with a result for every call, because models refuse a conversation in which one is missing. */
 export function closeOpenCalls(messages: readonly Message[]): Message[] {
   const results = resultsIn(messages);
   return messages.map((message) => {
@@ -57,13 +57,13 @@ function closing({ callId, name }: ToolUseBlock): ToolResultBlock {
   return { type: 'tool_result', callId, name, output: NO_RESULT, isError: true };
 }
 
-/** One round of an answer: what was said, then what was called at once. */
+/** One round of an answer: text, followed by calls that were made at once. */
 export interface Round {
   readonly said: Exclude<ContentBlock, ToolUseBlock | ToolResultBlock>[];
   readonly calls: ToolUseBlock[];
 }
 
-/** The rounds of an answer. A new one begins behind results, and with what is said behind a call. */
+/** The rounds of an answer. A new round begins behind results, and at text behind a call. */
 export function roundsOf(content: readonly ContentBlock[]): Round[] {
   const rounds: Round[] = [];
   let open: Round | null = null;
@@ -82,7 +82,7 @@ export function roundsOf(content: readonly ContentBlock[]): Round[] {
   return rounds;
 }
 
-/** Providers take reasoning back in forms of their own only. */
+/** Removes reasoning: a provider accepts it back only in its own form. */
 export function withoutReasoning(message: Message): Message {
   return { ...message, content: message.content.filter(({ type }) => type !== 'reasoning') };
 }

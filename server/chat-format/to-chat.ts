@@ -21,16 +21,16 @@ import { type Told, tellOfCuts } from './cut-answers.js';
 import { NO_RESULT, type Results, resultsIn, roundsOf, withoutProviderCalls } from './rounds.js';
 
 /**
- * Writes a conversation as chat-completions messages. One answer of ours may hold several steps of a tool loop: each step becomes
- * an `assistant` message, followed by the results of its calls. What has no counterpart (reasoning, data) is left out. Of an
- * answer that was cut off the user's next message tells.
+ * Converts a conversation to chat-completions messages. An answer may contain several steps of a tool loop: each becomes an `assistant`
+ * message, followed by the results of its calls. Blocks without a counterpart (reasoning, data) are left out. After a truncated answer, the
+ * user's next message says so.
  */
 export function toChatMessages(all: readonly Told[]): ChatMessage[] {
   const messages = withoutProviderCalls(tellOfCuts(all));
   const results = resultsIn(messages);
   return messages.flatMap(({ role, content }): ChatMessage[] => {
     if (role === 'assistant') return stepsOf(content, results);
-    // Its results stand behind the calls.
+    // The results are put behind their calls.
     if (role === 'tool') return [];
     const parts = partsOf(content);
     if (parts.length === 0) return [];
@@ -44,7 +44,7 @@ function stepsOf(content: readonly ContentBlock[], results: Results): ChatMessag
     const text = textOf({ content: said });
     if (text === '' && calls.length === 0) return [];
     const tool_calls = calls.length > 0 && { tool_calls: calls.map(toToolCall) };
-    // A conversation in which a call has no result is refused as malformed.
+    // Endpoints refuse a conversation in which a call has no result.
     const told = calls.map((call) => {
       const result = results.get(call);
       return toldOf(result ? result.output : NO_RESULT);
@@ -60,7 +60,7 @@ function stepsOf(content: readonly ContentBlock[], results: Results): ChatMessag
   });
 }
 
-/** A result as a model is told of it: a tool says text alone, so that pictures and files follow as if its user had sent them. */
+/** A result in the model's form. A tool's message has only text, so pictures and files follow as if the user had sent them. */
 function toldOf(output: unknown): { readonly text: string; readonly parts: readonly ChatPart[] } {
   const { content, structured } = (output ?? {}) as Partial<ToolOutput>;
   const blocks = Array.isArray(content) ? content.filter(isObject) : [];
@@ -75,7 +75,7 @@ const isObject = (block: unknown): block is ContentBlock => typeof block === 'ob
 
 const isMedia = ({ type }: ContentBlock): boolean => type === 'image' || type === 'audio' || type === 'file';
 
-/** A call as a completion carries it. */
+/** A call in the form of a completion. */
 export function toToolCall({
   callId,
   name,
@@ -93,7 +93,7 @@ function partsOf(content: readonly ContentBlock[]): ChatPart[] {
   const parts: ChatPart[] = [];
   for (const block of content) {
     if (block.type === 'text') parts.push({ type: 'text', text: block.text });
-    // Adapters put in the bytes of uploaded files before.
+    // Adapters have inlined uploaded files before.
     else if (namesFile(block))
       parts.push({ type: 'text', text: `[${block.name ?? block.mediaType}: not available]` });
     else if (block.type === 'image')
@@ -108,7 +108,7 @@ function partsOf(content: readonly ContentBlock[]): ChatPart[] {
   return parts;
 }
 
-/** A file goes inline. One that is elsewhere is named, for there is no field for an address. */
+/** A file goes inline. A file elsewhere is only named, because there is no field for an address. */
 function filePart(file: FileBlock): ChatPart {
   const { name, url, data } = file;
   if (data === undefined && url !== undefined && !url.startsWith('data:')) {
@@ -135,13 +135,13 @@ export function toChatTools(tools: readonly ClientTool[]): ChatTool[] {
   }));
 }
 
-/** Why a run ended, as a completion says it. */
+/** The finish reason of a completion for a run's stop reason. */
 export function toFinishReason(reason: StopReason): ChatFinishReason {
   if (reason === 'max_tokens') return 'length';
   return reason === 'tool_use' ? 'tool_calls' : 'stop';
 }
 
-/** Token counts as a completion carries them; null where the app reported none. The total is always the sum of the others. */
+/** Token counts in the form of a completion; null if the app reported none. The total is always the sum of the others. */
 export function toChatUsage(usage: Usage | undefined): ChatUsage | null {
   const { inputTokens, outputTokens } = usage ?? {};
   if (inputTokens === undefined && outputTokens === undefined) return null;

@@ -8,26 +8,26 @@ import type { SessionRef } from '../stores/store.js';
 import { Errands } from './errands.js';
 import { firstFor } from './rendezvous.js';
 
-/** How long an answer is waited for before the question is asked again, in milliseconds; no longer than a lease. */
+/** Longest wait for a reply before a question is asked again, in milliseconds; never longer than a lease. */
 const ASK_MS = 2000;
-/** The same where the store did not say whether the question was heard. */
+/** The same wait if the store did not say whether the question was delivered. */
 const UNSURE_MS = 250;
-/** Sessions that are taken up at once: each waits for the store a few times. */
+/** Sessions that are taken up at once. Each take waits for the store several times. */
 export const TAKEN_AT_ONCE = 16;
-/** How long an answer is remembered for those who ask again, in milliseconds: longer than anybody does. */
+/** Time that a reply is remembered for repeated questions, in milliseconds; longer than any asker tries. */
 const REMEMBERED_MS = 20_000;
 
-/** What is asked of the gateway that holds a session, or of one by its name. */
+/** A question to the gateway that holds a session, or to a gateway by its name. */
 export interface Question {
-  /** The same each time it is asked: it is answered once. */
+  /** The same id each time it is asked, so that it is answered once. */
   readonly id: string;
   /** Null for an errand, which belongs to no session. */
   readonly ref: SessionRef | null;
-  /** JSON. */
+  /** A JSON value. */
   readonly input: unknown;
 }
 
-/** What came of a question: done there; not held there; it was not heard there, and surely not done; or it may have been heard, and nobody said. */
+/** The fate of a question: done; not held there; not delivered, and so surely not done; or perhaps delivered, without a reply. */
 export type Reply =
   | { readonly kind: 'done'; readonly output: unknown }
   | { readonly kind: 'not-held' | 'unheard' | 'silent' };
@@ -42,29 +42,29 @@ type Mail =
   | { readonly taken: SessionRef };
 
 export interface ClusterOptions {
-  /** What the members share: a hub of its own for a gateway that is the only one. */
+  /** The hub of the members. A single gateway has a local one. */
   readonly shared: SharedStore;
   readonly holder: string;
-  /** Does what another gateway asks. @returns null where the session is not held here */
+  /** Does the work that another gateway asks for. @returns null if the session is not held here */
   serve(ref: SessionRef, input: unknown): Promise<{ readonly output: unknown } | null>;
   /** Whether a session can be taken up here. */
   serves(ref: SessionRef): boolean;
   /** Takes up a session that was handed over, or left by a member that died. Never rejects. */
   take(ref: SessionRef, from: string): Promise<void>;
-  /** Another member has taken a session that may have been held here. */
+  /** Called when another member took a session that may have been held here. */
   taken(ref: SessionRef): void;
-  /** Sessions with work that no living gateway holds, and who held them: `''` for nobody. */
+  /** Sessions with work that no living gateway holds, with their last holder, if any. */
   orphans(): MaybePromise<readonly (SessionRef & { readonly from?: string })[]>;
-  /** The store was not reached for a lease. */
+  /** Called when the store could not be reached for a lease. */
   away(): void;
-  /** The store is reached, and what is held here may be held by others. */
+  /** Called when the store is reached again. Other gateways may hold the sessions held here by now. */
   lapsed(): void;
   report(error: unknown, what: string): void;
 }
 
 /**
- * The gateways on one store: asks the others for what they hold, answers what they ask, and takes up what the dead have left. A gateway
- * whose store is its own is the only member.
+ * The gateways on one store. Asks the other members about sessions they hold, answers their questions, and takes up the sessions of dead
+ * ones. A gateway with its own store is the only member.
  */
 export class Cluster {
   readonly errands: Errands;
@@ -72,7 +72,7 @@ export class Cluster {
   #membership: Membership | null = null;
   readonly #asked = new Map<string, (reply: Mail) => void>();
   readonly #answers = new Map<string, Promise<Mail & { readonly re: string }>>();
-  /** Orphans that somebody else was to take first, by when they were seen. */
+  /** Orphans that another member was to take first, with the time they were first seen. */
   readonly #left = new Map<string, number>();
   #sweeper: NodeJS.Timeout | undefined;
   #sweeping = false;
@@ -82,17 +82,17 @@ export class Cluster {
     this.errands = new Errands(this, options.holder);
   }
 
-  /** What the members share. */
+  /** The hub of the members. */
   get shared(): SharedStore {
     return this.#options.shared;
   }
 
-  /** Whether this gateway is one of them: nobody answers it else. */
+  /** Whether this gateway is a member. Others answer only members. */
   get joined(): boolean {
     return this.#membership !== null;
   }
 
-  /** How long a member passes for alive that is not heard of, in milliseconds. */
+  /** Time for which a silent member counts as alive, in milliseconds. */
   get leaseMs(): number {
     return this.#options.shared.leaseMs;
   }
@@ -113,18 +113,18 @@ export class Cluster {
   }
 
   /**
-   * Asks a holder to do something.
+   * Asks a holder a question.
    *
-   * @throws GatewayError what it said
+   * @throws GatewayError the error that the holder replied with
    */
   async ask(holder: string, question: Question): Promise<Reply> {
     const { id } = question;
-    // From before it is asked: the answer may be here first.
+    // Wait before asking: the reply may come first.
     const replied = new Promise<Mail>((resolve) => this.#asked.set(id, resolve));
     try {
       const heard = await this.#tell(holder, { ...question, from: this.#options.holder }).catch(() => null);
       if (heard === false) return { kind: 'unheard' };
-      // Of what the store did not say it may be heard all the same: asked again soon it is done once.
+      // If the store did not say, the question may have been delivered all the same. Asking again soon is safe, because it is done once.
       const ms = heard ? ASK_MS : UNSURE_MS;
       if (!(await within(replied, Math.min(ms, this.#options.shared.leaseMs)))) return { kind: 'silent' };
       const reply = await replied;
@@ -135,7 +135,7 @@ export class Cluster {
     }
   }
 
-  /** Whether a holder may be alive: also where that can't be told now. */
+  /** Whether a holder may be alive. True if that can't be determined now. */
   async alive(holder: string): Promise<boolean> {
     try {
       return (await this.#membership?.alive(holder)) ?? true;
@@ -145,9 +145,9 @@ export class Cluster {
   }
 
   /**
-   * Has another member take up what was let go here. Whoever looks for orphans finds it else.
+   * Asks another member to take up a session that was let go here. Otherwise a sweep for orphans finds it.
    *
-   * @param asked Those that were asked before, and can't
+   * @param asked Members that were asked before, and can't take it
    */
   async handOver(ref: SessionRef, asked: readonly string[] = []): Promise<void> {
     try {
@@ -159,7 +159,7 @@ export class Cluster {
     }
   }
 
-  /** Which other member goes on with a session that is given up here; undefined where there is none. */
+  /** The member that takes up a session given up here; undefined if there is none. */
   async heirOf(ref: SessionRef, asked: readonly string[] = []): Promise<string | undefined> {
     const others = await this.others();
     return firstFor(
@@ -168,7 +168,7 @@ export class Cluster {
     );
   }
 
-  /** Tells a member that passed for dead what was taken from it: it may be well again by then, and believe that it holds that. Never rejects. */
+  /** Tells a member that was presumed dead which session it lost, in case it is still running. Never rejects. */
   async tellTaken(ref: SessionRef, from: string): Promise<void> {
     try {
       await this.#tell(from, { taken: ref });
@@ -177,7 +177,7 @@ export class Cluster {
     }
   }
 
-  /** Takes up what nobody holds. What another member comes first for is left to it for a lease. */
+  /** Takes up orphaned sessions. One for which another member comes first is left to it for the time of a lease. */
   async sweep(): Promise<void> {
     if (this.#sweeping || !this.#membership) return;
     this.#sweeping = true;
@@ -233,7 +233,7 @@ export class Cluster {
       answer = this.#serve(id, ref, input);
       this.#answers.set(id, answer);
       const { re, ...said } = await answer;
-      // What is not held here now may be when it is asked again.
+      // A session that is not held here now may be when the question comes again.
       if ('notHeld' in said) this.#answers.delete(re);
       else setTimeout(() => this.#answers.delete(re), REMEMBERED_MS).unref();
     }

@@ -6,25 +6,25 @@ import { unavailable } from '../log/unavailable.js';
 import { StoreError } from '../stores/store.js';
 import type { Cluster } from './cluster.js';
 
-/** How long an answer of a gateway is waited for that lives. */
+/** Longest wait for the answer of a living gateway, in milliseconds. */
 const WAIT_MS = 15_000;
-/** Before it is asked again, in milliseconds; up to twice as much. */
+/** Delay before it is asked again, in milliseconds; up to twice as much. */
 const AGAIN_MS = 40;
 
 declare const types: unique symbol;
 
-/** Something that one gateway does for another and that belongs to no session which it holds. Plain values go to and fro. */
+/** Work that one gateway does for another and that belongs to no session held there. Input and output are plain values. */
 export interface Errand<Input, Output> {
   readonly name: string;
   readonly [types]?: (input: Input) => Output;
 }
 
-/** Names an errand; both sides have it. */
+/** Names an errand, for both sides. */
 export function errand<Input, Output>(name: string): Errand<Input, Output> {
   return { name };
 }
 
-/** What one gateway asks of another that it knows by name, because something is known there alone: an open connection, a call that runs. */
+/** Asks another gateway by name for facts that only it knows: an open connection, a running call. */
 export class Errands {
   readonly #cluster: Pick<Cluster, 'ask' | 'alive' | 'others' | 'joined'>;
   readonly #done = new Map<string, (input: unknown) => unknown>();
@@ -35,12 +35,12 @@ export class Errands {
     this.holder = holder;
   }
 
-  /** Does an errand for others. May be asked more than once for the same: it is done once. */
+  /** Sets the work of an errand. A repeated question does the work once. */
   on<Input, Output>({ name }: Errand<Input, Output>, work: (input: Input) => MaybePromise<Output>): void {
     this.#done.set(name, work as (input: unknown) => unknown);
   }
 
-  /** What another gateway asks of this one. */
+  /** Does the errand that another gateway asks for. */
   async serve(asked: unknown): Promise<unknown> {
     const { errand: name, input } = asked as { readonly errand: string; readonly input: unknown };
     const work = this.#done.get(name);
@@ -49,11 +49,11 @@ export class Errands {
   }
 
   /**
-   * Has a gateway do something.
+   * Asks a gateway to do an errand.
    *
-   * @param options.waitMs How long to wait for one that lives. @default 15_000
-   * @returns What came of it; undefined where that gateway is gone
-   * @throws GatewayError what it said; `OVERLOADED` where it lives and did not answer in time
+   * @param options.waitMs Longest wait for a living gateway, in milliseconds. @default 15_000
+   * @returns The output; undefined if the gateway is gone
+   * @throws GatewayError the error that it replied with; `OVERLOADED` if it lives and did not answer in time
    */
   async ask<Input, Output>(
     holder: string,
@@ -62,7 +62,7 @@ export class Errands {
     { waitMs = WAIT_MS }: { readonly waitMs?: number } = {},
   ): Promise<Output | undefined> {
     if (holder === this.holder) return (await this.serve({ errand: name, input })) as Output;
-    // The name may be of a client's making: nobody is told anything who is not there.
+    // A client may have made up the name, so tell nothing to a gateway that does not exist.
     if (!(await this.#cluster.alive(holder))) return undefined;
     const question = { id: newRequestId(), ref: null, input: { errand: name, input } };
     const until = performance.now() + waitMs;
@@ -78,7 +78,7 @@ export class Errands {
     throw unavailable(new StoreError(code, 'Another gateway did not answer'));
   }
 
-  /** Has all others do something. What came of it at those that are there: undefined where one refused, or did not answer. */
+  /** Asks all other gateways to do an errand. Returns their outputs; undefined for one that refused, or did not answer. */
   async askAll<Input, Output>(
     work: Errand<Input, Output>,
     input: Input,

@@ -1,7 +1,7 @@
 import type { NoteOptions, SharedStore } from '../stores/shared-store.js';
 
 const MAX_NOTES = 50_000;
-/** Notes that ran out are looked for at most so often, in milliseconds. */
+/** Shortest time between two searches for expired notes, in milliseconds. */
 const SWEEP_MS = 30_000;
 
 interface Note {
@@ -9,11 +9,11 @@ interface Note {
   readonly until: number;
 }
 
-/** What gateways on one store share, for a gateway whose store is its own: it is the only member, and keeps its notes in memory. */
+/** The hub of a gateway with its own store. The gateway is the only member, and its notes are in memory. */
 export class LocalHub implements SharedStore {
   readonly leaseMs = Number.POSITIVE_INFINITY;
   readonly skewMs = 0;
-  /** The oldest are first. */
+  /** Notes, the oldest first. */
   readonly #notes = new Map<string, Note>();
   #sweptAt = Date.now();
 

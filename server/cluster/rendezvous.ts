@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SessionRef } from '../stores/store.js';
 
-/** Which of these members comes first for a session: the same for all who ask, and another one only where that is gone (rendezvous hashing). */
+/** The member that comes first for a session. All members compute the same one, and it changes only when that member leaves (rendezvous hashing). */
 export function firstFor({ scope, app, name }: SessionRef, members: readonly string[]): string | undefined {
   const weight = (member: string): string =>
     createHash('sha256')

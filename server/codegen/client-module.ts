@@ -8,7 +8,7 @@ import type {
 import { schemaType } from './schema-type.js';
 import { docComment, Names, quote, typeName } from './text.js';
 
-/** What `GET /methods` answers, and `GET /apps` of the apps' content. */
+/** The answer of `GET /methods`, with the apps' content from `GET /apps`. */
 export interface Catalogue extends ResultOf<'methods'> {
   readonly apps?: readonly AppSummary[] | undefined;
 }
@@ -16,7 +16,7 @@ export interface Catalogue extends ResultOf<'methods'> {
 /** A generated module. */
 export interface ClientModule {
   readonly code: string;
-  /** What its types do not say, and why, by method, channel or event. */
+  /** Facts that the types do not express, with the reason, by method, channel or event. */
   readonly problems: readonly { readonly name: string; readonly problem: string }[];
 }
 
@@ -43,7 +43,7 @@ export function createGatewayClient(options: ClientOptions): Client<GatewayContr
 }
 `;
 
-/** Writes a typed client of a gateway: the same text for the same catalogue. */
+/** Generates a typed client of a gateway. The same catalogue gives the same text. */
 export async function clientModule({
   methods,
   channels = [],
@@ -143,7 +143,7 @@ class Writer {
     return block(comment, 'GatewayTools', members);
   }
 
-  /** The type of what goes by one name, in several apps perhaps. */
+  /** The type for all values of one name, which several apps may use. */
   async #union(
     name: string,
     suffix: string,
@@ -178,14 +178,14 @@ function block(comment: string, name: string, members: readonly string[]): strin
   return `${docComment([comment])}export interface ${name} {\n${members.join('')}}\n`;
 }
 
-/** Entries by name, sorted, each with all that goes by it. */
+/** Entries by name, sorted, each with all values of that name. */
 type Named<T> = ReadonlyMap<string, readonly T[]>;
 
 function single(entries: readonly PayloadSummary[]): Named<PayloadSummary> {
   return new Map(sortBy(entries, ({ name }) => name).map((entry) => [entry.name, [entry]]));
 }
 
-/** What the apps have of one kind. */
+/** The values of one kind from all apps, by name. */
 function named<T extends { readonly name: string }>(
   apps: readonly AppSummary[],
   partOf: (app: AppSummary) => readonly T[] | undefined,
@@ -197,7 +197,7 @@ function named<T extends { readonly name: string }>(
   return new Map(names.map((name) => [name, entries.filter((entry) => entry.name === name)]));
 }
 
-/** Sorted by code unit, which no locale changes; of one name, the first. */
+/** Sorts by code unit, independent of locales. Keeps the first of equal names. */
 function sortBy<T>(list: readonly T[], nameOf: (item: T) => string): T[] {
   const byName = new Map<string, T>();
   for (const item of list) if (!byName.has(nameOf(item))) byName.set(nameOf(item), item);

@@ -8,11 +8,10 @@ const VERSION = 1;
 const TIMEOUT_MS = 30_000;
 
 /**
- * Asks a running gateway for its catalogue: the methods whose roles the token's user holds, and the apps that
- * user may use.
+ * Fetches the catalogue of a running gateway: the methods whose roles the token's user has, and the apps that the user may use.
  *
- * @param url The gateway's mount, or the prefix that its extra routes were moved to.
- * @throws GatewayError the gateway's own; `NETWORK` where it cannot be reached; `INVALID_REQUEST` for a URL that is no gateway's;
+ * @param url Address of the gateway's mount, or of its extra routes if these were moved.
+ * @throws GatewayError as the gateway replies; `NETWORK` if it cannot be reached; `INVALID_REQUEST` for a URL that is not a gateway's;
  *   `PROTOCOL_VERSION_UNSUPPORTED` for a catalogue of another version.
  */
 export async function fetchCatalogue(url: string, token?: string): Promise<Catalogue> {
@@ -53,7 +52,7 @@ function catalogueUrl(url: string, operation: 'methods' | 'apps'): string {
       message: `Not an http or https URL: ${JSON.stringify(url)}`,
     });
   }
-  // Credentials belong into the token; in a URL they would end up in messages.
+  // Credentials in the URL would end up in error messages. They belong in the token.
   return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}${OPERATIONS[operation].path}`;
 }
 

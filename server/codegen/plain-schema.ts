@@ -1,7 +1,7 @@
 import { isPlainObject, type JsonSchema } from '../schema/schema.js';
 import { commentText, type Names, typeName } from './text.js';
 
-/** A schema that the converter may see, and what was left out of it. */
+/** A schema that is safe for the converter, and the parts left out of it. */
 export interface PlainSchema {
   readonly schema: JsonSchema;
   readonly problems: readonly string[];
@@ -11,18 +11,18 @@ type Part = Readonly<Record<string, unknown>>;
 
 const UNKNOWN: Part = { tsType: 'unknown' };
 const NEVER: Part = { tsType: 'never' };
-/** Not `{}`, which takes anything. */
+/** Not `{}`, which accepts anything. */
 const NO_FIELDS: Part = { tsType: 'Record<string, never>' };
 const UNDEFINED: Part = { tsType: 'undefined' };
-/** Longer tuples with optional ends would take too many forms. */
+/** Longer tuples with optional ends would need too many forms. */
 const MAX_TUPLE_FORMS = 20;
 
 /**
- * Writes a schema anew with the few keywords that types are made of. Catalogues are untrusted: the converter also knows keywords
- * that put text into the code and references that it would fetch, and none of them gets through. References into the schema
- * become types of their own, named after `name`; any other is `unknown` and a problem.
+ * Rewrites a schema with the few keywords that types need. Catalogues are untrusted: the converter has keywords that put text into the
+ * code, and would fetch references, so neither is passed on. References into the schema become separate types, named after `name`. Any
+ * other reference is `unknown` and a problem.
  *
- * @param names Where the names of those types are taken from.
+ * @param names Gives out the names of those types.
  */
 export function plainSchema(schema: unknown, name: string, names: Names): PlainSchema {
   return new Rewriter(schema, name, names).rewrite();
@@ -48,7 +48,7 @@ class Rewriter {
     return { schema, problems: [...this.#problems] };
   }
 
-  /** A union of one, so that the converter writes a type alias: interfaces do not fit where an index signature is wanted. */
+  /** A union of one member, so that the converter writes a type alias. Interfaces do not fit if an index signature is wanted. */
   #named(name: string, schema: unknown, open: ReadonlySet<string>): Part {
     return { title: name, ...notesOf(schema), anyOf: [this.#bare(schema, open)] };
   }
@@ -65,7 +65,7 @@ class Rewriter {
     return { anyOf: required ? [bare] : [bare, UNDEFINED], ...notesOf(schema) };
   }
 
-  /** @param open References being followed without an object or array in between: meeting one again adds nothing. */
+  /** @param open References that are being followed without an object or array in between. Meeting one again adds nothing. */
   #bare(schema: unknown, open: ReadonlySet<string>): Part {
     if (schema === false) return NEVER;
     if (!isPlainObject(schema)) return UNKNOWN;
@@ -103,7 +103,7 @@ class Rewriter {
     return { $ref: `#/$defs/${def.name}` };
   }
 
-  /** What the schema says by `enum`, `const` and `type`. */
+  /** The part of a schema in `enum`, `const` and `type`. */
   #own(schema: JsonSchema): Part {
     if (Object.hasOwn(schema, 'const')) return { enum: [schema.const] };
     if (Array.isArray(schema.enum)) return schema.enum.length > 0 ? { enum: [...schema.enum] } : NEVER;
@@ -137,7 +137,7 @@ class Rewriter {
     const required = new Set(Array.isArray(schema.required) ? schema.required.map(String) : []);
     const keys = isPlainObject(propertyNames) && Array.isArray(propertyNames.enum) ? propertyNames.enum : [];
     const names = new Set([...Object.keys(given), ...required, ...keys.map(String)]);
-    // The gateway takes no such key, and assigning to it would set a prototype.
+    // The gateway refuses this key, and assigning to it would set a prototype.
     names.delete('__proto__');
     const entries = [...names].map((name) => {
       const own = Object.hasOwn(given, name) ? given[name] : keys.length > 0 ? additionalProperties : true;
@@ -188,7 +188,7 @@ function notesOf(schema: unknown): Part {
   };
 }
 
-/** The types a schema names, or those whose keywords it has. */
+/** The types that a schema names, or that its keywords imply. */
 function typesOf(schema: JsonSchema): readonly unknown[] {
   if (schema.type !== undefined) return Array.isArray(schema.type) ? schema.type : [schema.type];
   const has = (...keywords: readonly string[]): boolean =>
@@ -197,7 +197,7 @@ function typesOf(schema: JsonSchema): readonly unknown[] {
   return has('items', 'prefixItems') ? ['array'] : [];
 }
 
-/** Follows a JSON Pointer in a URI fragment (RFC 6901); undefined where it leads nowhere. */
+/** Follows a JSON Pointer in a URI fragment (RFC 6901); undefined if there is no such place. */
 function find(root: unknown, reference: string): unknown {
   let at = root;
   for (const part of reference.slice(2).split('/')) {

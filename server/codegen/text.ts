@@ -6,7 +6,7 @@ export function quote(text: string): string {
   return `'${inner.replace(UNSEEN, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)}'`;
 }
 
-/** A text as it may stand in a comment: it neither ends the comment nor says anything to the compiler. */
+/** A text that is safe inside a comment: it neither ends the comment nor instructs the compiler. */
 export function commentText(text: string): string {
   return text
     .replace(/\r\n?|[\u2028\u2029]/g, '\n')
@@ -17,7 +17,7 @@ export function commentText(text: string): string {
     .trim();
 }
 
-/** A doc comment of some paragraphs, empty ones left out; the empty text for none. Ends with a line break. */
+/** A doc comment of the paragraphs that are not empty, with a line break; an empty text if there are none. */
 export function docComment(paragraphs: readonly (string | undefined)[], indent = ''): string {
   const said = paragraphs.map((paragraph) => commentText(paragraph ?? '')).filter((text) => text !== '');
   if (said.length === 0) return '';
@@ -27,10 +27,7 @@ export function docComment(paragraphs: readonly (string | undefined)[], indent =
   return `${indent}/**\n${body.join('')}${indent} */\n`;
 }
 
-/**
- * A text as the name of a type: letters and digits alone, words begin with capitals. The converter of schemas keeps such names as
- * they are.
- */
+/** A text as the name of a type: only letters and digits, with capitalized words. The converter keeps such names unchanged. */
 export function typeName(text: string): string {
   const name = text
     .replace(/(?:^[^A-Za-z0-9]*|[^A-Za-z0-9]+)([A-Za-z0-9]?)/g, (_, first: string) => first.toUpperCase())
@@ -38,7 +35,7 @@ export function typeName(text: string): string {
   return /^[A-Z]/.test(name) ? name : `T${name}`;
 }
 
-/** Gives out names once: what is taken gets a number. */
+/** Gives out each name once. A name in use gets a number. */
 export class Names {
   readonly #taken = new Set<string>();
 

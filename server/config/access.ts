@@ -5,53 +5,53 @@ import type { OperationName } from '../../shared/operations.js';
 import type { SessionKey } from '../../shared/session-key.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 
-/** What somebody wants of a session: an operation, its events, a call of one of its tools by another protocol, or to tell somebody of it. */
+/** The use to authorize: an operation, a session's events, a tool call by another protocol, or a notice about the session. */
 export type AccessedOperation = OperationName | 'events' | 'tool-call' | 'notify';
 
-/** What a host may say of a session, on top of scopes. False answers like a session that does not exist. */
+/** A host's decision about a session, on top of scopes. After false, the session seems not to exist. */
 export type SessionAccess = (
   user: UserContext,
   session: SessionKey & {
     readonly sessionId: string;
-    /** The grant by which the user reaches the session; absent where it is of the user's own scope. */
+    /** The grant by which the user reaches the session; absent if the session is in the user's own scope. */
     readonly via?: { readonly grantId: string; readonly as: GrantRole };
   },
   operation: AccessedOperation,
 ) => MaybePromise<boolean>;
 
-/** Whether people may share sessions by links, and how far. */
+/** Settings of links by which people share sessions. */
 export interface ShareLinks {
-  /** The most that a link may allow. @default 'commenter' */
+  /** The highest role of a link. @default 'commenter' */
   readonly upTo?: GrantRole | undefined;
-  /** Where a page of the host's opens a link, as `share` answers it. */
+  /** Makes the URL of the host's page that opens a link, for the answer of `share`. */
   readonly url?: ((link: { readonly token: string; readonly sessionId: string }) => string) | undefined;
 }
 
-/** Who may use which app, by its name. */
+/** Decides whether a user may use an app. */
 export type AppAccess = (user: UserContext, app: string) => MaybePromise<boolean>;
 
 /**
- * What clients may bring with a message: all, none, what is listed by name, or what a function says of a user and an app. A function
- * that throws, or does not answer in 5 s, allows none.
+ * The names that clients may bring with a message: all, none, a list, or the result of a function of user and app. A function that throws,
+ * or does not answer in 5 s, allows none.
  */
 export type Allowance =
   | boolean
   | readonly string[]
   | ((user: UserContext, app: string) => MaybePromise<boolean | readonly string[]>);
 
-/** What messages of clients may say of themselves, and bring along. */
+/** Allowed contents of clients' messages. */
 export interface ClientMessages {
-  /** Roles that clients may write messages of. @default ['user'] */
+  /** Roles of messages that clients may write. @default ['user'] */
   readonly roles?: readonly Role[] | undefined;
-  /** Whether they may say when a message was written; otherwise that is when it came. @default false */
+  /** Whether clients may set the time of a message. Otherwise it is the time of arrival. @default false */
   readonly createdAt?: boolean | undefined;
-  /** Tools that they may offer to the app and answer themselves (`clientTools`), by name. @default false */
+  /** Tools that clients may offer to the app and answer themselves (`clientTools`), by name. @default false */
   readonly tools?: Allowance | undefined;
-  /** What they may ask of the model (`parameters`), by name. @default false */
+  /** Parameters of the model that clients may set (`parameters`), by name. @default false */
   readonly parameters?: Allowance | undefined;
   /**
-   * Whether they may begin sessions with conversations of elsewhere (`import`), messages of every role among them: then history may say
-   * what no app ever said. A function that throws, or does not answer in 5 s, does not allow it.
+   * Whether clients may begin sessions with conversations from elsewhere (`import`), including messages of every role. The history may then
+   * contain answers that no app ever gave. A function that throws, or does not answer in 5 s, does not allow it.
    *
    * @default false
    */

@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 
-/** Bounds of one log line: what goes beyond them is named, not written. */
+/** Bounds of one log line. Values beyond them are named, but not written. */
 const MAX_DEPTH = 6;
 const MAX_FIELDS = 50;
 const MAX_TEXT = 8192;
@@ -9,16 +9,16 @@ const MAX_NODES = 500;
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
 /**
- * A copy of any value that JSON can say, for the log: whatever host code throws, with cycles, proxies, getters that throw, or
- * megabytes of it. Never throws, and runs no `toJSON` and no getter but those of errors.
+ * A JSON copy of any value, for the log: host code may throw cycles, proxies, failing getters, or megabytes. Never throws, and runs no
+ * `toJSON` and no getters except those of errors.
  */
 export function logValue(value: unknown): Json {
   return new Writer().write(value, []);
 }
 
 /**
- * An error with no more than what a log is to have of it: name, message, stack, code and causes. What is no error is copied as
- * `logValue` does. Never throws.
+ * A copy of an error with only the fields that a log needs: name, message, stack, code and causes. Other values are copied by `logValue`.
+ * Never throws.
  */
 export function plainError(value: unknown, depth = 0): unknown {
   try {
@@ -74,7 +74,7 @@ class Writer {
   }
 
   #object(value: object, above: readonly object[]): Json {
-    // A proxy would run its owner's code, whatever is asked of it.
+    // A proxy runs its owner's code on any access.
     if (types.isProxy(value)) return '[proxy]';
     if (above.includes(value)) return '[circular]';
     if (above.length >= MAX_DEPTH || ++this.#nodes > MAX_NODES) return '[…]';
@@ -89,7 +89,7 @@ class Writer {
     return this.#fields(value, Object.keys(value), within);
   }
 
-  /** What libraries add to errors is left out: requests among it, with their credentials. */
+  /** Leaves out fields that libraries add to errors, such as requests with their credentials. */
   #error(error: Error, above: readonly object[]): Json {
     const names = ERROR_FIELDS.filter((name) => name in error);
     return this.#fields(error, names, above, true);
@@ -106,14 +106,14 @@ class Writer {
         const own = Object.getOwnPropertyDescriptor(value, name);
         if (own?.get && !getters) return [[short(name), '[getter]']];
         const field = (value as Record<string, unknown>)[name];
-        // As in all JSON.
+        // JSON has no undefined fields.
         return field === undefined ? [] : [[short(name), this.write(field, above)]];
       } catch {
         return [[short(name), '[unreadable]']];
       }
     });
     if (names.length > MAX_FIELDS) shown.push(['…', `${names.length - MAX_FIELDS} more`]);
-    // Defined, not assigned: `__proto__` is a name like any other here.
+    // `Object.fromEntries` defines properties, so that `__proto__` is an ordinary name.
     return Object.fromEntries(shown);
   }
 }

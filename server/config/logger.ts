@@ -3,15 +3,15 @@ import { isPromise } from '../async/maybe-promise.js';
 import type { Logger } from './config.js';
 import { logValue, plainError } from './log-value.js';
 
-// A console of our own: one whose reader has left is no reason to end the process.
+// A separate console: if the reader of stderr is gone, the process must not end.
 const stderr = new Console({ stdout: process.stderr, stderr: process.stderr, ignoreErrors: true });
 
-/** Control characters that JSON leaves as they are: terminals obey some, and take others for the end of a line. */
+/** Control characters that JSON leaves unescaped. Terminals obey some of them, and treat others as line ends. */
 const CONTROLS = /[\u007f-\u009f\u2028\u2029]/g;
 
 /**
- * Writes warnings and errors to stderr, one line of JSON each, so that no value can forge a line. Takes any value: what JSON can't
- * say is named, what is long is cut.
+ * Writes warnings and errors to stderr as one line of JSON each, so that no value can forge a line. Takes any value: values that JSON lacks
+ * are named, and long ones are cut.
  */
 export const stderrLogger: GatewayLogger = {
   debug: () => {},
@@ -21,11 +21,11 @@ export const stderrLogger: GatewayLogger = {
   error: (details, message) => write(stderr, 'error', details, message),
 };
 
-/** The levels of a log, the least of them first. */
+/** The levels of a log, the lowest first. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Writes the lines of a level and above, in the form of `stderrLogger`. */
+/** Writes the lines from a level upwards, in the form of `stderrLogger`. */
 export function lineLogger(stream: NodeJS.WritableStream, level: LogLevel): Required<Logger> {
   const out = new Console({ stdout: stream, stderr: stream, ignoreErrors: true });
   const least = LOG_LEVELS.indexOf(level);
@@ -54,15 +54,15 @@ function write(
   out.error(line.replace(CONTROLS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`));
 }
 
-/** A logger as the gateway uses it. */
+/** A logger for use inside the gateway. */
 export interface GatewayLogger extends Required<Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>> {
-  /** Whether each call is told of: that costs something. */
+  /** Whether each call is logged, which has a cost. */
   readonly debugs: boolean;
 }
 
 /**
- * A logger that never throws and never rejects: what the host's own refuses goes to stderr, with the reason. Of errors it is given what
- * can be written: libraries add requests to theirs, with their credentials.
+ * Wraps a host's logger so that it never throws or rejects. A line that it refuses goes to stderr, with the reason. Errors are reduced to
+ * writable fields, because libraries add requests with credentials to them.
  */
 export function safeLogger(logger: Logger | undefined): GatewayLogger {
   if (logger === undefined) return stderrLogger;
@@ -74,7 +74,7 @@ export function safeLogger(logger: Logger | undefined): GatewayLogger {
       try {
         const given = 'err' in details ? { ...details, err: plainError(details.err) } : details;
         const answer: unknown = logger[level]?.(given, message);
-        // An async one that fails is as harmless as one that throws.
+        // A rejection of an async logger is handled like a thrown error.
         if (isPromise(answer)) answer.then(undefined, failed);
       } catch (problem) {
         failed(problem);

@@ -6,17 +6,17 @@ const PATTERN = /^([a-z][a-z\d+.-]*):\/\/([^/?#@\s\\]+)\/?$/i;
 const EXAMPLE = 'write it as browsers do, for example "https://app.example"';
 
 /**
- * Origins of other sites whose pages may call, as browsers write them (`https://app.example`), or a function that answers at once
- * whether this one may. It is asked once for each request with an `Origin`, never about `null`; a throw refuses.
+ * Origins of other sites whose pages may call, as browsers write them (`https://app.example`), or a synchronous function that decides. It
+ * is called once per request with an `Origin`, never for `null`. An error refuses.
  */
 export type Origins = readonly string[] | ((origin: string, request: AuthRequest) => boolean);
 
-/** An origin as browsers write it, or what is wrong with a text that is none. */
+/** An origin as browsers write it, or the fault of a text that is not one. */
 export type ReadOrigin =
   | { readonly origin: string; readonly problem?: undefined }
   | { readonly origin?: undefined; readonly problem: string };
 
-/** Reads an origin that a person wrote. Where the meaning is plain (a slash at the end, capitals, the usual port) it is taken as meant. */
+/** Reads an origin that a person wrote. A trailing slash, capitals and the usual port are accepted. */
 export function readOrigin(text: string): ReadOrigin {
   if (text.includes('*')) {
     return { problem: 'is no pattern; list every origin, or give a function (origin, request) => boolean' };
@@ -25,7 +25,7 @@ export function readOrigin(text: string): ReadOrigin {
     return { problem: 'is what any sandboxed frame and local file sends, and cannot be let in' };
   const [, scheme = '', host = ''] = PATTERN.exec(text) ?? [];
   if (scheme === '') return { problem: meant(text) };
-  // Of schemes of apps (`tauri://localhost`) URL knows no origin.
+  // URL gives no origin for schemes of apps (`tauri://localhost`).
   if (!/^(?:https?|wss?)$/i.test(scheme)) return { origin: `${scheme.toLowerCase()}://${host}` };
   const origin = webOrigin(text);
   if (origin === undefined || /^ws/i.test(scheme)) return { problem: meant(text) };

@@ -45,14 +45,14 @@ export interface ParsedConfig
   readonly notify: GatewayConfig['notify'];
   readonly sessionAccess: GatewayConfig['sessionAccess'];
   readonly appAccess: GatewayConfig['appAccess'];
-  /** Null where there are no links. */
+  /** Null if links are not allowed. */
   readonly shareLinks: ShareLinks | null;
   readonly trustProxy: GatewayConfig['trustProxy'];
   readonly socketPath: string | undefined;
   readonly warnings: readonly string[];
 }
 
-// Zod's own number type refuses Infinity, which is how a limit is switched off.
+// Zod's own number type refuses Infinity, which turns a limit off.
 const amount = z.custom<number>(
   (value) => typeof value === 'number' && value > 0,
   'must be a number above 0',
@@ -249,7 +249,7 @@ function limitsOf(given: GatewayConfig['limits']): Limits {
   };
 }
 
-/** Many callers together may do what one may: a host that sets the limits of a user has raised those of a shared identity with them. */
+/** Many callers together may do at least as much as one: raising a user's limits raises those of a shared identity too. */
 function sharedDefaults(ofUser: Limits): Limits['shared'] {
   const { shared } = DEFAULT_LIMITS;
   return {

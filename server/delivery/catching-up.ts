@@ -1,15 +1,15 @@
-/** Characters that readers who catch up are given in one turn of the event loop, all together: what happens now gets its turn in between. */
+/** Characters for all lagging readers together in one turn of the event loop. New events are delivered in between. */
 const TURN_CHARS = 512 * 1024;
-/** What is counted, in characters. */
+/** Smallest page that counts, in characters. */
 const LEAST_CHARS = 16 * 1024;
-/** Readers who waited that go on in a turn. */
+/** Number of waiting readers that continue in one turn. */
 const TURN_READERS = 8;
 
 let spent = 0;
 let isCounting = false;
 const waiting: (() => void)[] = [];
 
-/** Counts what a reader was given that is behind. A piece of an answer is nothing to wait for. */
+/** Counts a page that a lagging reader was given. Pieces of answers are too small to count. */
 export function spend(chars: number): void {
   if (chars < LEAST_CHARS) return;
   spent += chars;
@@ -18,7 +18,7 @@ export function spend(chars: number): void {
   setImmediate(nextTurn);
 }
 
-/** Null while this turn has room for those who catch up; otherwise it resolves in one that has. */
+/** Null if this turn has room for lagging readers. Otherwise resolves in a turn that has. */
 export function room(): Promise<void> | null {
   if (spent < TURN_CHARS) return null;
   return new Promise((resolve) => waiting.push(resolve));

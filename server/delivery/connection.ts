@@ -14,70 +14,70 @@ import type { TransientPayload, WireForm } from './wire-form.js';
 
 /** The transport's side of a connection. */
 export interface Sink {
-  /** False when the receiver does not keep up: nothing more is written until `EventConnection.drained()`. */
+  /** Returns false if the receiver lags behind. Nothing more is written until `EventConnection.drained()`. */
   write(payload: unknown): boolean;
-  /** Bytes that the receiver has taken so far, whether or not it has caught up. */
+  /** Bytes that the receiver has taken so far, whether or not it lags behind. */
   sent(): number;
-  /** Bytes that are written and that the receiver has not taken. */
+  /** Bytes that are written and not yet taken. */
   unread(): number;
   end(reason: EndReason): void;
 }
 
-/** How a connection behaves. */
+/** Settings of a connection. */
 export interface ConnectionOptions {
   readonly id: string;
   readonly transport: string;
   readonly identity: Identity;
-  /** Of the request that opens it, where it is one. */
+  /** Id of the request that opens the connection, if it is an HTTP request. */
   readonly requestId?: string;
   readonly form: WireForm<unknown>;
   readonly sink: Sink;
   readonly heartbeatMs: number;
   readonly slowClientMs: number;
-  /** Ends the connection after about this long, so that load can move. Never by default. */
+  /** Time after which the connection ends, approximately, so that load can move. Default never. */
   readonly maxAgeMs?: number;
-  /** Whether ids are vectors of several sessions' cursors instead of one session's. */
+  /** Whether event ids are vectors of several sessions' cursors instead of a single cursor. */
   readonly vector?: boolean;
-  /** Called with each session that is followed. */
+  /** Called with each session that the connection starts to follow. */
   readonly onFollow?: ((sessionId: string) => MaybePromise<void>) | undefined;
-  /** Whether it counts as a client: in limits and lifecycle events. A stream of one run does not. */
+  /** Whether it counts as a client in limits and lifecycle events. A stream of one run does not. */
   readonly client: boolean;
-  /** Whether it tells of one run, and ends with it. @default false */
+  /** Whether it follows a single run and ends with it. @default false */
   readonly ofRun?: boolean;
 }
 
-/** How a connection has ended. */
+/** The end of a connection, for its listeners. */
 export interface ConnectionEnding {
   readonly reason: ConnectionEndReason;
-  /** Sessions it followed. */
+  /** Number of sessions that it followed. */
   readonly subscriptions: number;
 }
 
-/** What a connection follows: a session, or something else under a name of its own. */
+/** A subscription of a connection: to a session, or to something else under its own name. */
 export interface Followed {
-  /** Finds the starting place. Nothing is sent before `begin`. */
+  /** Finds the starting place. Sends nothing before `begin`. */
   open(target: Omit<SubscribeTarget, 'sessionId'>): Promise<SubscriptionInfo>;
   begin(): void;
-  /** Sends what there is, as far as it is taken. */
+  /** Sends pending events, as far as the receiver takes them. */
   pump(): void;
   close(): void;
-  /** Where its client would go on; null where that can't be told yet. */
+  /** Place from which the client would resume; null if it is not known yet. */
   readonly cursor: string | null;
   readonly announcing: boolean;
   readonly caughtUp: boolean;
 }
 
-/** Above this a vector would not fit a header; only the SDK resumes so many sessions, through `subscribe`. */
+/** A vector of more cursors would not fit a header. Only the SDK resumes more sessions, through `subscribe`. */
 const VECTOR_SESSIONS = 8;
 const CHECKPOINT_MS = 250;
-/** Heals a lost wake. */
+/** Interval at which subscriptions are pumped, in case a wake was lost. */
 const PUMP_MS = 5000;
-/** Sessions that a connection follows at most. */
+/** Most sessions that a connection follows. */
 export const MAX_SUBSCRIPTIONS = 1000;
-/** Bytes of events of its own, such as `subscribed`, that a receiver may leave unread; those of the log wait in the log. */
+/** Bytes of the connection's own events, such as `subscribed`, that a receiver may leave unread. Events of a log wait in the log. */
 const MAX_HELD = 1024 * 1024;
 
-/** One client's stream of events: its subscriptions, heartbeats and limits. What is written where is the transport's business. */
+/** One client's stream of events: its subscriptions, heartbeats and limits. The transport decides how to write them. */
 export class EventConnection implements Outlet {
   readonly options: ConnectionOptions;
   readonly form: WireForm<unknown>;
@@ -88,12 +88,12 @@ export class EventConnection implements Outlet {
   readonly #report: (error: unknown, what: string) => void;
   readonly #tally: Tally;
   readonly #diesAt: number;
-  /** While the receiver does not keep up. */
+  /** Set while the receiver lags behind. */
   #stall: Stall | null = null;
-  /** When it was opened; monotonic milliseconds. */
+  /** Time of the opening; monotonic milliseconds. */
   readonly openedAt = performance.now();
   identity: Identity;
-  /** What ends with each session that it follows. */
+  /** Callbacks for the end of each subscription, by session. */
   #releases: Map<string, () => void> | null = null;
   #held = 0;
   #heartbeatAt = performance.now();
@@ -128,7 +128,7 @@ export class EventConnection implements Outlet {
     return this.#stall === null && !this.#closed;
   }
 
-  /** Sessions it follows. */
+  /** Number of sessions that it follows. */
   get subscriptions(): number {
     return this.#subscriptions.size;
   }
@@ -137,13 +137,13 @@ export class EventConnection implements Outlet {
     return this.#closed;
   }
 
-  /** Whether everything there is of what it follows was written. */
+  /** Whether every event of its subscriptions was written. */
   get caughtUp(): boolean {
     for (const subscription of this.#subscriptions.values()) if (!subscription.caughtUp) return false;
     return true;
   }
 
-  /** Canonical keys of the sessions it follows. */
+  /** Canonical keys of the sessions that it follows. */
   get sessionIds(): readonly string[] {
     return [...this.#subscriptions.keys()];
   }
@@ -162,12 +162,12 @@ export class EventConnection implements Outlet {
     if (performance.now() - this.#checkpointAt >= CHECKPOINT_MS) this.#checkpoint();
   }
 
-  /** Events of a vector stream carry no ids: without this its client would come back with a place in a log that it has left. */
+  /** Events of a vector stream carry no ids. Without a heartbeat here, the client would resume in a log that it has left. */
   moved(): void {
     if (this.#vector) this.#checkpoint();
   }
 
-  /** Sends an event of this connection alone. */
+  /** Sends an event to this connection only. */
   send<T extends TransientEventType>(type: T, data: TransientPayload<T>, id?: string): void {
     if (this.#closed) return;
     const payload = this.form.transient(type, data, id);
@@ -180,7 +180,7 @@ export class EventConnection implements Outlet {
     if (this.#held > MAX_HELD) this.end('slow');
   }
 
-  /** The receiver does not keep up with what else is written to it. */
+  /** Called when the receiver lags behind with other data on its transport. */
   blocked(): void {
     this.#stall ??= new Stall(this.#sink);
   }
@@ -190,9 +190,9 @@ export class EventConnection implements Outlet {
   }
 
   /**
-   * Follows a session. What it returns is to be told to the client before `begin` is called.
+   * Follows a session. Tell the client the returned info before you call `begin`.
    *
-   * @throws GatewayError `QUEUE_FULL` when it follows as many as are allowed, or why the session can't be followed
+   * @throws GatewayError `QUEUE_FULL` if it follows as many as are allowed, or the reason why the session can't be followed
    */
   follow(
     session: Subscribable,
@@ -201,13 +201,13 @@ export class EventConnection implements Outlet {
     return this.followAs(session.id, () => new Subscription(session, this), target);
   }
 
-  /** The same of what is no session, and has a name of its own. */
+  /** Follows a subscription that is not to a session, under its own name. */
   async followAs(
     id: string,
     make: () => Followed,
     target: Omit<SubscribeTarget, 'sessionId'>,
   ): Promise<{ readonly info: SubscriptionInfo; begin(): void }> {
-    // Here, because whatever was checked before may have been true for several requests at once.
+    // Check here: an earlier check may have passed for several requests at once.
     if (this.#subscriptions.size >= MAX_SUBSCRIPTIONS && !this.#subscriptions.has(id)) {
       throw new GatewayError({
         code: 'QUEUE_FULL',
@@ -222,12 +222,12 @@ export class EventConnection implements Outlet {
     try {
       info = await subscription.open(target);
     } catch (error) {
-      // By now the session's place may be another request's, which has told its client that it follows.
+      // Another request may have subscribed to the session meanwhile and told its client so.
       if (this.#subscriptions.get(id) === subscription) this.unfollow(id);
       else subscription.close();
       throw error;
     }
-    // Whoever is told that it follows may come back for it at once.
+    // A client may come back for the subscription as soon as it is told of it.
     if (noted) await noted;
     this.#tally.resumes[info.resume] += 1;
     if (this.#closed) subscription.close();
@@ -247,7 +247,7 @@ export class EventConnection implements Outlet {
     else subscription.begin();
   }
 
-  /** Calls back when it does not follow a session any more, or is released from that; once. */
+  /** Calls back once, when the connection stops following a session or is released from it. */
   onRelease(sessionId: string, released: () => void): void {
     this.#releases ??= new Map();
     this.#releases.set(sessionId, released);
@@ -265,7 +265,7 @@ export class EventConnection implements Outlet {
     this.#subscriptions.delete(sessionId);
   }
 
-  /** The receiver has caught up. */
+  /** Called when the receiver has caught up. */
   drained(): void {
     if (this.#closed || !this.#stall) return;
     this.#stall = null;
@@ -294,7 +294,7 @@ export class EventConnection implements Outlet {
     }
   }
 
-  /** The transport is closed, or about to be. @param reason By default its client has left. */
+  /** Called when the transport is closed, or about to be. @param reason By default, the client left. */
   gone(reason: ConnectionEndReason = 'left'): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -305,7 +305,7 @@ export class EventConnection implements Outlet {
     this.#onClose(this, ending);
   }
 
-  /** Does what is due. Called about once a second. */
+  /** Does periodic work. Called about once a second. */
   tick(now: number): void {
     const { expiresAt } = this.identity;
     if (expiresAt !== undefined && Date.now() >= expiresAt) return this.end('expired');
@@ -319,7 +319,7 @@ export class EventConnection implements Outlet {
     else if (this.#dirty && now - this.#checkpointAt >= CHECKPOINT_MS) this.#checkpoint();
   }
 
-  /** A bookmark: everything up to its cursor has been accounted for, so that quiet streams can resume too. */
+  /** Sends a bookmark: every event up to its cursor is accounted for, so that quiet streams can resume too. */
   heartbeat(): void {
     this.#heartbeatAt = performance.now();
     if (this.#vector) return this.#checkpoint();
@@ -327,7 +327,7 @@ export class EventConnection implements Outlet {
     const cursor = only?.[1].cursor ?? null;
     if (cursor !== null) this.send('heartbeat', { sessionId: only![0], cursor }, cursor);
     else if (!only || only[1].announcing) this.send('heartbeat', {});
-    // A session that has not begun has no cursor; whoever comes back gets it from its beginning.
+    // A session that has not begun has no cursor. Its clients resume from its beginning.
     else this.send('heartbeat', {}, formatVector([[only[0], '']]));
   }
 
@@ -337,7 +337,7 @@ export class EventConnection implements Outlet {
     const cursors: [string, string][] = [];
     if (this.#subscriptions.size <= VECTOR_SESSIONS) {
       for (const [id, subscription] of this.#subscriptions) {
-        // A vector without a session would drop what the client asked for it; the former one still stands.
+        // A vector without this session would drop it for the client. The previous vector stays valid.
         if (subscription.announcing) return this.send('heartbeat', {});
         cursors.push([id, subscription.cursor ?? '']);
       }

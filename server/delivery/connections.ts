@@ -8,25 +8,25 @@ import { type ConnectionEnding, type ConnectionOptions, EventConnection } from '
 import { Tally } from './tally.js';
 import type { Ticker } from './ticker.js';
 
-/** What a gateway's connections work with. */
+/** The parts of a gateway that its connections use. */
 export interface ConnectionsEnvironment {
   readonly gatewayId: string;
-  /** This gateway among those on its store. */
+  /** Id of this gateway among those on its store. */
   readonly holder: string;
   readonly ticker: Ticker;
-  /** Whom connections are open for, so that a caller who is withdrawn loses them. */
+  /** The callers of open connections, so that connections end when a caller is withdrawn. */
   readonly presence: Presence;
-  /** Open connections a caller may have. */
+  /** Most open connections of a caller. */
   allowed(identity: Identity): number;
-  /** The caller of a connection was asked about again. @throws GatewayError to end it */
+  /** Called after the caller of a connection was authenticated again. @throws GatewayError to end it */
   renew(connection: EventConnection, identity: Identity): MaybePromise<void>;
   report(error: unknown, what: string): void;
 }
 
-/** What comes before the gateway's name in an id. */
+/** Separator between the random part of an id and the gateway's name. */
 const AT = '~';
 
-/** What connections tell the gateway's listeners. */
+/** Notices of connections to the gateway's listeners. */
 export interface ConnectionNotice {
   readonly type: 'client:connected' | 'client:disconnected';
   readonly connection: EventConnection;
@@ -34,7 +34,7 @@ export interface ConnectionNotice {
 
 /** Every open connection of a gateway. */
 export class Connections {
-  /** What they were sent, those that have ended too. */
+  /** Counts of everything that was sent, including on connections that have ended. */
   readonly tally = new Tally();
   readonly #env: ConnectionsEnvironment;
   readonly #notify: (notice: ConnectionNotice) => void;
@@ -47,12 +47,12 @@ export class Connections {
     this.#notify = notify;
   }
 
-  /** An id for a client's connection. Other gateways on the store see by it whom to ask about the connection. */
+  /** A new connection id. It names this gateway, so that others on the store know where to ask for the connection. */
   newId(): string {
     return `${newConnectionId()}${AT}${this.#env.holder}`;
   }
 
-  /** Which other gateway has a connection open, by its id; null for one of this gateway's, or nobody's. */
+  /** The other gateway that has a connection open, from its id. Null if the id names this gateway or none. */
   elsewhere(id: string): string | null {
     const { holder } = this.#env;
     const at = id.indexOf(AT);
@@ -70,7 +70,7 @@ export class Connections {
     return this.#open.size;
   }
 
-  /** @throws GatewayError `TOO_MANY_CONNECTIONS` when the user has as many as are allowed. */
+  /** @throws GatewayError `TOO_MANY_CONNECTIONS` if the user has as many as are allowed */
   add(options: ConnectionOptions): EventConnection {
     const { userKey, shared } = options.identity;
     if (options.client) {
@@ -102,7 +102,7 @@ export class Connections {
       get sessionIds() {
         return connection.sessionIds;
       },
-      // Who comes back is told of each session whether it is there.
+      // A client that comes back learns for each session whether it is still there.
       end: (why) => connection.end(why === UNREACHED ? 'interrupted' : 'expired'),
     });
     this.#open.set(options.id, connection);
@@ -110,7 +110,7 @@ export class Connections {
     return connection;
   }
 
-  /** Tells the listeners of a client whose request was granted. */
+  /** Notifies the listeners of a client whose request was granted. */
   announce(connection: EventConnection): void {
     if (connection.closed || !connection.options.client) return;
     this.#announced.add(connection);
@@ -121,18 +121,18 @@ export class Connections {
     return this.#open.get(id);
   }
 
-  /** Asks every client to go elsewhere. Streams of single runs end with their run. */
+  /** Asks every client to reconnect elsewhere. A stream of a single run ends with its run. */
   drain(): void {
     for (const connection of [...this.#open.values()]) if (connection.options.client) connection.end('drain');
   }
 
-  /** Whether somebody is being told of a run. */
+  /** Whether any connection still follows a single run. */
   get tellOfRuns(): boolean {
     for (const { options } of this.#open.values()) if (options.ofRun) return true;
     return false;
   }
 
-  /** Ends what is still open. */
+  /** Ends all open connections. */
   endAll(): void {
     for (const connection of [...this.#open.values()]) connection.end('drain');
   }

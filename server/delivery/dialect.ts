@@ -4,50 +4,50 @@ import { initialState, type SessionState } from '../../shared/fold.js';
 import type { Sink } from './connection.js';
 import type { EndReason } from './end-reason.js';
 
-/** What a dialect makes of events. */
+/** The result of a dialect's call. */
 export interface Encoded<State> {
-  /** What the next call is given. */
+  /** State for the next call. */
   readonly state: State;
-  /** What is written, as it is; the empty text for nothing. */
+  /** Text to write unchanged; empty for none. */
   readonly text: string;
-  /** Whether this is all that is to be told. */
+  /** Whether the dialect has told everything. */
   readonly over?: boolean;
 }
 
 /**
- * How another protocol tells of a session. Its calls are made in order and at once; what they throw ends the stream. Whoever comes back
- * begins anew where it was: by its cursor, or by the fold.
+ * Translates a session's events for clients of another protocol. Its calls are synchronous and in order; an error in one ends the stream. A
+ * client that comes back starts anew at its place, from a cursor or a fold.
  */
 export interface Dialect<State> {
   /**
    * Called first, and again with each snapshot.
    *
-   * @param session The session as it is where the stream begins: of a snapshot the folded state with the answer that is being written,
-   * empty for a stream that begins at a cursor.
+   * @param session The state at which the stream begins: of a snapshot the folded state, including the answer that is being written; empty
+   * for a stream that begins at a cursor.
    */
   begin(session: SessionState): Encoded<State>;
   /**
-   * Called with the events that came together: `gap` and `auth_expired` too. With none behind a snapshot that none follow.
+   * Called with the events that came together, including `gap` and `auth_expired`. Called without events after a snapshot that none follow.
    *
-   * @param at `isHead` tells whether they are the last that the session has. What was appended together also comes together.
+   * @param at `isHead` tells whether the session has no more events. Events of one append come together.
    */
   encode(state: State, events: readonly GatewayEvent[], at: { readonly isHead: boolean }): Encoded<State>;
 }
 
-/** Where the text of a dialect goes. */
+/** The receiver of a dialect's text. */
 export interface TextSink {
-  /** False when the receiver does not keep up: nothing more is written until it has caught up. */
+  /** Returns false if the receiver lags behind. Nothing more is written until it has caught up. */
   write(text: string): boolean;
-  /** Writes what its protocol passes over, as a sign of life. */
+  /** Writes bytes that the client's protocol ignores, as a sign of life. */
   beat(): boolean;
   sent(): number;
-  /** Bytes that are written and that the receiver has not taken. */
+  /** Bytes that are written and not yet taken. */
   unread(): number;
-  /** The receiver has not kept up for too long. */
+  /** Called when the receiver has lagged behind for too long. */
   cut(): void;
 }
 
-/** Nobody listens: what counts is the last state. */
+/** A sink without a receiver, for callers that only need the last state. */
 export const NOWHERE: TextSink = {
   write: () => true,
   beat: () => true,
@@ -56,10 +56,10 @@ export const NOWHERE: TextSink = {
   cut: () => {},
 };
 
-/** What other protocols have no word for. */
+/** Events that other protocols have no counterpart for. */
 const SILENT: ReadonlySet<string> = new Set(['connected', 'subscribed', 'hidden']);
 
-/** A connection's sink that speaks a dialect. */
+/** A connection's sink that writes a dialect. */
 export class DialectSink<State> implements Sink {
   readonly #dialect: Dialect<State>;
   readonly #out: TextSink;
@@ -69,10 +69,10 @@ export class DialectSink<State> implements Sink {
   #isOver = false;
   #resolve!: (state: State) => void;
   #reject!: (error: unknown) => void;
-  /** Resolves with the state at which the dialect said that all is told. Rejects with a GatewayError, or with what the dialect threw. */
+  /** Resolves with the state at which the dialect has told everything. Rejects with a GatewayError, or the error that the dialect threw. */
   readonly over: Promise<State>;
 
-  /** @param isHead Whether everything there is was written. */
+  /** @param isHead Whether every event of the session was written. */
   constructor(dialect: Dialect<State>, out: TextSink, isHead: () => boolean) {
     this.#dialect = dialect;
     this.#out = out;
@@ -84,7 +84,7 @@ export class DialectSink<State> implements Sink {
     this.over.catch(() => {});
   }
 
-  /** Begins with nothing known, before any event has come. */
+  /** Begins from an empty state, before the first event. */
   begin(): void {
     this.#guarded(() => this.#begin(initialState));
   }
@@ -106,7 +106,7 @@ export class DialectSink<State> implements Sink {
     this.fail(endError(reason));
   }
 
-  /** Nothing more is told. */
+  /** Ends the stream with an error. */
   fail(error: unknown): void {
     this.#isOver = true;
     this.#reject(error);
@@ -141,7 +141,7 @@ export class DialectSink<State> implements Sink {
         begun = true;
       } else if (event.type === 'heartbeat') {
         this.#beats += 1;
-        // The first comes at once, when there is no silence to break.
+        // Skip the first beat: it comes at once, when there is no silence to break.
         if (this.#beats > 1) writable = this.#out.beat() && writable;
       } else if (!SILENT.has(event.type)) ready.push(event);
     }

@@ -1,7 +1,7 @@
-/** Why the gateway ends a connection. All but `expired` ask the client to come back. */
+/** Reason why the gateway ends a connection. All but `expired` ask the client to come back. */
 export type EndReason = 'rotate' | 'drain' | 'slow' | 'expired' | 'interrupted';
 
-/** Milliseconds a client waits before it comes back: at once after a rotation, spread out when all have to leave. */
+/** Milliseconds until a client comes back: none after a rotation, spread out when all clients have to leave. */
 const RETRY_MS: Readonly<Record<EndReason, readonly [number, number]>> = {
   rotate: [100, 1000],
   drain: [500, 5000],

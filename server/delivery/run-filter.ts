@@ -7,20 +7,20 @@ import type { StoredEvent } from '../stores/store.js';
 /** A run that is followed to its end. */
 export interface FollowedRun {
   readonly runId: string;
-  /** Its outcome, with the place of its end: who starts there or behind has nothing to wait for. */
+  /** The outcome of the run with the place of its end. A reader at or behind that place has nothing to wait for. */
   readonly result: Promise<Pick<RunResult, 'cursor'>>;
-  /** Everything of it was sent. */
+  /** Called when every event of the run was sent. */
   ended(): void;
 }
 
-/** What of a session's events is one run's, and where they end. */
+/** Picks the events of one run out of a session's, and finds the last one. */
 export class RunFilter {
   readonly #run: FollowedRun;
   #end: Cursor | null = null;
-  /** Nobody will say where the run has ended: the store has no record of it any more. */
+  /** Set if the end of the run will never be known: the store has no record of it any more. */
   isUnknown = false;
 
-  /** @param known Called when it is known where the run has ended, or that it never will be. */
+  /** @param known Called when the end of the run is known, or it is clear that it never will be. */
   constructor(run: FollowedRun, known: () => void) {
     this.#run = run;
     run.result.then(
@@ -35,7 +35,7 @@ export class RunFilter {
     );
   }
 
-  /** Whether all of a batch is the run's. */
+  /** Whether a whole batch belongs to the run. */
   isWhole(batch: LogBatch): boolean {
     return batch.runId === this.#run.runId;
   }
@@ -49,13 +49,13 @@ export class RunFilter {
     return events.some((event) => event.type === 'message_end' && event.runId === this.#run.runId);
   }
 
-  /** Whether it has ended where its reader is, or before that, or in another conversation. */
+  /** Whether the run ended at or before the reader's place, or in another conversation. */
   isBehind(log: ReadableLog | null, after: number): boolean {
     const end = this.#end;
     return end !== null && (log?.ref.epoch !== end.epoch || after >= end.seq);
   }
 
-  /** Everything of the run was sent. */
+  /** Tells that every event of the run was sent. */
   ended(): void {
     this.#run.ended();
   }

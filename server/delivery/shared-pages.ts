@@ -4,19 +4,19 @@ import { LogBatch } from '../log/batch.js';
 import type { ReadableLog } from '../log/readable-log.js';
 
 const PAGE = { events: 512, bytes: 64 * 1024 };
-/** Characters from which on a page is worth being shared. */
+/** Smallest page that is shared, in characters. */
 const LARGE = 16 * 1024;
-/** Pages of one log that are shared. */
+/** Most shared pages of one log. */
 const SHARED = 64;
 
-// Weak: a page is kept until memory is wanted for something else.
+// Weak references: a page is kept until its memory is needed.
 const pages = new WeakMap<ReadableLog, Map<number, WeakRef<LogBatch>>>();
 
 /**
- * What comes after a place in a log, as a batch: read and encoded once for all who catch up from there at about the same time. Null
- * where nothing is kept.
+ * The next page after a place in a log, as a batch. Readers that catch up from there at about the same time share it and its encoding. Null
+ * if no event is retained.
  *
- * @param known The answer that the reader knows to be written
+ * @param known The answer that the reader knows of
  */
 export function sharedPage(
   log: ReadableLog,
@@ -33,7 +33,7 @@ export function sharedPage(
   });
 }
 
-/** Whether the log still has what is in a page: a store may have lost the end of one. */
+/** Whether the log still has the events of a page. A store may have lost its tail. */
 function isCurrent({ events, last }: LogBatch, log: ReadableLog): boolean {
   return last <= log.head && events.at(-1)!.term === log.termAt(last);
 }

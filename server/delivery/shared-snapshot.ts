@@ -1,10 +1,10 @@
 import type { SessionState } from '../../shared/fold.js';
 import type { WireForm } from './wire-form.js';
 
-// Weak twice: a payload is kept for as long as some socket is still writing it, and no longer than its state.
+// Weak both ways: a payload lives while a socket is still writing it, and no longer than its state.
 const encoded = new WeakMap<SessionState, Map<WireForm<unknown>, WeakRef<object>>>();
 
-/** The payload of a snapshot, encoded once for all who get the same state in the same form at about the same time. */
+/** The payload of a snapshot, encoded once for all readers that get the same state in the same form at about the same time. */
 export function snapshotPayload(
   state: SessionState,
   form: WireForm<unknown>,

@@ -1,20 +1,20 @@
-/** Tells a receiver that takes nothing from one that is slow: any byte it takes is progress. Begins when it does not keep up. */
+/** Distinguishes a receiver that takes nothing from a slow one: any byte taken is progress. Made when the receiver starts to lag behind. */
 export class Stall {
   readonly #receiver: { sent(): number };
   #seen: number;
   #since = performance.now();
-  /** When it was last looked at. */
+  /** Time of the last look. */
   #lookedAt = this.#since;
 
-  /** @param receiver Says how many bytes it has taken so far. */
+  /** @param receiver Tells how many bytes it has taken so far. */
   constructor(receiver: { sent(): number }) {
     this.#receiver = receiver;
     this.#seen = receiver.sent();
   }
 
   /**
-   * Whether it has taken nothing for longer than `limitMs`. To be asked twice in that time at least: what lies further apart is time in
-   * which this process stood still, and nobody could take anything.
+   * Whether the receiver has taken nothing for longer than `limitMs`. Ask at least twice in that time: a longer interval means that this
+   * process stood still, and does not count.
    *
    * @param now Monotonic milliseconds
    */

@@ -6,13 +6,13 @@ import type { LogView } from '../log/log-view.js';
 import type { ReadableLog } from '../log/readable-log.js';
 import { stateAt } from '../log/snapshot.js';
 
-/** Where a subscriber asks to start. A cursor wins over `from`. */
+/** The place at which a subscriber asks to start. A cursor wins over `from`. */
 export interface StartRequest {
   readonly cursor?: string | undefined;
   readonly from?: From | undefined;
 }
 
-/** Where it starts: after `after` in `log`; with a gap or on request the folded state comes first. */
+/** The resolved start: after `after` in `log`. With a gap, or on request, the folded state comes first. */
 export interface Start {
   readonly log: ReadableLog | null;
   readonly after: number;
@@ -21,30 +21,33 @@ export interface Start {
   readonly snapshot?: SessionState;
 }
 
-/** What the start is resolved against. */
+/** The session that a start is resolved in. */
 export interface StartSource {
   readonly log: LogView | null;
   /** Place just before the active run's first event; null when nothing runs. */
   readonly runStart: number | null;
   /** A closed log of this session that is still kept. */
   pastLog(epoch: string): Promise<ReadableLog | null>;
-  /** The last of them. */
+  /** The last such log. */
   lastLog(): Promise<ReadableLog | null>;
   /**
-   * Asks the store where others may have written: what is known here may lag behind what a reader has seen elsewhere.
+   * Asks the store for events of other writers: a reader may have seen more elsewhere than is known here.
    *
-   * @returns null where nobody else writes
+   * @returns null if nobody else writes
    */
   refresh(): Promise<void> | null;
 }
 
-/** Finds the place a request names, or the gap that says it can't be had. Never silent, never partial (design section 5, promise 3). */
+/**
+ * Finds the place that a request names, or the gap that explains why it is not available. Never silent, never partial (design section 5,
+ * promise 3).
+ */
 export async function resolveStart(source: StartSource, request: StartRequest): Promise<Start> {
   let isFresh = false;
   if (source.log?.isReplaced) await source.refresh();
   for (;;) {
     const start = await find(source, request);
-    // Its place was cut while the store was asked: there is another answer by now.
+    // The place was cut while the store was asked, so resolve it again.
     if (!start) continue;
     if (!start.gap || isFresh) return start;
     isFresh = true;
@@ -54,14 +57,14 @@ export async function resolveStart(source: StartSource, request: StartRequest): 
   }
 }
 
-/** Null when the log was cut meanwhile. */
+/** Null if the log was cut meanwhile. */
 async function find(source: StartSource, request: StartRequest): Promise<Start | null> {
-  // Whoever was told that nothing had begun has missed everything since.
+  // An empty cursor means that the session had not begun, so the reader has missed everything since.
   if (request.cursor === '') return { log: null, after: 0, resume: 'new' };
   if (request.cursor !== undefined) return fromCursor(source, request.cursor);
   const { log } = source;
   if (!log) return behind(await source.lastLog());
-  // The log goes on while the store is asked: what was found holds for this place.
+  // The log goes on while the store is asked. The result is for this head.
   const { head } = log;
   switch (request.from ?? 'now') {
     case 'snapshot': {
@@ -83,7 +86,7 @@ async function find(source: StartSource, request: StartRequest): Promise<Start |
   }
 }
 
-/** What a log begins with is an event of it, unless its gateway was killed before that was stored. */
+/** The first messages of a log are an event of it, unless its gateway was killed before that event was stored. */
 async function fromNothing(log: LogView): Promise<Start | null> {
   const { tip } = await log.folded();
   const snapshot = tip === null ? undefined : await stateAt(log, 0);
@@ -98,7 +101,7 @@ async function fromCursor(source: StartSource, requested: string): Promise<Start
     return log ? gap(log, 'malformed', requested, log.head) : gapWithoutLog(source, 'malformed', requested);
   if (log && cursor.epoch === log.ref.epoch) return inLog(log, cursor, requested);
   const past = await source.pastLog(cursor.epoch);
-  // A closed log is read to its end first; the subscription announces the new epoch when it gets there.
+  // The reader finishes a closed log first. At its end, the subscription announces the new epoch.
   if (past && placeOf(past, cursor) === 'exact') return { log: past, after: cursor.seq, resume: 'exact' };
   return log ? gap(log, 'epoch', requested, log.first - 1) : gapWithoutLog(source, 'epoch', requested);
 }
@@ -124,7 +127,7 @@ function placeOf(
   if (seq > log.head) return term >= log.termAt(log.head) ? 'ahead' : 'truncated';
   if (seq < log.first - 1) return 'evicted';
   if (seq === 0 || term === log.termAt(seq)) return 'exact';
-  // Its number exists again, written in another term: what the cursor saw was lost, with a tail or by putting back a backup.
+  // The number exists again with another term. The events that the cursor saw were lost, with a tail or by restoring a backup.
   return 'truncated';
 }
 
@@ -146,7 +149,7 @@ async function gap(
 
 async function gapWithoutLog(source: StartSource, reason: GapReason, requested: string): Promise<Start> {
   const past = await source.lastLog();
-  // What is left of a session that was deleted is one event, which says so.
+  // A deleted session leaves one event, which says so.
   const after = past && past.head > 1 ? past.head : 0;
   return {
     log: past,
@@ -157,12 +160,12 @@ async function gapWithoutLog(source: StartSource, reason: GapReason, requested: 
   };
 }
 
-/** Behind the last conversation, waiting for the next. */
+/** The place behind the last conversation, from which a reader waits for the next. */
 function behind(past: ReadableLog | null): Start {
   return { log: past, after: past?.head ?? 0, resume: 'new' };
 }
 
-/** The cursor of a place in a log; null before there is one. */
+/** The cursor of a place in a log; null if there is no log. */
 export function cursorAt(log: ReadableLog | null, seq: number): string | null {
   return log && formatCursor(log.ref.epoch, log.termAt(seq), seq);
 }

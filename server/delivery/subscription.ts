@@ -14,48 +14,48 @@ import { snapshotPayload } from './shared-snapshot.js';
 import { cursorAt, resolveStart, type Start, type StartRequest, type StartSource } from './start.js';
 import type { WireForm } from './wire-form.js';
 
-/** Where a subscription writes. `writable` turns false when the receiver does not keep up; its owner pumps again on drain. */
+/** The receiver of a subscription's events. `writable` is false while the receiver lags behind; its owner pumps again on drain. */
 export interface Outlet {
   readonly form: WireForm<unknown>;
   readonly writable: boolean;
-  /** @param events How many logged events are in it. */
+  /** @param events Number of logged events in the payload. */
   write(payload: unknown, events: number): void;
-  /** A gap is announced. */
+  /** Called when a gap is announced. */
   gap(reason: GapReason): void;
-  /** The place of a subscription has changed other than by events: a new log, or a snapshot. */
+  /** Called when the place of a subscription changed other than by events: a new log, or a snapshot. */
   moved(): void;
-  /** Ends the connection, because what it follows can't be served here any more; its client comes back and resumes. */
+  /** Ends the connection because a log can't be served here any more. The client comes back and resumes. */
   interrupt(): void;
   report(error: unknown, what: string): void;
 }
 
 /** The session a subscription follows. */
 export interface Subscribable extends StartSource {
-  /** How often it took up a log: where this has not changed, nothing has begun. */
+  /** Number of times that a log was opened. If unchanged, no new log has begun. */
   readonly openings: number;
-  /** The conversation after the one of an epoch, or the first that is kept; `gone` when that of the epoch is not kept any more. */
+  /** The conversation after an epoch's, or the first one that is kept; `gone` if the epoch's is not kept any more. */
   nextLog(after: string | null): MaybePromise<ReadableLog | 'gone' | null>;
-  /** As its reader names it. */
+  /** Key of the session, as the reader names it. */
   readonly id: string;
-  /** What of it is shown; absent where all is. */
+  /** The part of the session that is shown; absent for all of it. */
   readonly view?: View;
   attach(subscription: Subscription): void;
-  /** @param left Whether its receiver went away, rather than that it has all it wanted. */
+  /** @param left Whether the receiver went away, rather than had everything it wanted. */
   detach(subscription: Subscription, left: boolean): void;
   describe(): Pick<SubscriptionInfo, 'status' | 'runId' | 'queued'>;
 }
 
-/** How far a subscription has come. */
+/** The state of a subscription. */
 type State =
-  /** Its place is being found. */
+  /** The starting place is being resolved. */
   | { readonly is: 'opening' }
-  /** Its place is found; nothing is sent before `begin`. */
+  /** The starting place is known. Nothing is sent before `begin`. */
   | { readonly is: 'ready'; readonly start: Start }
-  /** A gap and a snapshot come before anything else, as soon as the outlet takes them; without the start, they are on their way. */
+  /** A gap and a snapshot go first, as soon as the outlet takes them. Without the start, they are being written. */
   | { readonly is: 'announcing'; readonly start: Start | null }
-  /** Sends what there is. */
+  /** Sends events as they come. */
   | { readonly is: 'live' }
-  /** Waits for the store, and is live again when that has answered. */
+  /** Waits for the store, and is live again after its answer. */
   | { readonly is: 'reading' }
   | { readonly is: 'closed' };
 
@@ -66,8 +66,8 @@ const READING: State = { is: 'reading' };
 const CLOSED: State = { is: 'closed' };
 
 /**
- * One subscriber of one session: a cursor over the shared log. A wake carries no data, so a lost or doubled one can neither lose
- * nor repeat an event; while the outlet is blocked nothing is held for it but its place.
+ * One subscriber of one session: a cursor over the shared log. A wake carries no data, so a lost or repeated one can neither lose nor
+ * repeat an event. While the outlet is blocked, the subscription holds only its place.
  */
 export class Subscription {
   readonly session: Subscribable;
@@ -77,11 +77,11 @@ export class Subscription {
   #state = OPENING;
   #log: ReadableLog | null = null;
   #after = 0;
-  /** The answer that the receiver knows to be written. */
+  /** The answer that the receiver knows of. */
   #known: Answering | null = null;
-  /** The session's openings at which nothing followed the present log. */
+  /** Value of `openings` at which no log followed the present one. */
   #followed = -1;
-  /** Whether it was said that the log can't be read now. */
+  /** Whether the failure to read the log was reported. */
   #unreadable = false;
 
   /** @param run The run to follow, instead of the whole session. */
@@ -92,12 +92,12 @@ export class Subscription {
     this.#lens = session.view ? new Lens(session.view, run === null) : null;
   }
 
-  /** Nothing leads back from `closed`. */
+  /** `closed` is final. */
   #become(state: State): void {
     if (this.#state !== CLOSED) this.#state = state;
   }
 
-  /** Registers for wakes, then finds the starting place. Nothing is sent before `begin`. */
+  /** Registers for wakes, then finds the starting place. Sends nothing before `begin`. */
   async open(request: StartRequest): Promise<SubscriptionInfo> {
     this.session.attach(this);
     const start = await resolveStart(this.session, request);
@@ -116,7 +116,7 @@ export class Subscription {
     return { ...info, ...this.session.describe() };
   }
 
-  /** Sends what the start asks for and then every event, as the outlet takes them. */
+  /** Sends the gap or snapshot of the start and then every event, as the outlet takes them. */
   begin(): void {
     if (this.#state.is === 'ready') this.#go(this.#state.start);
     this.pump();
@@ -129,47 +129,47 @@ export class Subscription {
     this.#lens?.reset();
   }
 
-  /** Goes on from a start. Not before the outlet takes its snapshot, or a client that never reads could pile them up. */
+  /** Continues from a start. Waits until the outlet takes its snapshot, or a client that never reads could pile snapshots up. */
   #go(start: Start): void {
     this.#become(start.snapshot ? { is: 'announcing', start } : LIVE);
   }
 
   /**
-   * Position a client would resume from; null before the session's first event, and until a snapshot that leads there was sent:
-   * a client that is cut off before it must not resume behind it.
+   * Place from which the client would resume. Null before the session's first event, and until a pending snapshot was sent: a client that
+   * is cut off earlier must not resume behind the snapshot.
    */
   get cursor(): string | null {
-    // Events that are hidden are accounted for with the next one that is not.
+    // Hidden events are accounted for with the next visible one.
     return this.announcing ? null : cursorAt(this.#log, this.#after - (this.#lens?.pending ?? 0));
   }
 
-  /** Whether where it stands can't be told yet. */
+  /** Whether the place is not settled yet. */
   get announcing(): boolean {
     const state = this.#state;
     if (state.is === 'ready') return state.start.snapshot !== undefined;
     return state.is === 'opening' || state.is === 'announcing';
   }
 
-  /** Whether it has sent everything there is. */
+  /** Whether every event was sent. */
   get caughtUp(): boolean {
     const isToStart = 'start' in this.#state && this.#state.start !== null;
     return !isToStart && this.#after >= (this.#log?.head ?? 0);
   }
 
-  /** The session's log was lost to this process. */
+  /** Called when this process lost the session's log. */
   interrupt(): void {
     this.close();
     this.#outlet.interrupt();
   }
 
-  /** @param left Whether its receiver went away, rather than that it has all it wanted. */
+  /** @param left Whether the receiver went away, rather than had everything it wanted. */
   close(left = true): void {
     if (this.#state === CLOSED) return;
     this.#become(CLOSED);
     this.session.detach(this, left);
   }
 
-  /** Sends what there is. `batch` is what was just committed, if that woke us. Never throws: it is called by all that happens. */
+  /** Sends pending events. `batch` is the batch just committed, if that is the reason. Never throws, because all kinds of code call it. */
   pump(batch?: LogBatch): void {
     try {
       this.#pump(batch);
@@ -178,7 +178,7 @@ export class Subscription {
     }
   }
 
-  /** Whatever goes wrong here ends this connection and nothing else. */
+  /** Ends this connection, and nothing else, after an unexpected error. */
   #break(error: unknown): void {
     this.#outlet.report(error, `following session ${this.session.id}`);
     this.interrupt();
@@ -192,7 +192,7 @@ export class Subscription {
     }
   }
 
-  /** Sends what comes next; whether there may be more to do. */
+  /** Sends the next events. Returns whether there may be more to do. */
   #advance(batch?: LogBatch): boolean {
     const log = this.#log;
     if (log?.isReplaced) return this.#restart();
@@ -207,7 +207,7 @@ export class Subscription {
     return true;
   }
 
-  /** Sends a batch, as it is shared by all where its reader needs nothing else. */
+  /** Sends a batch. The reader gets the shared payload unless it needs another one. */
   #pass(batch: LogBatch, log: ReadableLog): void {
     this.#after = batch.last;
     const isWhole = this.#filter?.isWhole(batch) ?? true;
@@ -218,7 +218,7 @@ export class Subscription {
     if (isWhole && !this.#lens && batch.tells !== undefined) this.#known = batch.tells;
   }
 
-  /** At the end of a conversation: goes over to the one that followed it, if there is one. */
+  /** Moves on to the next conversation at the end of one, if there is one. */
   #follow(): boolean {
     const { log, openings } = this.session;
     const epoch = this.#log?.ref.epoch ?? null;
@@ -253,8 +253,8 @@ export class Subscription {
   }
 
   /**
-   * Reads and goes on, at once or later; false when it is not to go on now. A store that can't be read now, or a page of it that
-   * is damaged, is no reason to end anything: the place is kept and the sweep reads again.
+   * Reads and continues, at once or later; false if it may not continue now. An unreadable store or a damaged page ends nothing: the place
+   * is kept and the sweep reads again.
    */
   #read<T>(read: () => MaybePromise<T>, take: (value: T) => boolean): boolean {
     const failed = (error: unknown): void => {
@@ -277,7 +277,7 @@ export class Subscription {
     value.then((late) => {
       this.#become(LIVE);
       this.#unreadable = false;
-      // Meanwhile its place may have been given to another subscription, or the receiver fallen behind; a drain reads again.
+      // Meanwhile the place may belong to another subscription, or the receiver lag behind. A drain reads again.
       if (this.#state !== LIVE || !this.#outlet.writable) return;
       try {
         if (take(late)) this.#pump();
@@ -289,14 +289,14 @@ export class Subscription {
   }
 
   #take(page: LogBatch | null, log: ReadableLog): boolean {
-    // Nothing where something was: the whole rest has been cut. What was read of another end than it has seen is not passed on.
+    // An empty page means that all later events were cut. Events of a replaced log are not passed on.
     if (log.isReplaced || page?.first !== this.#after + 1) return this.#restart();
     spend(page.chars);
     this.#pass(page, log);
     return true;
   }
 
-  /** What comes next was cut while this subscriber lagged behind: say so and go on from what is kept. */
+  /** The next events were cut while this subscriber lagged behind. Announces the gap and continues from retained events. */
   #restart(): boolean {
     const cursor = cursorAt(this.#log, this.#after) ?? '';
     return this.#read(
@@ -304,7 +304,7 @@ export class Subscription {
       (found) => {
         this.#standAt(found);
         this.#go(found);
-        // Nothing was cut after all, so reading again at once would change nothing; the sweep pumps again.
+        // Nothing was cut after all, and reading again at once would give the same. The sweep pumps again.
         return found.resume !== 'exact';
       },
     );
@@ -329,7 +329,7 @@ export class Subscription {
     filter.ended();
   }
 
-  /** A gap and its snapshot are one: nothing comes between them. */
+  /** Sends a gap and its snapshot with nothing in between. */
   #announce({ gap, snapshot }: Pick<Start, 'gap' | 'snapshot'>): void {
     this.#become(ANNOUNCING);
     if (gap) this.#sendGap(gap);

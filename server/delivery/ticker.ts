@@ -1,17 +1,17 @@
-/** Something open that has to be looked at from time to time. */
+/** An open object that needs periodic work. */
 export interface Ticking {
-  /** Does what is due. @param now Monotonic milliseconds */
+  /** Does periodic work. @param now Monotonic milliseconds */
   tick(now: number): void;
 }
 
-/** The one timer of everything that is open. What fails in it is reported and costs the others nothing. */
+/** The one timer of all open objects. An error in one is reported and does not affect the others. */
 export class Ticker {
   readonly #everyMs: number;
   readonly #report: (error: unknown, what: string) => void;
   readonly #items = new Set<Ticking>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param limits Times that have to be kept, in milliseconds; the timer is as fine as the shortest needs, and no finer than 5 ms. */
+  /** @param limits Time limits to keep, in milliseconds. The interval suits the shortest, but is at least 5 ms. */
   constructor(
     limits: { readonly heartbeatMs: number; readonly slowClientMs: number },
     report: (error: unknown, what: string) => void,

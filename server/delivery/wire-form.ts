@@ -4,9 +4,9 @@ import { type Answering, answeringAfter } from '../log/answering.js';
 import type { EventForm, Origin } from '../log/batch.js';
 import type { StoredEvent } from '../stores/store.js';
 
-/** How a kind of connection writes events. */
+/** A wire form of events for one kind of connection. */
 export interface WireForm<P> extends EventForm<P> {
-  /** An event of this connection alone. `id` is the position a client resumes from. */
+  /** An event of this connection only. `id` is the place from which a client resumes. */
   transient<T extends TransientEventType>(type: T, data: TransientPayload<T>, id?: string): P;
 }
 
@@ -15,14 +15,14 @@ export type TransientPayload<T extends TransientEventType> = TransientEventData[
   readonly cursor?: string;
 };
 
-/** Takes a stored event on its way to the wire; `data` is JSON. */
+/** Receives a stored event on its way to the wire. `data` is JSON. */
 type TakeEvent = (type: string, cursor: string, data: string) => void;
 
 /**
- * What the wire says of stored events. The cursor is the id's to say; a delta says neither session nor answer where they are those of
- * the delta before it, whose log it shares by its cursor.
+ * Encodes stored events for the wire. The event's id carries its cursor. A delta omits its session and answer if the delta before has the
+ * same. The cursors show that both are in one log.
  *
- * @param whole Whether each event names its session and cursor, for streams whose ids do not tell.
+ * @param whole Whether each event names its session and cursor, for streams without such ids.
  */
 export function eachEvent(
   events: readonly StoredEvent[],
@@ -44,7 +44,7 @@ export function eachEvent(
   }
 }
 
-/** The data of an event of one connection, without a cursor that its id says. */
+/** The data of an event of one connection, without a cursor if the id carries it. */
 export function transientData<T extends TransientEventType>(data: TransientPayload<T>, id?: string): object {
   const { cursor, ...rest } = data;
   return { ts: Date.now(), ...(cursor === id || cursor === undefined ? rest : { cursor, ...rest }) };

@@ -10,7 +10,7 @@ export interface DemoTokens {
 const ADMIN: UserLike = { id: 'demo', roles: ['admin'] };
 const GUEST: UserLike = { id: 'guest', roles: [] };
 
-/** Two fixed tokens, each of a user of its own. */
+/** Two fixed tokens, one per user. */
 export function demoAuth({ admin, guest }: DemoTokens): AuthConfig {
   return {
     type: 'custom',
@@ -23,7 +23,7 @@ export function demoAuth({ admin, guest }: DemoTokens): AuthConfig {
   };
 }
 
-/** Compares hashes, so that time tells nothing of the text or its length. */
+/** Compares hashes, so that timing reveals nothing about the text or its length. */
 function same(one: string, other: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));

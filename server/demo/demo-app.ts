@@ -38,7 +38,7 @@ type Answer = AsyncGenerator<string, void>;
  * The built-in app of `npm start`: deterministic, without a key or network.
  *
  * @param wordMs Pause before each word, in milliseconds. @default 30
- * @param resumable Whether an answer goes on that its process did not live to end. @default false
+ * @param resumable Whether an answer resumes after its process died. @default false
  */
 export function createDemoApp(wordMs = 30, resumable = false): App<typeof tools> {
   return defineApp({
@@ -65,7 +65,7 @@ export function createDemoApp(wordMs = 30, resumable = false): App<typeof tools>
   });
 }
 
-/** Passes text on word by word, so that the answer is seen to grow. */
+/** Yields text word by word, so that the answer grows visibly. */
 async function* words(turn: DemoTurn, wordMs: number, texts: Answer): Answer {
   const said = turn.resumed ? textOf(turn.resumed) : '';
   for await (const text of texts) {
@@ -76,7 +76,7 @@ async function* words(turn: DemoTurn, wordMs: number, texts: Answer): Answer {
   }
 }
 
-/** What is left of a text, where an answer ended in the midst of it or behind it. */
+/** The rest of a text, if an answer ended within it or behind it. */
 function unsaid(text: string, said: string): string {
   if (said.includes(text)) return '';
   for (let length = text.length; length > 0; length--)

@@ -13,7 +13,7 @@ import { type DemoTokens, demoAuth } from './access.js';
 import { DOORS, type Door } from './doors.js';
 import { createTaskMethods } from './tasks.js';
 
-/** What the demo gateway is made of. */
+/** The parts of the demo gateway. */
 export interface DemoOptions {
   readonly app: Application;
   readonly tokens: DemoTokens;
@@ -25,11 +25,11 @@ export interface DemoOptions {
   readonly logger?: Logger | undefined;
   /** @default all */
   readonly doors?: readonly Door[] | undefined;
-  /** Ends the process as a crash would, where something starts it again. */
+  /** Ends the process like a crash, if something restarts it. */
   readonly kill?: (() => void) | undefined;
 }
 
-/** The gateway that `npm start` runs. Its type is what a typed client of the demo imports. */
+/** The gateway that `npm start` runs. A typed client of the demo imports its type. */
 export function createDemoGateway(options: DemoOptions) {
   const { app, tokens, host, port, limits, store, files, logger, doors = DOORS, kill } = options;
   const gateway = createGateway({
@@ -43,7 +43,7 @@ export function createDemoGateway(options: DemoOptions) {
     logger,
     auth: demoAuth(tokens),
     methods: createTaskMethods(),
-    // What is imported may say what no app ever said.
+    // Only for admins: an import may contain answers that no app ever gave.
     clientMessages: { import: ({ roles }) => roles?.includes('admin') === true },
     shareLinks: { upTo: 'member' },
     channels: { announcements: z.object({ text: z.string() }) },
@@ -52,7 +52,7 @@ export function createDemoGateway(options: DemoOptions) {
   return gateway.use(playgroundPlugin({ path: '/', ...(kill && { kill: forAdmins(kill) }) }));
 }
 
-/** What only an admin may do to the others. */
+/** Lets only an admin end the process, because that affects all users. */
 function forAdmins(kill: () => void): (user: { readonly roles?: readonly string[] }) => void {
   return ({ roles }) => {
     if (!roles?.includes('admin')) {

@@ -7,15 +7,15 @@ import type { GatewayPlugin } from '../plugins/plugin.js';
 import { responsesPlugin } from '../plugins/responses/index.js';
 import { uiMessageStreamPlugin } from '../plugins/ui-message-stream/index.js';
 
-/** A protocol of other people's, on the demo's sessions. */
+/** A door for another protocol's clients to the demo's sessions. */
 export interface Door {
-  /** As the banner names it. */
+  /** Name in the banner. */
   readonly name: string;
   readonly path: string;
-  /** What a client of it is given. */
+  /** Instructions for its clients, in the banner. */
   readonly use: string;
   plugin(): GatewayPlugin;
-  /** Loads the packages that it needs. Rejects, naming them, where they are not installed. */
+  /** Loads the packages that it needs. Rejects, naming them, if they are not installed. */
   load?(): Promise<unknown>;
 }
 
@@ -60,7 +60,7 @@ export const DOORS: readonly Door[] = [
   },
 ];
 
-/** The doors whose packages are installed, and what the others lack. */
+/** The doors whose packages are installed, and the missing packages of the others. */
 export async function findDoors(): Promise<{ readonly doors: readonly Door[]; readonly lacks: string[] }> {
   const doors: Door[] = [];
   const lacks: string[] = [];

@@ -10,14 +10,14 @@ import { findDoors } from './doors.js';
 import { type DemoSettings, readSettings } from './settings.js';
 import { welcome } from './welcome.js';
 
-/** How the demo says what it has to say, and how it is started, for those who want to start it again. */
+/** The output of the demo, and the command that starts it, to be shown to people. */
 export interface DemoTerminal {
   say(text: string): void;
   warn(text: string): void;
   readonly command: string;
 }
 
-/** The demo as it runs. */
+/** The running demo. */
 export interface RunningDemo {
   readonly url: string;
   close(): Promise<void>;
@@ -26,8 +26,8 @@ export interface RunningDemo {
 /**
  * Runs the demo until a signal ends the process.
  *
- * @param env The settings, as `readSettings` takes them.
- * @throws GatewayError what is wrong with them; `ADDRESS_IN_USE`, `STORE_FAILED`
+ * @param env The settings for `readSettings`.
+ * @throws GatewayError for wrong settings; `ADDRESS_IN_USE`, `STORE_FAILED`
  */
 export async function runDemo(
   env: Readonly<Record<string, string | undefined>>,
@@ -44,8 +44,8 @@ export async function runDemo(
 /**
  * Starts the demo.
  *
- * @param kill Ends its process as a crash would, for who presses that button of the page.
- * @throws GatewayError what is wrong with them; `ADDRESS_IN_USE`, `STORE_FAILED`
+ * @param kill Ends its process like a crash, for the button on the page.
+ * @throws GatewayError for wrong settings; `ADDRESS_IN_USE`, `STORE_FAILED`
  */
 export async function startDemo(
   settings: DemoSettings,
@@ -53,7 +53,7 @@ export async function startDemo(
   kill?: () => void,
 ): Promise<RunningDemo> {
   const { host, port, tokens, endpoint, database, files: folder, madeUp, logLevel, warnings } = settings;
-  // A missing package ends the start, not the first run.
+  // A missing package must end the start, not the first run.
   if (endpoint) await loadOpenAI();
   const app = endpoint
     ? openaiApp(endpoint)

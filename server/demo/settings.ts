@@ -8,11 +8,11 @@ import type { DemoTokens } from './access.js';
 export interface DemoEndpoint {
   readonly baseURL: string;
   readonly model: string;
-  /** Local servers often want none. */
+  /** Local servers often need none. */
   readonly apiKey?: string;
 }
 
-/** What the environment says about the demo. */
+/** The settings of the demo, from the environment. */
 export interface DemoSettings {
   readonly host: string | undefined;
   readonly port: number | undefined;
@@ -20,11 +20,11 @@ export interface DemoSettings {
   /** Whether the tokens are new at each start. */
   readonly madeUp: boolean;
   readonly endpoint: DemoEndpoint | undefined;
-  /** Where sessions are kept, a file or a URL; undefined keeps them in memory. */
+  /** Place of the sessions, a file or a URL; undefined keeps them in memory. */
   readonly database: string | undefined;
   /** Folder of uploaded files; undefined keeps them beside the sessions. */
   readonly files: string | undefined;
-  /** From which level on it logs. */
+  /** The lowest level of log lines. */
   readonly logLevel: string | undefined;
   readonly warnings: readonly string[];
 }

@@ -11,7 +11,7 @@ export interface Task {
 
 const MAX_TASKS = 1000;
 
-/** The demo's custom methods: a list of tasks for each user, kept in memory, that an admin can clear. */
+/** The demo's custom methods: a list of tasks per user, in memory, which an admin can clear. */
 export function createTaskMethods() {
   const lists = new Map<string, Task[]>();
   let lastId = 0;

@@ -2,21 +2,21 @@ import { toldPlace } from '../runtime/store-at.js';
 import type { DemoTokens } from './access.js';
 import type { Door } from './doors.js';
 
-/** What the demo's banner tells of. */
+/** The contents of the demo's banner. */
 export interface Welcome {
   readonly tokens: DemoTokens;
   /** Whether the tokens are new at each start. */
   readonly madeUp: boolean;
-  /** Where sessions are kept, a file or a URL; undefined keeps them in memory. */
+  /** Place of the sessions, a file or a URL; undefined keeps them in memory. */
   readonly database: string | undefined;
   readonly doors: readonly Door[];
-  /** What is said of doors that are not served. */
+  /** Notes about doors that are not served. */
   readonly lacks: readonly string[];
-  /** What starts the demo. */
+  /** The command that starts the demo. */
   readonly command: string;
 }
 
-/** What the demo prints when it has started: where it is, its tokens, and commands that work as they stand. */
+/** The text that the demo prints at its start: its address, its tokens, and commands that work unchanged. */
 export function welcome(
   url: string,
   { tokens: { admin, guest }, madeUp, database, doors, lacks, command }: Welcome,

@@ -2,7 +2,7 @@ import type { LogRef, SessionRef, Store } from '../stores/store.js';
 import { channels } from './channels.js';
 import { Trace, traced } from './trace.js';
 
-/** A store whose appends are told of. @param store Its methods need no `this`. */
+/** Wraps a store so that its appends are traced. @param store Its methods need no `this`. */
 export function withTracedAppends(
   store: Store,
   { gatewayId, format }: { readonly gatewayId: string; format(ref: SessionRef): string },

@@ -13,28 +13,28 @@ export interface MessageChannel<Message> {
   readonly name: string | symbol;
   readonly hasSubscribers: boolean;
   subscribe(listener: (message: Message, name: string | symbol) => void): void;
-  /** @returns Whether it had been subscribed. */
+  /** @returns Whether the listener was subscribed. */
   unsubscribe(listener: (message: Message, name: string | symbol) => void): boolean;
   publish(message: Message): void;
 }
 
-/** What a subscriber of a traced channel hears; each may be left out. All of one piece of work get the same object. */
+/** Handlers for a traced channel; all are optional. Each piece of work passes the same object to all of them. */
 export interface TraceHandlers<Message> {
-  /** It begins. */
+  /** The work begins. */
   start?(message: Message): void;
-  /** Its synchronous part is over: all of it, where `ms` is in the message. */
+  /** The synchronous part is over. If `ms` is in the message, so is the whole work. */
   end?(message: Message): void;
-  /** It is over, after it went on asynchronously. */
+  /** Asynchronous work is over. */
   asyncStart?(message: Message): void;
-  /** Comes right after `asyncStart`. */
+  /** Called right after `asyncStart`. */
   asyncEnd?(message: Message): void;
-  /** It has failed; `error` is in the message. What tells that it is over comes too. */
+  /** The work has failed; `error` is in the message. The call that reports the end follows. */
   error?(message: Message): void;
 }
 
 /** A `TracingChannel` of `node:diagnostics_channel`, with the type of its messages. */
 export interface TraceChannel<Message> {
-  /** Also binds stores of `AsyncLocalStorage`, which then hold for the work. */
+  /** Can also bind stores of `AsyncLocalStorage`, which then apply during the work. */
   readonly start: MessageChannel<Message> & {
     bindStore<Store>(
       store: { run<R>(value: Store, work: () => R): R },
@@ -48,13 +48,13 @@ export interface TraceChannel<Message> {
   readonly error: MessageChannel<Message>;
   readonly hasSubscribers: boolean;
   subscribe(handlers: TraceHandlers<Message>): void;
-  /** @returns Whether all of them had been subscribed. */
+  /** @returns Whether all handlers were subscribed. */
   unsubscribe(handlers: TraceHandlers<Message>): boolean;
 }
 
-/** Where all gateways of this process tell what they do. The names are Node's: `tracing:agent-session-gateway.run:start` and so on. */
+/** The channels to which all gateways of this process report. The names are Node's: `tracing:agent-session-gateway.run:start` and so on. */
 export interface Channels {
-  /** An operation, whichever door it came through. */
+  /** An operation, through any door. */
   readonly operation: TraceChannel<OperationMessage>;
   /** A run, from its start to its end. */
   readonly run: TraceChannel<RunMessage>;
@@ -62,9 +62,9 @@ export interface Channels {
   readonly tool: TraceChannel<ToolMessage>;
   /** A call of a model by an app adapter. */
   readonly model: TraceChannel<ModelMessage>;
-  /** An append to the store, each attempt on its own. */
+  /** An append to the store. Each attempt counts. */
   readonly append: TraceChannel<AppendMessage>;
-  /** A connection has ended. */
+  /** The end of a connection. */
   readonly connectionEnd: MessageChannel<ConnectionEndMessage>;
 }
 
@@ -72,7 +72,7 @@ const tracing = <Message extends object>(name: string): TraceChannel<Message> =>
   tracingChannel<unknown, Message>(`agent-session-gateway.${name}`) as unknown as TraceChannel<Message>;
 
 /**
- * The channels of this package. A subscriber that throws ends the process where nobody listens to `uncaughtException`: see
+ * The channels of this package. A subscriber that throws ends the process, unless there is a listener for `uncaughtException`: see
  * docs/observability.md.
  *
  * @example

@@ -9,5 +9,5 @@ const STORE_CODES: Readonly<Record<StoreErrorCode, true>> = {
 };
 const CODES: ReadonlySet<string> = new Set([...Object.keys(ERROR_TABLE), ...Object.keys(STORE_CODES)]);
 
-/** A code as a label of metrics. Codes that hosts make up may be as many as they like: as labels they are one. */
+/** A code as a label of metrics. Codes that hosts invent share one label, because there may be any number of them. */
 export const codeLabel = (code: string): string => (CODES.has(code) ? code : 'OTHER');

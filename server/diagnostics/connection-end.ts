@@ -14,7 +14,7 @@ interface ConnectionEnding {
   readonly subscriptions: number;
 }
 
-/** Tells that a connection has ended. */
+/** Reports the end of a connection. */
 export function traceConnectionEnd(
   gatewayId: string,
   connection: EndedConnection,

@@ -2,67 +2,67 @@ import type { GapReason, SubscriptionInfo } from '../../shared/events.js';
 import type { NoticeKind } from '../../shared/notices.js';
 import type { Store } from '../stores/store.js';
 
-/** How many runs there are. */
+/** Numbers of runs. */
 export interface RunCounts {
-  /** Answering now, or waiting for a person. */
+  /** Runs that are answering or waiting for a person. */
   readonly active: number;
-  /** Accepted and waiting for their turn. */
+  /** Accepted runs that wait for their turn. */
   readonly queued: number;
 }
 
-/** What became of a notice, or of an attempt to tell a target: given up (`dead`), to be tried again (`failed`), nobody is there (`gone`). */
+/** The outcome of a notice, or of an attempt to deliver it: given up (`dead`), to be tried again (`failed`), no receiver left (`gone`). */
 export type NoticeOutcome = 'told' | 'seen' | 'failed' | 'dead' | 'gone';
 
-/** How often something became of notices. */
+/** The number of notices with one outcome. */
 export interface NoticeCount {
   readonly kind: NoticeKind;
-  /** Absent where it was of no target's: it was seen. */
+  /** Absent for an outcome without a target, such as `seen`. */
   readonly target?: string;
   readonly outcome: NoticeOutcome;
   readonly count: number;
 }
 
-/** What a gateway has on its hands now. Plain numbers of this process; counting them takes as long as there are sessions and connections in memory. */
+/** The present state of a gateway in numbers, for this process only. Counting takes time in proportion to the sessions and connections in memory. */
 export interface GatewayStats {
   readonly gatewayId: string;
-  /** Whether new work is turned away. */
+  /** Whether new work is refused because the gateway drains. */
   readonly draining: boolean;
   readonly load: {
-    /** How late the event loop was when it was last looked, in milliseconds; 0 where a turn is in time. */
+    /** Lateness of the event loop at the last look, in milliseconds; 0 if a turn is in time. */
     readonly delayMs: number;
-    /** Whether new work is refused for it (`limits.loopDelayMs`). */
+    /** Whether new work is refused because of it (`limits.loopDelayMs`). */
     readonly refusing: boolean;
-    /** How long pieces of answers wait for others now, in milliseconds, to be sent as one (`limits.gatherMs`). */
+    /** Time that pieces of answers wait to be joined, in milliseconds (`limits.gatherMs`). */
     readonly gatherMs: number;
   };
   readonly store: {
     readonly durability: Store['durability'];
-    /** Whether it was opened, which the first request does. */
+    /** Whether the store is open. The first request opens it. */
     readonly open: boolean;
   };
   readonly sessions: {
-    /** In memory. */
+    /** Sessions in memory. */
     readonly live: number;
-    /** Those of them whose log is written here. */
+    /** Those whose log is written here. */
     readonly held: number;
-    /** Those that a shared store said are held here, and were not, when that was last looked for: they were taken up. */
+    /** Sessions that a shared store said were held here and were not, at the last look. They were taken up. */
     readonly stray: number;
   };
   readonly runs: RunCounts & {
-    /** By the name of the app; apps without any are there with zeros. */
+    /** Numbers of runs by name of the app, including apps without runs. */
     readonly apps: Readonly<Record<string, RunCounts>>;
-    /** Questions and confirmations that wait for a person. */
+    /** Open questions and confirmations. */
     readonly questions: number;
   };
-  /** What people and systems are told who are away. */
+  /** Notices to people and systems that are away. */
   readonly notices: {
-    /** Deliveries on their way now. */
+    /** Deliveries in progress. */
     readonly sending: number;
-    /** What became of notices here since the gateway was made. */
+    /** Outcomes of notices here since the gateway was made. */
     readonly outcomes: readonly NoticeCount[];
   };
   readonly calls: {
-    /** Method calls that are not answered yet, streams not counted. */
+    /** Method calls in progress, without streams. */
     readonly methods: number;
     /** Open streams of methods. */
     readonly streams: number;
@@ -70,26 +70,26 @@ export interface GatewayStats {
     readonly tools: number;
   };
   readonly connections: {
-    /** Open streams of events, also those of one run and of readers in this process. */
+    /** Open streams of events, including those of one run and of readers in this process. */
     readonly open: number;
-    /** Those of them whose reader does not keep up now. */
+    /** Those whose reader lags behind. */
     readonly blocked: number;
-    /** By transport: `sse`, `websocket`, `unix-socket`, `in-process`, `host`. */
+    /** Open streams by transport: `sse`, `websocket`, `unix-socket`, `in-process`, `host`. */
     readonly transports: Readonly<Record<string, number>>;
-    /** Sessions that they follow, all together. */
+    /** Number of sessions that they follow, all together. */
     readonly subscriptions: number;
   };
-  /** What connections were sent since the gateway was made, those that have ended too. */
+  /** Everything that connections were sent since the gateway was made, including connections that have ended. */
   readonly delivered: {
-    /** Logged events, once for each connection that was sent them. */
+    /** Logged events, counted per connection. */
     readonly events: number;
-    /** Bytes of events and what goes with them; readers in this process take none. */
+    /** Bytes of events and their framing. Readers in this process count none. */
     readonly bytes: number;
-    /** How sessions were taken up that a client followed: `new` without a cursor, `exact` behind it, or with a `gap`. */
+    /** Subscriptions of clients by their start: `new` without a cursor, `exact` behind it, or with a `gap`. */
     readonly resumes: Readonly<Record<SubscriptionInfo['resume'], number>>;
-    /** Gaps that were announced, by their reason. */
+    /** Gaps that were announced, by reason. */
     readonly gaps: Readonly<Record<GapReason, number>>;
   };
-  /** Bytes that were written to connections and as answers, and that nobody has taken yet. */
+  /** Bytes written to connections and as answers that were not taken yet. */
   readonly unreadBytes: number;
 }

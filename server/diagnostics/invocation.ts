@@ -2,14 +2,14 @@ import { type Context, presentContext } from '../async/async-context.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import { settle, type Trace } from './trace.js';
 
-/** A stream that says how it ends, and can be run in a context. */
+/** A stream that reports its end, and can be run in a context. */
 interface ObservedStream {
   observe(observer: StreamObserver): void;
 }
 
-/** Who hears of the end of a stream. */
+/** Observes the end of a stream. */
 export interface StreamObserver {
-  /** What the stream calls is called in this context, whoever reads it. */
+  /** Context of all calls that the stream makes, whoever reads it. */
   readonly context: Context;
   closed(failure: { readonly error: unknown } | undefined): void;
 }
@@ -18,7 +18,7 @@ type Answer =
   | { readonly kind: 'value'; readonly value: MaybePromise<unknown> }
   | { readonly kind: 'stream'; readonly stream: ObservedStream };
 
-/** Traces a method call until its value is there, or its stream has ended. */
+/** Traces a method call until it has a value, or its stream has ended. */
 export function tracedInvocation<A extends Answer>(
   trace: Trace<any>,
   work: () => MaybePromise<A>,

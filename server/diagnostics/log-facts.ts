@@ -1,4 +1,4 @@
-/** What a line of the log is about, as far as it is known. Ids and names alone: nothing that people wrote, and nothing secret. */
+/** The fields that tell what a log line is about, as far as known. Only ids and names: no text of people, and no secrets. */
 export interface LogFacts {
   readonly user?: string | undefined;
   readonly sessionId?: string | undefined;
@@ -11,9 +11,9 @@ export interface LogFacts {
   readonly transport?: string | undefined;
 }
 
-/** Tells the log and the gateway's listeners of a failure. */
+/** Reports a failure to the log and the gateway's listeners. */
 export interface Report {
   (error: unknown, what: string, about?: LogFacts): void;
-  /** Tells the log alone, of what is no failure of the gateway's and may be one of how it is set up. */
+  /** Logs a fact that is no failure of the gateway, but may be one of its configuration. */
   warn?(what: string, about: LogFacts & Readonly<Record<string, unknown>>): void;
 }

@@ -4,126 +4,126 @@ import type { ParentSpan } from '../../shared/method.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
 
-/** What a message gains when the work it tells of is over. */
+/** The fields that a message gains at the end of its work. */
 export interface TraceOutcome<Result = unknown> {
-  /** What came of it. It holds what people wrote: don't log it whole. */
+  /** The result. It contains text of people: do not log the whole of it. */
   result?: Result;
-  /** What it failed with, as it was thrown: clients may have been told less. */
+  /** The error as it was thrown. Clients may have received less. */
   error?: unknown;
-  /** Milliseconds that it took. There as soon as `result` or `error` is. */
+  /** Duration in milliseconds. Present as soon as `result` or `error` is. */
   ms?: number;
-  /** The code of a `GatewayError` or `StoreError`; `INTERNAL` for any other error, as clients are told. */
+  /** The code of a `GatewayError` or `StoreError`; `INTERNAL` for any other error, as for clients. */
   code?: string;
 }
 
-/** Whose trace a piece of work belongs to. */
+/** The trace to which a piece of work belongs. */
 export interface TraceOrigin {
-  /** 16 bytes, hex: of the caller's trace, or made for this call. */
+  /** 16 bytes in hex: the id of the caller's trace, or a new one for this call. */
   readonly traceId: string;
-  /** The caller's own span, where its `traceparent` named one. */
+  /** The caller's span, if its `traceparent` has one. */
   readonly parentSpan?: ParentSpan | undefined;
 }
 
-/** Who called for an operation, and which. */
+/** An operation and its caller. */
 export interface OperationMessage extends TraceOutcome {
   readonly gatewayId: string;
-  /** `events` opens a stream of events; `tool-call` is a call of a tool outside of any run; `upload` and `file` take in and serve one. */
+  /** `events` opens a stream of events; `tool-call` calls a tool outside of runs; `upload` and `file` receive and serve a file. */
   readonly operation: OperationName | 'events' | 'tool-call' | 'upload' | 'file';
   /** `http`, `sse`, `websocket`, `unix-socket`, `in-process`, `host`, or the name of a plugin. */
   readonly transport: string;
   readonly user: UserContext;
-  /** Of the connection, or of this call alone. */
+  /** Id of the connection, or of this call only. */
   readonly clientId: string;
   readonly connectionId?: string | undefined;
-  /** Names the request in its answer, its error and the log: its `X-Request-Id`, or a new one. */
+  /** Identifies the request in its answer, its error and the log: its `X-Request-Id`, or a new id. */
   readonly requestId: string;
   /** Absent for `events`. */
   readonly trace?: TraceOrigin | undefined;
-  /** Canonical key; absent where none was named, or one that is malformed or of no app. */
+  /** Canonical key. Absent if none was given, or if it is malformed or of an unknown app. */
   readonly sessionId?: string | undefined;
-  /** Path of the method of an `invoke`; absent where there is no such method. */
+  /** Path of the method of an `invoke`. Absent if there is no such method. */
   readonly method?: string | undefined;
-  /** The run that a `send` began or joined, once it is known; the one that an `abort` names. */
+  /** The run that a `send` began or joined, once known, or that an `abort` names. */
   runId?: string | undefined;
-  /** Whether a `send` was answered by its idempotency key, once that is known. */
+  /** Whether a `send` was answered by its idempotency key, once known. */
   repeated?: boolean;
 }
 
-/** A run. One that ends before it starts, in the queue, is told of all at once, with `started: false`. */
+/** A run. If it ends in the queue, it is reported as a whole at its end, with `started: false`. */
 export interface RunMessage extends TraceOutcome<RunResult> {
   readonly gatewayId: string;
   readonly sessionId: string;
   readonly app: string;
-  /** Names the conversation; absent where the log was lost before the run began. */
+  /** Epoch of the conversation. Absent if the log was lost before the run began. */
   readonly epoch?: string | undefined;
   readonly runId: string;
   readonly user: UserContext | null;
-  /** Of the send that began it. Kept with the run, so that it is there too where another process goes on with it. */
+  /** The trace of the send that began it. Stored with the run, for another process that resumes it. */
   readonly trace?: TraceOrigin | undefined;
-  /** Of the request that began it; absent where a former process did. */
+  /** Id of the request that began it. Absent if a former process began the run. */
   readonly requestId?: string | undefined;
-  /** False where it ended before its app was called. */
+  /** False if the run ended before its app was called. */
   readonly started: boolean;
-  /** Whether a former process had begun it. */
+  /** Whether a former process began it. */
   readonly resumed: boolean;
-  /** Milliseconds from its acceptance, or from when this process took it up, to its start. */
+  /** Milliseconds from the acceptance, or from the take-up by this process, to the start. */
   readonly queuedMs: number;
-  /** Milliseconds from its start to its first text or reasoning; there at its end, if it had any. */
+  /** Milliseconds from the start to the first text or reasoning. Present at the end, if there was any. */
   firstDeltaMs?: number;
 }
 
-/** A call of a tool. The time that a person was waited for is part of it. */
+/** A call of a tool. Includes the time it waits for a person. */
 export interface ToolMessage extends TraceOutcome {
   readonly gatewayId: string;
   readonly sessionId: string;
   readonly app: string;
-  /** Names the conversation. */
+  /** Epoch of the conversation. */
   readonly epoch?: string | undefined;
-  /** Absent where it belongs to no run. */
+  /** Absent if it belongs to no run. */
   readonly runId?: string | undefined;
   readonly callId: string;
-  /** Name, as it was asked for: there may be no such tool. */
+  /** Name in the call. There may be no such tool. */
   readonly tool: string;
   readonly user: UserContext | null;
 }
 
-/** What a model has answered. */
+/** A model's answer. */
 export interface ModelAnswer {
-  /** Of the answer, as its provider names it. */
+  /** Id of the answer, given by the provider. */
   readonly id?: string | undefined;
-  /** The model that answered, as it calls itself. */
+  /** The model that answered, by its own name. */
   readonly model?: string | undefined;
-  /** Why it stopped, in its provider's words. */
+  /** The reasons why it stopped, in the provider's words. */
   readonly finishReasons: readonly string[];
   readonly usage?: Usage | undefined;
-  /** What it said: text, reasoning and calls of tools. */
+  /** The content: text, reasoning and calls of tools. */
   readonly content: readonly ContentBlock[];
 }
 
-/** A call of a model by one of this package's app adapters, until its answer has ended. Each attempt that the adapter sees is one. */
+/** A call of a model by one of this package's app adapters, until the end of the answer. Each attempt that the adapter sees counts. */
 export interface ModelMessage extends TraceOutcome<ModelAnswer> {
   readonly gatewayId: string;
   readonly sessionId: string;
   readonly app: string;
-  /** Names the conversation. */
+  /** Epoch of the conversation. */
   readonly epoch: string;
   readonly runId: string;
   readonly user: UserContext | null;
-  /** Who asks: `openai`, `ai-sdk`, `agents` or `langgraph`. */
+  /** The adapter that calls: `openai`, `ai-sdk`, `agents` or `langgraph`. */
   readonly adapter: string;
-  /** Who is asked, as OpenTelemetry names providers: `openai`, `anthropic`, `gcp.gemini`, …; as the library calls it where it has no name there. */
+  /** The provider, by OpenTelemetry's name: `openai`, `anthropic`, `gcp.gemini`, …; or by the library's name if OpenTelemetry has none. */
   readonly provider?: string | undefined;
-  /** The model that is asked for; absent where only its answer names it, as with a `Model` object of the Agents SDK. */
+  /** The requested model. Absent if only the answer names it, as with a `Model` object of the Agents SDK. */
   readonly model?: string | undefined;
-  /** Where its endpoint is, as far as the adapter knows. */
+  /** Address of the endpoint, as far as the adapter knows it. */
   readonly server?: { readonly address: string; readonly port?: number | undefined } | undefined;
-  /** What is asked of it besides; no text. */
+  /** Other settings of the call, without text. */
   readonly settings: ModelSettings;
-  /** Milliseconds until it had said something; there at the end, if it has. */
+  /** Milliseconds until the first content. Present at the end, if there was any. */
   firstDeltaMs?: number;
 }
 
-/** Settings of a call, as far as they are given. */
+/** Settings of a call, as far as given. */
 export interface ModelSettings {
   readonly temperature?: number | undefined;
   readonly topP?: number | undefined;
@@ -136,20 +136,20 @@ export interface AppendMessage
   readonly gatewayId: string;
   readonly sessionId: string;
   readonly app: string;
-  /** Names the conversation. */
+  /** Epoch of the conversation. */
   readonly epoch: string;
-  /** Of the first event that belongs to a run. */
+  /** The run of the first event that belongs to one. */
   readonly runId?: string | undefined;
-  /** How many events. */
+  /** Number of events. */
   readonly events: number;
-  /** Bytes of their bodies. */
+  /** Bytes of the events' bodies. */
   readonly bytes: number;
 }
 
 /**
- * Why a connection ended. By the gateway: `rotate` (it was open for long), `drain`, `slow`, `expired`, `interrupted` (it can't be
- * served here any more, or another one took its place), `failed` (it was refused, or broke the protocol). `done`: the one run it
- * followed has ended. `left`: the client went away.
+ * The reason why a connection ended. The gateway ended it: `rotate` (open for long), `drain`, `slow`, `expired`, `interrupted` (it can't be
+ * served here any more, or another one replaced it), `failed` (refused, or against the protocol). `done`: the single run that it followed
+ * ended. `left`: the client disconnected.
  */
 export type ConnectionEndReason =
   | 'rotate'
@@ -161,7 +161,7 @@ export type ConnectionEndReason =
   | 'done'
   | 'left';
 
-/** A connection that has ended. */
+/** The end of a connection. */
 export interface ConnectionEndMessage {
   readonly gatewayId: string;
   readonly connectionId: string;
@@ -169,10 +169,10 @@ export interface ConnectionEndMessage {
   readonly transport: string;
   readonly user: UserContext;
   readonly reason: ConnectionEndReason;
-  /** Milliseconds it was open. */
+  /** Milliseconds that it was open. */
   readonly openMs: number;
-  /** Sessions it followed. */
+  /** Number of sessions that it followed. */
   readonly subscriptions: number;
-  /** Whether it counted as a client; a stream of one run, and a reader in this process, does not. */
+  /** Whether it counted as a client. A stream of one run and a reader in this process do not. */
   readonly client: boolean;
 }

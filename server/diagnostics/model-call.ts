@@ -4,10 +4,10 @@ import { channels } from './channels.js';
 import type { ModelAnswer, ModelMessage } from './messages.js';
 import { Trace } from './trace.js';
 
-/** Where the session of a turn has the id of its gateway, for those who tell of calls of models. Hosts see none of it. */
+/** Key of the gateway's id in the session of a turn, for reports of model calls. Hosts do not see it. */
 export const GATEWAY = Symbol('agent-session-gateway.gateway');
 
-/** The turn in which a model is asked. */
+/** The turn in which a model is called. */
 interface AskingTurn {
   readonly runId: string;
   readonly user: UserContext | null;
@@ -15,10 +15,10 @@ interface AskingTurn {
   readonly session: { readonly id: string; readonly app: string; readonly epoch: string };
 }
 
-/** Which model is asked, and how. */
+/** The called model and the settings of the call. */
 export type AskedModel = Pick<ModelMessage, 'adapter' | 'provider' | 'model' | 'server' | 'settings'>;
 
-/** A call of a model that somebody hears of, from its start to its end: make none while `channels.model` has no subscribers. */
+/** An observed call of a model, from start to end. Make none while `channels.model` has no subscribers. */
 export class ModelCall {
   readonly #trace: Trace<ModelMessage>;
   readonly #signal: AbortSignal;
@@ -32,27 +32,27 @@ export class ModelCall {
       ...asked,
     });
     this.#signal = signal;
-    // Not all that reads a model's stream is told when it is let go of.
+    // Some readers of a model's stream are not told when it is dropped.
     signal.addEventListener('abort', this.#aborted, { once: true });
   }
 
-  /** Begins it: what the work starts, such as the request, belongs to it. */
+  /** Begins the call. Requests that `work` starts belong to it. */
   during<T>(work: () => T): T {
     return this.#trace.during(work);
   }
 
-  /** Something of the answer has come. */
+  /** Notes the arrival of a piece of the answer. */
   delta(): void {
     this.#trace.message.firstDeltaMs ??= performance.now() - this.#beganAt;
   }
 
-  /** It has answered. Ends once: what comes later is not told. */
+  /** Ends the call with its answer. Later ends are ignored. */
   done(answer: ModelAnswer): void {
     this.#left();
     this.#trace.done(answer);
   }
 
-  /** It has failed, or was cut off. */
+  /** Ends the call with an error, also if it was cut off. */
   fail(error: unknown): void {
     if (this.#signal.aborted) return this.#aborted();
     this.#left();

@@ -2,10 +2,10 @@ import type { TraceChannel } from './channels.js';
 import type { TraceOutcome } from './messages.js';
 
 /**
- * Hears of each piece of work of one gateway once, when it is over.
+ * Calls back once for each piece of work of one gateway, at its end.
  *
- * @param over `ms`: how long it took. What it throws goes to `failed`: it must not end the process.
- * @returns stops listening
+ * @param over Receives the duration as `ms`. Its errors go to `failed`, because they must not end the process.
+ * @returns a function that stops listening
  */
 export function onOver<Message extends TraceOutcome & { readonly gatewayId: string }>(
   channel: Pick<TraceChannel<Message>, 'subscribe' | 'unsubscribe'>,
@@ -13,7 +13,7 @@ export function onOver<Message extends TraceOutcome & { readonly gatewayId: stri
   { over, failed }: { over(message: Message, ms: number): void; failed(error: unknown): void },
 ): () => void {
   const finish = (message: Message): void => {
-    // Gateways of a process share the channels. One that goes on asynchronously is not over at its `end`.
+    // All gateways of a process share the channels. Asynchronous work is not over at its `end`.
     if (message.gatewayId !== gatewayId || message.ms === undefined) return;
     try {
       over(message, message.ms);

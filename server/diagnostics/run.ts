@@ -6,13 +6,13 @@ import { channels } from './channels.js';
 import type { RunMessage, TraceOrigin } from './messages.js';
 import { Trace } from './trace.js';
 
-/** Whose run it is, and where. */
+/** The session and gateway of a run. */
 interface RunPlace {
   readonly gatewayId: string;
   readonly session: { readonly id: string; readonly app: string; readonly epoch?: string | undefined };
 }
 
-/** What of a run is told. */
+/** The fields of a run that are reported. */
 interface TracedRun {
   readonly id: string;
   readonly request: {
@@ -25,7 +25,7 @@ interface TracedRun {
   readonly startedAt: number | null;
 }
 
-/** What drives it. */
+/** Starts the run, in the place of its session. */
 interface RunDriver extends RunPlace {
   start(history: readonly Message[]): void;
 }
@@ -52,7 +52,7 @@ function startTraced(run: StartingRun, driver: RunDriver, history: readonly Mess
     if (run.firstDeltaAt !== null) message.firstDeltaMs = run.firstDeltaAt - startedAt!;
   };
   trace.during(() => {
-    // What its app is told of later, such as an abort or an answer, happens in its trace too.
+    // Later calls into the app, such as an abort or an answer, belong to its trace too.
     run.context = presentContext();
     driver.start(history);
     run.ended.then(
@@ -70,7 +70,7 @@ function startTraced(run: StartingRun, driver: RunDriver, history: readonly Mess
   }, startedAt!);
 }
 
-/** Tells of a run that ended without having been started here. */
+/** Reports a run that ended without having been started here. */
 export function traceUnstarted(run: TracedRun, place: RunPlace, result: RunResult): void {
   if (channels.run.hasSubscribers) tellUnstarted(run, place, result);
 }

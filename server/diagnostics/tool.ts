@@ -3,23 +3,23 @@ import { GatewayError } from '../../shared/errors.js';
 import { channels } from './channels.js';
 import { codeOf, Trace } from './trace.js';
 
-/** Who calls a tool. */
+/** The caller of a tool. */
 interface ToolCaller {
   readonly gatewayId: string;
   readonly session: { readonly id: string; readonly app: string; readonly epoch?: string | undefined };
   readonly user: UserContext | null;
-  /** Resolves when nobody waits for the call any more. */
+  /** Settles when nobody waits for the call any more. */
   readonly over: Promise<unknown>;
 }
 
 interface TracedCall {
   readonly callId: string;
   readonly toolName: string;
-  /** Absent where the call belongs to no run. */
+  /** Absent if the call belongs to no run. */
   readonly runId?: string;
 }
 
-/** Traces a call of a tool until it has answered, or the run that made it is over. */
+/** Traces a call of a tool until its result, or the end of its caller. */
 export function traceTool<T>(caller: ToolCaller, call: TracedCall, work: () => Promise<T>): Promise<T> {
   return channels.tool.hasSubscribers ? callTraced(caller, call, work) : work();
 }

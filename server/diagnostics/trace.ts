@@ -5,11 +5,11 @@ import { StoreError } from '../stores/store.js';
 import type { TraceChannel } from './channels.js';
 import type { TraceOutcome } from './messages.js';
 
-/** What an unknown error calls its code is its own business. */
+/** The code of an error. Unknown errors may carry any code, which is not used. */
 export const codeOf = (error: unknown): string =>
   isGatewayError(error) || error instanceof StoreError ? error.code : 'INTERNAL';
 
-/** One piece of work that subscribers hear of. Ends at most once. */
+/** One observed piece of work. Ends at most once. */
 export class Trace<Message extends TraceOutcome> {
   readonly message: Message;
   readonly #channel: TracingChannel<unknown, Message>;
@@ -22,7 +22,7 @@ export class Trace<Message extends TraceOutcome> {
     this.message = message;
   }
 
-  /** Begins it: `work`, and all that it starts, runs with the stores that subscribers have bound. Its time counts from `beganAt`. */
+  /** Begins the work: `work` runs with the async stores that subscribers have bound. The duration counts from `beganAt`. */
   during<T>(work: () => T, beganAt: number = performance.now()): T {
     this.#began = beganAt;
     const begin = (): T => {
@@ -36,7 +36,7 @@ export class Trace<Message extends TraceOutcome> {
     return (this.#channel.start as Channel<unknown, Message>).runStores(this.message, begin) as T;
   }
 
-  /** It has ended well. */
+  /** Ends the work with a result. */
   done(result: Message['result']): void {
     if (this.#over) return;
     this.message.result = result;
@@ -44,7 +44,7 @@ export class Trace<Message extends TraceOutcome> {
     this.#finish();
   }
 
-  /** It has failed. */
+  /** Ends the work with an error. */
   fail(error: unknown, code: string = codeOf(error)): void {
     if (this.#over) return;
     this.message.error = error;
@@ -66,7 +66,7 @@ export class Trace<Message extends TraceOutcome> {
   }
 }
 
-/** Ends a trace with the failure of a value; with its success, `succeeded` goes on. */
+/** Ends a trace with the failure of a value. If the value succeeds, `succeeded` continues. */
 export function settle<T, R>(
   trace: Trace<any>,
   produce: () => MaybePromise<T>,
@@ -85,7 +85,7 @@ export function settle<T, R>(
   return isPromise(value) ? value.then(succeeded, failed) : succeeded(value);
 }
 
-/** Does a piece of work that is traced: synchronous where it is. */
+/** Does a traced piece of work, synchronously if it is synchronous. */
 export function traced<T>(
   trace: Trace<any>,
   work: () => MaybePromise<T>,

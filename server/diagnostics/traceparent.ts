@@ -3,12 +3,12 @@ import type { ParentSpan } from '../../shared/method.js';
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:$|-)/;
 const ZEROS = /^0+$/;
 
-/** Writes the header for a span, which whoever is called then takes for its parent. */
+/** Formats the header for a span, which becomes the parent of the callee's. */
 export function formatTraceparent({ traceId, spanId, traceFlags }: ParentSpan): string {
   return `00-${traceId}-${spanId}-${(traceFlags & 0xff).toString(16).padStart(2, '0')}`;
 }
 
-/** Reads a `traceparent` header of W3C Trace Context; null where it is not one. Later versions may add fields after the known. */
+/** Parses a `traceparent` header of W3C Trace Context; null if it is invalid. Later versions may add fields behind the known ones. */
 export function parseTraceparent(header: string): ParentSpan | null {
   const found = FORM.exec(header);
   if (!found) return null;

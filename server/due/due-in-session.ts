@@ -17,7 +17,7 @@ interface Parts {
   readonly limits: Pick<Limits, 'scheduleGraceMs'>;
 }
 
-/** Has the records of sessions be work in them when they are due: approvals, runs that were parked, control of a person, schedules, grants. */
+/** Turns due records of sessions into work in these sessions: approvals, parked runs, control of a person, schedules, grants. */
 export function workInSessions(
   due: DueWorker,
   { sessions, store, limits: { scheduleGraceMs: graceMs } }: Parts,
@@ -25,13 +25,13 @@ export function workInSessions(
   const on = (kind: string, workOf: (record: StoredRecord, now: number) => SessionInput): void =>
     due.on(kind, async (record, now) => {
       const { home, id, token } = record;
-      // Where another gateway has the app it is due again, and may be taken there.
+      // The record falls due again, and a gateway that has the app may take it then.
       if (home.app === undefined || !sessions.serves(home)) return;
       try {
         await sessions.perform(home, workOf(record, now));
       } catch (error) {
         if (!isGatewayError(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
-        // It was closed, and nothing of it is due any more.
+        // The session was closed, so the record is void.
         await store.changeRecords(home, [{ kind, id, token }]);
       }
     });

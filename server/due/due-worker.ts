@@ -5,21 +5,21 @@ import type { StoredRecord, Taken } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
 
-/** Records that are taken together, and handled at once. */
+/** Most records that are taken together and handled at once. */
 const TAKEN = 64;
 const LANES = 16;
-/** A record whose handling has failed, or whose gateway has died with it, is due again after so long, in milliseconds. */
+/** Time after which a record is due again if its handling failed or its gateway died, in milliseconds. */
 const LEASE_MS = 15_000;
-/** How long nobody looks at most while something is to be due: clocks jump, and other gateways put records, in milliseconds. */
+/** Longest time between two looks while a record is pending, in milliseconds. Clocks jump, and other gateways write records. */
 const LOOK_MS = 1000;
-/** Between two takes: each is a write, and what is put meanwhile is taken together, in milliseconds. */
+/** Time between two takes, in milliseconds. Each take is a write, so new records are gathered meanwhile. */
 const GATHER_MS = 20;
 
 /**
- * Does what a record is about, and puts or drops it with the token that it has: until then it is due again. One that is handled twice
- * has to come to the same: the second token fences the first.
+ * Handles a due record, and writes or drops it with its token; otherwise it falls due again. Handling a record twice must be safe: the
+ * second token fences the first.
  *
- * @param now The time by the store's clock, in milliseconds since the epoch
+ * @param now Time of the store's clock, in milliseconds since the epoch
  */
 export type DueHandler = (record: StoredRecord, now: number) => Promise<void>;
 
@@ -28,13 +28,13 @@ export interface DueOptions {
   readonly report: Report;
 }
 
-/** Works off the records that are due, as one of the gateways that do: each is begun once it is due, by one of them. */
+/** Handles due records, as one of the gateways on a store. One of them takes each record once it is due. */
 export class DueWorker {
   readonly #store: DueOptions['store'];
   readonly #report: Report;
   readonly #handlers = new Map<string, DueHandler>();
   #timer: NodeJS.Timeout | null = null;
-  /** When it looks next, by the monotonic clock. */
+  /** Time of the next look, by the monotonic clock. */
   #lookAt = Number.POSITIVE_INFINITY;
   #tookAt = Number.NEGATIVE_INFINITY;
   #working: Promise<void> | null = null;
@@ -46,7 +46,7 @@ export class DueWorker {
     this.#report = report;
   }
 
-  /** Says who handles records of a kind. */
+  /** Sets the handler of a kind of records. */
   on(kind: string, handler: DueHandler): void {
     this.#handlers.set(kind, handler);
   }
@@ -57,14 +57,14 @@ export class DueWorker {
     this.#look(0);
   }
 
-  /** Takes nothing more. Resolves once what was taken is handled, or after so many milliseconds: others take that then. */
+  /** Takes no more records. Resolves once those taken are handled, or after this many milliseconds. Other gateways take the rest. */
   async stop(ms: number): Promise<void> {
     this.#state = 'stopped';
     if (this.#timer) clearTimeout(this.#timer);
     if (this.#working) await within(this.#working, ms);
   }
 
-  /** Something is due at a time of the store's clock, in milliseconds since the epoch. */
+  /** Expects a record to fall due at a time of the store's clock, in milliseconds since the epoch. */
   expect(at: number): void {
     this.#look(at - storeTime(this.#store));
   }
@@ -82,7 +82,7 @@ export class DueWorker {
   readonly #wake = (): void => {
     this.#timer = null;
     this.#lookAt = Number.POSITIVE_INFINITY;
-    // One that works looks again when it is done.
+    // A worker that is busy looks again when it is done.
     this.#working ??= this.#work().finally(() => {
       this.#working = null;
     });
@@ -95,11 +95,11 @@ export class DueWorker {
       const { records, nextAt, now } = taken;
       this.#tookAt = performance.now();
       await atOnce(records, LANES, async (record) => {
-        // A store that answers at once would not let others get their turn.
+        // Yield: a store that answers at once would not let other work run.
         await new Promise(setImmediate);
         await this.#handle(record, now);
       });
-      // What was handled may be due again, as the instants are that were missed.
+      // A handled record may be due again, as missed instants of a schedule are.
       if (records.length === TAKEN && this.#state === 'running') continue;
       if (records.length > 0) return this.#look(0);
       if (nextAt !== null || this.#store.shared) this.#look((nextAt ?? Number.POSITIVE_INFINITY) - now);
@@ -113,7 +113,7 @@ export class DueWorker {
       this.#hasFailed = false;
       return taken;
     } catch (error) {
-      // A store that is away says so each second.
+      // An unreachable store fails every second. Report only the first failure.
       if (!this.#hasFailed) this.#report(error, 'taking what is due');
       this.#hasFailed = true;
       return null;

@@ -2,7 +2,7 @@ import { andThen } from '../async/maybe-promise.js';
 import type { RecordChange } from '../stores/records.js';
 import type { Store } from '../stores/store.js';
 
-/** A store that says by when something is due that was put. @param store Its methods need no `this` */
+/** Wraps a store so that it reports the due times of records written to it. @param store Its methods need no `this` */
 export function tellingStore(store: Store, expect: (at: number) => void): Store {
   const told = <T>(changes: readonly RecordChange[], result: T): T => {
     for (const { dueAt, value } of changes) if (dueAt !== undefined && value !== undefined) expect(dueAt);

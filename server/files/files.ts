@@ -9,7 +9,7 @@ import { HEAD_BYTES, mediaTypeOf } from './media-type.js';
 import { fileNotFound, type NamedFile, namedFiles, withMediaTypes } from './named-files.js';
 import { openedFile, type StoredFile } from './stored-file.js';
 
-/** What the files of a gateway are kept by. */
+/** The store, limits and clock of a gateway's files. */
 export interface FilesOptions {
   readonly store: FileStore;
   readonly sessions: Pick<Store, 'conversations'>;
@@ -19,9 +19,9 @@ export interface FilesOptions {
     readonly inlineFileBytes: number;
     readonly unnamedFileMs: number;
   };
-  /** Bytes that the files of a scope may take up together. */
+  /** Most bytes of all files of a scope together. */
   bytesIn(scope: string): number;
-  /** The time by which things age, in milliseconds since the epoch. */
+  /** The clock for ageing, in milliseconds since the epoch. */
   now(): number;
   report(error: unknown, what: string): void;
 }
@@ -29,33 +29,33 @@ export interface FilesOptions {
 /** A file on its way in. */
 export interface Upload {
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** How many bytes come, where that is known. */
+  /** Number of bytes, if known. */
   readonly length?: number | undefined;
   readonly name?: string | undefined;
-  /** What the uploader says that it is. */
+  /** Media type that the uploader declares. */
   readonly mediaType?: string | undefined;
 }
 
 /** The files that a message names, kept for it. */
 export interface Naming {
-  /** The messages, with what their files are. */
+  /** The messages, with the true types and names of their files. */
   readonly messages: readonly Message[];
-  /** The message is in a log. @param cursor A place in it */
+  /** Tells that the message is in a log. @param cursor A place in that log */
   accepted(cursor: string): void;
-  /** It never will be. */
+  /** Tells that the message will never be in a log. */
   withdrawn(): void;
 }
 
-/** What a file counts for at least: that much it takes on most disks, and records take room too. */
+/** Bytes that each file counts for at least, because disks round up and records take room too. */
 const SMALLEST = 4096;
 
 /**
- * The files of a gateway: uploads, who names them, and what nobody names any more. A message's files are known to be named before the
- * message is accepted, so that a crash in between keeps one too long and never drops one too soon.
+ * The files of a gateway: uploads, the messages that name them, and the removal of unnamed ones. A message's files are noted as named
+ * before the message is accepted. So a crash in between keeps a file too long, and never drops one too soon.
  */
 export class Files {
   readonly #options: FilesOptions;
-  /** What is being uploaded, by scope. */
+  /** Uploads in progress, by scope. */
   readonly #arrivals = new Map<string, Arrivals>();
 
   constructor(options: FilesOptions) {
@@ -63,9 +63,9 @@ export class Files {
   }
 
   /**
-   * Takes a file in. The same bytes of the same user, under the same name and type, are the same file.
+   * Stores an uploaded file. The same bytes of the same user, under the same name and type, are the same file.
    *
-   * @throws GatewayError `PAYLOAD_TOO_LARGE`, `QUOTA_EXCEEDED`, `OVERLOADED` where it can't be kept now
+   * @throws GatewayError `PAYLOAD_TOO_LARGE`, `QUOTA_EXCEEDED`, `OVERLOADED` if it can't be kept now
    */
   async upload(
     { scope, by }: { readonly scope: string; readonly by: string },
@@ -79,7 +79,7 @@ export class Files {
       arrivals.open += 1;
       const coming = new Coming();
       try {
-        // From before the store is asked: what is kept meanwhile may not be in its answer.
+        // Note this before asking the store: its answer may lack files that are kept meanwhile.
         const landed = arrivals.landed;
         const { files, bytes } = await store.usage(scope);
         const room = { scope, arrivals, taken: Math.max(bytes, files * SMALLEST) - landed };
@@ -124,17 +124,17 @@ export class Files {
     });
   }
 
-  /** A file of a scope; null where there is none. */
+  /** A file of a scope; null if there is none. */
   find(scope: string, fileId: string): Promise<FileRecord | null> {
     return this.#guarded('finding a file', () => this.#options.store.stat(scope, fileId));
   }
 
-  /** Where a file is named. */
+  /** The places that name a file. */
   uses({ scope, fileId }: FileRecord): Promise<readonly FileUse[]> {
     return this.#guarded('finding a file', () => this.#options.store.uses(scope, fileId));
   }
 
-  /** The bytes of a file. @throws GatewayError `FILE_NOT_FOUND` when it was dropped meanwhile */
+  /** The bytes of a file. @throws GatewayError `FILE_NOT_FOUND` if it was dropped meanwhile */
   async read({ scope, fileId }: FileRecord, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
     const bytes = await this.#guarded('reading a file', () => this.#options.store.read(scope, fileId, range));
     if (!bytes) throw fileNotFound(fileId);
@@ -149,10 +149,10 @@ export class Files {
   }
 
   /**
-   * Keeps the files that messages name for the session that they go to; null where they name none.
+   * Keeps the files that messages name, for the session of these messages. Null if they name none.
    *
-   * @param runId The run that the messages begin, or what else does.
-   * @param most How many files they may name.
+   * @param runId Id of the run that the messages begin, or of another reason.
+   * @param most Most files that the messages may name.
    * @throws GatewayError `FILE_NOT_FOUND` or `INVALID_PARAMS`, naming the field
    */
   name(
@@ -192,9 +192,9 @@ export class Files {
   }
 
   /**
-   * Keeps files that messages of one session name for another that begins with those; null where there are none.
+   * Keeps files for a session that begins with another one's messages. Null if there are none.
    *
-   * @param began Id of what begins it, as that of a run
+   * @param began Id of the beginning, in the place of a run's id
    */
   async carry(
     { scope, app, name }: SessionRef,
@@ -203,7 +203,7 @@ export class Files {
   ): Promise<Omit<Naming, 'messages'> | null> {
     if (ids.length === 0) return null;
     const use = { app, name, runId: began, at: this.#options.now() };
-    // One that is gone is gone for the session it was named in, too.
+    // A missing file is missing in the original session too.
     for (const fileId of ids)
       await this.#guarded('naming a file', () => this.#options.store.use(scope, fileId, use));
     return this.#noted(scope, ids, use);
@@ -213,7 +213,7 @@ export class Files {
     const { store, report } = this.#options;
     const { app, name, at } = use;
     const each = (change: (fileId: string) => Promise<unknown>): void =>
-      // What was noted before the message keeps the file until this is done, and where it never is.
+      // The note from before the message keeps the file until this is done, and if it never is.
       void Promise.all(ids.map(change)).catch((error: unknown) =>
         report(error, 'noting where a file is named'),
       );
@@ -230,14 +230,14 @@ export class Files {
     };
   }
 
-  /** Drops files with the last conversation that names them, and those that nobody has named in time. */
+  /** Drops files after the last conversation that names them, and those that no message named in time. */
   async sweep(): Promise<void> {
     const { store, sessions, limits, now } = this.#options;
     const before = now() - limits.unnamedFileMs;
     await store.sweep({
       before,
       isOver: async (ref, { epoch, at }) => {
-        // It may be on its way yet.
+        // The message may still be on its way.
         if (epoch === undefined && at >= before) return false;
         const kept = await sessions.conversations(ref);
         return epoch === undefined ? kept.length === 0 : !kept.includes(epoch);
@@ -246,9 +246,9 @@ export class Files {
   }
 
   /**
-   * Drops the files of a scope, or those that one session of it alone names.
+   * Drops the files of a scope, or the files that only a single session of the scope names.
    *
-   * @returns how many
+   * @returns the number of dropped files
    */
   async erase({ scope, app, name }: Erasure): Promise<number> {
     const { store, now } = this.#options;
@@ -266,13 +266,13 @@ export class Files {
     });
   }
 
-  /** Forgets where a session that is gone has named a file; whether it did, and nobody names it any more. */
+  /** Removes the places in a deleted session that name a file. True if there were any and no other place names it. */
   async #isLetGo({ scope, fileId }: FileRecord, ref: SessionRef, before: number): Promise<boolean> {
     const { store, sessions } = this.#options;
     const own = ({ app, name }: FileUse): boolean => app === ref.app && name === ref.name;
     const uses = (await store.uses(scope, fileId)).filter(own);
     if (uses.length === 0) return false;
-    // It may have begun anew, with the same file.
+    // The session may have begun anew, with the same file.
     const kept = await sessions.conversations(ref);
     const over = ({ epoch, at }: FileUse): boolean =>
       epoch === undefined ? at <= before : !kept.includes(epoch);
@@ -296,25 +296,25 @@ export class Files {
   }
 }
 
-/** The uploads of one scope, for as long as there are any. */
+/** The uploads in progress of one scope. */
 class Arrivals {
-  /** Uploads that have not ended. */
+  /** Number of unfinished uploads. */
   open = 0;
-  /** Bytes of those. */
+  /** Bytes received of those. */
   coming = 0;
-  /** Bytes of those that have been kept. */
+  /** Bytes of uploads that were stored meanwhile. */
   landed = 0;
 }
 
-/** What an upload may still take up. */
+/** The remaining room for an upload. */
 interface Room {
   readonly scope: string;
   readonly arrivals: Arrivals;
-  /** What the scope took up by what the store says, less what had landed when it was asked. */
+  /** Bytes of the scope according to the store, without the uploads that had landed before it was asked. */
   readonly taken: number;
 }
 
-/** A file that is coming in: how much of it there is, its digest, and its beginning. */
+/** A file that is being received: its size, digest and first bytes. */
 class Coming {
   readonly #hash: Hash = createHash('sha256');
   readonly #head: Uint8Array[] = [];

@@ -4,10 +4,10 @@ import { namesFile } from '../../shared/names-file.js';
 
 type MediaBlock = ImageBlock | FileBlock | AudioBlock;
 
-/** A file that a message names, and where. */
+/** A file that a message names, and the field that names it. */
 export interface NamedFile {
   readonly fileId: string;
-  /** Of the field, as clients write it. */
+  /** Path of the field, as clients write it. */
   readonly path: string;
 }
 
@@ -30,7 +30,7 @@ export function namedFiles(messages: readonly Pick<Message, 'content'>[]): Named
   return named;
 }
 
-/** The messages with the media types and names of the files themselves: what a caller says of them may be wrong. */
+/** The messages with the true media types and names of their files, because a caller's may be wrong. */
 export function withMediaTypes(
   messages: readonly Message[],
   records: ReadonlyMap<string, { readonly mediaType: string; readonly name?: string }>,
@@ -50,7 +50,7 @@ export function withMediaTypes(
   }));
 }
 
-/** What does not exist, or is not the caller's to see. @param path The field that names it */
+/** The error for a file that does not exist, or that the caller may not see. @param path The field that names it */
 export function fileNotFound(fileId: string, path?: string): GatewayError {
   const message = `There is no file ${JSON.stringify(fileId.slice(0, 128))}`;
   if (path === undefined) return new GatewayError({ code: 'FILE_NOT_FOUND', message });

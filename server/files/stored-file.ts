@@ -1,23 +1,23 @@
 import { LimitError } from '../limit-error.js';
 import type { ByteRange, FileRecord } from '../stores/files/file-store.js';
 
-/** A file that was uploaded, as an app has it. */
+/** An uploaded file, for apps. */
 export interface StoredFile {
   readonly fileId: string;
   readonly name?: string;
-  /** What its bytes say that it is. */
+  /** Media type, detected from the bytes. */
   readonly mediaType: string;
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number;
-  /** Of the bytes, hex. */
+  /** SHA-256 of the bytes, hex. */
   readonly sha256: string;
-  /** All of it in memory. @throws GatewayError `PAYLOAD_TOO_LARGE` for one of more than `limits.inlineFileBytes` bytes */
+  /** The whole file in memory. @throws GatewayError `PAYLOAD_TOO_LARGE` for more than `limits.inlineFileBytes` bytes */
   bytes(): Promise<Uint8Array>;
-  /** Its bytes as they are read. @param range The first and the last byte, from 0. @default all of it */
+  /** The bytes as a stream. @param range The first and the last byte, from 0. @default the whole file */
   stream(range?: ByteRange): ReadableStream<Uint8Array>;
 }
 
-/** @param inlineBytes What may be read into memory. */
+/** @param inlineBytes Most bytes that may be read into memory. */
 export function openedFile(
   { fileId, name, mediaType, size, sha256 }: FileRecord,
   inlineBytes: number,

@@ -53,22 +53,22 @@ import { UnreadAnswers } from '../transports/http/unread.js';
 import { answeredHosts, type OriginPolicy } from '../transports/origin.js';
 import { WebSocketDoor } from '../transports/websocket/websocket-door.js';
 
-/** Frames of a socket that ask for nothing, sustained; bursts may be twice as many. */
+/** Sustained rate of a socket's frames that request nothing. Bursts may be twice as many. */
 const CHATTER_PER_SECOND = 50;
 
-/** A user is to lose what it has open. */
+/** Asks other gateways to end everything that a user has open. */
 const DISCONNECT = errand<DisconnectTarget, number>('disconnect');
 
-/** What is open by a grant is to end. */
+/** Asks other gateways to end everything that is open by a grant. */
 const UNGRANTED = errand<string, void>('ungranted');
 
-/** What changes while a gateway runs. */
+/** The state of a running gateway. */
 export interface GatewayState {
-  /** New work is turned away. */
+  /** Whether new work is refused because the gateway drains. */
   draining: boolean;
-  /** The store, which other gateways use too, was not reached for a lease: those who follow are better off with them. */
+  /** Whether the shared store could not be reached for a lease. Clients are then better served by other gateways. */
   away: boolean;
-  /** The store is open. */
+  /** Whether the store is open. */
   open: boolean;
 }
 
@@ -85,7 +85,7 @@ export interface Assembly {
   readonly files: Files;
   readonly erasing: Erasing;
   readonly due: DueWorker;
-  /** Null where nobody is told of anything. */
+  /** Null if the gateway sends no notices. */
   readonly notices: Notices | null;
   readonly board: PresenceBoard;
   readonly operations: Operations;
@@ -97,26 +97,26 @@ export interface Assembly {
   readonly frameEnvironment: FrameEnvironment;
   readonly lifecycle: Lifecycle;
   readonly refusals: Refusals;
-  /** Has calls told to the log no more. */
+  /** Stops the log of calls. */
   stopLog(): void;
-  /** Answers that are written and not read. */
+  /** Answers that are written and not read yet. */
   readonly unread: UnreadAnswers;
   /** Counts the connections of each address. */
   readonly connectionGate: AddressGate;
-  /** Whether an address is that of a proxy that is trusted, so many hops away. */
+  /** Whether an address belongs to a trusted proxy at a distance in hops. */
   readonly trust: (address: string, hop: number) => boolean;
-  /** Ends all that a user has open, and returns how much that was. */
+  /** Ends everything that a user has open, and returns the number. */
   disconnect(target: DisconnectTarget): number;
-  /** The time by which things age. */
+  /** The clock for ageing. */
   now(): number;
-  /** Resolves once the store is open; null when it is. */
+  /** Resolves once the store is open; null if it is. */
   ready(): Promise<void> | null;
   report: Report;
 }
 
-/** What parts ask of the gateway they belong to. */
+/** The functions of the gateway that its parts use. */
 interface OwnGateway {
-  /** Resolves once the store is open; null when it is. */
+  /** Resolves once the store is open; null if it is. */
   ready(): Promise<void> | null;
   stats(): GatewayStats;
 }
@@ -124,7 +124,7 @@ interface OwnGateway {
 /**
  * Makes the parts of a gateway and connects them.
  *
- * @throws GatewayError `INVALID_REQUEST` naming the field that is wrong
+ * @throws GatewayError `INVALID_REQUEST` naming the wrong field
  */
 export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): Assembly {
   const { auth, sessionScope, limits, store, id, logger } = config;
@@ -136,7 +136,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       const named = apps.parse(sessionId).app;
       return apps.get(named) ? { app: named } : {};
     } catch {
-      // What is named is no session.
+      // The name is not a session's.
       return {};
     }
   };

@@ -3,9 +3,11 @@ import type { Application } from '../apps/application.js';
 import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
 import { Gateway, type GivenMethods } from './gateway.js';
 
-// No default for `Methods`: with one, an unannotated handler parameter would be inferred from it as `any`.
+// No default for `Methods`: with one, an unannotated handler parameter would get the type `any` from it.
 /**
- * Makes a gateway. @throws GatewayError `INVALID_REQUEST` naming each field that is wrong
+ * Makes a gateway.
+ *
+ * @throws GatewayError `INVALID_REQUEST` naming each wrong field
  *
  * @example
  * ```ts

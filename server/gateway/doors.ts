@@ -3,7 +3,7 @@ import { type Listening, listen } from '../transports/http/listen.js';
 import { UnixSocketDoor } from '../transports/unix-socket/unix-socket-door.js';
 import type { Assembly } from './assembly.js';
 
-/** Where a gateway listens; an embedded one has no port of its own. */
+/** The addresses on which a gateway listens. An embedded one has no port of its own. */
 export interface StartedGateway {
   readonly url?: string;
   readonly host?: string;
@@ -14,7 +14,7 @@ export interface StartedGateway {
 const SHARED_DIRECTORY =
   'socketPath: others can make files in its directory, and pose as the gateway while it does not run; use one with mode 700';
 
-/** What a gateway listens on by itself: its port, for HTTP and WebSockets, and its Unix socket. */
+/** The listeners of a gateway: its port for HTTP and WebSockets, and its Unix socket. */
 export class Doors {
   readonly #parts: Assembly;
   #http: Listening | null = null;
@@ -24,7 +24,7 @@ export class Doors {
     this.#parts = parts;
   }
 
-  /** @throws GatewayError `ADDRESS_IN_USE` or `INVALID_REQUEST` naming the option; then nothing is listened on */
+  /** @throws GatewayError `ADDRESS_IN_USE` or `INVALID_REQUEST` naming the option. Nothing listens then */
   async open(): Promise<StartedGateway> {
     const { config, frameEnvironment } = this.#parts;
     const { socketPath, embedded } = config;
@@ -60,7 +60,7 @@ export class Doors {
   #admit(socket: Socket): boolean {
     const { connectionGate, trust, refusals } = this.#parts;
     const address = socket.remoteAddress ?? '';
-    // Behind a trusted proxy there are many clients; what each has in progress is counted by request.
+    // A trusted proxy carries many clients. Their requests in progress are counted instead.
     if (trust(address, 0)) return true;
     try {
       socket.once('close', connectionGate.enter(address));
@@ -71,7 +71,7 @@ export class Doors {
     }
   }
 
-  /** Ends the sockets, waits for open requests, and cuts what is left after `graceMs`. */
+  /** Ends the sockets, waits for open requests, and cuts the rest after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#unix?.close();
     await Promise.all([this.#parts.clients.end(graceMs), this.#http?.stop(graceMs)]);

@@ -39,19 +39,19 @@ import type { StartedGateway } from './doors.js';
 import { GatewayLife } from './life.js';
 import { statsOf } from './stats.js';
 
-// Bundlers may leave out the module that does this by itself.
+// Bundlers may drop the module that does this on import.
 installErrorTable();
 
 let partsOf: (gateway: Gateway<any, any, any>) => Assembly;
 
-/** Puts apps and methods behind one door. */
+/** Serves apps and methods behind one door. */
 export class Gateway<
   Methods = Readonly<Record<never, never>>,
   Channels extends PayloadSchemas = Readonly<Record<never, never>>,
   Events extends PayloadSchemas = Readonly<Record<never, never>>,
   Apps extends Application = never,
 > {
-  /** What the gateway's type carries to its clients; it has no value. */
+  /** The type of the gateway for its clients. It has no value. */
   declare readonly '~contract': {
     readonly methods: Methods;
     readonly channels: PayloadTypes<Channels>;
@@ -66,7 +66,7 @@ export class Gateway<
     partsOf = (gateway) => gateway.#parts;
   }
 
-  /** @throws GatewayError `INVALID_REQUEST` naming each field that is wrong */
+  /** @throws GatewayError `INVALID_REQUEST` naming each wrong field */
   constructor(config: GatewayConfig<Methods & MethodTree, Channels, Events>) {
     this.#parts = assemble(parseConfig(config), {
       ready: () => this.#life.readyForRequests(),
@@ -84,36 +84,36 @@ export class Gateway<
   }
 
   /**
-   * Opens the store, starts the plugins and listens: on `socketPath` where it is given, standalone also on the port. Calling it
-   * again changes nothing.
+   * Opens the store, starts the plugins and listens: on `socketPath` if given, and on the port if standalone. A second call changes
+   * nothing.
    *
-   * @throws GatewayError `ADDRESS_IN_USE` naming the option; `SHUTTING_DOWN` once it was closed: a gateway serves once
+   * @throws GatewayError `ADDRESS_IN_USE` naming the option; `SHUTTING_DOWN` after `close()`: a gateway serves once
    */
   start(): Promise<StartedGateway> {
     return this.#life.start();
   }
 
-  /** Serves one request; a path that is not the gateway's is answered with 404. */
+  /** Serves a request. A path that is not the gateway's is answered with 404. */
   handleRequest(request: IncomingMessage, response: ServerResponse, options?: HandleOptions): void {
     const { http } = this.#parts;
     if (!http.handle(request, response, options)) http.notFound(response);
   }
 
-  /** Serves a request if its path is the gateway's; otherwise touches nothing and returns false. */
+  /** Serves a request if its path is the gateway's. Otherwise leaves it alone and returns false. */
   tryRequest(request: IncomingMessage, response: ServerResponse, options?: HandleOptions): boolean {
     return this.#parts.http.handle(request, response, options);
   }
 
   /**
-   * Serves a web `Request`, for hosts that speak `fetch`: streams included, WebSockets not. Bound, so that
-   * `export const GET = gateway.fetch` works; a path that is not the gateway's is answered with 404.
+   * Serves a web `Request`, for hosts that use `fetch`: streams included, WebSockets not. Bound, so that `export const GET = gateway.fetch`
+   * works. A path that is not the gateway's is answered with 404.
    */
   readonly fetch = (request: Request, options: FetchOptions = {}): Promise<Response> =>
     serveFetch((incoming, outgoing) => this.handleRequest(incoming, outgoing, options), request, options.ip);
 
   /**
-   * Serves one operation at any URL of the host's, as its own route would: origin, authentication (unless `user` is given), and
-   * params from the query or body (unless `params` are given). `events` opens a stream of events.
+   * Serves one operation at any URL of the host, as its own route would: checks the origin, authenticates (unless `user` is given), and
+   * reads params from the query or body (unless `params` are given). `events` opens a stream of events.
    */
   handleOperation(
     name: ServedOperation,
@@ -125,10 +125,10 @@ export class Gateway<
   }
 
   /**
-   * Does one operation for host code: as the user it names, as the one who makes a request, inside a call as the caller.
+   * Does one operation for host code: as the named user, as the sender of a request, or inside a call as its caller.
    *
-   * @throws GatewayError the operation's own; `UNAUTHENTICATED` or `ORIGIN_DENIED` for a request; `INVALID_REQUEST` when users
-   * have sessions of their own and none is named
+   * @throws GatewayError as the operation; `UNAUTHENTICATED` or `ORIGIN_DENIED` for a request; `INVALID_REQUEST` if users have their own
+   * sessions and none is named
    */
   async execute<Name extends PlainOperation>(
     name: Name,
@@ -140,30 +140,30 @@ export class Gateway<
     await this.#life.ready();
     if (options.by && !options.user) {
       const identity = await http.identify(options.by);
-      // What the client of a request wants is as far to be trusted as that client.
+      // The params of a request deserve no more trust than its client.
       return operations.execute(name, params, hostCaller(identity, { trusted: false }));
     }
     const identity = hostIdentity({ authenticator, auth, sessionScope }, options);
     return operations.execute(name, params, hostCaller(identity));
   }
 
-  /** Serves an upgrade to a WebSocket; one for a path that is not the gateway's is answered with 404. */
+  /** Serves an upgrade to a WebSocket. A path that is not the gateway's is answered with 404. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options?: HandleOptions): void {
     if (!this.tryUpgrade(request, socket, head, options)) this.#parts.webSocket.notFound(socket);
   }
 
-  /** Serves an upgrade if its path is the gateway's; otherwise touches nothing and returns false. */
+  /** Serves an upgrade if its path is the gateway's. Otherwise leaves it alone and returns false. */
   tryUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options?: HandleOptions): boolean {
     return this.#parts.webSocket.handle(request, socket, head, options);
   }
 
-  /** Attaches a plugin. @throws GatewayError `INVALID_REQUEST` when it is there already or wants a path that is taken */
+  /** Attaches a plugin. @throws GatewayError `INVALID_REQUEST` if it is attached already or wants a path that is taken */
   use(plugin: GatewayPlugin): this {
     this.#parts.plugins.use(plugin);
     return this;
   }
 
-  /** Listens to what happens; call what it returns to stop. */
+  /** Adds a listener of lifecycle events. Call the returned function to remove it. */
   on<E extends LifecycleEvent>(event: E, listener: LifecycleListener<E>): () => void {
     return this.#parts.lifecycle.on(event, listener);
   }
@@ -173,7 +173,7 @@ export class Gateway<
     return [...this.#parts.apps.entries()].map(([name]) => name);
   }
 
-  /** Name of the app that a key without a colon means; `default` in the single form. */
+  /** Name of the app for keys without a colon; `default` in the single form. */
   get defaultApp(): string {
     return this.#parts.apps.defaultApp;
   }
@@ -186,8 +186,8 @@ export class Gateway<
   /**
    * A session for host code. Inside a method call the key is in the caller's scope.
    *
-   * @throws GatewayError `INVALID_REQUEST` for a malformed key, or outside a call when users have sessions of their own and
-   * neither `user` nor `anonymous` is given; `APP_NOT_FOUND`.
+   * @throws GatewayError `INVALID_REQUEST` for a malformed key, or outside a call if users have their own sessions and neither `user` nor
+   * `anonymous` is given; `APP_NOT_FOUND`.
    */
   session(key: string, options: SessionOptions = {}): SessionHandle<PayloadTypes<Channels>> {
     const { config, authenticator, apps, operations, connections } = this.#parts;
@@ -202,20 +202,20 @@ export class Gateway<
   }
 
   /**
-   * Ends all that a user has open now: event streams, sockets (4401), streams of methods, answers of plugins. Tickets of theirs are
-   * worthless from then on. A token that is still good opens new ones: withdraw it first.
+   * Ends everything that a user has open: event streams, sockets (4401), streams of methods, answers of plugins. Voids the user's tickets.
+   * A valid token can open new ones, so withdraw it first.
    *
    * @param user The user, with its tenant; or `{ userId }` for that id in every tenant.
-   * @returns how many connections and streams were ended here; gateways on the same store end theirs too
+   * @returns the number of connections and streams ended here; gateways on the same store end theirs too
    */
   disconnect(user: DisconnectTarget): number {
     return this.#parts.disconnect(user);
   }
 
   /**
-   * A page of the open sessions of a user, or of a scope, the one that was used last first; pass `cursor` as `before` for the next one.
+   * A page of the open sessions of a user or scope, the last used first. Pass `cursor` as `before` for the next page.
    *
-   * @throws GatewayError `INVALID_REQUEST` outside a call when users have sessions of their own and none is named
+   * @throws GatewayError `INVALID_REQUEST` outside a call if users have their own sessions and none is named
    */
   async sessions(options: SessionsOptions = {}): Promise<ResultOf<'sessions'>> {
     const { limit, before, archived, status, query, scope, ...whose } = options;
@@ -224,59 +224,59 @@ export class Gateway<
   }
 
   /**
-   * Drops all that is kept of a session, or of a user or scope: open and closed conversations, idempotency keys, steps, runs and their
-   * outcomes, and files. Runs that are under way end as `aborted` first; who follows is told `session_closed` with the reason `deleted`,
-   * or a `gap`. Asks nobody's permission. What was begun is finished also where the process ends in between: when the store is opened next.
+   * Drops everything that is kept of a session, a user or a scope: open and closed conversations, idempotency keys, steps, runs and their
+   * outcomes, and files. Runs under way end as `aborted` first. Followers receive `session_closed` with the reason `deleted`, or a `gap`.
+   * There is no access check. If the process ends in between, the erasure continues when the store is next opened.
    *
-   * @param target A session's key, with `options` saying whose; or `{ user }` or `{ scope }` for all there is of it.
-   * @returns how many sessions and files there were
-   * @throws GatewayError `OVERLOADED` when the store can't do it now: it goes on by itself; `INVALID_REQUEST` for nobody, and for a user
-   * who shares a scope
+   * @param target A session's key, with `options` naming its owner; or `{ user }` or `{ scope }` for everything there.
+   * @returns the numbers of sessions and files
+   * @throws GatewayError `OVERLOADED` if the store can't do it now, and the erasure continues by itself; `INVALID_REQUEST` without a user,
+   * and for a user who shares a scope
    */
   erase(target: string | WholeScope, options: EraseOptions = {}): Promise<Erased> {
     return this.#data.erase(target, options);
   }
 
   /**
-   * Overwrites what was dropped in the store's files, for erasures with `vacuum: false`. SQLite writes its file anew: until that is done
-   * nothing else is, and it takes room for another copy in the directory for temporary files.
+   * Overwrites dropped data in the store's files, after erasures with `vacuum: false`. SQLite rewrites its file: nothing else runs until
+   * that is done, and the directory for temporary files needs room for a copy.
    */
   vacuum(): Promise<void> {
     return this.#data.vacuum();
   }
 
   /**
-   * What is kept of an open session as lines of JSON (NDJSON), oldest first, read as they are asked for. Asks nobody's permission.
+   * The contents of an open session as lines of JSON (NDJSON), oldest first, read as you ask for them. There is no access check.
    *
-   * @throws GatewayError when it is iterated: `SESSION_NOT_FOUND`
+   * @throws GatewayError during iteration: `SESSION_NOT_FOUND`
    */
   export(key: string, options: ExportOptions = {}): AsyncIterable<string> {
     return this.#data.export(key, options);
   }
 
   /**
-   * Who holds what: the sessions of any user that a shared store says are held, as they are found. Asks nobody's permission.
+   * The sessions of all users that a shared store says are held, with their holders, in no order. There is no access check.
    *
-   * @throws GatewayError when it is iterated: `INVALID_REQUEST` where the store is not shared
+   * @throws GatewayError during iteration: `INVALID_REQUEST` if the store is not shared
    */
   held(options: HeldOptions = {}): AsyncIterable<HeldSessionInfo> {
     return this.#data.held(options);
   }
 
   /**
-   * What could not be told yet, of all users: notices that are tried again, and those that were given up. Asks nobody's permission.
+   * The undelivered notices of all users: those that are tried again, and those given up. There is no access check.
    *
-   * @throws GatewayError when it is iterated
+   * @throws GatewayError during iteration
    */
   failedNotices(options: FailedNoticesOptions = {}): AsyncIterable<FailedNotice> {
     return this.#data.notices(options);
   }
 
   /**
-   * Has what could not be told be sent again at once, also what was given up.
+   * Sends undelivered notices again at once, also those given up.
    *
-   * @param id Of one of `failedNotices`, or of a notice: for all targets that it could not be told
-   * @returns how many are sent again
+   * @param id Id of an item of `failedNotices`; or of a notice, for all targets that did not receive it
+   * @returns the number that is sent again
    */
   resendNotice(id: string): Promise<number> {
     return this.#data.resend(id);
@@ -293,35 +293,35 @@ export class Gateway<
   }
 
   /**
-   * Copies all that the store keeps, as it is at one moment, while the gateway goes on. A gateway whose store has the copy for its `path`
-   * goes on from there.
+   * Copies everything in the store, as of one moment, while the gateway runs. A gateway whose store has the copy as its `path` continues
+   * from there.
    *
-   * @param path Of the copy; files go into `<path>.files`. There must be nothing yet.
-   * @throws GatewayError `INVALID_REQUEST` where there is something, and for stores without backups; `STORE_FAILED`
+   * @param path Path of the copy; files go into `<path>.files`. Nothing may be there yet.
+   * @throws GatewayError `INVALID_REQUEST` if something is there, and for stores without backups; `STORE_FAILED`
    */
   backup(path: string): Promise<void> {
     return this.#data.backup(path);
   }
 
-  /** What it has on its hands now, for metrics. */
+  /** The present numbers of the gateway, for metrics. */
   stats(): GatewayStats {
     return statsOf(this.#parts);
   }
 
-  /** Drains: turns new work away, tells streams to reconnect, lets runs finish within `limits.drainMs`, stores everything. */
+  /** Drains: refuses new work, tells streams to reconnect, lets runs finish within `limits.drainMs`, and stores everything. */
   close(): Promise<void> {
     return this.#life.close();
   }
 }
 
-/** The inferred tree, or none where no methods were given. */
+/** The inferred tree, or an empty one if no methods were given. */
 export type GivenMethods<Methods> = MethodTree extends Methods ? Readonly<Record<never, never>> : Methods;
 
 /**
- * Reaches a gateway of this process, for `createClient({ transport })` in host code and tests: the same operations, limits and
- * events as over a network, without one.
+ * Reaches a gateway in this process, for `createClient({ transport })` in host code and tests. Operations, limits and events are the same
+ * as over a network.
  *
- * @throws GatewayError `INVALID_REQUEST` when users have sessions of their own and none is named
+ * @throws GatewayError `INVALID_REQUEST` if users have their own sessions and none is named
  *
  * @example
  * ```ts
@@ -338,24 +338,24 @@ export function createInProcessTransport(
   return inProcessTransport(parts, hostIdentity({ ...parts, auth, sessionScope }, options));
 }
 
-/** How a gateway was made to be served. */
+/** The hosting options that a gateway was made with. */
 export function hostingOf(gateway: Gateway<any, any, any>): Pick<ParsedConfig, 'embedded' | 'extraRoutes'> {
   const { embedded, extraRoutes } = partsOf(gateway).config;
   return { embedded, extraRoutes };
 }
 
-/** Whether an upgrade may be for a gateway, wherever it is mounted. */
+/** Whether a gateway may serve an upgrade, wherever it is mounted. */
 export function mayUpgrade(gateway: Gateway<any, any, any>, path: string): boolean {
   return partsOf(gateway).webSocket.mayTake(path);
 }
 
 /**
- * Starts an embedded gateway for a host that does not wait for it, once the host's own code has attached its plugins and listeners.
- * What goes wrong goes to the log; whoever calls `start()` hears of it too.
+ * Starts an embedded gateway without waiting for it, once the host's own code has attached its plugins and listeners. Errors go to the log,
+ * and to callers of `start()`.
  */
 export function startForHost(gateway: Gateway<any, any, any>): void {
   const { config, state, report } = partsOf(gateway);
-  // One that is to listen on a port is started by whoever made it.
+  // A gateway with its own port is started by its owner.
   if (!config.embedded) return;
   setImmediate(() => {
     if (state.draining) return;

@@ -8,16 +8,16 @@ import { Doors, type StartedGateway } from './doors.js';
 const SWEEP_MS = 30_000;
 const FILE_SWEEP_MS = 10 * 60_000;
 const RUN_AGE_MS = 24 * 3_600_000;
-/** What finishing responses may take once all runs have ended. */
+/** Time for responses to finish once all runs have ended, in milliseconds. */
 const CLOSE_GRACE_MS = 1000;
 
-/** A gateway from its start to its end: opens the store, starts the plugins, listens, sweeps, drains and closes. */
+/** The life of a gateway: opens the store, starts the plugins, listens, sweeps, drains and closes. */
 export class GatewayLife {
   readonly #parts: Assembly;
   readonly #doors: Doors;
   #opening: Promise<void> | null = null;
   #recovered: Promise<void> = Promise.resolve();
-  /** Resolves once the plugins that are being started have: what is taken up again is theirs to hear of. */
+  /** Resolves once the starting plugins have started, because they listen for runs that are taken up again. */
   #listening: Promise<void> = Promise.resolve();
   #started: Promise<StartedGateway> | null = null;
   #sweeper: NodeJS.Timeout | undefined;
@@ -64,7 +64,7 @@ export class GatewayLife {
     return this.#opening;
   }
 
-  /** The same for callers, who are not told what is wrong with the store. */
+  /** Opens the store for a caller, whose error does not tell what is wrong with it. */
   readyForRequests(): Promise<void> | null {
     return (
       this.ready()?.catch((error: unknown) => {
@@ -86,7 +86,7 @@ export class GatewayLife {
       const opened = config.store.open();
       if (isPromise(opened)) await opened;
       await sessions.join(({ app }) => !this.#closed && apps.has(app));
-      // Before anything of it is taken up again, or seen.
+      // Finish erasures before any of their data is taken up again, or seen.
       await erasing.resume();
       this.#parts.state.open = true;
     } catch (error) {
@@ -125,7 +125,7 @@ export class GatewayLife {
     state.draining = true;
     config.logger.info({ gateway: config.id }, 'the gateway drains');
     await this.#started?.catch(() => {});
-    // A store that is being opened for a first request is opened, and then closed with the rest.
+    // Let an opening that a first request caused finish, then close the store with the rest.
     await this.#opening?.catch(() => {});
     connections.drain();
     board.close();

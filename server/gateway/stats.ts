@@ -15,7 +15,7 @@ type Parts = Pick<
   | 'unread'
 >;
 
-/** Counts what a gateway's parts have on their hands. */
+/** Counts the present work of a gateway's parts. */
 export function statsOf({
   apps,
   calls,
@@ -60,7 +60,7 @@ export function statsOf({
   };
 }
 
-/** As it is now: what was asked for earlier does not change. */
+/** A copy, so that numbers already returned do not change. */
 function deliveredBy({ events, bytes, resumes, gaps }: GatewayStats['delivered']): GatewayStats['delivered'] {
   return { events, bytes, resumes: { ...resumes }, gaps: { ...gaps } };
 }

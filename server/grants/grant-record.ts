@@ -2,34 +2,34 @@ import { createHash } from 'node:crypto';
 import type { Grant } from '../../shared/grants.js';
 import type { RecordChange, StoredRecord } from '../stores/records.js';
 
-/** The kind of records that grants are: found by their sessions, and by those who have them. */
+/** Kind of the records of grants, found by their session or by their owner. */
 export const GRANT = 'grant';
-/** The same once more, found by its id: an address says nothing else. */
+/** Kind of the second record of a grant, found by its id. An address names nothing else. */
 export const GRANT_ADDRESS = 'grant-address';
 
-/** A grant as its record has it. */
+/** A grant in its record. */
 export interface KeptGrant {
-  /** Of the conversation that is shared: it ends with that. */
+  /** Epoch of the conversation that is shared. The grant ends with it. */
   readonly epoch: string;
   readonly grant: Omit<Grant, 'sessionId'>;
-  /** Key of the user who has it; absent for a link. */
+  /** Key of the user who has the grant; absent for a link. */
   readonly userKey?: string;
   /** SHA-256 of the link's token; absent for a user. */
   readonly hash?: string;
 }
 
-/** By what the grants of a user are found. */
+/** The owner under which the grants of a user are found. */
 export const ownerOfUser = (userKey: string): string => `user:${userKey}`;
-/** By what the grant of a link is found. */
+/** The owner under which the grant of a link is found. */
 export const ownerOfLink = (hash: string): string => `link:${hash}`;
 
-/** What is kept of a link's token. */
+/** The hash that is stored of a link's token. */
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('base64url');
 
 export const keptGrant = ({ value }: Pick<StoredRecord, 'value'>): KeptGrant =>
   JSON.parse(value) as KeptGrant;
 
-/** Keeps a new grant. */
+/** The records of a new grant. */
 export function keepingGrant(kept: KeptGrant): readonly RecordChange[] {
   const { grant, userKey, hash } = kept;
   const { grantId: id, expiresAt: dueAt } = grant;
@@ -41,7 +41,7 @@ export function keepingGrant(kept: KeptGrant): readonly RecordChange[] {
   ];
 }
 
-/** Drops a grant. */
+/** The changes that drop a grant. */
 export const droppingGrant = (id: string, token?: number): readonly RecordChange[] => [
   { kind: GRANT, id, token },
   { kind: GRANT_ADDRESS, id },

@@ -12,7 +12,7 @@ import {
   ownerOfUser,
 } from './grant-record.js';
 
-/** A grant that is good, and the session that it is of. */
+/** A valid grant with its session. */
 export interface FoundGrant {
   readonly home: SessionRef;
   readonly kept: KeptGrant;
@@ -20,7 +20,7 @@ export interface FoundGrant {
 
 const isSession = (home: RecordHome): home is SessionRef => home.app !== undefined;
 
-/** Finds grants in the store. Whether the conversation goes on that they are of is for the session to say. */
+/** Finds grants in the store. The session decides whether the grant's conversation is still open. */
 export class Grants {
   readonly #store: Pick<Store, 'records' | 'shared'>;
 
@@ -28,12 +28,12 @@ export class Grants {
     this.#store = store;
   }
 
-  /** A grant by its id; null where there is none, or none any more. @throws GatewayError `OVERLOADED` */
+  /** A grant by its id; null if there is none, or it is over. @throws GatewayError `OVERLOADED` */
   async find(grantId: string): Promise<FoundGrant | null> {
     return this.#good(await this.place(grantId));
   }
 
-  /** A grant by its id, also one that is over and was not dropped yet. @throws GatewayError `OVERLOADED` */
+  /** A grant by its id, even if it is over and not dropped yet. @throws GatewayError `OVERLOADED` */
   async place(grantId: string): Promise<FoundGrant | null> {
     return this.#first({ owner: grantId, kind: GRANT_ADDRESS });
   }
@@ -43,7 +43,7 @@ export class Grants {
     return this.#good(await this.#first({ owner: ownerOfLink(hashOf(token)), kind: GRANT }));
   }
 
-  /** A page of what is shared with a user, in an order of the store's. @param after The last one of the page before */
+  /** A page of the grants of a user, in the store's order. @param after The last grant of the previous page */
   async ofUser(
     userKey: string,
     limit: number,
@@ -58,7 +58,7 @@ export class Grants {
     return { grants: page.filter((grant) => this.#isGood(grant)), next: found[limit] ? page.at(-1)! : null };
   }
 
-  /** What is shared of one session with a user. @throws GatewayError `OVERLOADED` */
+  /** The grants that a user has of one session. @throws GatewayError `OVERLOADED` */
   async ofUserIn(home: SessionRef, userKey: string): Promise<readonly FoundGrant[]> {
     const records = await asUnavailable(() => this.#store.records({ home, kind: GRANT, limit: 10_000 }));
     const found = records.map(foundIn).filter((grant) => grant !== null);

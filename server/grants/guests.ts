@@ -6,20 +6,20 @@ import { unauthenticated } from '../auth/refusal.js';
 import type { Credentials, Identity } from '../auth/types.js';
 import type { FoundGrant, Grants } from './grants.js';
 
-/** What the token of a share link begins with. */
+/** Prefix of the token of a share link. */
 export const LINK = 'lnk_';
-/** A link's token, and behind a dot what tells its guests apart. */
+/** A link's token, optionally followed by a dot and a text that distinguishes its guests. */
 const TOKEN = /^(lnk_[A-Za-z0-9_-]{43})(?:\.[A-Za-z0-9_-]{1,64})?$/;
 
 export interface GuestOptions {
   readonly grants: Grants;
-  /** Resolves once the store is open; null when it is. */
+  /** Resolves once the store is open; null if it is. */
   ready(): Promise<void> | null;
-  /** Told about each caller who showed a link and was refused. */
+  /** Called for each caller who showed a link and was refused. */
   onRefused(refusal: AuthRefusal): void;
 }
 
-/** An authenticator that also takes the tokens of share links: whoever shows one is a guest. */
+/** Extends an authenticator with the tokens of share links, whose bearers are guests. */
 export function withGuests(inner: Authenticator, options: GuestOptions): Authenticator {
   return new GuestAuthenticator(inner, options);
 }
@@ -80,13 +80,13 @@ class GuestAuthenticator implements Authenticator {
   }
 }
 
-/** Whoever shows a link. Many may: their bounds are those of callers who share an identity. */
+/** The identity of a guest. Many guests may have one link, so their limits are those of a shared identity. */
 function guestOf({ kept: { grant } }: FoundGrant, token: string): Identity {
   const { grantId, expiresAt } = grant;
   const id = `guest_${createHash('sha256').update(`guest ${token}`).digest('base64url').slice(0, 16)}`;
   return {
     user: { id, roles: [] } as unknown as UserContext,
-    // Three parts: no user and no tenant has such a scope.
+    // Three parts, so that it differs from the scope of every user and tenant.
     scope: JSON.stringify(['guest', grantId, id]),
     userKey: JSON.stringify(['guest', grantId, id]),
     shared: true,

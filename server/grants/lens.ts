@@ -2,28 +2,28 @@ import type { LoggedEventType } from '../../shared/events.js';
 import type { StoredEvent } from '../stores/store.js';
 import type { View } from './view.js';
 
-/** What a reader is given of stored events through a view: what is hidden leaves its place, once between two others. */
+/** Filters stored events through a view. A run of hidden events becomes one `hidden` event with its place. */
 export class Lens {
   readonly view: View;
   readonly #places: boolean;
-  /** Events that are hidden and whose place was not told yet. */
+  /** Hidden events whose place was not sent yet. */
   #hidden = 0;
   #last: StoredEvent | null = null;
-  /** The block of reasoning whose place was told. */
+  /** The hidden block of reasoning whose place was sent. */
   #block = '';
 
-  /** @param places Whether places are told: of a reader who has all events in turn. */
+  /** @param places Whether to send the places of hidden events, to a reader who gets all events in order. */
   constructor(view: View, places: boolean) {
     this.view = view;
     this.#places = places;
   }
 
-  /** Events at the end of what was read whose place was not told. */
+  /** Number of hidden events at the end whose place was not sent. */
   get pending(): number {
     return this.#hidden;
   }
 
-  /** What comes next is read from another place. */
+  /** Called when reading continues at another place. */
   reset(): void {
     this.#hidden = 0;
     this.#last = null;
@@ -62,9 +62,9 @@ export class Lens {
   }
 }
 
-/** So many events up to this one are hidden. */
+/** The event that stands for hidden events up to and including one. */
 function placeOf({ seq, term, ts }: StoredEvent, count: number): StoredEvent {
-  // No log has such an event: it is made for its reader.
+  // No log has such an event: it exists only for its reader.
   const type = 'hidden' as string as LoggedEventType;
   return { seq, term, ts, type, runId: undefined, body: JSON.stringify({ ts, count }) };
 }

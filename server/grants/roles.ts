@@ -2,7 +2,7 @@ import { GatewayError } from '../../shared/errors.js';
 import { type GrantRole, isAtLeast } from '../../shared/grants.js';
 import type { AccessedOperation } from '../config/access.js';
 
-/** The least role that an operation takes by a grant; `owner` where no grant allows it. */
+/** The least role that each operation needs by a grant. `owner` means that no grant allows it. */
 export const LEAST_ROLES: Readonly<Record<AccessedOperation, GrantRole | 'owner'>> = {
   events: 'viewer',
   history: 'viewer',
@@ -10,7 +10,7 @@ export const LEAST_ROLES: Readonly<Record<AccessedOperation, GrantRole | 'owner'
   run: 'viewer',
   export: 'viewer',
   schedules: 'viewer',
-  // These name no session, or the caller's connection: what guests have of the gateway itself.
+  // These operations name no session, or only the caller's connection. Guests may use them.
   sessions: 'viewer',
   subscribe: 'viewer',
   read: 'viewer',
@@ -46,7 +46,7 @@ export const LEAST_ROLES: Readonly<Record<AccessedOperation, GrantRole | 'owner'
   asyncapi: 'owner',
 };
 
-/** @throws GatewayError `ACCESS_DENIED` for what a grant of this role does not allow */
+/** @throws GatewayError `ACCESS_DENIED` if a grant of this role does not allow the operation */
 export function assertAllowed(role: GrantRole, operation: AccessedOperation): void {
   const least = LEAST_ROLES[operation];
   if (least !== 'owner' && isAtLeast(role, least)) return;

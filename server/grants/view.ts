@@ -6,12 +6,12 @@ import type { RunResult } from '../../shared/operation-types.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields without those of some names. */
+/** A copy of an object without some fields. */
 function without(fields: Fields, ...names: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 }
 
-/** What a grant shows of a session: the same of its events, its state, its history and its results. */
+/** The part of a session that a grant shows, in its events, state, history and results alike. */
 export class View {
   readonly #hides: ReadonlySet<HiddenPart>;
   readonly #manages: boolean;
@@ -21,7 +21,7 @@ export class View {
     this.#manages = isAtLeast(role, 'operator');
   }
 
-  /** Whether anything is left out of events that are shown. */
+  /** Whether shown events may lose fields. */
   get changes(): boolean {
     return this.#hides.size > 0;
   }
@@ -30,13 +30,13 @@ export class View {
     return this.#hides.has(part);
   }
 
-  /** Whether nothing is shown of events of a type, beside reasoning, whose block leaves its place. */
+  /** Whether events of a type are hidden entirely. Reasoning is not: an empty block keeps its place. */
   hidesType(type: string): boolean {
     if (type === 'grant_added' || type === 'grant_removed') return !this.#manages;
     return type === 'tool_progress' && this.hides('toolOutput');
   }
 
-  /** What of an event is shown; the same object where that is all of it. */
+  /** The shown part of an event's data; the same object if nothing is hidden. */
   event(type: string, data: Fields): Fields {
     let shown = data;
     const change = (fields: Fields): void => {
@@ -52,7 +52,7 @@ export class View {
       if (shown.policy) change({ policy: { ...(shown.policy as object), inputHash: '' } });
     }
     if (type === 'tool_confirmation_result' && this.hides('toolInput')) drop('input');
-    // The call of a tool that a client answers is a question too.
+    // A client tool's call is a question too, so its input is in the payload.
     if (type === 'input_required' && this.hides('toolInput')) drop('payload');
     if ((type === 'tool_result' || type === 'input_result') && this.hides('toolOutput'))
       change({ output: null });
@@ -67,7 +67,7 @@ export class View {
     return shown;
   }
 
-  /** What of a message is shown. */
+  /** The shown part of a message. */
   readonly message = <M extends Message>(message: M): M => {
     let shown: Message = { ...message, content: message.content.map(this.#block) };
     if (this.hides('usage')) shown = without(shown as unknown as Fields, 'usage') as unknown as Message;
@@ -75,7 +75,7 @@ export class View {
     return shown as M;
   };
 
-  // A block that is hidden leaves its place: those behind it are known by their numbers.
+  // A hidden block leaves an empty one, because later blocks are known by their index.
   readonly #block = (block: ContentBlock): ContentBlock => {
     if (!block) return block;
     if (block.type === 'reasoning' && this.hides('reasoning')) return { type: 'reasoning', text: '' };
@@ -85,7 +85,7 @@ export class View {
     return block;
   };
 
-  /** What of a session is shown. */
+  /** The shown part of a session's state. */
   state(state: SessionState): SessionState {
     const { messages, run, pending, queue, metadata, ...others } = state;
     return {
@@ -127,7 +127,7 @@ export class View {
     };
   }
 
-  /** What of the outcome of a run is shown. */
+  /** The shown part of a run's result. */
   result(result: RunResult): RunResult {
     const { message, usage, ...others } = result;
     return { ...others, message: this.message(message), ...(usage && !this.hides('usage') && { usage }) };

@@ -3,40 +3,40 @@ import type { SessionOptions } from '../apps/session-handle.js';
 import type { UserLike } from '../auth/types.js';
 import type { WhoseSessions } from './execute-options.js';
 
-/** All of a user or of a scope. */
+/** Everything of a user or of a scope. */
 export type WholeScope =
   | { readonly user: UserLike; readonly scope?: never }
   | { readonly scope: string; readonly user?: never };
 
-/** How something is erased. */
+/** Options of an erasure. */
 export interface EraseOptions extends WhoseSessions {
   /**
-   * Whether what was erased is overwritten in the store's files at once, which holds up all else for as long as it takes to write
-   * them anew. Otherwise that is for `gateway.vacuum()`, or, with SQLite, for the next opening of the store.
+   * Whether the store's files are overwritten at once, which blocks all other work until they are rewritten. Otherwise `gateway.vacuum()`
+   * does it, or, with SQLite, the next opening of the store.
    *
    * @default true
    */
   readonly vacuum?: boolean;
 }
 
-/** What is exported, and whose. */
+/** The kind of an export, and the owner of the session. */
 export interface ExportOptions extends WhoseSessions {
   /** @default 'messages' */
   readonly what?: ExportedKind;
 }
 
-/** What an import says besides its messages, and whose the session is. */
+/** Options of an import: the session's owner, title and metadata. */
 export type ImportOptions = SessionOptions & Omit<ImportParams, 'sessionId' | 'messages'>;
 
-/** Which notices are listed that could not be told. */
+/** Selects undelivered notices. */
 export interface FailedNoticesOptions {
-  /** Those that were given up alone. @default also those that are tried again */
+  /** Only notices that were given up. @default also those that are tried again */
   readonly dead?: boolean | undefined;
 }
 
-/** Whose sessions are listed that are held. */
+/** Selects held sessions. */
 export interface HeldOptions {
-  /** A gateway's id, or one process of it as `holder` has it. @default all */
+  /** Id of a gateway, or of one process of it as in `holder`. @default all */
   readonly by?: string;
 }
 
@@ -44,11 +44,11 @@ export interface HeldOptions {
 export interface HeldSessionInfo {
   readonly sessionId: string;
   readonly scope: string;
-  /** The process that holds it: its gateway's id, a dot, and a mark of its own. */
+  /** The process that holds it: its gateway's id, a dot, and a random suffix. */
   readonly holder: string;
-  /** False only of one that let its lease run out, or left: others take up what it held. */
+  /** False only if the lease of the holder has expired, or it has left. Others then take its sessions. */
   readonly alive: boolean;
 }
 
-/** Lines of JSON: text or bytes cut anywhere, or the messages themselves. */
+/** Lines of JSON as text or bytes, split anywhere, or the messages themselves. */
 export type ImportSource = string | Iterable<unknown> | AsyncIterable<unknown>;

@@ -5,17 +5,17 @@ import type { Connections } from '../delivery/connections.js';
 import { objectForm } from '../delivery/wire-form.js';
 import { newConnectionId } from '../ids.js';
 
-/** Events held for a reader in this process before it has to catch up. */
+/** Most events buffered for a reader in this process before it has to catch up from the store. */
 const BUFFER = 256;
 
-/** What a reader of this process needs of the gateway. */
+/** The parts of a gateway that a reader in this process uses. */
 export interface ReaderEnvironment {
   readonly connections: Connections;
   readonly heartbeatMs: number;
 }
 
 /**
- * Reads events in this process, over the same delivery as every client: a reader that does not keep up is a cursor, not a queue.
+ * Reads events in this process, with the same delivery as for clients: a reader that lags behind is a cursor, not a queue.
  *
  * @param follow Subscribes the connection; `ended` ends the stream.
  */
@@ -79,7 +79,7 @@ class EventQueue implements Sink {
     return this.#at;
   }
 
-  /** What waits for a reader in this process is objects. */
+  /** A reader in this process has waiting objects, and no bytes. */
   unread(): number {
     return 0;
   }

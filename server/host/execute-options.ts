@@ -3,33 +3,33 @@ import type { SessionStatus } from '../../shared/events.js';
 import type { SessionOptions } from '../apps/session-handle.js';
 import type { UserLike } from '../auth/types.js';
 
-/** Whose sessions host code means. */
+/** The owner of the sessions that host code names. */
 export interface WhoseSessions extends SessionOptions {
-  /** The scope itself, in place of a user: what `sessionScope` is told to make of them. Nobody is asked whether it may be reached. */
+  /** A scope, in place of a user: the one that `sessionScope` would give. There is no access check. */
   readonly scope?: string | undefined;
 }
 
-/** Whose sessions to list, and which page of them. */
+/** Selects a page of the sessions of an owner. */
 export interface SessionsOptions extends WhoseSessions {
   /** @default 50 */
   readonly limit?: number | undefined;
-  /** The `cursor` of the page before. */
+  /** The `cursor` of the previous page. */
   readonly before?: string | undefined;
-  /** Those that are archived, or those that are not. @default false */
+  /** Whether to list the archived sessions, or the others. @default false */
   readonly archived?: boolean | undefined;
   readonly status?: SessionStatus | undefined;
-  /** A part of the title, in capitals or not. */
+  /** A part of the title, ignoring case. */
   readonly query?: string | undefined;
 }
 
-/** For whom host code does an operation. */
+/** The user for whom host code does an operation. */
 export interface ExecuteOptions extends SessionOptions {
-  /** For the one who makes this request, by the gateway's own authentication; `user` goes before. */
+  /** Acts for the sender of this request, found by the gateway's own authentication. `user` takes precedence. */
   readonly by?:
     | {
         readonly request: IncomingMessage;
         readonly response: ServerResponse;
-        /** Null says that the host, which names users, found none. */
+        /** Null means that the host, which names users, found none. */
         readonly user?: UserLike | null | undefined;
       }
     | undefined;

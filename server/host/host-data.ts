@@ -29,10 +29,10 @@ import { type HostIdentityOptions, hostIdentity } from './host-identity.js';
 import { importedLines } from './imported-lines.js';
 import { hostCaller } from './open-session.js';
 
-/** Sessions that are held, looked up at once. */
+/** Held sessions that are looked up at once. */
 const HELD_PAGE = 500;
 
-/** What the data of a gateway is reached by. */
+/** The parts of a gateway that its data is reached through. */
 interface DataEnvironment {
   readonly config: Omit<HostIdentityOptions, 'authenticator'> & {
     readonly store: Store;
@@ -48,7 +48,7 @@ interface DataEnvironment {
   ready(): Promise<void> | null;
 }
 
-/** What operators do with people's data: of any user, asking nobody but the store. */
+/** Operators' access to people's data: of any user, without an access check. */
 export class HostData {
   readonly #env: DataEnvironment;
 
@@ -143,7 +143,7 @@ export class HostData {
     return hostIdentity({ authenticator: this.#env.authenticator, auth, sessionScope }, whose);
   }
 
-  /** The place a key names, also of an app that there is no more. */
+  /** The place that a key names, even if its app no longer exists. */
   #refOf(key: string, { scope, ...whose }: WhoseSessions): SessionRef {
     const { app, name } = parseSessionKey(key, this.#env.apps.defaultApp);
     return { scope: scope ?? this.#identity(whose).scope, app, name };
@@ -151,7 +151,7 @@ export class HostData {
 
   #wholeScope({ user, scope }: WholeScope): string {
     if (typeof scope === 'string' && scope !== '') return scope;
-    // Whoever is the caller is not meant by saying nobody.
+    // A missing user must not mean the caller here.
     if (!user) throw refused('erase: name a session, { user } or { scope }');
     const identity = this.#env.authenticator.identify(user);
     if (identity.scope === identity.userKey) return identity.scope;

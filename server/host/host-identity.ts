@@ -5,7 +5,7 @@ import type { SessionScope } from '../auth/scope.js';
 import type { AuthConfig, Identity } from '../auth/types.js';
 import { currentContext } from '../methods/context.js';
 
-/** What decides whose sessions host code's keys name. */
+/** Settings that decide whose sessions host code's keys name. */
 export interface HostIdentityOptions {
   readonly authenticator: Authenticator;
   readonly auth: AuthConfig;
@@ -13,10 +13,10 @@ export interface HostIdentityOptions {
 }
 
 /**
- * In whose scope host code opens a session: the user it names, inside a call the caller, else the only user there is.
+ * The identity in whose scope host code opens a session: the named user, else the caller inside a call, else the only user that exists.
  *
- * @throws GatewayError `INVALID_REQUEST` outside a call when users have sessions of their own and none is named: a silent other
- * session would be worse.
+ * @throws GatewayError `INVALID_REQUEST` outside a call if users have their own sessions and none is named, because another session would
+ * be opened silently.
  */
 export function hostIdentity(options: HostIdentityOptions, session: SessionOptions): Identity {
   const { authenticator, auth, sessionScope } = options;

@@ -5,10 +5,10 @@ import type { ImportSource } from './data-options.js';
 const encoder = new TextEncoder();
 
 /**
- * The messages of an export: lines of JSON that come as text or bytes, cut anywhere, or objects as they are.
+ * The messages of an export, from lines of JSON as text or bytes, split anywhere, or from objects.
  *
- * @param most How many there may be.
- * @throws GatewayError `INVALID_PARAMS` naming the one that is no JSON, or for too many
+ * @param most Most messages allowed.
+ * @throws GatewayError `INVALID_PARAMS` naming the line that is not JSON, or for too many messages
  */
 export async function importedLines(source: ImportSource, most: number): Promise<unknown[]> {
   const lines = new LineDecoder(Number.POSITIVE_INFINITY);
@@ -25,7 +25,7 @@ export async function importedLines(source: ImportSource, most: number): Promise
     else if (part instanceof Uint8Array) feed(part);
     else add(part);
   }
-  // The last line may have no end.
+  // The last line may lack its line break.
   feed(encoder.encode('\n'));
   return messages;
 }

@@ -21,7 +21,7 @@ import type { Operations, PlainOperation } from '../operations/operations.js';
 import type { Followed, Sent } from '../operations/sending.js';
 import { readEvents } from './event-reader.js';
 
-/** What host code's sessions work with. */
+/** The parts of a gateway that host code's sessions use. */
 export interface HostEnvironment {
   readonly operations: Operations;
   readonly connections: Connections;
@@ -30,7 +30,7 @@ export interface HostEnvironment {
   ready(): Promise<void> | null;
 }
 
-/** Code of this process as the caller of an operation. */
+/** The caller of operations for code of this process. */
 export function hostCaller(
   identity: Identity,
   {
@@ -59,35 +59,35 @@ class HostCaller implements Caller {
     this.transport = given.transport;
     this.trusted = given.trusted;
     this.#signal = given.signal;
-    // Inside a call it goes on with the caller's trace.
+    // Inside a call, the operation belongs to the caller's trace.
     const { traceId = newTraceId(), requestId = newRequestId(), parentSpan } = currentContext() ?? {};
     this.traceId = traceId;
     this.requestId = requestId;
     this.parentSpan = parentSpan;
   }
 
-  // Most calls never look at it, and Node makes one slowly.
+  // Made on first use: most calls never read it, and Node makes one slowly.
   get signal(): AbortSignal {
     this.#signal ??= new AbortController().signal;
     return this.#signal;
   }
 }
 
-/** What `from` may be besides a cursor. */
+/** The values of `from` other than cursors. */
 const WORDS: ReadonlySet<string> = new Set<From>(['now', 'run', 'earliest', 'snapshot']);
 
-/** Where to start, as operations take it. */
+/** The start of reading in the form of an operation's parameters. */
 export function startOf(from: HostEventsOptions['from']): { readonly from?: From; readonly cursor?: string } {
   if (from === undefined) return {};
   return WORDS.has(from) ? { from: from as From } : { cursor: from };
 }
 
-/** The parameters of an operation on a session, whatever an object of the host's own says of that. */
+/** The parameters of an operation on a session. The session's id overrides that of the host's objects. */
 function paramsOf(sessionId: string, ...given: readonly object[]): object {
   return Object.assign({}, ...given, { sessionId });
 }
 
-/** A session for host code, in the scope of its caller: the operations of the table, called in process. */
+/** A session for host code, in the scope of its caller. Calls the operations of the table in this process. */
 export function openSession(env: HostEnvironment, id: string, caller: Caller): SessionHandle {
   const { operations } = env;
   const { identity } = caller;
@@ -183,7 +183,7 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
 
 function startRun(env: HostEnvironment, caller: Caller, sending: Promise<Sent>): HostRun {
   const accepted = sending.then((sent) => sent.accepted);
-  // Whoever starts a run without looking at it must not find an unhandled rejection.
+  // Starting a run without awaiting it must not cause an unhandled rejection.
   accepted.catch(() => {});
   return { accepted, ...followRun(env, caller, sending) };
 }

@@ -4,7 +4,7 @@ import type { ConnectionEndMessage, OperationMessage, RunMessage } from '../diag
 import { onOver } from '../diagnostics/on-over.js';
 import type { Lifecycle } from './lifecycle.js';
 
-/** What calls are told to the log with. */
+/** The parts of a gateway that the log of calls needs. */
 export interface CallLogEnvironment {
   readonly gatewayId: string;
   readonly logger: Required<Pick<Logger, 'debug'>>;
@@ -16,7 +16,7 @@ export interface CallLogEnvironment {
 
 const rounded = (ms: number | undefined): number | undefined => ms && Math.round(ms * 1000) / 1000;
 
-/** Tells the log of each call, run and connection, for those who look for what one of them did. @returns stops that */
+/** Logs each call, run and connection, for people who trace them later. @returns a function that stops the log */
 export function logCalls({ gatewayId, logger, lifecycle, appOf, failed }: CallLogEnvironment): () => void {
   const tell = (details: Readonly<Record<string, unknown>>, message: string): void =>
     logger.debug({ ...details, gateway: gatewayId }, message);

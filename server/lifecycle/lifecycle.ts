@@ -3,14 +3,14 @@ import type { UserContext } from '../../shared/contract.js';
 import { contextOutsideCalls } from '../methods/context.js';
 
 interface ClientNotice {
-  /** The same as `connectionId`. */
+  /** Equal to `connectionId`. */
   readonly clientId: string;
   readonly connectionId: string;
   readonly transport: string;
   readonly user?: UserContext;
 }
 
-/** What `gateway.on` tells, by event. */
+/** The events of `gateway.on`, by name. */
 export interface LifecycleEvents {
   'session:created': {
     readonly sessionId: string;
@@ -22,13 +22,13 @@ export interface LifecycleEvents {
   'client:disconnected': ClientNotice;
   'run:started': { readonly sessionId: string; readonly runId: string; readonly user: UserContext | null };
   'run:ended': { readonly sessionId: string; readonly runId: string; readonly stopReason: string };
-  /** Credentials were shown and refused; `reason` holds no part of them. */
+  /** Credentials were shown and refused. `reason` contains no part of them. */
   'caller:refused': { readonly code: string; readonly reason: string; readonly address: string };
-  /** What a caller had open was ended: its token, access or roles were withdrawn. */
+  /** Everything that a caller had open was ended, because its token, access or roles were withdrawn. */
   'caller:withdrawn': { readonly user: UserContext; readonly reason: string };
-  /** An address failed too often, or has too much under way, and is refused unheard. */
+  /** An address failed too often, or has too many requests under way, and its requests are refused unread. */
   'address:blocked': { readonly address: string; readonly reason: string };
-  /** A page of another site, or a host name that is not the gateway's; `message` names the option that would allow it. */
+  /** A request came from a page of another site, or for a host name that is not the gateway's. `message` names the option that would allow it. */
   'origin:refused': { readonly origin?: string | undefined; readonly host: string; readonly message: string };
   custom: { readonly sessionId?: string; readonly name: string; readonly payload: unknown };
   started: { readonly url?: string };
@@ -36,11 +36,11 @@ export interface LifecycleEvents {
   error: { readonly error: unknown; readonly message: string };
 }
 
-/** What `gateway.on` listens to. */
+/** The name of an event of `gateway.on`. */
 export type LifecycleEvent = keyof LifecycleEvents;
 export type LifecycleListener<E extends LifecycleEvent> = (payload: LifecycleEvents[E]) => void;
 
-/** Tells a gateway's listeners what happens. A listener that throws harms nothing. */
+/** Emits lifecycle events to a gateway's listeners. An error in a listener has no effect on others. */
 export class Lifecycle {
   readonly #emitter = new EventEmitter().setMaxListeners(0);
   readonly #failed: (error: unknown, what: string) => void;
@@ -49,13 +49,13 @@ export class Lifecycle {
     this.#failed = failed;
   }
 
-  /** Listens; call what it returns to stop. */
+  /** Adds a listener. Call the returned function to remove it. */
   on<E extends LifecycleEvent>(event: E, listener: LifecycleListener<E>): () => void {
-    // What happens, happens in somebody's call as a rule; a listener hears it as the one who listens.
+    // Events are emitted inside a caller's async context. Run each listener in the context where it was registered.
     const context = contextOutsideCalls();
     const safe = (payload: LifecycleEvents[E]): void => {
       try {
-        // An async listener's rejection is as harmless as a throw.
+        // A rejection of an async listener is caught like a thrown error.
         Promise.resolve(context(() => listener(payload))).catch((error: unknown) =>
           this.#failed(error, `a listener of ${event} failed`),
         );
@@ -68,7 +68,7 @@ export class Lifecycle {
   }
 
   emit<E extends LifecycleEvent>(event: E, payload: LifecycleEvents[E]): void {
-    // EventEmitter throws for an `error` that nobody listens to.
+    // EventEmitter throws for an `error` event without listeners.
     if (this.#emitter.listenerCount(event) > 0) this.#emitter.emit(event, payload);
   }
 }

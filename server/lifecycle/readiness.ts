@@ -1,29 +1,29 @@
 import { GatewayError } from '../../shared/errors.js';
 import { settleWithin } from '../async/deadline.js';
 
-/** The store is asked at most this often whether it can be written, however often it is asked for: anybody may ask. */
+/** Shortest time between two checks that the store can be written, in milliseconds. Anybody may request a check. */
 const CHECK_MS = 1000;
 
-/** Why new work is not taken; told as `details.reason`. */
+/** Reason why new work is refused, reported as `details.reason`. */
 export type UnreadyReason = 'draining' | 'overloaded' | 'store-closed' | 'store-unwritable' | 'plugin';
 
-/** What readiness depends on. */
+/** The parts of a gateway that its readiness depends on. */
 export interface ReadinessEnvironment {
   readonly state: { readonly draining: boolean };
-  /** Whether new work is refused because there is too much. */
+  /** Whether new work is refused because of high load. */
   readonly load: { readonly refusing: boolean };
   readonly store: { check?(): void | Promise<void> };
-  /** What those who write are told. */
+  /** Whether the store refuses writes at present. */
   readonly written: { readonly isRefused: boolean };
   readonly plugins: { readonly unready: { readonly name: string; readonly failed: boolean } | undefined };
-  /** How long is waited for the store, in milliseconds. */
+  /** Time limit for opening the store, in milliseconds. */
   readonly storeMs: number;
-  /** Resolves once the store is open; null when it is. */
+  /** Resolves once the store is open; null if it is. */
   ready(): Promise<void> | null;
   report(error: unknown, what: string): void;
 }
 
-/** Whether a gateway can do what it is there for: asked by load balancers and orchestrators. */
+/** Tells load balancers and orchestrators whether a gateway can do its work. */
 export class Readiness {
   readonly #env: ReadinessEnvironment;
   #checking: Promise<void> | null = null;
@@ -35,10 +35,10 @@ export class Readiness {
   }
 
   /**
-   * Opens the store where it is not, and has it written to.
+   * Opens the store if needed, and checks that it can be written.
    *
-   * @throws GatewayError `SHUTTING_DOWN` while it drains; `OVERLOADED` while it has too much to do, while the store can't be opened or
-   * written, and while plugins have not started. `details.reason` says which.
+   * @throws GatewayError `SHUTTING_DOWN` while the gateway drains; `OVERLOADED` under high load, while the store can't be opened or
+   * written, and while plugins have not started. `details.reason` names the reason.
    */
   async check(): Promise<void> {
     const { state, load, storeMs, plugins } = this.#env;
@@ -79,7 +79,7 @@ export class Readiness {
       await this.#env.store.check?.();
       this.#writable = true;
     } catch (error) {
-      // Once: who asks does so all the time.
+      // Report it once: load balancers ask all the time.
       if (this.#writable) this.#env.report(error, 'the store cannot be written');
       this.#writable = false;
     }

@@ -4,19 +4,19 @@ import type { Logger } from '../config/config.js';
 import { RateLimiter } from '../limits/token-bucket.js';
 import type { Lifecycle } from './lifecycle.js';
 
-/** Log lines of one kind a second, with bursts of twice as many: an attack is not to fill the disk. */
+/** Log lines of one kind per second, with bursts of twice as many. An attack must not fill the disk. */
 const LINES_PER_SECOND = 5;
 
-/** A page or a host name that was not let in. */
+/** A refused page or host name. */
 export interface OriginRefusal {
   readonly origin?: string | undefined;
   readonly host: string;
   readonly requestId?: string | undefined;
-  /** Which option would allow it. */
+  /** Names the option that would allow it. */
   readonly message: string;
 }
 
-/** Tells the log and the gateway's listeners who was turned away and why, and which option would let them in. Never a credential. */
+/** Reports refused callers to the log and the gateway's listeners, with the reason and the option that would admit them. Never logs a credential. */
 export class Refusals {
   readonly #logger: Logger;
   readonly #lifecycle: Lifecycle;
@@ -31,7 +31,7 @@ export class Refusals {
     this.#gateway = gateway;
   }
 
-  /** A caller showed credentials and was refused. */
+  /** Reports a caller whose credentials were refused. */
   caller({ code, reason, address, requestId }: AuthRefusal): void {
     if (code === 'RATE_LIMITED') {
       this.#lifecycle.emit('address:blocked', { address, reason });
@@ -44,7 +44,7 @@ export class Refusals {
     this.#warn('a caller was refused', { code, reason, address, requestId });
   }
 
-  /** What a caller had open was ended. */
+  /** Reports a caller whose open streams were ended. */
   withdrawn({ user }: Identity, error: unknown): void {
     const { code, message, cause } = error as { code?: string; message?: string; cause?: unknown };
     const reason = typeof cause === 'string' ? cause : String(message);
@@ -52,19 +52,19 @@ export class Refusals {
     this.#warn('a caller was withdrawn, and what it had open ended', { code, reason, user: user.id });
   }
 
-  /** A page of another site, or a name that is not the gateway's. */
+  /** Reports a page of another site, or a host name that is not the gateway's. */
   origin(refusal: OriginRefusal): void {
     this.#lifecycle.emit('origin:refused', refusal);
     this.#warn('an origin or host name was refused', { ...refusal });
   }
 
-  /** An address has more under way than it may. */
+  /** Reports an address with too many requests under way. */
   crowded(address: string, limit: string): void {
     this.#lifecycle.emit('address:blocked', { address, reason: limit });
     this.#warn('an address has too much under way; if it is a proxy, set trustProxy', { address, limit });
   }
 
-  /** Requests of many come from one address. */
+  /** Hints once at `trustProxy`, because many clients' requests come from one address. */
   proxied(): void {
     if (this.#hinted) return;
     this.#hinted = true;
@@ -74,7 +74,7 @@ export class Refusals {
     );
   }
 
-  /** What is no refusal of a caller, at the same rate. */
+  /** Logs a warning other than a refusal, at the same rate. */
   warn(message: string, details: Readonly<Record<string, unknown>>): void {
     this.#warn(message, details);
   }

@@ -1,7 +1,7 @@
 import type { SessionState } from '../../shared/fold.js';
 import type { Activity } from '../stores/store.js';
 
-/** Events with which a session is used: it does something else after them, or shows another message. */
+/** Events that count as a use of a session: its activity or its shown messages change. */
 const USING: ReadonlySet<string> = new Set([
   'message_accepted',
   'message_start',
@@ -17,21 +17,21 @@ const USING: ReadonlySet<string> = new Set([
   'session_closed',
 ]);
 
-/** Whether its record says something else of a session after an event of this type. */
+/** Whether an event of this type changes the record of a session. */
 export function changesRecord(type: string): boolean {
   return USING.has(type) || type === 'session_updated';
 }
 
-/** Whether a session is used with an event of this type. */
+/** Whether an event of this type counts as a use of its session. */
 export function isUse(type: string): boolean {
   return USING.has(type);
 }
 
 /**
- * What a session does by its folded state.
+ * The activity of a session, from its folded state.
  *
- * @param start Place just before the first event of the active run's.
- * @param ended How many runs have ended.
+ * @param start Place just before the first event of the active run.
+ * @param ended Number of runs that have ended.
  */
 export function activityOf(
   { run, pending, queue }: SessionState,

@@ -7,7 +7,7 @@ import type { AppendOptions, RunEnd, RunRecord } from '../stores/store.js';
 import type { Entry } from './entry.js';
 import { outcomesOf } from './outcome.js';
 
-/** What an append came to. */
+/** The result of an append. */
 export interface Committed {
   readonly first: number;
   readonly last: number;
@@ -16,7 +16,7 @@ export interface Committed {
   readonly stale?: true;
 }
 
-/** Drafts, or what makes them of the state just before them once everything earlier is committed. */
+/** Event drafts, or a function that makes them from the state just before them, once all earlier appends are committed. */
 export type Drafts = readonly EventDraft[] | ((state: SessionState) => readonly EventDraft[]);
 /** A run that may end, as far as its log is concerned. */
 export interface EndingRun {
@@ -24,30 +24,33 @@ export interface EndingRun {
   readonly request: { readonly user: UserContext | null };
 }
 
-/** What goes with a group of events. */
+/** Options of a group of events. */
 export type GroupOptions = Pick<AppendOptions, 'opens' | 'steps' | 'once' | 'close' | 'erase'> & {
-  /** Changes of records, or what gives those that go with the events once these are made. */
+  /** Changes of records, or a function that returns them once the events are made. */
   readonly records?: readonly RecordChange[] | (() => readonly RecordChange[]);
-  /** The runs that may end with it. What those that do still yield after that is dropped. */
+  /** Runs that this append may end. Anything an ended run yields later is dropped. */
   readonly ends?: readonly EndingRun[];
-  /** Whether the session is parked from here on, until something else happens in it. @default as it is */
+  /** Whether the session is parked from this append until the next change of its activity. @default unchanged */
   readonly parked?: boolean;
-  /** Somebody waits for it who can be told no: it is refused while the store can't be written. The rest is kept and tried again. */
+  /** Whether the group is refused while the store can't be written, because a caller waits. Other groups are kept and tried again. */
   readonly refusable?: boolean;
-  /** Called as soon as it is acknowledged, before anything that was appended after it is looked at. Not for what was written before. */
+  /**
+   * Called as soon as the group is acknowledged, before anything appended after it is looked at. Not called if nothing was written because
+   * it had been before.
+   */
   readonly acknowledged?: () => void;
 };
 
 /** Events that are written in one append. */
 export interface Group {
   entries: Entry[] | ((state: SessionState) => readonly EventDraft[]);
-  /** The store may have it already: it is tried again as it is, until that is known. */
+  /** Set while it is unknown whether the store has the group. It is sent again unchanged until that is known. */
   inDoubt?: boolean;
   readonly options: GroupOptions | null;
   readonly waiter: { resolve(value: Committed): void; reject(error: unknown): void } | null;
 }
 
-/** The runs of a group that end with these entries, with their outcomes. */
+/** The runs that these entries end, with their outcomes. */
 export function endsOf({ options }: Group, entries: readonly Entry[]): readonly RunEnd[] | null {
   if (!options?.ends) return null;
   const outcomes = outcomesOf(mapPacked(entries, ({ event }) => event as EventDraft));
@@ -58,7 +61,7 @@ export function endsOf({ options }: Group, entries: readonly Entry[]): readonly 
   return ends.length > 0 ? ends : null;
 }
 
-/** Size of the events, steps and records of groups, in characters, as far as they are made. */
+/** Size of the events, steps and records of groups, in characters. Events that are not made yet do not count. */
 export function sizeOf(groups: readonly Group[]): number {
   let size = 0;
   for (const { entries, options } of groups) {
@@ -69,7 +72,7 @@ export function sizeOf(groups: readonly Group[]): number {
   return size;
 }
 
-/** The changes of records that go with a group. */
+/** The changes of records in a group's options. */
 export function recordsOf(options: GroupOptions | null): readonly RecordChange[] {
   const { records = [] } = options ?? {};
   return typeof records === 'function' ? records() : records;

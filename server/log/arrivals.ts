@@ -2,22 +2,22 @@ import type { GatewayEvent } from '../../shared/events.js';
 import { reduce, type SessionState } from '../../shared/fold.js';
 import type { Arrivals } from '../stores/about.js';
 
-/** What a log begins with: nothing has arrived in it. */
+/** The arrivals of an empty log. */
 export const NO_ARRIVALS: Arrivals = Object.freeze({ count: 0, last: 0, rewound: 0, changedAt: 0 });
 
-/** Whether a message is of one of several people, so that others than its sender count it. */
+/** Whether a message has a named sender among several people, so that everybody else counts it. */
 const isOfOthers = ({ senderId }: { readonly senderId?: string }): boolean => senderId !== undefined;
 
-/** Whether a message that is accepted was not there before: one that is answered again is where the path was moved to. */
+/** Whether an accepted message is new. A message that is answered again is the tip already. */
 export function isNewMessage(message: { readonly id: string }, tip: string | null): boolean {
   return message.id !== tip;
 }
 
 /**
- * Counts what events bring: answers that have ended and are shown, and messages that others than their reader sent. What takes such a
- * message away, or shows another path, is noted instead: no count tells what is shown then of what came before.
+ * Counts what events bring to read: answers that ended and are shown, and messages of other people. An event that takes such a message
+ * away, or shows another path, sets `rewound`: earlier counts are void from there on.
  *
- * @param seq Of the first of the events
+ * @param seq Sequence number of the first event
  */
 export function arrivalsAfter(
   before: Arrivals,

@@ -1,24 +1,24 @@
 import type { StoredEvent } from '../stores/store.js';
 import { type Answering, answeringAfter, namesAnswer } from './answering.js';
 
-/** Where events are from. */
+/** The session and conversation that events belong to. */
 export interface Origin {
-  /** Canonical key. */
+  /** Canonical key of the session. */
   readonly sessionId: string;
   readonly epoch: string;
 }
 
-/** How stored events are written. One object per form: batches cache what they encoded by it. */
+/** A wire form of stored events. Use one object per form: batches cache their encoding by it. */
 export interface EventForm<P> {
   /**
    * Stored events, joined into one payload.
    *
-   * @param known The answer that their reader knows to be written; null for whoever begins to read.
+   * @param known The answer that the reader knows of; null for a reader that begins here.
    */
   events(events: readonly StoredEvent[], origin: Origin, known: Answering | null): P;
 }
 
-/** What one flush committed. Encoded once for each form, however many subscribers there are. */
+/** The events that one flush committed. They are encoded once per form, for all subscribers. */
 export class LogBatch {
   readonly epoch: string;
   readonly events: readonly StoredEvent[];
@@ -28,18 +28,18 @@ export class LogBatch {
   readonly chars: number;
   /** The run all events belong to; undefined when they are of several runs or of none. */
   readonly runId: string | undefined;
-  /** What readers have to know of the answer that is being written to be given the shared payload; undefined for nothing. */
+  /** The answer that a reader must know of to get the shared payload; undefined if none. */
   readonly needs: Answering | undefined;
-  /** What readers know of it afterwards; undefined where it says nothing of it. */
+  /** The answer that readers know of after the batch; undefined if the batch names none. */
   readonly tells: Answering | null | undefined;
-  /** The answer that was being written when it began, as far as it is known. */
+  /** The answer that was being written before the batch, if known. */
   readonly before: Answering | null;
-  // Most sessions have readers of one form only, and most batches are looked at once.
+  // Most sessions have readers of one form, so the first form is kept outside the map.
   #form: EventForm<unknown> | null = null;
   #payload: unknown;
   #others: Map<EventForm<unknown>, unknown> | null = null;
 
-  /** @param before The answer that was being written when it began, as far as it is known. */
+  /** @param before The answer that was being written before the batch, if known. */
   constructor(epoch: string, events: readonly StoredEvent[], before: Answering | null = null) {
     this.epoch = epoch;
     this.events = events;

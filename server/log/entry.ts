@@ -1,13 +1,13 @@
 import { type EventDraft, type GatewayEvent, isDelta } from '../../shared/events.js';
 import type { EventRecord, StoredEvent } from '../stores/store.js';
 
-/** An event on its way into the log: its record, and the same as the fold takes it. */
+/** An event on its way into the log, as the stored record and as the fold takes it. */
 export interface Entry {
   readonly record: EventRecord;
   readonly event: GatewayEvent;
 }
 
-/** Events whose values come from an app or a caller, who may change them afterwards: the fold gets a copy. */
+/** Events with values from an app or a caller, which may change them afterwards. The fold gets a copy. */
 const FOREIGN: ReadonlySet<string> = new Set([
   'message_accepted',
   'history_moved',
@@ -24,7 +24,7 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'channel',
 ]);
 
-/** @throws TypeError when a value of the event is not JSON */
+/** @throws TypeError if a value of the event is not JSON */
 export function toEntry(draft: EventDraft): Entry {
   const { type, ts, runId } = draft;
   const record = { seq: 0, term: 0, type, ts, runId, body: bodyOf(draft) };
@@ -32,7 +32,7 @@ export function toEntry(draft: EventDraft): Entry {
 }
 
 function bodyOf(draft: EventDraft): string {
-  // Nearly all events are these, and of their values only the text needs escaping.
+  // Fast path: nearly all events are deltas, and only their text needs escaping.
   if (isDelta(draft)) {
     const { runId, ts, delta, index } = draft;
     return `{"runId":"${runId}","ts":${ts},"delta":${JSON.stringify(delta)},"index":${index}}`;

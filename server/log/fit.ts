@@ -1,6 +1,6 @@
 import type { Message } from '../../shared/messages.js';
 
-// A message is measured once, however often it is in a page or a snapshot.
+// A message is measured once, however many pages and snapshots contain it.
 const sizes = new WeakMap<Message, number>();
 
 function sizeOf(message: Message): number {
@@ -12,7 +12,7 @@ function sizeOf(message: Message): number {
   return size;
 }
 
-/** The last of some messages that fit a size, at least one, where there is one; and the room that is left. */
+/** The last messages that fit a size, but at least one if there is any, and the remaining room. */
 export function lastThatFit(
   messages: readonly Message[],
   bytes: number,

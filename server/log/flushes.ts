@@ -2,10 +2,12 @@ import { rootContext } from '../async/async-context.js';
 
 type Flush = () => void;
 
-/** What is to be flushed once the present step of the event loop is done. */
+/** The flushes that run at the end of the present step of the event loop. */
 let due: Flush[] = [];
 
-/** Calls back at the end of the present step of the event loop, together with all others that asked for it, in nobody's context. */
+/**
+ * Calls a flush at the end of the present step of the event loop, together with all others requested in it, outside every async context.
+ */
 export function flushSoon(flush: Flush): void {
   if (due.push(flush) === 1) process.nextTick(rootContext, flushDue);
 }
@@ -22,7 +24,7 @@ export function flushAll(flushes: readonly Flush[]): void {
     try {
       flush();
     } catch (error) {
-      // It goes uncaught, and holds up nobody else.
+      // Throw it as an uncaught error, so that the other flushes still run.
       process.nextTick(() => {
         throw error;
       });

@@ -2,6 +2,6 @@ import type { Store } from '../stores/store.js';
 
 const LONGEST_MS = 3000;
 
-/** How long a store may lack what it had before it is believed, in milliseconds: whoever wrote it may tell it again. */
+/** Time for which a store may lack events before the loss is believed, in milliseconds. Their writer may send them again. */
 export const healMs = ({ shared }: Pick<Store, 'shared'>): number =>
   Math.min(LONGEST_MS, shared?.leaseMs ?? LONGEST_MS);

@@ -3,7 +3,7 @@ import type { EventDraft } from '../../shared/events.js';
 /** A piece of an answer's text or reasoning. */
 export type Delta = Extract<EventDraft, { readonly type: 'content_delta' | 'reasoning_delta' }>;
 
-/** Pieces of one block of an answer, put together as one. */
+/** Pieces of one block of an answer, joined into one delta. */
 export class JoinedDelta {
   readonly #mostPieces: number;
   readonly #mostChars: number;
@@ -16,7 +16,7 @@ export class JoinedDelta {
     this.#mostChars = most.chars ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Adds a piece where it continues those that are there, or begins with it where there are none. Returns whether it did. */
+  /** Adds a piece that continues the others, or the first one. Returns whether it did. */
   add(piece: Delta): boolean {
     const first = this.#first;
     if (!first) {
@@ -32,12 +32,12 @@ export class JoinedDelta {
     return true;
   }
 
-  /** Whether there is no piece. */
+  /** Whether it holds no piece. */
   get isEmpty(): boolean {
     return this.#first === null;
   }
 
-  /** Gives the pieces as one, and has none from then on. Null where there were none. */
+  /** Removes the pieces and returns them as one delta; null if there are none. */
   take(): Delta | null {
     const first = this.#first;
     if (!first) return null;

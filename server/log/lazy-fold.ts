@@ -4,23 +4,23 @@ import type { Message } from '../../shared/messages.js';
 import { JoinedDelta } from './joined-delta.js';
 import { withVersions } from './versions.js';
 
-/** Deltas that are put together before they are folded. */
+/** Most deltas that are joined before they are folded. */
 const GATHERED = 64;
 
 const NONE: ReadonlyMap<string, Message> = new Map();
 
-/** A fold in which the deltas of a stretch are one step, not one each. Keeps what a move has taken out of the path. */
+/** A fold that joins consecutive deltas into one step. It keeps messages that a move took off the path. */
 export class LazyFold {
   #state: SessionState;
   #aside: Map<string, Message> | null = null;
-  /** How often the path was moved. */
+  /** Number of moves of the path. */
   moves = 0;
   /**
-   * Id of the oldest message that everybody has who has read up to here, wherever they began; absent where they have the whole path. A
-   * move takes from a reader what it goes back behind, so that only what it named is certain.
+   * Id of the oldest message that every reader has who has read up to here, wherever it began; absent if every reader has the whole path. A
+   * move may take a reader behind its first message, so only the messages that the move names are certain.
    */
   sureFrom: string | undefined;
-  /** Ids of messages that were reacted to since rows were last written. */
+  /** Ids of messages with reactions since rows were last written. */
   readonly reacted = new Set<string>();
   /** The deltas that are not folded yet. */
   readonly #delta = new JoinedDelta({ pieces: GATHERED });
@@ -56,17 +56,17 @@ export class LazyFold {
     for (const message of before) if (!shown.has(message.id)) this.#aside.set(message.id, message);
   }
 
-  /** Messages that were folded and are not on the path, by their ids. */
+  /** Folded messages that are not on the path, by id. */
   get aside(): ReadonlyMap<string, Message> {
     return this.#aside ?? NONE;
   }
 
-  /** Forgets of them what is kept elsewhere. */
+  /** Forgets messages off the path that are stored elsewhere. */
   forgetAside(messages: readonly Message[]): void {
     const aside = this.#aside;
     if (!aside) return;
     for (const { id } of messages) aside.delete(id);
-    // What stays may have been left before it had those versions, of which nothing else here tells any more.
+    // A message that stays may predate those versions of it, and nothing else here names them any more.
     for (const message of withVersions([...aside.values()], messages)) aside.set(message.id, message);
   }
 

@@ -7,42 +7,46 @@ import type { LogBatch } from './batch.js';
 import type { Moderation } from './moderation.js';
 import type { Retention } from './retention.js';
 
-/** Size of the messages of a page where nothing else is said, in bytes of JSON. */
+/** Default size of a page of messages, in bytes of JSON. */
 export const DEFAULT_PAGE_BYTES = 4 * 1024 * 1024;
 
-/** What the owner of a log hears. */
+/** The notifications that the owner of a log receives. */
 export interface LogListener {
-  /** Events were committed. Called once for all commits of a flush. */
+  /** Called after events were committed, once for all commits of a flush. */
   committed(batch: LogBatch): void;
-  /** The store refused a write under a term: the log can't be written any more and what was pending is not in it. */
+  /** The store refused a write under a term. The log can't be written any more, and pending events are not in it. */
   broken(term: number, error: unknown): void;
-  /** The store can't be written or cut now; what was appended is kept here and tried again. */
+  /** The store can't be written or cut now. Appended events are kept here and tried again. */
   unavailable(error: unknown): void;
-  /** The store did not take a write, or did not say whether it did. */
+  /** The store refused a write, or did not say whether it took it. */
   refused(): void;
 }
 
-/** Events that are about to be appended and change what the session is doing, with the states before and after them. */
+/** Events about to be appended that change the activity of the session, with the states before and after them. */
 export interface SessionChange {
-  /** The place before the first of them. */
+  /** The place before the first event. */
   readonly head: number;
   readonly events: readonly GatewayEvent[];
-  /** The runs that may end with them. */
+  /** The runs that the events may end. */
   readonly ends: readonly EndingRun[];
   readonly before: SessionState;
   readonly after: SessionState;
 }
 
-/** How a log is kept, and by whom. */
+/** The settings of a log, and its owner. */
 export interface LogOptions {
   readonly retention: Retention;
   readonly listener: LogListener;
-  /** How long pieces of answers wait for others. */
+  /** Decides how long pieces of answers wait to be joined. */
   readonly moderation: Moderation;
-  /** What has arrived in it so far, as its record says. @default nothing */
+  /** The arrivals of the log so far, from its record. @default none */
   readonly arrivals?: Arrivals | undefined;
-  /** Records that come of a change, written in the same append: the same ones each time it is asked. It must not throw. @default none */
+  /**
+   * Changes of records that follow from the events, for the same append. Must return the same ones on every call, and must not throw.
+   *
+   * @default none
+   */
   readonly recordsOf?: ((change: SessionChange) => readonly RecordChange[]) | undefined;
-  /** The time by which events age, in milliseconds since the epoch. */
+  /** The clock for ageing, in milliseconds since the epoch. */
   readonly now: () => number;
 }

@@ -22,7 +22,7 @@ import { RetainedRange } from './retained-range.js';
 import { showing } from './showing.js';
 import { Tail } from './tail.js';
 
-/** Messages kept in memory for turns and snapshots, and shown to an app; older ones are read from the store. */
+/** Messages that are kept in memory for turns and snapshots, and shown to an app. Older ones are read from the store. */
 export const MESSAGES_IN_MEMORY = 1000;
 const PAGE = { events: 1000, bytes: 1 << 20 };
 
@@ -30,13 +30,13 @@ const PAGE = { events: 1000, bytes: 1 << 20 };
 interface Folded {
   readonly fold: LazyFold;
   readonly range: RetainedRange;
-  /** Place up to which it is folded. */
+  /** Place up to which events are folded. */
   at: number;
 }
 
 /**
- * A log as those see it who read it, whoever writes it: its place, its terms and its fold, which is made when somebody needs it. Where
- * the log is held here its writer feeds the view; elsewhere the view is as fresh as the head that it was last shown.
+ * The readers' view of a log: its place, its terms and its fold, which is made when first needed. If the log is held here, its writer feeds
+ * the view. Otherwise the view is as fresh as the last head it was given.
  */
 export class LogView implements ReadableLog {
   readonly ref: LogRef;
@@ -44,21 +44,21 @@ export class LogView implements ReadableLog {
   readonly pageBytes: number;
   head: number;
   readonly #store: Store;
-  /** Of the store, where nothing is folded. */
+  /** First retained sequence number by the store's last head, used while there is no usable fold. */
   #first: number;
   #terms: LogHead['terms'];
   #activity: Activity;
   #folded: Folded | null = null;
-  /** What is folded is of no use any more: the log was cut elsewhere, or lost its tail. */
+  /** Set when the fold is useless: the log was cut elsewhere, or lost its tail. */
   #stale = false;
   #isReplaced = false;
-  /** The store lacks what it had, and did not say yet what became of it. */
+  /** Set while the store lacks events seen here and has not yet explained why. */
   #isLacking = false;
-  /** Since when it has lacked that; monotonic milliseconds. */
+  /** Time at which the lack was first seen; monotonic milliseconds. */
   #lackingSince: number | null = null;
   #folding: Promise<unknown> | null = null;
   readonly #tail = new Tail();
-  /** Finds out whether a cut was made whose answer was lost; set while the log is written here. */
+  /** Finds out whether a cut was made whose answer was lost. Set while the log is written here. */
   settleCut: (() => Promise<void>) | null = null;
 
   constructor(store: Store, ref: LogRef, head: LogHead, pageBytes: number = DEFAULT_PAGE_BYTES) {
@@ -71,12 +71,12 @@ export class LogView implements ReadableLog {
     this.pageBytes = pageBytes;
   }
 
-  /** The store lost the end of what was seen here: another view takes its place. */
+  /** Whether the store lost the tail of the log as seen here, so that a new view must replace this one. */
   get isReplaced(): boolean {
     return this.#isReplaced;
   }
 
-  /** Lowest retained sequence number; `head + 1` when nothing is retained. */
+  /** Lowest retained sequence number; `head + 1` if nothing is retained. */
   get first(): number {
     return this.#stale ? this.#first : (this.#folded?.range.first ?? this.#first);
   }
@@ -94,8 +94,8 @@ export class LogView implements ReadableLog {
   }
 
   /**
-   * Reads events up to the head: what is behind it may be in the store, but nobody has been told so yet. Where the next one is missing,
-   * what was cut is known once it answers.
+   * Reads events up to the head. The store may have more, but nobody here has been told of them yet. If the next event is missing, the
+   * result waits until it is known where the log was cut.
    */
   read(after: number, limit: number, bytes: number): MaybePromise<readonly StoredEvent[]> {
     const heard = this.#tail.read(after, limit, bytes);
@@ -107,7 +107,7 @@ export class LogView implements ReadableLog {
     });
   }
 
-  /** What of a page is known here: nothing where it has another end than the one that was seen. */
+  /** The part of a page up to the head. Empty if the page ends in another term than the view has there. */
   #known(page: readonly StoredEvent[]): readonly StoredEvent[] {
     const known =
       page.length > 0 && page.at(-1)!.seq > this.head ? page.filter(({ seq }) => seq <= this.head) : page;
@@ -115,27 +115,27 @@ export class LogView implements ReadableLog {
     return last && last.term !== this.termAt(last.seq) ? [] : known;
   }
 
-  /** The last `limit` messages up to one that a cut put into a row, oldest first; none where there is no such row. */
+  /** The last `limit` stored messages up to one, oldest first. Empty if that message has no row. */
   storedMessages(tip: string, limit: number): MaybePromise<readonly Message[]> {
     return this.#store.messages(this.ref, { tip, limit });
   }
 
-  /** Ids of the messages that follow one, as far as they are rows. */
+  /** Ids of the stored messages that follow one. */
   storedReplies(parent: string | null): MaybePromise<readonly string[]> {
     return this.#store.replies(this.ref, parent);
   }
 
-  /** How many messages that are rows the path to one has. */
+  /** Number of stored messages on the path to one. */
   storedLength(tip: string): MaybePromise<number> {
     return this.#store.pathLength(this.ref, tip);
   }
 
-  /** Messages that are not on the path and may be no rows yet, by their ids; once it is folded. */
+  /** Messages off the path that may have no rows yet, by id. Needs a folded view. */
   get aside(): ReadonlyMap<string, Message> {
     return this.#folded!.fold.aside;
   }
 
-  /** Of the messages of the path up to one, and of others, those that were reacted to since rows of them were written; once it is folded. */
+  /** Messages with reactions since their rows were written: those on the path up to `tip`, and others that `isOther` picks. Needs a folded view. */
   reactedTo(tip: string | null, isOther: (id: string) => boolean): readonly Message[] {
     const { reacted, state, aside } = this.#folded!.fold;
     if (reacted.size === 0) return [];
@@ -144,25 +144,27 @@ export class LogView implements ReadableLog {
     return [...others, ...state.messages.slice(0, upTo)].filter(({ id }) => reacted.has(id));
   }
 
-  /** How often the path was moved since it was first folded here. */
+  /** Number of moves of the path since it was first folded here. */
   get moves(): number {
     return this.#folded!.fold.moves;
   }
 
-  /** What of the path everybody has who follows it, also those who began with a snapshot before it was moved; once it is folded. */
+  /**
+   * The part of the current path that every subscriber is known to have, including those that started from a snapshot. Needs a folded view.
+   */
   get sureFrom(): string | undefined {
     return this.#folded!.fold.sureFrom;
   }
 
-  /** What the session is doing, as the log has it. */
+  /** The activity of the session, according to the log. */
   get activity(): Activity {
     return this.#activity;
   }
 
-  /** Takes note of where the log stands by now. */
+  /** Takes note of the store's present head of the log. */
   update({ head, first, terms, activity }: LogHead): void {
     const [known = 0, term = 0] = [this.#terms, terms].map((each) => each.at(-1)?.term);
-    // What was asked for earlier and came later is no news.
+    // Ignore a head that is older than the present one.
     if (term < known || (head < this.head && term === known)) return;
     if (head < this.head || (this.head > 0 && termAt(terms, this.head) !== this.termAt(this.head))) {
       this.#isReplaced = true;
@@ -178,9 +180,9 @@ export class LogView implements ReadableLog {
   }
 
   /**
-   * Takes what its writer elsewhere has appended, as it was heard of.
+   * Takes a batch that the writer at another gateway appended.
    *
-   * @returns Whether that is all there is to know; otherwise it is not all that was appended, or another one writes
+   * @returns Whether the view is now up to date. If not, batches are missing in between, or there is another writer
    */
   follow(news: News): boolean {
     const { epoch, events } = news;
@@ -198,27 +200,27 @@ export class LogView implements ReadableLog {
     return true;
   }
 
-  /** The fold at `head`, once it is folded up to there. Its `messages` are the last ones only: those before them are rows. */
+  /** The fold at `head`. Needs a folded view. Its `messages` are the last ones; earlier ones are rows in the store. */
   get state(): SessionState {
     return this.#folded!.fold.state;
   }
 
-  /** The fold just before `first`, once anything is folded. */
+  /** The fold just before `first`. Needs a folded view. */
   get base(): Checkpoint {
     return this.#folded!.range.base;
   }
 
-  /** Whether what is folded still begins there: nothing was cut meanwhile, here or elsewhere. */
+  /** Whether the fold still begins at a checkpoint, so that nothing was cut meanwhile, here or elsewhere. */
   isFoldedFrom(base: Checkpoint): boolean {
     return !this.#stale && this.#folded?.range.base === base;
   }
 
-  /** What is kept, once it is folded. */
+  /** The retained range. Needs a folded view. */
   get range(): RetainedRange {
     return this.#folded!.range;
   }
 
-  /** Folds up to `head`, as far as that has not been done. */
+  /** Folds the events up to `head` that are not folded yet. */
   folded(): MaybePromise<SessionState> {
     const folded = this.#stale ? null : this.#folded;
     if (folded?.at === this.head) return this.state;
@@ -252,14 +254,14 @@ export class LogView implements ReadableLog {
   }
 
   #catchUp(folded: Folded): MaybePromise<void> {
-    // It was cut elsewhere behind what is known here.
+    // The log was cut elsewhere beyond the known head.
     if (folded.at > this.head && !this.#stale) return this.#lookAgain();
     if (folded.at >= this.head || this.#stale) {
       this.#folded = folded;
       return;
     }
     return andThen(this.read(folded.at, PAGE.events, PAGE.bytes), (page) => {
-      // What comes next was cut by the log's writer elsewhere.
+      // The log's writer at another gateway cut the next events.
       if (page.length > 0 && page[0]!.seq !== folded.at + 1) {
         this.#stale = true;
         return;
@@ -267,9 +269,9 @@ export class LogView implements ReadableLog {
       for (const record of page) {
         this.#add(folded, record, parseEvent(record));
       }
-      // A store that has lost events says so by its heads and terms, not here.
+      // If the store lost events, its heads and terms tell, not an empty page.
       if (page.length === 0) folded.at = this.head;
-      // Others get their turn: a store that answers at once would have all of a long log folded in one.
+      // Yield between pages: a store that answers at once would fold a long log in one step of the event loop.
       const goOn = () => this.#catchUp(folded);
       return folded.at < this.head ? new Promise(setImmediate).then(goOn) : goOn();
     });
@@ -283,7 +285,7 @@ export class LogView implements ReadableLog {
       this.#isLacking = !head || (this.head === known && this.first === first);
       if (!this.#isLacking) this.#lackingSince = null;
       else this.#lackingSince ??= performance.now();
-      // Nobody has told it again what it has forgotten: it is believed.
+      // Nobody has sent the lost events again within the time allowed, so the loss is believed.
       const isLost = head !== null && head.head < known && this.#isLacking;
       if (isLost && performance.now() - this.#lackingSince! >= healMs(this.#store)) this.#isReplaced = true;
     });
@@ -295,13 +297,13 @@ export class LogView implements ReadableLog {
     folded.at = record.seq;
   }
 
-  /** Takes what was committed by the writer here. */
+  /** Takes an event that the writer here committed. */
   ingest(record: StoredEvent, event: GatewayEvent): void {
     this.head = record.seq;
     this.#add(this.#folded!, record, event);
   }
 
-  /** The same, where the writer has folded it already. */
+  /** Takes events that the writer here committed and has folded already. */
   ingestFolded(records: readonly StoredEvent[], state: SessionState): void {
     const { fold, range } = this.#folded!;
     for (const record of records) range.added(record);
@@ -310,12 +312,12 @@ export class LogView implements ReadableLog {
     this.#folded!.at = this.head;
   }
 
-  /** The writer here has stored what the session is doing. */
+  /** Takes the activity that the writer here stored. */
   become(activity: Activity): void {
     this.#activity = activity;
   }
 
-  /** What is now in rows may leave memory: the path to the tip of a checkpoint, and what is not on the path. */
+  /** Lets messages leave memory that now have rows: the path to the tip of a checkpoint, and those off the path. */
   forgetMessages({ state: { tip } }: Checkpoint, stored: readonly Message[]): void {
     this.#folded!.fold.forgetAside(stored);
     for (const { id } of stored) this.#folded!.fold.reacted.delete(id);

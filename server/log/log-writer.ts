@@ -36,15 +36,15 @@ import { LogCutter } from './retention.js';
 import { StoreRetry } from './store-retry.js';
 import { notTried, unavailable } from './unavailable.js';
 
-/** Characters of events that wait for a store which can't be written; beyond that the log is given up. */
+/** Characters of events that may wait for a store that can't be written. Beyond that the log is given up. */
 const MAX_HELD = 8 * 1024 * 1024;
-/** How long it may stay unknown whether the store has a batch; after that the log is given up, and whoever opens it next finds out. */
+/** Time for which it may be unknown whether the store has a batch. After that the log is given up, and its next holder finds out. */
 const DOUBT_MS = 30_000;
 
-/** Characters of gathered pieces of an answer that become one event. */
+/** Most characters of gathered pieces of an answer that become one event. */
 const MAX_JOINED = 16 * 1024;
 
-/** What was handed to the store. */
+/** Entries that were handed to the store. */
 interface Written {
   readonly entries: readonly Entry[];
   readonly records: readonly EventRecord[];
@@ -52,8 +52,8 @@ interface Written {
 }
 
 /**
- * The writer of one session's log, where it is held: batches what an event-loop turn appended and hands to the view what the store has
- * acknowledged; only then it is seen.
+ * The writer of one session's log, while it is held. Batches the events of one turn of the event loop, and passes them to the view once the
+ * store has acknowledged them. Readers see nothing earlier.
  */
 export class LogWriter {
   readonly view: LogView;
@@ -64,32 +64,32 @@ export class LogWriter {
   readonly #moderation: Moderation;
   readonly #recordsOf: LogOptions['recordsOf'];
   #groups: Group[] = [];
-  /** The entries of the last group, while others may be written with them. */
+  /** The entries of the last group, while more may join them. */
   #gathering: Entry[] | null = null;
-  /** The pieces of an answer that are no entry yet. */
+  /** Pieces of an answer that are not an entry yet. */
   readonly #pieces = new JoinedDelta({ chars: MAX_JOINED });
-  /** The flush that the last group waits for, while it has nothing but such pieces. */
+  /** The flush that the last group waits for, while it has only such pieces. */
   #due: DueFlush | null = null;
   #batch = 0;
   #scheduled = false;
-  /** What the store has not answered yet. */
+  /** The group that the store has not answered yet. */
   #writing: Group | null = null;
   #broken: unknown = null;
   #fresh: readonly EventRecord[] = [];
-  /** What may still be committed before there can be anything to cut. */
+  /** Number of events and characters that may still be committed before a cut can be due. */
   #spareEvents = 0;
   #spareChars = 0;
-  /** The answer that deltas were committed of, as far as it is known. */
+  /** The answer to which the last committed deltas belong, if known. */
   #answering: Answering | null = null;
   #inDoubtSince: number | null = null;
   #closed = false;
-  /** What has arrived, by what is acknowledged, and with what is being written. */
+  /** The arrivals of acknowledged events, without and with those being written. */
   #arrivals: { readonly before: Arrivals; readonly after: Arrivals };
-  /** The state before what is being written, and with it. */
+  /** The state before the events being written, and after them. */
   #foreseen: { readonly before: SessionState; readonly state: SessionState } | null = null;
-  /** Runs that ended while events of theirs were on their way here. */
+  /** Runs that ended while their last events were on the way here. */
   #over: Set<string> | null = null;
-  /** Once the store could not be written: when it is tried again. */
+  /** Schedule of tries after the store could not be written. */
   #retry: StoreRetry | null = null;
 
   private constructor(store: Store, view: LogView, term: number, options: LogOptions) {
@@ -108,7 +108,7 @@ export class LogWriter {
     });
   }
 
-  /** Goes on with a log that was acquired under a term: its view is to stand at the head that it had then. */
+  /** Opens an acquired log for writing under a term. The view must stand at the head of that moment. */
   static open(store: Store, view: LogView, term: number, options: LogOptions): MaybePromise<LogWriter> {
     return andThen(view.folded(), () => new LogWriter(store, view, term, options));
   }
@@ -117,26 +117,25 @@ export class LogWriter {
     return this.view.ref;
   }
 
-  /** The fold of what is acknowledged. */
+  /** The fold of acknowledged events. */
   get state(): SessionState {
     return this.view.state;
   }
 
-  /** What has arrived in it with what is being written: while its records are made, and as it is acknowledged. */
+  /** The arrivals including the events being written. Read it while their records are made, or as they are acknowledged. */
   get arrivals(): Arrivals {
     return this.#arrivals.after;
   }
 
-  /** What is appended now, as long as it is written together: the same object from one event to the next; null before the first of them. */
+  /** Identity of the present group of entries: the same object for each event that is written in it; null before the first. */
   get gathering(): object | null {
     return this.#gathering;
   }
 
   /**
-   * Appends one event with the others of this event-loop turn and returns the size of its body. Losing the log is reported to
-   * the listener.
+   * Appends one event with the others of this event-loop turn and returns the size of its body. The listener hears of a lost log.
    *
-   * @throws TypeError when the event is not JSON.
+   * @throws TypeError if the event is not JSON.
    */
   append(draft: EventDraft): number {
     const entry = toEntry(draft);
@@ -148,8 +147,8 @@ export class LogWriter {
   }
 
   /**
-   * Appends a piece of an answer. While the event loop is busy it waits for those that follow it, at most as long as `moderation` says:
-   * the pieces of one block become one event. Anything else that is appended takes them along.
+   * Appends a piece of an answer. While the event loop is busy, the piece waits for the next ones, at most as long as `moderation` says,
+   * and the pieces of one block become one event. Any other append takes the waiting pieces along.
    */
   gather(piece: Delta): void {
     if (this.#broken || this.#closed) return;
@@ -162,7 +161,7 @@ export class LogWriter {
     this.#pieces.add(piece);
   }
 
-  /** The entries of the last group, with the pieces so far. */
+  /** The entries of the last group, including the gathered pieces. */
   #gathered(): Entry[] {
     let entries = this.#gathering;
     if (!entries) {
@@ -173,7 +172,7 @@ export class LogWriter {
     return entries;
   }
 
-  /** Appends events atomically, after all that came before, and resolves once they are acknowledged. */
+  /** Appends events atomically behind everything earlier, and resolves once they are acknowledged. */
   commit(drafts: Drafts, options: GroupOptions = {}): Promise<Committed> {
     return new Promise((resolve, reject) => {
       const entries = typeof drafts === 'function' ? drafts : mapPacked(drafts, toEntry);
@@ -186,27 +185,27 @@ export class LogWriter {
     });
   }
 
-  /** Resolves when everything appended so far is acknowledged; resolves at once when nothing is pending. */
+  /** Resolves when everything appended so far is acknowledged. Returns at once if nothing is pending. */
   settled(): MaybePromise<unknown> {
     return this.pending ? this.commit([], { refusable: true }) : undefined;
   }
 
-  /** Whether anything was appended that is not acknowledged yet. */
+  /** Whether any appended event is not acknowledged yet. */
   get pending(): boolean {
     return this.#groups.length > 0 || this.#writing !== null;
   }
 
-  /** Whether what was appended waits for a store that can't be written. */
+  /** Whether appended events wait for a store that can't be written. */
   get stalled(): boolean {
     return this.#retry?.waiting ?? false;
   }
 
-  /** Resolves once the store takes writes again, or the log was given up. */
+  /** Resolves once the store takes writes again, or the log is given up. */
   async flowing(): Promise<void> {
     await this.#retry?.over();
   }
 
-  /** Gives up what could not be stored. */
+  /** Gives up events that could not be stored. */
   abandon(): void {
     this.#broken ??= new StoreError('UNKNOWN', 'The log was given up');
     if (this.#writing) this.#groups.unshift(this.#writing);
@@ -222,7 +221,7 @@ export class LogWriter {
     }
   }
 
-  /** Adds nothing more to the last group. */
+  /** Closes the last group for more entries. */
   #seal(): void {
     if (this.#gathering) this.#gathered();
     this.#gathering = null;
@@ -233,7 +232,7 @@ export class LogWriter {
     this.#due = null;
   }
 
-  /** What was appended is written with the end of this turn of the event loop, and nothing waits any more. */
+  /** Schedules a flush at the end of this turn of the event loop, for gathered pieces too. */
   #schedule(): void {
     this.#callOff();
     if (this.#scheduled || this.#writing || this.#retry?.waiting) return;
@@ -262,7 +261,7 @@ export class LogWriter {
     this.#deliver();
   };
 
-  /** What of a group is still to be written, now that all before it is; null when that was refused. */
+  /** The entries of a group to write now that everything before it is written; null if the group was refused. */
   #entriesOf({ entries, inDoubt, options, waiter }: Group): readonly Entry[] | null {
     if (inDoubt) return entries as readonly Entry[];
     if (this.#closed) {
@@ -296,7 +295,7 @@ export class LogWriter {
       this.#writing = group;
       result.then(
         (value) => {
-          // Too late: whoever waited was told.
+          // Too late: the waiting callers were told of the loss.
           if (this.#broken) return;
           this.#writing = null;
           this.#commit(group, { entries, records, options }, value);
@@ -316,14 +315,14 @@ export class LogWriter {
   #optionsOf(group: Group, entries: readonly Entry[]): AppendOptions {
     this.#foreseen = null;
     this.#arrivals = { before: this.#arrivals.before, after: this.#arrivals.before };
-    // Nearly all of them change nothing: they are pieces of answers.
+    // Nearly all groups are pieces of answers and change nothing.
     const changes = entries.some(changesSession) ? this.#recordAfter(group, entries) : null;
     const batch = ++this.#batch;
     const { term } = this;
     if (!group.options) return changes ? { term, batch, ...changes } : { term, batch };
     const { opens, steps, parked, once, close, erase } = group.options;
     const { records: caused = [], ...changed } = changes ?? {};
-    // Nobody is told of what is deleted.
+    // Nobody gets a notice of a deleted session.
     const records = [...recordsOf(group.options), ...(erase === undefined ? caused : [])];
     const ends = endsOf(group, entries);
     return {
@@ -346,7 +345,7 @@ export class LogWriter {
     return isParked ? { ...activity, parked: true } : activity;
   }
 
-  /** What its record says of the session once these are stored. */
+  /** The changes of the session's record that these entries cause. */
   #recordAfter(
     { options }: Group,
     entries: readonly Entry[],
@@ -355,7 +354,7 @@ export class LogWriter {
     const before = this.state;
     const events = mapPacked(entries, ({ event }) => event);
     const { state, arrivals } = arrivalsAfter(this.#arrivals.before, before, events, head + 1);
-    // What a move takes out of the path is kept by the fold.
+    // The view must fold a move itself, because its fold keeps the messages that the move takes off the path.
     const moves = entries.some(({ record }) => record.type === 'history_moved');
     this.#foreseen = moves ? null : { before, state };
     let { start } = activity;
@@ -394,7 +393,7 @@ export class LogWriter {
         record.seq = seq++;
         record.term = this.term;
       }
-      // Nothing but a cut changes the state meanwhile.
+      // Only a cut can have changed the state meanwhile.
       if (foreseen && foreseen.before === this.state) this.view.ingestFolded(records, foreseen.state);
       else for (const { record, event } of entries) this.view.ingest(record, event);
       this.#fresh = this.#fresh.length === 0 ? records : this.#fresh.concat(records);
@@ -443,7 +442,7 @@ export class LogWriter {
     this.#listener.broken(this.term, error);
   }
 
-  /** Tells everybody who waits that it was not stored. */
+  /** Tells all waiting callers that their events were not stored. */
   #giveUp(error: unknown): void {
     this.view.settleCut = null;
     this.#callOff();
@@ -469,7 +468,7 @@ export class LogWriter {
     this.#spareChars = room.chars;
   }
 
-  /** Cuts what has become too old. */
+  /** Cuts events that have become too old. */
   async expire(): Promise<void> {
     if (!this.#broken) await this.#cutter.expire();
   }
@@ -479,6 +478,6 @@ const recordOf = ({ record }: Entry): EventRecord => record;
 const eventOf = ({ event }: Entry): GatewayEvent => event;
 const usesSession = ({ record }: Entry): boolean => isUse(record.type);
 const changesSession = ({ record }: Entry): boolean => changesRecord(record.type);
-/** Whether something is to be stored where there are no events. */
+/** Whether a group without events has anything to store. */
 const changesMore = (options: GroupOptions | null): boolean =>
   options?.steps !== undefined || options?.parked !== undefined || recordsOf(options).length > 0;

@@ -4,12 +4,12 @@ import type { LogSource } from '../stores/store.js';
 import { type LogView, MESSAGES_IN_MEMORY } from './log-view.js';
 import { longest, withVersions } from './versions.js';
 
-/** The messages of a folded log that are in memory. */
+/** The part of a folded log that is in memory. */
 type InMemory = Pick<LogView, 'state' | 'aside'>;
 
 /**
- * The last `limit` messages of a folded log up to one, oldest first, whether or not the log shows that: from memory, else from the
- * store's rows. None where there is no such message.
+ * The last `limit` messages of the path to one, oldest first, from memory or the store's rows. The message need not be on the current path.
+ * Empty if it does not exist.
  */
 export async function pathTo(log: LogView, tip: string, limit: number): Promise<readonly Message[]> {
   let path: readonly Message[] = [];
@@ -22,11 +22,11 @@ export async function pathTo(log: LogView, tip: string, limit: number): Promise<
   }
   if (before !== null && path.length < limit)
     path = [...(await log.storedMessages(before, limit - path.length)), ...path];
-  // A message that was left says of its versions what was known by then.
+  // A message off the path knows only the versions that existed when it was left.
   return log.aside.size === 0 ? path : withVersions(path, inMemory(log));
 }
 
-/** The path to a message of a folded log, for a log that is to begin with it: what is in memory, and where the rest ends in the store's rows. */
+/** The path to a message as the beginning of a new log: the messages in memory, and the id of the row at which the rest ends. */
 export async function sourceOf(log: LogView, tip: string | null): Promise<LogSource | null> {
   let messages: readonly Message[] = [];
   let before = tip;
@@ -42,8 +42,8 @@ export async function sourceOf(log: LogView, tip: string | null): Promise<LogSou
 }
 
 /**
- * How many messages the path to one has, whether or not the log shows that; 0 where there is no such message. Rows are followed only where
- * the path joins the one that is shown further back than memory reaches.
+ * Number of messages on the path to one, which need not be on the current path. 0 if it does not exist. Rows are followed only if the path
+ * joins the current one further back than memory reaches.
  */
 export async function pathLength(log: LogView, tip: string | null): Promise<number> {
   const { messages, messageCount } = log.state;
@@ -60,7 +60,7 @@ export async function pathLength(log: LogView, tip: string | null): Promise<numb
   return length;
 }
 
-/** What is shown before a message of the path: as much as memory keeps, also where a move has left less than that in it. */
+/** The messages before one on the path: as many as memory keeps, even if a move left fewer of them in memory. */
 export function shownBefore(log: LogView, id: string): MaybePromise<readonly Message[]> {
   const { messages, hasMore } = log.state;
   const at = messages.findLastIndex((message) => message.id === id);
@@ -70,7 +70,7 @@ export function shownBefore(log: LogView, id: string): MaybePromise<readonly Mes
   return pathTo(log, before, MESSAGES_IN_MEMORY - messages.length).then((older) => [...older, ...shown]);
 }
 
-/** The last of the messages of a folded log behind one of them: at each step the newest, whether or not the log shows that. */
+/** The newest message behind one: at each step the newest reply, whether or not it is on the current path. */
 export async function lastBehind(log: LogView, id: string): Promise<string> {
   for (let last = id; ; ) {
     const next = repliesTo(log, last, await log.storedReplies(last)).at(-1);
@@ -91,13 +91,13 @@ function inMemory({ state, aside }: InMemory): readonly Message[] {
   return [...aside.values(), ...state.messages];
 }
 
-/** Ids of the messages that follow one, oldest first. @param stored Those that are rows */
+/** Ids of the messages that follow one, oldest first. @param stored Ids of those that have rows */
 export function repliesTo(
   log: InMemory,
   parent: string | null,
   stored: readonly string[],
 ): readonly string[] {
   const replies = inMemory(log).filter(({ parentId = null }) => parentId === parent);
-  // Who came last knows all that were there before.
+  // The latest reply knows all earlier versions, so the longest list is complete.
   return longest([stored, ...replies.map(({ id, versions = [id] }) => versions)]);
 }

@@ -2,24 +2,24 @@ import { performance } from 'node:perf_hooks';
 import { rootContext } from '../async/async-context.js';
 import { flushAll } from './flushes.js';
 
-/** How often the loop is looked at, while pieces come. */
+/** Interval at which the load of the event loop is measured while pieces come, in milliseconds. */
 const LOOK_MS = 50;
-/** The loop is busy above this share of its time, and has room below the other. */
+/** Share of busy time above which the event loop counts as busy. Below `ROOM` it counts as free. */
 const BUSY = 0.75;
 const ROOM = 0.55;
-/** Flushes of one turn of the loop: more would be a wave that holds up all others. */
+/** Most flushes in one turn of the event loop. More would delay all other work. */
 const PER_TURN = 64;
 
-/** A flush that may still be called off. */
+/** A flush that can still be called off. */
 export interface DueFlush {
   readonly at: number;
   flush: (() => void) | null;
 }
 
 /**
- * How long pieces of answers wait for those that follow, to be written with them: not at all while the event loop has room, and up to
- * `limits.gatherMs` while it is busy. Network cards do the same (Linux NAPI): an interrupt for each packet while there are few, polling
- * when there are many. The time is the same for all logs of a gateway, so what is due is one queue in order of time.
+ * Decides how long pieces of answers wait to be written with the next ones: not at all while the event loop has room, and up to
+ * `limits.gatherMs` while it is busy. Network cards do the same (Linux NAPI): an interrupt per packet at low rates, polling at high ones.
+ * The time is the same for all logs of a gateway, so the due flushes are one queue ordered by time.
  */
 export class Moderation {
   readonly #maxMs: number;
@@ -27,22 +27,22 @@ export class Moderation {
   #seen = performance.eventLoopUtilization();
   #seenAt = performance.now();
   #due: DueFlush[] = [];
-  /** Those of the queue that were taken. */
+  /** Number of flushes at the front of the queue that were taken. */
   #taken = 0;
   #isWaiting = false;
 
-  /** @param maxMs Of `limits.gatherMs`; 0 gathers nothing. */
+  /** @param maxMs The value of `limits.gatherMs`. 0 gathers nothing. */
   constructor(maxMs: number) {
     this.#maxMs = maxMs;
   }
 
-  /** How long a piece waits now, in milliseconds. */
+  /** The time that a new piece waits now, in milliseconds. */
   get waitMs(): number {
     if (this.#maxMs > 0) this.#look(performance.now());
     return this.#waitMs;
   }
 
-  /** Calls back once pieces that come now have waited long enough; null where they are not to wait. */
+  /** Calls a flush once new pieces have waited long enough. Null if they should not wait. */
   within(flush: () => void): DueFlush | null {
     if (this.#maxMs === 0) return null;
     const at = performance.now();

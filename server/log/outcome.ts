@@ -1,7 +1,7 @@
 import type { EventDraft } from '../../shared/events.js';
 import type { RunResult } from '../../shared/operation-types.js';
 
-/** What the events that end runs say of them, by run. */
+/** The outcomes of runs from the events that end them, by run id. */
 export function outcomesOf(
   events: readonly Pick<EventDraft, 'type'>[],
 ): Map<string, Omit<RunResult, 'cursor'>> {

@@ -6,10 +6,10 @@ import { lastThatFit } from './fit.js';
 import type { LogView } from './log-view.js';
 import { pathTo } from './message-tree.js';
 
-/** Messages that are read at once: what is read and does not fit was read for nothing. */
+/** Messages that are read at once. Reading more may be wasted, because a page also has a size limit. */
 const STEP = 16;
 
-/** How much a page holds: messages, and the size of their JSON. */
+/** Bounds of a page: the number of messages, and the size of their JSON. */
 export interface PageBounds {
   readonly limit: number;
   readonly bytes: number;
@@ -18,7 +18,7 @@ export interface PageBounds {
 /**
  * A page of a folded log's history, up to just before a cursor or, without one, up to its end.
  *
- * @throws GatewayError `CURSOR_GONE` for a cursor of another conversation, `INVALID_PARAMS` for what is none
+ * @throws GatewayError `CURSOR_GONE` for a cursor of another conversation, `INVALID_PARAMS` for a text that is no cursor
  */
 export async function historyPage(
   log: LogView,
@@ -40,8 +40,8 @@ async function endBefore(before: string, log: LogView): Promise<string | null> {
 }
 
 /**
- * Up to `limit` messages up to one that fit a size, oldest first; at least one, where there is one. What the store has lost is not said to
- * be there, or it would be asked for for ever.
+ * Up to `limit` messages before and including one, oldest first, as far as they fit a size, but at least one if there is any. Messages that
+ * the store has lost do not count as older ones, or clients would ask for them forever.
  */
 export async function boundedPage(
   log: LogView,

@@ -2,7 +2,7 @@ import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import type { LogHead, LogRef, SessionRef, Store, StoredEvent } from '../stores/store.js';
 import { type ReadableLog, termAt } from './readable-log.js';
 
-/** A closed log that is still kept: read, never written. */
+/** A closed log that is still kept. It is only read. */
 class PastLog implements ReadableLog {
   readonly ref: LogRef;
   readonly first: number;
@@ -28,8 +28,8 @@ class PastLog implements ReadableLog {
 }
 
 /**
- * The conversation that was held under a key after the one of an epoch, or the first one that is kept; null when there is none, `gone`
- * where that of the epoch is not kept either.
+ * The conversation that followed an epoch's under the same key, or the first one that is kept. Null if there is none. `gone` if the store
+ * no longer has the epoch's either.
  */
 export function openNextLog(
   store: Store,
@@ -38,20 +38,20 @@ export function openNextLog(
 ): MaybePromise<ReadableLog | 'gone' | null> {
   return andThen(store.conversations(ref), (epochs): MaybePromise<ReadableLog | 'gone' | null> => {
     if (epochs.length === 0) return after === null ? null : 'gone';
-    // Of one that is dropped every kept one is a later one.
+    // For a dropped epoch, indexOf is -1, and every kept conversation is a later one.
     const next = epochs[after === null ? 0 : epochs.indexOf(after) + 1];
     if (next === undefined) return null;
     return next === present?.ref.epoch ? present : openPastLog(store, ref, next);
   });
 }
 
-/** The last closed conversation under a key that is kept; null when there is none. */
+/** The last closed conversation under a key that is kept; null if there is none. */
 export async function openLastLog(store: Store, ref: SessionRef): Promise<ReadableLog | null> {
   const last = (await store.conversations(ref)).at(-1);
   return last === undefined ? null : openPastLog(store, ref, last);
 }
 
-/** Opens a closed log for reading; null when it is not kept or still open. */
+/** Opens a closed log for reading; null if it is not kept or still open. */
 export async function openPastLog(store: Store, ref: SessionRef, epoch: string): Promise<ReadableLog | null> {
   const head = await store.head(ref, epoch);
   return head?.closed ? new PastLog(store, { ...ref, epoch }, head) : null;

@@ -1,14 +1,14 @@
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { LogHead, LogRef, StoredEvent } from '../stores/store.js';
 
-/** What a subscriber needs of a log: where it stands, and a way to read it. */
+/** The reading side of a log, as subscribers use it. */
 export interface ReadableLog {
   readonly ref: LogRef;
   readonly first: number;
   readonly head: number;
-  /** What was seen of it here is not what the store has: it lost the end of it. Whoever reads it finds its place anew. */
+  /** The store lost the tail of this log. Subscribers must resolve their cursor again. */
   readonly isReplaced?: boolean;
-  /** The term in which `seq` was written; the last writer's for a place before the first event. */
+  /** The term in which `seq` was written. Before the first event, the last writer's term. */
   termAt(seq: number): number;
   read(after: number, limit: number, bytes: number): MaybePromise<readonly StoredEvent[]>;
 }

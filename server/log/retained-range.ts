@@ -3,14 +3,14 @@ import { type Checkpoint, firstCheckpoint, type StoredEvent } from '../stores/st
 /** The fold before any event. */
 const BEGINNING: Checkpoint = Object.freeze(firstCheckpoint());
 
-/** What is kept of a log: from which event on, how much that is, and what was folded before. */
+/** The retained events of a log: their first, their size, and the fold before them. */
 export class RetainedRange {
   #base: Checkpoint;
   #first: number;
-  /** Size of the events that were counted, in characters. */
+  /** Size of the counted events, in characters. */
   #chars = 0;
   #counted: number;
-  /** When the oldest was written, where that is known. */
+  /** Time of the oldest event, if known. */
   #oldestAt: number | null = null;
 
   constructor(base: Checkpoint | null) {
@@ -19,7 +19,7 @@ export class RetainedRange {
     this.#first = this.#base.seq + 1;
   }
 
-  /** Lowest retained sequence number; one above the head when nothing is retained. */
+  /** Lowest retained sequence number; one above the head if nothing is retained. */
   get first(): number {
     return this.#first;
   }
@@ -41,7 +41,7 @@ export class RetainedRange {
     this.#oldestAt = at;
   }
 
-  /** Counts an event, once. */
+  /** Counts an event. Call it once per event. */
   added({ seq, ts, body }: StoredEvent): void {
     if (seq <= this.#counted) return;
     this.#counted = seq;
@@ -49,7 +49,7 @@ export class RetainedRange {
     this.#chars += body.length;
   }
 
-  /** Goes on from a later base. @param size Of the events before it, in characters */
+  /** Moves the range to a later base. @param size Size of the events before the base, in characters */
   move(base: Checkpoint, size: number): void {
     this.#base = base;
     this.#first = base.seq + 1;

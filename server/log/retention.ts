@@ -9,53 +9,53 @@ import type { ReadableLog } from './readable-log.js';
 import { showing } from './showing.js';
 import { withVersions } from './versions.js';
 
-/** How much of a log is kept. Whatever is exceeded first cuts the oldest events; messages are never cut. */
+/** Bounds of a log. The first bound that is exceeded cuts the oldest events. Messages are never cut. */
 export interface Retention {
   readonly events: number;
   readonly bytes: number;
   readonly ageMs: number;
 }
 
-// Cutting costs a pass over what is cut, so it waits until a tenth has gathered and then makes that much room.
+// A cut takes a pass over the events that it drops, so it waits until a tenth too much has gathered.
 const SLACK = 0.1;
-/** Room is looked at again after so much at most: small integers cost no memory of their own. */
+/** Largest room that is returned: a small integer costs V8 no memory of its own. */
 const MOST = 2 ** 29;
 const PAGE = { events: 1000, bytes: 1 << 20 };
 
-/** How much may be appended before a log is to be looked at again. */
+/** Events and characters that may be appended before the log must be looked at again. */
 export interface Room {
   readonly events: number;
   readonly chars: number;
 }
 
-/** What a cut drops, and what is kept instead. */
+/** A planned cut. */
 interface Cut {
   readonly checkpoint: Checkpoint;
-  /** The messages completed by what is dropped. */
+  /** The messages that the dropped events complete. */
   readonly messages: readonly Message[];
-  /** Size of what is dropped, in characters. */
+  /** Size of the dropped events, in characters. */
   readonly size: number;
 }
 
 export interface LogCutterOptions {
-  /** The writer's. */
+  /** The term of the writer. */
   readonly term: number;
   readonly retention: Retention;
-  /** The time by which events age, in milliseconds since the epoch. */
+  /** The clock for ageing, in milliseconds since the epoch. */
   readonly now: () => number;
-  /** A cut was not made; a later one will be. */
+  /** Called when a cut failed. It will be tried again. */
   failed(error: unknown): void;
 }
 
-/** Drops the oldest events of a log once there are too many, behind a checkpoint of their fold. */
+/** Drops the oldest events of a log once there are too many, and keeps a checkpoint of their fold. */
 export class LogCutter {
   readonly #log: LogView;
   readonly #store: Store;
   readonly #options: LogCutterOptions;
   #cutting: Promise<void> | null = null;
-  /** The store is asked for a cut. */
+  /** The cut that the store is making. */
   #making: Promise<void> | null = null;
-  /** Size of what a cut was to drop that failed, and that the store may have made. */
+  /** Size of a cut that failed here but that the store may have made. */
   #inDoubt: number | null = null;
 
   constructor(log: LogView, store: Store, options: LogCutterOptions) {
@@ -65,12 +65,12 @@ export class LogCutter {
     log.settleCut = () => this.#settle();
   }
 
-  /** Resolves when the cut that is on its way has ended. */
+  /** Resolves when the cut in progress has ended. */
   get cutting(): Promise<void> | null {
     return this.#cutting;
   }
 
-  /** Cuts if there is enough to be dropped to be worth it. What it returns may still come before there can be. */
+  /** Cuts if there is enough to drop. Returns the room that is left before a cut can be due. */
   trim(): Room {
     const { events, bytes } = this.#options.retention;
     const { head, first, range } = this.#log;
@@ -82,7 +82,7 @@ export class LogCutter {
     return room;
   }
 
-  /** Cuts what has become too old. */
+  /** Cuts events that have become too old. */
   async expire(): Promise<void> {
     if (this.#cutting || this.#log.head < this.#log.first) return;
     if ((await this.#oldest()) < this.#oldestAllowed()) await this.#cut();
@@ -101,7 +101,7 @@ export class LogCutter {
     return range.oldestAt ?? Number.POSITIVE_INFINITY;
   }
 
-  /** One at a time. */
+  /** One cut at a time. */
   #cut(): Promise<void> {
     this.#cutting ??= this.#tryCut().finally(() => {
       this.#cutting = null;
@@ -124,13 +124,13 @@ export class LogCutter {
     }
   }
 
-  /** Finds out where the log begins, for whoever meets a page that begins later than it was to. */
+  /** Finds out where the log begins, for a reader whose page begins later than expected. */
   async #settle(): Promise<void> {
     await this.#making?.catch(() => {});
     await this.#settleDoubt();
   }
 
-  /** Works out what is to be dropped; null when there is nothing. */
+  /** Plans a cut; null if there is nothing to drop. */
   async #plan(): Promise<Cut | null> {
     const { events: maxEvents, bytes: maxChars } = this.#options.retention;
     const { head, first, range } = this.#log;
@@ -147,7 +147,7 @@ export class LogCutter {
     const { state, aside, seq, size } = await foldWhile(this.#log, base.seq, base.state, drops);
     if (seq < first) return null;
     const completed = new Map([...aside.values(), ...state.messages].map((message) => [message.id, message]));
-    // What of them was reacted to later is told by events that are kept too: which to fold twice changes nothing.
+    // The retained events tell of later reactions too. Folding a reaction twice changes nothing.
     for (const message of this.#log.reactedTo(state.tip, (id) => completed.has(id)))
       completed.set(message.id, message);
     const messages = withVersions([...completed.values()]);
@@ -165,7 +165,7 @@ export class LogCutter {
     this.#log.forgetMessages(checkpoint, messages);
   }
 
-  /** After a cut that failed: finds out whether the store has made it nevertheless. */
+  /** Finds out whether the store made a cut that failed here. */
   async #settleDoubt(): Promise<void> {
     const size = this.#inDoubt;
     if (size === null) return;
@@ -179,8 +179,8 @@ export class LogCutter {
 }
 
 /**
- * Folds stored events after `seq` as long as the predicate takes them and the store has them: `seq` in the answer is the last one.
- * The pieces of an answer whose end is there too are passed over: that says it whole.
+ * Folds stored events after `seq` while the predicate accepts them and the store has more. The returned `seq` is the last folded one. Skips
+ * the pieces of an answer whose end is folded too, because the end has the whole answer.
  */
 export async function foldWhile(
   log: Pick<ReadableLog, 'read'>,

@@ -7,22 +7,22 @@ import { pathTo } from './message-tree.js';
 import { foldWhile } from './retention.js';
 import { showing } from './showing.js';
 
-/** Messages a snapshot carries; `history` has the older ones. */
+/** Number of messages in a snapshot. `history` has the older ones. */
 export const SNAPSHOT_MESSAGES = 50;
 
-/** A state that is being folded, and the last one that was, as long as somebody has it. */
+/** The state that is being folded, and the last folded one while somebody references it. */
 interface Shared {
   readonly seq: number;
   readonly folding: Promise<SessionState | null> | null;
   readonly state: WeakRef<SessionState> | null;
 }
 
-// Readers that come together are given one state, which is then encoded once.
+// Readers that come together share one state, which is encoded once.
 const latest = new WeakMap<LogView, Shared>();
 
 /**
- * The folded state at a retained place, as clients receive it: the last messages, as far as they fit `pageBytes`. Null when the place
- * was cut while the store was asked.
+ * The folded state at a retained place, as clients receive it, with the last messages that fit `pageBytes`. Null if the place was cut while
+ * the store was asked.
  */
 export async function stateAt(log: LogView, seq: number): Promise<SessionState | null> {
   const known = latest.get(log);
@@ -41,9 +41,9 @@ export async function stateAt(log: LogView, seq: number): Promise<SessionState |
 async function foldedAt(log: LogView, seq: number): Promise<SessionState | null> {
   await log.folded();
   if (seq === log.head) return trim(log, log.state, seq);
-  // One base throughout: a cut may move it while the store is asked.
+  // Use one base throughout: a cut may replace it while the store is asked.
   const { base } = log;
-  // It was cut elsewhere before anything of it was folded here.
+  // The log was cut elsewhere before any of it was folded here.
   if (base.seq > seq) return null;
   const { state, seq: reached } = await foldWhile(log, base.seq, base.state, (event) => event.seq <= seq);
   if (reached !== seq) {

@@ -1,25 +1,25 @@
 const FIRST_MS = 50;
 const LONGEST_MS = 1000;
 
-/** When to try a store again that could not be written. */
+/** Schedules retries after a store could not be written. */
 export class StoreRetry {
   readonly #again: () => void;
   #delayMs = 0;
   #timer: NodeJS.Timeout | null = null;
   #waiters: (() => void)[] = [];
-  /** Why it could not be written the last time. */
+  /** The error of the last failed write. */
   error: unknown = null;
 
   constructor(again: () => void) {
     this.#again = again;
   }
 
-  /** Whether something waits for the store, now or while it is tried again. */
+  /** Whether writes wait for the store, also while a try is in progress. */
   get waiting(): boolean {
     return this.#delayMs > 0;
   }
 
-  /** Whether it is not to be tried yet. */
+  /** Whether the next try is not due yet. */
   get pausing(): boolean {
     return this.#timer !== null;
   }
@@ -33,7 +33,7 @@ export class StoreRetry {
     }, this.#delayMs);
   }
 
-  /** It was written, or need not be any more. */
+  /** Call it once the store was written, or no write is needed any more. */
   succeeded(): void {
     this.#delayMs = 0;
     if (this.#timer) clearTimeout(this.#timer);
@@ -41,7 +41,7 @@ export class StoreRetry {
     for (const waiter of this.#waiters.splice(0)) waiter();
   }
 
-  /** Resolves when nothing waits. */
+  /** Resolves when no write waits. */
   over(): Promise<void> {
     return this.waiting ? new Promise((resolve) => this.#waiters.push(resolve)) : Promise.resolve();
   }

@@ -1,13 +1,13 @@
 import type { News, StoredEvent } from '../stores/store.js';
 
-/** Events kept for those who follow a log; who is behind them reads the store. */
+/** Number of events kept for readers at the head. Readers behind them use the store. */
 const KEPT = 512;
-/** Batches kept that came before those in front of them. */
+/** Number of early batches that are kept until their predecessors arrive. */
 const AHEAD = 64;
 
-/** The newest events of a log that is written elsewhere, as they were heard of. */
+/** The newest events of a log that another gateway writes, as received from it. */
 export class Tail {
-  /** Without a hole. */
+  /** Consecutive events without a gap. */
   #events: StoredEvent[] = [];
   #ahead: News[] = [];
 
@@ -16,25 +16,25 @@ export class Tail {
     if (this.#events.length > 2 * KEPT) this.#events = this.#events.slice(-KEPT);
   }
 
-  /** What it has is not all there is. */
+  /** Forgets the events, because newer ones are missing. */
   clear(): void {
     this.#events = [];
   }
 
-  /** Keeps a batch until what comes before it is known. */
+  /** Keeps a batch until the events before it arrive. */
   keep(news: News): void {
     this.#ahead.push(news);
     if (this.#ahead.length > AHEAD) this.#ahead.shift();
   }
 
-  /** What is kept, once. */
+  /** Removes and returns the early batches. */
   takeAhead(): readonly News[] {
     const ahead = this.#ahead;
     this.#ahead = [];
     return ahead;
   }
 
-  /** A page behind a place; null where that is further back. */
+  /** A page behind a place; null if the place is further back. */
   read(after: number, limit: number, bytes: number): readonly StoredEvent[] | null {
     const [first] = this.#events;
     if (!first || after < first.seq - 1) return null;

@@ -3,8 +3,8 @@ import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { StoreError } from '../stores/store.js';
 
 /**
- * What a caller is told when the store did not take a write: nothing was done and it may try again, or, where that is not known,
- * that only a send with an idempotency key may be repeated.
+ * The error for a caller whose write the store did not take. Either nothing was done and the caller may try again, or the outcome is
+ * unknown and only a send with an idempotency key may be repeated.
  */
 export function unavailable(error: unknown): GatewayError {
   if (isGatewayError(error)) return error;
@@ -20,17 +20,17 @@ export function unavailable(error: unknown): GatewayError {
   });
 }
 
-/** What a caller is told whose write was not tried, whatever became of others: that is known. */
+/** The error for a caller whose own write was not tried, so that the outcome is known. */
 export function notTried(cause: unknown): GatewayError {
   return unavailable(new StoreError('UNAVAILABLE', 'Not tried', { cause }));
 }
 
-/** What a caller is told that waited long enough: the work goes on behind it. */
+/** The error for a caller that waited long enough. The work goes on. */
 export function unanswered(cause?: unknown): GatewayError {
   return unavailable(new StoreError('UNKNOWN', 'Not answered in time', { cause }));
 }
 
-/** A call of the store whose failure is what callers are told of one. */
+/** Calls the store, and converts its failures to errors for callers. */
 export function asUnavailable<T>(call: () => MaybePromise<T>): MaybePromise<T> {
   const failed = (error: unknown): never => {
     throw error instanceof StoreError ? unavailable(error) : error;

@@ -1,6 +1,6 @@
 import type { Message } from '../../shared/messages.js';
 
-/** Messages with all the versions that others know of. */
+/** Messages with every version that any of them knows. */
 export function withVersions(
   messages: readonly Message[],
   others: readonly Message[] = messages,
@@ -14,7 +14,7 @@ export function withVersions(
   });
 }
 
-/** The longest of some lists. */
+/** The longest of several lists. */
 export function longest(lists: readonly (readonly string[])[]): readonly string[] {
   return lists.reduce((best, list) => (list.length > best.length ? list : best), []);
 }

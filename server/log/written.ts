@@ -1,7 +1,7 @@
-/** How long a store that refused a write, and took none since, passes for one that cannot be written, in milliseconds. */
+/** Time after a refused write for which a store counts as not writable, unless it takes a write; in milliseconds. */
 const REFUSED_MS = 10_000;
 
-/** What the store says to all who write logs in it: one that can be reached and read may have no room left. */
+/** Whether the store takes writes, for all logs together. A store that can be reached and read may be out of space. */
 export class Written {
   #refusedAt = Number.NEGATIVE_INFINITY;
 

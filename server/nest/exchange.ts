@@ -14,17 +14,17 @@ interface FastifyReply {
   getHeaders(): Readonly<Record<string, number | string | string[] | undefined>>;
 }
 
-/** Node's side of what the platform gave. */
+/** Node's objects of a platform's exchange. */
 export interface Exchange {
-  /** The platform's request, with what the host's guards have put there. */
+  /** The platform's request, including properties that the host's guards have set. */
   readonly hostRequest: object;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The JSON body, where the platform keeps it apart from Node's request. */
+  /** The JSON body, if the platform keeps it outside of Node's request. */
   readonly body?: unknown;
 }
 
-/** Finds Node's request and response, with the headers that the host has set so far. */
+/** Node's request and response, with the headers that the host has set so far. */
 export function exchangeOf(hostResponse: HostResponse): Exchange {
   if (!('hijack' in hostResponse)) {
     const { req } = hostResponse;
@@ -37,7 +37,7 @@ export function exchangeOf(hostResponse: HostResponse): Exchange {
   return { hostRequest: request, request: request.raw, response, body: request.body };
 }
 
-/** The same, for an answer that is not the platform's to give any more. */
+/** Like `exchangeOf`, for an answer that the gateway gives in place of the platform. */
 export function takeOver(hostResponse: HostResponse): Exchange {
   if ('hijack' in hostResponse) hostResponse.hijack();
   return exchangeOf(hostResponse);

@@ -3,12 +3,12 @@ import type { HostResponse } from './exchange.js';
 import { GatewayService } from './gateway-service.js';
 import { basePathOf, type RoutedRequest } from './mount.js';
 
-/** Where the routes are that the specification does not list. */
+/** Prefix of the routes that the specification does not list. */
 export const EXTRA_ROUTES = '/_gateway';
 
 /**
- * The default controller: the specification's routes, each as the gateway itself would serve it, and the others below `/_gateway`.
- * A controller that extends it serves them with a path, guards and interceptors of its own.
+ * The default controller. It serves the specification's routes as the gateway itself would, and the others below `/_gateway`. Extend it to
+ * serve them with your own path, guards and interceptors.
  */
 @Controller()
 export class GatewayController {
@@ -61,7 +61,7 @@ export class GatewayController {
   }
 }
 
-// Express and Fastify spell wildcards differently; parameters they spell alike.
+// Express and Fastify spell wildcards differently, but parameters alike.
 const BELOW = ['', '/:a', '/:a/:b', '/:a/:b/:c'];
 
 /** A controller for routes of plugins, each with up to three segments below it. */

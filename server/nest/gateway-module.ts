@@ -27,7 +27,7 @@ import { GATEWAY, GATEWAY_APP, GATEWAY_OPTIONS, getAppToken } from './tokens.js'
 type AnyGateway = Gateway<any, any, any>;
 
 /**
- * A gateway in a Nest application. It is global: one an application.
+ * A gateway in a Nest application. The module is global, one per application.
  *
  * @example
  * ```ts
@@ -40,9 +40,9 @@ export class GatewayModule implements OnApplicationBootstrap, BeforeApplicationS
   private readonly gateway!: AnyGateway;
 
   /**
-   * Makes the module for a configuration, or for a gateway that exists already.
+   * Makes the module for a configuration, or for an existing gateway.
    *
-   * @throws GatewayError `INVALID_REQUEST`, when the application is made, naming each field that is wrong
+   * @throws GatewayError `INVALID_REQUEST`, when the application is made, naming each wrong field
    */
   static forRoot(options: ReadyGatewayOptions & ControllerOptions): DynamicModule;
   static forRoot<
@@ -60,7 +60,7 @@ export class GatewayModule implements OnApplicationBootstrap, BeforeApplicationS
     });
   }
 
-  /** Makes the module for what a factory returns. */
+  /** Makes the module for the result of a factory. */
   static forRootAsync(options: GatewayModuleAsyncOptions): DynamicModule {
     const { imports = [], inject = [], useFactory, appNames = [], registerController, pluginPaths } = options;
     const checked = async (...dependencies: unknown[]): Promise<GatewayFactoryResult> => {
@@ -78,7 +78,7 @@ export class GatewayModule implements OnApplicationBootstrap, BeforeApplicationS
     await this.gateway.start();
   }
 
-  // Before the server closes: it waits for open streams, which end when the gateway drains.
+  // Before the server closes: the server waits for open streams, which end when the gateway drains.
   async beforeApplicationShutdown(): Promise<void> {
     await this.gateway.close();
   }
@@ -122,7 +122,7 @@ function moduleOf({
   };
 }
 
-/** A ready gateway has to be one that Nest can serve. @throws GatewayError `INVALID_REQUEST` naming the option */
+/** Checks that Nest can serve a ready gateway. @throws GatewayError `INVALID_REQUEST` naming the option */
 function checkHosting(gateway: AnyGateway, registerController = true): void {
   const { embedded, extraRoutes } = hostingOf(gateway);
   const wrong = !embedded

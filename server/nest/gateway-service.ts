@@ -9,17 +9,17 @@ import { type Exchange, exchangeOf, type HostResponse, takeOver } from './exchan
 import { appOf } from './injected-app.js';
 import type { GatewayHostOptions } from './options.js';
 
-/** As whom to act: without it as the user of the request, by the module's `user` option or the gateway's own authentication. */
+/** The user to act as. Without it, the user of the request, by the module's `user` option or the gateway's own authentication. */
 export interface AsUser {
   readonly user?: UserLike | undefined;
 }
 
-/** As whom to act where no response is at hand: a user, or the one whose request this response answers. */
+/** The user to act as without a response at hand: a named one, or the sender of the request that a response answers. */
 export interface ActAs extends AsUser {
   readonly response?: HostResponse | undefined;
 }
 
-/** What a new connection follows; without `sessionIds` the request's query says it. */
+/** The sessions of a new connection. Without `sessionIds`, the request's query names them. */
 export interface ConnectionOptions extends AsUser {
   readonly sessionIds?: readonly string[] | undefined;
   /** @default 'now' */
@@ -31,8 +31,8 @@ export interface ConnectionOptions extends AsUser {
 export type StreamOptions = AsUser & Omit<SendParams, 'sessionId' | 'message' | 'messages'>;
 
 /**
- * The gateway's operations for controllers of the host's own. Methods that take a response answer it, errors included; the others
- * reject with a `GatewayError`, which the module's filter answers in the gateway's form.
+ * The gateway's operations for the host's own controllers. Methods that take a response answer it, also with errors. The others reject with
+ * a `GatewayError`, which the module's filter answers in the gateway's form.
  */
 export class GatewayService {
   readonly gateway: Gateway<any, any, any>;
@@ -50,12 +50,12 @@ export class GatewayService {
     this.serve('events', response, { user, params });
   }
 
-  /** Has a connection follow sessions too. */
+  /** Adds sessions to a connection. */
   subscribe(connectionId: string, sessionIds: readonly string[], as?: ActAs): Promise<ResultOf<'subscribe'>> {
     return this.gateway.execute('subscribe', { connectionId, add: sessionIds }, this.#actor(as));
   }
 
-  /** Has a connection follow sessions no longer. */
+  /** Removes sessions from a connection. */
   unsubscribe(
     connectionId: string,
     sessionIds: readonly string[],
@@ -64,7 +64,7 @@ export class GatewayService {
     return this.gateway.execute('subscribe', { connectionId, remove: sessionIds }, this.#actor(as));
   }
 
-  /** Sends a message and answers the response as `POST /send` would: with the run's events, or as the request prefers. */
+  /** Sends a message and answers the response as `POST /send` would: with the run's events, or in the form that the request prefers. */
   sendAndStream(
     sessionId: string,
     input: SendInput,
@@ -94,14 +94,12 @@ export class GatewayService {
     await this.gateway.execute('channel', { sessionId, channel, type, payload }, this.#actor(as));
   }
 
-  /** An app, by default the default one; its `session(id, { user })` opens a session. @throws GatewayError `APP_NOT_FOUND` */
+  /** An app, the default one if unnamed. Its `session(id, { user })` opens a session. @throws GatewayError `APP_NOT_FOUND` */
   getApp(name?: string): App {
     return appOf(this.gateway, name);
   }
 
-  /**
-   * Serves any operation on the response, as its own route would. With `params` the request's query, body and method don't count.
-   */
+  /** Serves any operation on the response, as its own route would. With `params`, the request's query, body and method are ignored. */
   serve(
     operation: ServedOperation,
     response: HostResponse,
@@ -113,7 +111,7 @@ export class GatewayService {
     this.gateway.handleOperation(operation, request, raw, { body, user, params: options.params });
   }
 
-  /** Serves whatever route of the gateway, plugins included, the request's path names below `basePath`. */
+  /** Serves the gateway's route, plugins included, that the request's path names below `basePath`. */
   handle(response: HostResponse, options: AsUser & { readonly basePath?: string | undefined } = {}): void {
     const exchange = takeOver(response);
     const { request, response: raw, body } = exchange;
@@ -121,7 +119,7 @@ export class GatewayService {
     this.gateway.handleRequest(request, raw, { body, user, basePath: options.basePath });
   }
 
-  /** Null where the host looked and found nobody. */
+  /** Null if the host looked for a user and found none. */
   #userOf({ hostRequest }: Exchange): UserLike | null | undefined {
     return this.#user && (this.#user(hostRequest) ?? null);
   }

@@ -3,8 +3,7 @@ import type { SessionOptions } from '../apps/session-handle.js';
 import type { Gateway } from '../gateway/gateway.js';
 
 /**
- * An app of a gateway as hosts use it. One that is no more than an object with `run` gets the `session` of those made by
- * `defineApp`.
+ * An app of a gateway for hosts. A plain object with `run` gets the `session` method that `defineApp` adds.
  *
  * @throws GatewayError `APP_NOT_FOUND`
  */

@@ -1,4 +1,4 @@
-/** A request as Nest's platforms have it: its URL, and the pattern of the route that took it. */
+/** A request of Nest's platforms: its URL, and the pattern of the matched route. */
 export interface RoutedRequest {
   readonly url: string;
   /** Express. */
@@ -8,15 +8,15 @@ export interface RoutedRequest {
 }
 
 /**
- * What stands before a route in a request's path: the host's global prefix, version and mount, any of which may look like the route
- * itself. The pattern tells them apart: below a route it has parameters alone.
+ * The part of a request's path before the route: the host's global prefix, version and mount, any of which may look like the route itself.
+ * The pattern tells them apart, because it has only parameters below a route.
  */
 export function basePathOf(request: RoutedRequest, routes: readonly string[]): string | undefined {
   const pattern = request.route?.path ?? request.routeOptions?.url;
   if (typeof pattern !== 'string') return undefined;
   const shape = segmentsOf(pattern);
   const path = segmentsOf(request.url.split('?', 1)[0]!);
-  // Where the host itself was mounted by another, its URL has lost what the pattern never had: both count from the same place.
+  // If the host itself is mounted elsewhere, its URL lacks that mount just as the pattern does, so the positions agree.
   const found = routes
     .map((route) => lastIndexIn(shape, segmentsOf(route)))
     .filter((at) => at.start >= 0)

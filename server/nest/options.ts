@@ -5,18 +5,18 @@ import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
 import type { Gateway } from '../gateway/gateway.js';
 import type { GatewayPlugin } from '../plugins/plugin.js';
 
-/** How the module works with its host, whatever the gateway. */
+/** The module's relation to its host, for any gateway. */
 export interface GatewayHostOptions {
   /**
-   * Names the user that the host's own guards have put on the request (Express' or Fastify's). Nobody (undefined or null) leaves it to
-   * the gateway's `auth`; where that lets everybody in, because there is none, the request is refused.
+   * Names the user that the host's own guards have put on the request (Express' or Fastify's). For undefined or null, the gateway's `auth`
+   * decides. If there is no `auth`, which would let everybody in, the request is refused.
    */
   readonly user?: ((request: any) => UserLike | null | undefined) | undefined;
   /** Plugins to attach. Those with routes need `pluginPaths` too. */
   readonly plugins?: readonly GatewayPlugin[] | undefined;
 }
 
-/** The configuration of a gateway, but for what the host decides. */
+/** The configuration of a gateway, without the options that the host decides. */
 export interface OwnGatewayOptions<
   Methods extends MethodTree = MethodTree,
   Channels extends PayloadSchemas = PayloadSchemas,
@@ -27,16 +27,16 @@ export interface OwnGatewayOptions<
     >,
     GatewayHostOptions {}
 
-/** A gateway that exists already, for `createClient<typeof gateway>`; made with `embedded: true, extraRoutes: '/_gateway'`. */
+/** An existing gateway, for `createClient<typeof gateway>`. Make it with `embedded: true, extraRoutes: '/_gateway'`. */
 export interface ReadyGatewayOptions extends GatewayHostOptions {
   readonly gateway: Gateway<any, any, any>;
 }
 
-/** What must be known before the module is made. */
+/** Options that must be known before the module is made. */
 export interface ControllerOptions {
-  /** Whether the default controller serves the routes; false leaves them to the host's own. @default true */
+  /** Whether the default controller serves the routes. False leaves them to the host's own. @default true */
   readonly registerController?: boolean | undefined;
-  /** Paths of plugins, each served with all below it, beside the default controller's. @default [] */
+  /** Paths of plugins, each served with everything below it, beside the default controller's. @default [] */
   readonly pluginPaths?: readonly string[] | undefined;
 }
 
@@ -44,9 +44,9 @@ export interface ControllerOptions {
 export interface GatewayModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'>, ControllerOptions {
   readonly inject?: FactoryProvider['inject'];
   readonly useFactory: (...dependencies: any[]) => GatewayFactoryResult | Promise<GatewayFactoryResult>;
-  /** Names of the apps that `getAppToken` shall inject. @default [] */
+  /** Names of the apps that `getAppToken` can inject. @default [] */
   readonly appNames?: readonly string[] | undefined;
 }
 
-/** What the factory returns: a configuration, or a gateway. */
+/** The result of the factory: a configuration, or a gateway. */
 export type GatewayFactoryResult = OwnGatewayOptions<any, any, any> | ReadyGatewayOptions;

@@ -6,10 +6,10 @@ import { textOfHome } from '../stores/records.js';
 import type { SessionRef } from '../stores/store.js';
 import { Roster, type RosterListener } from './roster.js';
 
-/** What a gateway tells another of who is in its sessions. */
+/** A message to other gateways about the people in the sender's sessions. */
 interface Told {
   readonly holder: string;
-  /** Whether nobody else is there at that gateway. */
+  /** Whether the message has everybody at that gateway. */
   readonly whole: boolean;
   readonly sessions: readonly { readonly key: string; readonly change: PresenceChange }[];
 }
@@ -17,29 +17,29 @@ interface Told {
 const TELL = errand<Told, null>('presence');
 const ASK = errand<null, Told>('present');
 
-/** What presence works with. */
+/** Settings of presence. */
 export interface PresenceOptions {
-  /** How to reach the other gateways. */
+  /** Reaches the other gateways. */
   readonly errands: Errands;
   readonly heartbeatMs: number;
   readonly report: Report;
 }
 
-/** How long the others are waited for that are asked who they have, in milliseconds. */
+/** Time to wait for the other gateways' answers about their members, in milliseconds. */
 const ASK_MS = 500;
 
 /**
- * Who is in the sessions, at all gateways. Nothing of it is stored: each gateway tells the others of its own when that changes, and all
- * of it again with each heartbeat. One that was silent for two of them has nobody.
+ * The people in each session, at all gateways. Nothing is stored: each gateway tells the others of its own members on every change, and of
+ * all of them with each heartbeat. A gateway that is silent for two heartbeats counts as empty.
  */
 export class PresenceBoard {
   readonly #options: PresenceOptions;
   readonly #rosters = new Map<string, Roster>();
-  /** When the others were heard; monotonic milliseconds. */
+  /** Time of the last message from each other gateway; monotonic milliseconds. */
   readonly #heard = new Map<string, number>();
   #beat: NodeJS.Timeout | null = null;
   #isClosed = false;
-  /** All that the others have was asked for. */
+  /** The request for the members of all other gateways, once made. */
   #asked: Promise<unknown> | null = null;
 
   constructor(options: PresenceOptions) {
@@ -51,20 +51,20 @@ export class PresenceBoard {
     options.errands.on(ASK, () => this.#own());
   }
 
-  /** Who is in a session, by now. */
+  /** The present members of a session. */
   members(ref: SessionRef): readonly PresenceMember[] {
     return this.#rosters.get(textOfHome(ref))?.members() ?? [];
   }
 
-  /** The roster of a session, to be told of it or to be in it. Whoever lets go of it calls `settle`. */
+  /** The roster of a session, for a listener or a member. Call `leave` when done. */
   async roster(ref: SessionRef): Promise<Roster> {
     this.#start();
-    // One that does not answer has none for now.
+    // A gateway that does not answer in time counts as empty for now.
     if (this.#asked) await within(this.#asked, ASK_MS);
     return this.#rosterOf(textOfHome(ref));
   }
 
-  /** Stops telling somebody of a session, and takes one out who was in it. */
+  /** Stops a listener of a session, and removes its member. */
   leave(ref: SessionRef, id: string, listener: RosterListener): void {
     const key = textOfHome(ref);
     const roster = this.#rosters.get(key);
@@ -73,7 +73,7 @@ export class PresenceBoard {
     this.#forget(key);
   }
 
-  /** The gateway ends, and nobody is there any more. */
+  /** Tells the other gateways that nobody is here any more, as this one ends. */
   close(): void {
     if (this.#beat) {
       clearInterval(this.#beat);

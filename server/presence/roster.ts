@@ -1,18 +1,18 @@
 import type { PresenceChange, PresenceMember } from '../../shared/presence.js';
 
-/** The shortest time from one telling to the next, in milliseconds: four a second. */
+/** Shortest time between two messages to a listener, in milliseconds. */
 const PACE_MS = 250;
 
-/** Hears who is in a session. */
+/** Receives changes of the members of a session. */
 export type RosterListener = (change: PresenceChange) => void;
 
-/** Who is in one session, at which gateway, and who is told of it. */
+/** The members of one session, with their gateways, and its listeners. */
 export class Roster {
-  /** By their ids; `''` are those of this gateway. */
+  /** Members by id. The holder `''` is this gateway. */
   readonly #members = new Map<string, { readonly member: PresenceMember; readonly holder: string }>();
   readonly #listeners = new Set<RosterListener>();
   readonly #changed = new Set<string>();
-  /** Tells the other gateways what of this one has changed. */
+  /** Tells the other gateways of changes here. */
   readonly #pass: (change: PresenceChange) => void;
   #timer: NodeJS.Timeout | null = null;
   #toldAt = Number.NEGATIVE_INFINITY;
@@ -21,7 +21,7 @@ export class Roster {
     this.#pass = pass;
   }
 
-  /** Whether nobody is there, and nobody is told. */
+  /** Whether there is neither a member nor a listener. */
   get idle(): boolean {
     return this.#members.size === 0 && this.#listeners.size === 0 && this.#timer === null;
   }
@@ -34,13 +34,13 @@ export class Roster {
     return this.#members.has(id);
   }
 
-  /** Those of a gateway. @default all */
+  /** The members at a gateway. @default all */
   members(holder?: string): readonly PresenceMember[] {
     const all = [...this.#members.values()];
     return all.filter((each) => holder === undefined || each.holder === holder).map(({ member }) => member);
   }
 
-  /** Tells somebody who is there, then what changes. */
+  /** Adds a listener, and tells it the members and later changes. */
   listen(listener: RosterListener): void {
     this.#listeners.add(listener);
     listener({ members: this.members(), whole: true });
@@ -50,7 +50,7 @@ export class Roster {
     this.#listeners.delete(listener);
   }
 
-  /** Somebody comes, or does something else. What they did last is what counts. */
+  /** Adds a member, or replaces it by its latest state. */
   put(member: PresenceMember, holder: string): void {
     const before = this.#members.get(member.id);
     if (before && JSON.stringify(before.member) === JSON.stringify(member)) return;
@@ -64,7 +64,7 @@ export class Roster {
     this.#note(id, holder);
   }
 
-  /** A gateway says all that it has. */
+  /** Replaces all members at a gateway. */
   replace(members: readonly PresenceMember[], holder: string): void {
     const ids = new Set(members.map(({ id }) => id));
     for (const { id } of this.members(holder)) if (!ids.has(id)) this.drop(id, holder);
@@ -77,7 +77,7 @@ export class Roster {
     this.#timer ??= setTimeout(this.#tell, Math.max(0, this.#toldAt + PACE_MS - performance.now())).unref();
   }
 
-  /** Of what has changed, what is for the other gateways. */
+  /** Ids of changed members that the other gateways must be told of. */
   readonly #own = new Set<string>();
 
   readonly #tell = (): void => {

@@ -4,14 +4,14 @@ import { textOf } from '../../shared/messages.js';
 import type { SessionSummary } from '../../shared/operation-types.js';
 import type { Gateway } from '../gateway/gateway.js';
 
-/** One answer and what led to it: a line of a dataset. */
+/** One answer with the conversation before it: a line of a dataset. */
 export interface DatasetEntry {
   readonly sessionId: string;
   /** Id of the answer. */
   readonly messageId: string;
   readonly runId?: string | undefined;
   readonly app?: string | undefined;
-  /** The text that was answered, and the answer's. */
+  /** The text of the message, and of the answer. */
   readonly input: string;
   readonly output: string;
   /** The conversation before `input`, oldest first. */
@@ -24,25 +24,25 @@ export interface DatasetEntry {
   }[];
   readonly stopReason?: StopReason | undefined;
   readonly usage?: Usage | undefined;
-  /** What was noted with the answer (`turn.annotate`) and with the session (`update`): where feedback is kept. */
+  /** Metadata of the answer (`turn.annotate`) and of the session (`update`), for feedback. */
   readonly feedback: { readonly message?: unknown; readonly session?: unknown };
   readonly createdAt: number;
 }
 
-/** Whose sessions, and which. */
+/** The sessions of a dataset. */
 export interface DatasetOptions {
   readonly user?: BaseUser | undefined;
-  /** In place of a user: a scope. */
+  /** A scope, in place of a user. */
   readonly scope?: string | undefined;
-  /** Picks sessions by what lists say of them. @default all */
+  /** Picks sessions by their summaries. @default all */
   readonly sessions?: ((session: SessionSummary) => boolean) | undefined;
 }
 
-/** What a dataset is read from: a gateway. */
+/** The parts of a gateway that a dataset is read from. */
 export type DatasetSource = Pick<Gateway<any, any, any>, 'sessions' | 'export'>;
 
 /**
- * The answers of a user's sessions as lines of JSON, for tools that evaluate. Archived sessions are among them. Asks nobody's permission.
+ * The answers of a user's sessions as lines of JSON, for evaluation tools. Includes archived sessions. There is no access check.
  *
  * @example
  * ```ts

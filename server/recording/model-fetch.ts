@@ -1,6 +1,6 @@
 import { tapes } from './tape.js';
 
-/** What a model's endpoint answered. */
+/** An answer of a model's endpoint. */
 interface Answer {
   readonly status: number;
   readonly contentType: string;
@@ -8,8 +8,8 @@ interface Answer {
 }
 
 /**
- * A `fetch` for the client of a model: in a run that is recorded its answers are kept, in one that is replayed they come from the record.
- * Anywhere else it is `fetch`. A recorded answer reaches the app when it is whole.
+ * A `fetch` for the client of a model. In a recorded run, it keeps the answers; in a replayed one, it returns them from the record.
+ * Elsewhere it is the plain `fetch`. While recording, an answer reaches the app only when it is complete.
  *
  * @example
  * ```ts

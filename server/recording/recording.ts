@@ -14,15 +14,13 @@ import {
   withoutSecrets,
 } from './tape.js';
 
-/** Where recordings go, and what is left out of them. */
+/** The destination of recordings, and the values to leave out. */
 export interface RecordingOptions {
-  /** Gets each run when it has ended. `recordInto` writes files. */
+  /** Receives each run at its end. `recordInto` writes files. */
   readonly to: (turn: RecordedTurn) => unknown;
-  /**
-   * Changes values of calls before they are kept, by the name of their field. @default what is named like a secret is left out
-   */
+  /** Changes values of calls before they are kept, by field name. @default leaves out fields with names of secrets */
   readonly redact?: Redact | undefined;
-  /** Hears of what could not be kept. @default nobody */
+  /** Receives errors of keeping a recording. @default nobody */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -32,8 +30,8 @@ const INNER = Symbol.for('agent-session-gateway.recorded-app');
 const RESULT = Symbol.for('agent-session-gateway.tool-result');
 
 /**
- * The same app, whose runs are recorded: messages, steps, calls of tools and of models (`modelFetch`), answers of people. `replaySession`
- * and `agent-session-gateway replay` run a record against other code.
+ * Wraps an app so that its runs are recorded: messages, steps, calls of tools and of models (`modelFetch`), and answers of people.
+ * `replaySession` and `agent-session-gateway replay` run a record against other code.
  *
  * @example
  * ```ts
@@ -77,7 +75,7 @@ export function recording<App extends Application>(
   });
 }
 
-/** Writes the runs of each session to a file of its own: `<folder>/<session>.ndjson`. */
+/** Appends runs to one file per session: `<folder>/<session>.ndjson`. */
 export function recordInto(folder: string): (turn: RecordedTurn) => Promise<void> {
   return async (turn) => {
     await mkdir(folder, { recursive: true });
@@ -88,13 +86,13 @@ export function recordInto(folder: string): (turn: RecordedTurn) => Promise<void
   };
 }
 
-/** A tape for a run, and what is told its end. */
+/** The tape of a run, with a callback for the end of the run. */
 export interface Taping {
   readonly tape: Tape;
   ended?(end: Pick<RecordedTurn, 'answer' | 'error'>): Promise<void>;
 }
 
-/** Puts a tape between an app and what it calls, in place of the one that was there before. */
+/** Puts a tape between an app and its calls. Replaces an earlier one. */
 export function onTape<App extends Application>(given: App, tapeFor: (turn: Turn) => Taping): App {
   const app = ((given as { [INNER]?: App })[INNER] ?? given) as App;
   const tools = Object.entries((app.tools ?? {}) as Record<string, AnyTool>).map(([name, tool]) => [
@@ -134,7 +132,7 @@ export function onTape<App extends Application>(given: App, tapeFor: (turn: Turn
 
 type Result = string | AppResult | undefined;
 
-/** What an app says, each piece made with a tape at hand. */
+/** Yields the output of an app, with the tape set in its async context. */
 async function* within(
   tape: Tape,
   run: () => ReturnType<Application['run']>,
@@ -183,11 +181,11 @@ function taped(name: string, tool: AnyTool): AnyTool {
   return { ...tool, handler: through } as AnyTool;
 }
 
-/** A tool's result with content of its own is told from any other object. */
+/** Marks a tool's result that has its own content, to tell it from other objects. */
 const written = (output: unknown): unknown =>
   typeof output === 'object' && output !== null && RESULT in output ? { toolResult: output } : output;
 
-/** What a recorded output stands for. */
+/** The tool output of a recorded value. */
 export function readOutput(output: unknown): unknown {
   const result = (output as { readonly toolResult?: ToolOutput } | null | undefined)?.toolResult;
   return result ? toolResult(result) : output;

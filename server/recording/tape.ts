@@ -1,59 +1,61 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What of a run came from elsewhere: a step, a tool's handler, a model's endpoint, a person. */
+/** Kinds of calls of an app whose results come from outside: a step, a tool's handler, a model's endpoint, a person. */
 export type CallKind = 'step' | 'tool' | 'model' | 'ask' | 'confirm';
 
-/** What an app asked for. */
+/** A call of an app. */
 export interface Call {
   readonly kind: CallKind;
-  /** Of the step, tool or question; of a model, the path of its endpoint. */
+  /** Name of the step, tool or question; for a model, the path of its endpoint. */
   readonly name: string;
   readonly input: unknown;
 }
 
-/** The same, with what came of it. */
+/** A call with its result. */
 export interface RecordedCall extends Call {
   readonly output?: unknown;
   readonly error?: { readonly message: string; readonly denied?: true };
 }
 
-/** One run, as it is recorded: a line of JSON. */
+/** A recorded run: one line of JSON. */
 export interface RecordedTurn {
   readonly version: 1;
   readonly sessionId: string;
   readonly runId: string;
-  /** The text of the message, and what was attached to it. */
+  /** The text of the message. */
   readonly message: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly calls: readonly RecordedCall[];
-  /** What the app said, or why it failed. */
+  /** The answer of the app, or its error. */
   readonly answer?: string;
   readonly error?: { readonly message: string };
 }
 
-/** What stands between an app and all that it calls. */
+/** Records or replays the calls of an app. */
 export interface Tape {
-  /** Does a call, or answers it from the record. */
+  /** Makes a call, or answers it from the record. */
   call<T>(call: Call, real: () => Promise<T>): Promise<T>;
 }
 
-// Two copies of the package, such as that of a command and that of an app, share it.
+// Shared by all copies of the package, such as that of a command and that of an app.
 const KEY = Symbol.for('agent-session-gateway.tape');
 const shared = globalThis as { [KEY]?: AsyncLocalStorage<Tape> };
 shared[KEY] ??= new AsyncLocalStorage<Tape>();
 
-/** The tape of the run that this is part of. */
+/** The tape of the run that the present code belongs to. */
 export const tapes: AsyncLocalStorage<Tape> = shared[KEY];
 
-/** Changes a value before it is kept or compared: what it returns takes the value's place. */
+/** Changes a value before it is kept or compared. Its result replaces the value. */
 export type Redact = (key: string, value: unknown) => unknown;
 
 const SECRET = /authorization|api[-_]?key|password|passwd|secret|cookie|^(?:access|refresh|id)?[-_]?token$/i;
 
-/** Leaves out the values of fields whose names say that they are secret. */
+/** Leaves out values of fields with names of secrets. */
 export const withoutSecrets: Redact = (key, value) => (SECRET.test(key) ? '[left out]' : value);
 
-/** A value as JSON has it, with what is left out, also of texts that are JSON: so tools' results reach models. */
+/**
+ * A value as JSON without the redacted parts, including those in texts that are JSON, because tools' results reach models as such texts.
+ */
 export function kept(value: unknown, redact: Redact): unknown {
   const text = JSON.stringify(value, (key, inner: unknown) => {
     const left = redact(key, inner);

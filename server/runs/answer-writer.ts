@@ -5,15 +5,15 @@ import type { AppEvent } from '../apps/application.js';
 import { newCallId } from '../ids.js';
 import type { Delta } from '../log/joined-delta.js';
 
-/** What an answer is written to. */
+/** The log that an answer is written to. */
 interface EventLog {
   /** Logs an event and returns the size of its body. */
   append(draft: EventDraft): number;
-  /** Logs a piece of text or reasoning, alone or together with those that follow. */
+  /** Logs a piece of text or reasoning, alone or joined with the next pieces. */
   gather(piece: Delta): void;
 }
 
-/** The answer as its app makes it: turns what it yields into events, and counts the blocks so that each delta names its own. */
+/** Writes the answer of a run: turns the items that the app yields into events, and counts blocks so that each delta names its own. */
 export class AnswerWriter {
   readonly #runId: string;
   readonly #log: EventLog;
@@ -26,8 +26,8 @@ export class AnswerWriter {
   readonly #data = new Set<string>();
 
   /**
-   * @param began Called with its first text or reasoning.
-   * @param maxSize Longest answer, in characters: its end carries it whole, and readers bound an event.
+   * @param began Called at the first text or reasoning.
+   * @param maxSize Longest answer, in characters. The end of a run carries the whole answer, and readers bound the size of an event.
    */
   constructor(
     runId: string,
@@ -40,7 +40,7 @@ export class AnswerWriter {
     this.#maxSize = maxSize;
   }
 
-  /** Goes on with an answer that a former process began. */
+  /** Continues an answer that a former process began. */
   resume({ content }: Message): void {
     this.#size = JSON.stringify(content).length;
     this.#blocks = content.length;
@@ -90,7 +90,7 @@ export class AnswerWriter {
 
   /** Logs an event that may add a block. */
   event(draft: EventDraft): void {
-    // First, because it may be refused: what is not in the log is no block of the answer.
+    // Log first, because that may be refused: a block counts only if it is in the log.
     this.#grow(this.#log.append(draft));
     if (draft.type === 'tool_use' || draft.type === 'tool_result') this.#block();
     else if (draft.type === 'data' && !this.#data.has(draft.id)) {
@@ -104,7 +104,7 @@ export class AnswerWriter {
     this.#blocks += 1;
   }
 
-  /** Takes one item of an app's output that is part of the answer. @throws GatewayError `INTERNAL` when it is none. */
+  /** Takes one item of an app's output that is part of the answer. @throws GatewayError `INTERNAL` for anything else */
   item(item: string | AppEvent): void {
     if (typeof item === 'string') this.text(item);
     else if (typeof item !== 'object' || item === null) throw unknownItem(item);
@@ -146,7 +146,7 @@ export class AnswerWriter {
   }
 }
 
-/** @throws GatewayError `INTERNAL` when an app yields something else */
+/** @throws GatewayError `INTERNAL` if an app yields anything but a string */
 export function string(value: unknown, field: string): string {
   if (typeof value === 'string') return value;
   throw new GatewayError({

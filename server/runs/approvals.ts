@@ -8,19 +8,19 @@ import type { RecordChange } from '../stores/records.js';
 import { hashOfJson } from './canonical-json.js';
 import type { Answer } from './questions.js';
 
-/** The kind of the records by which questions are due: to be decided without people, or to be put to more of them. */
+/** Kind of the records by which questions fall due: to be decided without people, or escalated to more of them. */
 export const APPROVAL = 'approval';
 
 /** A vote on its way into the log. */
 export interface Ballot {
   readonly callId: string;
-  /** What is said, with the input that was checked. */
+  /** The voter's answer. A changed input in it has been checked. */
   readonly answer: Answer;
   /** Id of the user whose message is being answered. */
   readonly sender: string | undefined;
 }
 
-/** What comes of a question: the events of it, the change of its record, and the answer where that is decided. */
+/** The result of a vote or of a due time: events, changes of the question's record, and the answer if it is decided. */
 export interface Settled {
   readonly events: readonly EventDraft[];
   readonly records?: readonly RecordChange[];
@@ -29,7 +29,11 @@ export interface Settled {
 
 type Question = PendingQuestion & { readonly policy: ApprovalPolicy };
 
-/** The policy of a question as it is logged; undefined where none is said. @param now By the store's clock, in milliseconds since the epoch */
+/**
+ * The policy of a question as it is logged; undefined if the app sets none.
+ *
+ * @param now Time of the store's clock, in milliseconds since the epoch
+ */
 export function policyOf(
   given: Confirm | ConfirmPolicy,
   input: unknown,
@@ -47,12 +51,14 @@ export function policyOf(
   };
 }
 
-/** The hash of an input as its readers have it. */
+/** The hash of an input in the form that its readers have. */
 export function inputHash(input: unknown): string {
   return hashOfJson(JSON.parse(JSON.stringify(input ?? null)));
 }
 
-/** @throws GatewayError `INVALID_PARAMS` for an answer to another input than the one that is asked about, or that changes it for others */
+/**
+ * @throws GatewayError `INVALID_PARAMS` for an answer to a different input, or one that changes the input although others vote on it too
+ */
 export function assertInput(
   { inputHash: seen, input: changed }: Answer,
   { input, policy }: Pick<PendingQuestion, 'input' | 'policy'>,
@@ -63,7 +69,7 @@ export function assertInput(
     throw fieldError('input', 'more than one person has to approve, and all of them approve the same');
 }
 
-/** What has it come up when it is due; null where it never is. */
+/** The record by which a question falls due; null if it never does. */
 export function dueRecord({
   callId,
   policy,
@@ -74,14 +80,14 @@ export function dueRecord({
   return Number.isFinite(dueAt) ? { kind: APPROVAL, id: callId, dueAt, value: '{}' } : null;
 }
 
-/** What comes of a vote, by the log as it stands just before it. @throws GatewayError `ALREADY_ANSWERED`, `GUARD_DENIED` */
+/** The result of a vote, given the state of the log just before it. @throws GatewayError `ALREADY_ANSWERED`, `GUARD_DENIED` */
 export function voted(state: SessionState, { callId, answer, sender }: Ballot): Settled {
   const question = openIn(state, callId);
   if (!question) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
   assertMay(question, answer, sender);
   const { votes = [], name, policy } = question;
   const { by, reason, input } = answer;
-  // The first one stands.
+  // A person's first vote stands.
   if (votes.some((vote) => vote.by === by)) return { events: [] };
   const approved = answer.approved === true;
   const vote: Vote = { by, approved, ...(reason !== undefined && { reason }) };
@@ -93,7 +99,7 @@ export function voted(state: SessionState, { callId, answer, sender }: Ballot): 
   return { ...settled, events: [event, ...events] };
 }
 
-/** What comes of a question that is due. */
+/** The result of a due time, given the state of the log just before it. */
 export function due(state: SessionState, callId: string, now: number): Settled {
   const question = openIn(state, callId);
   if (!question) return { events: [], records: [{ kind: APPROVAL, id: callId }] };
@@ -105,7 +111,7 @@ export function due(state: SessionState, callId: string, now: number): Settled {
   return { events: escalates ? [event] : [], records: [next ?? { kind: APPROVAL, id: callId }] };
 }
 
-/** A question with a policy that nobody has decided yet; null where it is none. */
+/** The question of this id if it has a policy and is undecided, else null. */
 export function openIn({ pending }: SessionState, callId: string): Question | null {
   const found = pending.find((question) => question.callId === callId);
   return found?.policy ? (found as Question) : null;

@@ -8,11 +8,11 @@ export interface Ending {
   readonly stopReason: StopReason;
   readonly error?: { readonly code: string; readonly message: string };
   readonly intoRunId?: string;
-  /** Handed to the app's signal. */
+  /** Reason of the app's abort signal. */
   readonly reason?: string | undefined;
 }
 
-/** The events that end a run. What they say of its answer is what the log has of it by then, whoever ends it and whether it has started. */
+/** The events that end a run. They carry the answer as far as it is in the log, whatever ends the run and whether or not it has started. */
 export function endDrafts(run: LiveRun, ending: Ending, state: SessionState): readonly EventDraft[] {
   const base = { runId: run.id, ts: Date.now() };
   const said = state.run?.runId === run.id ? withoutPlace(state.run.message) : run.emptyAnswer();

@@ -10,12 +10,12 @@ import type { Resumption } from './resumption.js';
 import type { RunPort } from './run-port.js';
 import { RunScope } from './run-scope.js';
 
-// A generator that never waits would starve the process; after this many items others get their turn.
+// A generator that never waits would starve the process, so the loop yields after this many items.
 const BURST = 512;
-/** What an app may return as its `stopReason`. */
+/** The stop reasons that an app may return. */
 const APP_STOPS: ReadonlySet<unknown> = new Set<AppResult['stopReason']>(['end', 'max_tokens', 'tool_use']);
 
-/** Drives an app through one run. Once ended, whatever the app still does is discarded. */
+/** Drives an app through one run. Discards everything that the app does after the end of the run. */
 export class Execution {
   readonly #run: LiveRun;
   readonly #port: RunPort;
@@ -38,7 +38,7 @@ export class Execution {
     return this.#scope.session;
   }
 
-  /** Goes on with what a former process had asked. */
+  /** Resumes the run of a former process, with its open questions. */
   resume(resumption: Resumption): void {
     this.#scope.resumption = resumption;
   }
@@ -65,11 +65,11 @@ export class Execution {
     else void this.#drive(this.#iterator);
   };
 
-  /** Takes what the app yields. Nobody waits for it: a pending `next()` must not hold up the end of the run. */
+  /** Reads the app's output. No caller waits for it: a pending `next()` must not hold up the end of the run. */
   async #drive(iterator: AsyncIterator<string | AppEvent, unknown>): Promise<void> {
     try {
       for (let burst = 1; ; burst++) {
-        // What an iterator of the app's own has at once takes no promise.
+        // A custom iterator may return its next item without a promise.
         const next = iterator.next() as MaybePromise<IteratorResult<string | AppEvent, unknown>>;
         const result = isPromise(next) ? await next : next;
         if (this.#scope.ended) return;
@@ -85,7 +85,7 @@ export class Execution {
     }
   }
 
-  /** Lets the event loop turn and the store catch up before the app goes on. */
+  /** Yields to the event loop and waits for the store before the app goes on. */
   async #breathe(): Promise<void> {
     await nextTurn();
     await Promise.resolve(this.#log.settled()).catch(() => {});
@@ -106,12 +106,12 @@ export class Execution {
 
   readonly #fail = (error: unknown): void => this.#scope.fail(error);
 
-  /** Takes nothing more from the app. Calls nobody's code. */
+  /** Takes nothing more from the app. Calls no code of the app. */
   seal(): void {
     this.#scope.seal();
   }
 
-  /** Tells the app that its run has ended. What it does about it, it does as itself and not as whoever ended the run. */
+  /** Tells the app that its run has ended, in the app's own async context rather than that of the caller who ended the run. */
   release({ stopReason, reason }: Ending): void {
     this.#run.context(() => {
       if (stopReason !== 'end') this.#scope.abort(reason ?? stopReason);
@@ -121,15 +121,15 @@ export class Execution {
 
   #releaseIterator(): void {
     try {
-      // A generator that hangs never answers; one that is done answers at once.
+      // A hanging generator never settles this promise; a finished one does so at once.
       this.#iterator?.return?.()?.then(undefined, () => {});
     } catch {
-      // An iterator whose `return` throws has nothing left that could be ended.
+      // An iterator whose `return` throws has nothing left to end.
     }
   }
 }
 
-/** Why an app says it stopped. @throws GatewayError `INTERNAL` for what is no reason an app can have */
+/** Checks the stop reason that an app returned. @throws GatewayError `INTERNAL` for a reason that apps can't have */
 function stopReasonOf(reason: unknown = 'end'): StopReason {
   if (APP_STOPS.has(reason)) return reason as StopReason;
   const reasons = [...APP_STOPS].join(', ');

@@ -11,16 +11,16 @@ import { newMessageId } from '../ids.js';
 import { contextOutsideCalls } from '../methods/context.js';
 import { AnswerNotes } from './answer-notes.js';
 
-/** Everything a run is started with. */
+/** Everything that starts a run. */
 export interface RunRequest {
   readonly runId: string;
   readonly message: Message;
   readonly preceding: readonly Message[];
-  /** Ids of these messages that the caller chose. */
+  /** Those ids of the messages that the caller chose. */
   readonly ownIds?: readonly string[];
   readonly onBusy: OnBusy;
   readonly key: string | undefined;
-  /** Whether it may have been accepted already, by another gateway that did not live to say so. */
+  /** Whether another gateway may already have accepted the run and died before it answered. */
   readonly repeatable?: boolean | undefined;
   /** SHA-256 of the canonical body that the key was sent with, base64url. */
   readonly hash?: string | undefined;
@@ -28,11 +28,11 @@ export interface RunRequest {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly clientTools: readonly ClientTool[];
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** What began it, where nobody sent its message. */
+  /** The trigger of a run whose message nobody sent. */
   readonly trigger?: ScheduleTrigger | undefined;
-  /** The trace of the send that began it. */
+  /** Trace of the send that began the run. */
   readonly trace?: TraceOrigin | undefined;
-  /** Of the request that began it; not kept, so that another process does not know it. */
+  /** Id of the request that began the run. It is not stored, so another process does not know it. */
   readonly requestId?: string | undefined;
 }
 
@@ -41,23 +41,29 @@ export class LiveRun {
   readonly request: RunRequest;
   /** Id of the answer. */
   readonly messageId: string;
-  /** The answer so far, where a former process began the run and this one goes on with it. */
+  /** The answer so far, if a former process began the run. */
   readonly resumed: Message | null;
   readonly notes = new AnswerNotes();
-  /** The context in which it was accepted: its app runs there, whoever started, answered or ended it; from its start on with its trace. */
+  /**
+   * The async context of the acceptance. The app runs in it, whatever starts, answers or ends the run; from the start of the run on it has
+   * the run's trace.
+   */
   context: Context;
-  /** Settles when it is over in this process: with its end, or `lost` where that could not be stored here; rejects when another process goes on with it. */
+  /**
+   * Settles when the run is over in this process: with its end, or with `lost` if the end could not be stored here. Rejects if another
+   * process continues the run.
+   */
   readonly ended: Promise<RunResult>;
-  /** Its message as it stands among the others, once it begins. */
+  /** The run's message with its parent and versions, once the run begins. */
   placed: Message | null = null;
   state: 'accepting' | 'queued' | 'active' | 'ended' = 'accepting';
-  /** Its end is on its way to the store, which may refuse it: for new messages it is no longer there. */
+  /** Set while the end of the run is on its way to the store, which may refuse it. For new messages, the run no longer counts as active. */
   doomed = false;
-  /** Monotonic milliseconds: taken up here, given to its app, first text or reasoning of it. */
+  /** Monotonic milliseconds, as in the next two fields: acceptance here, call of the app, first text or reasoning. */
   readonly acceptedAt = performance.now();
   startedAt: number | null = null;
   firstDeltaAt: number | null = null;
-  /** What its app failed with. */
+  /** The error that the app threw. */
   failure: { readonly error: unknown } | null = null;
   #resolve!: (result: RunResult) => void;
   #reject!: (error: GatewayError) => void;
@@ -74,7 +80,7 @@ export class LiveRun {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // Not everybody who starts a run waits for it.
+    // A run may be started without anybody waiting for it.
     this.ended.catch(() => {});
   }
 

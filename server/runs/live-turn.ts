@@ -26,7 +26,7 @@ import { begunSteps, RunSteps, type StepScope } from './steps.js';
 import { callTool, confirmation, question } from './tool-call.js';
 import { ToolCallError } from './tool-error.js';
 
-/** The turn that an app is given. Its methods are its own fields, because apps take a turn apart or copy it. */
+/** The turn that an app receives. Its methods are own fields, because apps destructure or copy a turn. */
 export class LiveTurn implements Turn {
   readonly runId: string;
   readonly resumed: ResumedAnswer | null;
@@ -77,7 +77,7 @@ export class LiveTurn implements Turn {
       scope.stepping -= 1;
       scope.waits.used();
     };
-    // An app may let go of it; what it waits for it is told.
+    // An app may ignore this promise. The turn itself hears of the outcome.
     outcome.then(over, over);
     return outcome;
   };
@@ -88,7 +88,7 @@ export class LiveTurn implements Turn {
     return slept;
   };
 
-  /** When it ends is the outcome of a step: whoever goes on with the run waits for the rest. */
+  /** The time of waking is the outcome of a step, so a process that resumes the run waits only for the rest. */
   async #sleep(name: string, time: number | Date): Promise<void> {
     const at = wakingAt(time);
     await this.#scope.sleep((await this.#runSteps().run(name, () => at)) as number);
@@ -140,7 +140,7 @@ export class LiveTurn implements Turn {
     if (!this.#scope.ended) this.#scope.handOff(asked);
   };
 
-  /** An app may let go of a promise it was given; a failure that nobody waits for is logged and harms nobody else. */
+  /** Logs a rejection of a promise that the app ignores, so that it does not become an unhandled one. */
   #handed<T>(what: string, promise: Promise<T>): Promise<T> {
     promise.catch((error: unknown) => {
       if (!isGatewayError(error) && !(error instanceof ToolCallError))
@@ -197,7 +197,7 @@ export class LiveTurn implements Turn {
   }
 }
 
-/** What an app asks for with a person. @throws GatewayError `INVALID_PARAMS` */
+/** Checks the arguments of `turn.handOff`. @throws GatewayError `INVALID_PARAMS` */
 function handOffOf({ reason, roles }: HandOff): HandOff {
   if (reason !== undefined && typeof reason !== 'string') throw fieldError('reason', 'a text');
   const isRole = (role: unknown): boolean => typeof role === 'string' && role !== '';
@@ -206,7 +206,7 @@ function handOffOf({ reason, roles }: HandOff): HandOff {
   return { ...(reason !== undefined && { reason }), ...(roles && { roles: [...roles] }) };
 }
 
-/** When a sleep ends, in milliseconds since the epoch. @throws GatewayError `INVALID_PARAMS` */
+/** The end of a sleep, in milliseconds since the epoch. @throws GatewayError `INVALID_PARAMS` */
 function wakingAt(time: number | Date): number {
   const at = time instanceof Date ? time.getTime() : Date.now() + time;
   if (Number.isFinite(at) && (time instanceof Date || time >= 0)) return at;

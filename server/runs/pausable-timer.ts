@@ -1,4 +1,4 @@
-/** A time-out that stands still while somebody is waited for. */
+/** A time-out that stands still while the run waits for a person. */
 export class PausableTimer {
   readonly #expired: () => void;
   #remainingMs: number;
@@ -6,7 +6,7 @@ export class PausableTimer {
   #holds = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param ms Time until `expired` is called, pauses left out; not finite or over 2^31 - 1 is never. */
+  /** @param ms Time until `expired` is called, without pauses, in milliseconds. Never called if not finite or above 2^31 - 1. */
   constructor(ms: number, expired: () => void) {
     this.#remainingMs = ms;
     this.#expired = expired;

@@ -2,20 +2,20 @@ import type { Vote } from '../../shared/approvals.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 
-/** What a person answered to a confirmation, a question or a client tool's call. */
+/** A person's answer to a confirmation, a question or a client tool's call. */
 export interface Answer {
   readonly approved?: boolean | undefined;
   readonly reason?: string | undefined;
   readonly input?: unknown;
-  /** Of the input that the person has seen. */
+  /** Hash of the input that the person saw. */
   readonly inputHash?: string | undefined;
   readonly output?: unknown;
   /** Id of the user who answered. */
   readonly by: string;
   readonly roles?: readonly string[] | undefined;
-  /** Of a question with a policy that is decided. */
+  /** The votes, if the question has a policy and is decided. */
   readonly votes?: readonly Vote[];
-  /** Nobody has decided it in time. */
+  /** Set if nobody decided the question in time. */
   readonly expired?: true;
 }
 
@@ -23,38 +23,38 @@ export interface Answer {
 export interface OpenQuestion {
   readonly callId: string;
   readonly runId: string;
-  /** Whether several people answer it, at the same time too: the log says when it is decided. */
+  /** Whether several people answer it, perhaps at the same time. The log tells when the question is decided. */
   readonly voted?: boolean;
   /**
-   * Checks the answer, logs it and hands it to the app. False where more of them are needed.
+   * Checks the answer, logs it and hands it to the app. False if more answers are needed.
    *
-   * @throws GatewayError to refuse it; the question stays open
+   * @throws GatewayError to refuse the answer; the question stays open
    */
   accept(answer: Answer): MaybePromise<boolean>;
-  /** It was decided without an answer from here. False where the app has to ask again to be told. */
+  /** Takes a decision that was not made by an answer from here. False if the app has to ask again to receive it. */
   decide?(answer: Answer): boolean;
-  /** The run ended without an answer. */
+  /** Called when the run ended without an answer. */
   drop(): void;
-  /** The same question was put again, by the app of a run that is gone on with. */
+  /** Called when the app of a resumed run asks the same question again. */
   askedAgain?(question: OpenQuestion): void;
 }
 
 const REMEMBERED = 1000;
 
-/** The open confirmations and questions of a session. One answer counts. */
+/** The open confirmations and questions of a session. Each takes one answer. */
 export class Questions {
   readonly #open = new Map<string, OpenQuestion>();
-  // Most sessions never ask.
+  // Made on first use: most sessions never ask.
   #settled: Set<string> | null = null;
   #answering: Set<string> | null = null;
-  /** What was decided before the app of a run that is gone on with has asked again. */
+  /** Decisions that came before the app of a resumed run has asked again. */
   readonly #early = new Map<string, { readonly runId: string; readonly answer: Answer }>();
 
   get size(): number {
     return this.#open.size;
   }
 
-  /** Whether it waits for an answer. */
+  /** Whether a question is open. */
   has(callId: string): boolean {
     return this.#open.has(callId);
   }
@@ -68,11 +68,11 @@ export class Questions {
     }
     this.#open.get(question.callId)?.askedAgain?.(question);
     this.#open.set(question.callId, question);
-    // Call ids come again: many models count them from 0 in each answer.
+    // Call ids are reused: many models count them from 0 in each answer.
     this.#settled?.delete(question.callId);
   }
 
-  /** @throws GatewayError `CALL_NOT_FOUND`, `ALREADY_ANSWERED`, or why the answer was refused. */
+  /** @throws GatewayError `CALL_NOT_FOUND`, `ALREADY_ANSWERED`, or the reason why the answer is refused */
   async answer(callId: string, answer: Answer): Promise<void> {
     const question = this.#open.get(callId);
     if (this.#settled?.has(callId) || this.#answering?.has(callId))
@@ -92,7 +92,7 @@ export class Questions {
     }
   }
 
-  /** The log says what was decided. */
+  /** Takes a decision that the log has. */
   decide(callId: string, answer: Answer): void {
     const question = this.#open.get(callId);
     if (!question) return;

@@ -5,12 +5,12 @@ import type { Message, ToolUseBlock } from '../../shared/messages.js';
 import type { StepRecord } from '../stores/store.js';
 import type { Answer, OpenQuestion } from './questions.js';
 
-/** What a run had asked and done when its process ended. The app that runs again asks the same, and is given the question that is open. */
+/** The calls and open questions of a run whose process ended. When the app runs again and asks the same, it gets the open question. */
 export class Resumption {
   readonly steps: readonly StepRecord[];
   readonly #answer: Message;
   #pending: readonly PendingQuestion[];
-  /** Calls without a result and without an open question. */
+  /** Calls that have neither a result nor an open question. */
   readonly #unanswered: Set<ToolUseBlock>;
 
   constructor(answer: Message, pending: readonly PendingQuestion[], steps: readonly StepRecord[]) {
@@ -25,7 +25,7 @@ export class Resumption {
     );
   }
 
-  /** The open question of a tool call with this input, once. */
+  /** Takes the open question of a tool call with this input. Each is taken once. */
   takeCall(name: string, input: unknown): PendingQuestion | null {
     return this.#take((question) =>
       this.#answer.content.some(
@@ -38,14 +38,14 @@ export class Resumption {
     );
   }
 
-  /** The id of a call of this tool with this input that was logged and has no result, once. */
+  /** Takes the id of a logged call of this tool with this input that has no result. Each is taken once. */
   takeUnanswered(name: string, input: unknown): string | null {
     const found = [...this.#unanswered].find((call) => call.name === name && same(call.input, input));
     if (found) this.#unanswered.delete(found);
     return found?.callId ?? null;
   }
 
-  /** The open question of `turn.ask`, once. */
+  /** Takes the open question of `turn.ask`. Each is taken once. */
   takeQuestion(name: string, payload: unknown): PendingQuestion | null {
     const isCall = (callId: string): boolean =>
       this.#answer.content.some((block) => block.type === 'tool_use' && block.callId === callId);
@@ -54,7 +54,7 @@ export class Resumption {
     );
   }
 
-  /** The open confirmation of `turn.confirm`, once. */
+  /** Takes the open confirmation of `turn.confirm`. Each is taken once. */
   takeConfirmation(name: string, input: unknown): PendingQuestion | null {
     return this.#take(
       (question) => question.kind === 'confirmation' && question.name === name && same(question.input, input),
@@ -68,12 +68,12 @@ export class Resumption {
   }
 }
 
-/** Equal as JSON, which is how the former process wrote it down. */
+/** Compares values as JSON, because the former process stored them so. */
 function same(kept: unknown, value: unknown): boolean {
   return isDeepStrictEqual(kept, value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 }
 
-/** A question of a former process. An answer that comes before the app has asked again waits for that. */
+/** An open question of a former process. An early answer waits until the app has asked again. */
 export class InheritedQuestion implements OpenQuestion {
   readonly callId: string;
   readonly runId: string;

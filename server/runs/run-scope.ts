@@ -15,7 +15,7 @@ import type { RunPort } from './run-port.js';
 import type { Asked, Confirmation, ToolCaller } from './tool-call.js';
 import { sleepUntil, Waits } from './waits.js';
 
-/** What an app and its tools do in a run, for as long as it lasts: after its end nothing of it has an effect. */
+/** The work of an app and its tools in a run. It has no effect after the end of the run. */
 export class RunScope implements ToolCaller {
   readonly run: LiveRun;
   readonly port: RunPort;
@@ -24,10 +24,10 @@ export class RunScope implements ToolCaller {
   readonly #controller = new AbortController();
   #clock: PausableTimer | null = null;
   #ended = false;
-  /** The batch of the last question, and what it is stored with. */
+  /** The batch of the last question, and the append that it belongs to. */
   #asked: { readonly with: object | null; readonly batch: string } | null = null;
   readonly waits: Waits;
-  /** Steps that are under way. */
+  /** Number of steps under way. */
   stepping = 0;
   #progress: Map<string, LoggedEventData['tool_progress']> | null = null;
 
@@ -79,12 +79,12 @@ export class RunScope implements ToolCaller {
   start(): void {
     const { runMs } = this.port.setting;
     this.#clock = new PausableTimer(runMs, () => {
-      // An app that hangs says nothing of its own.
+      // An app that hangs can't report it, so the gateway ends the run.
       this.#timeOut(`The app took longer than ${runMs} ms`, 'limits.runMs');
     });
   }
 
-  /** Takes one item of the app's output: what it yields is checked like what it says by its turn. @throws GatewayError */
+  /** Takes one item of the app's output, with the same checks as calls of the turn. @throws GatewayError */
   take(item: string | AppEvent): void {
     const type = typeof item === 'object' && item !== null ? item.type : null;
     if (type === 'data') {
@@ -96,7 +96,7 @@ export class RunScope implements ToolCaller {
     } else this.answer.item(item);
   }
 
-  /** Creates or replaces a data block of the answer. @throws GatewayError `INVALID_PARAMS` when the value does not fit the app's schema */
+  /** Creates or replaces a data block of the answer. @throws GatewayError `INVALID_PARAMS` if the value does not fit the app's schema */
   data(name: string, value: unknown, id: string): void {
     checkLogged(this.app.data, name, value, (error) => this.report(error, `data block ${name}`));
     this.append('data', { id, name, value });
@@ -113,20 +113,20 @@ export class RunScope implements ToolCaller {
     const batch = isQuestion && this.#batchOf(data as LoggedEventData['input_required']);
     const put = { type, runId: this.runId, ts: Date.now(), ...data, ...(batch && { batch }) };
     const due = type === 'tool_confirmation_required' && dueRecord(data as Confirmation);
-    // When it is due is stored with it. Where that fails, the run has no log any more.
+    // The due time is stored in the same append. If that fails, the run has lost its log.
     if (due) return void this.port.log.commit([put as EventDraft], { records: [due] }).catch(() => {});
     this.answer.event(put as EventDraft);
     if (batch) this.#asked = { with: this.port.log.gathering, batch };
   }
 
-  /** Questions that are stored together are one batch, named after its first: readers can show them together, and see where it ends. */
+  /** Questions in one append form one batch, named after the first, so that readers can show them together and know the last. */
   #batchOf({ callId }: { readonly callId: string }): string {
     const { gathering } = this.port.log;
     return gathering !== null && gathering === this.#asked?.with ? this.#asked.batch : callId;
   }
 
   async commit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): Promise<void> {
-    // An answer that was still being checked when the run ended comes too late.
+    // An answer that was still being checked at the end of the run comes too late.
     if (this.#ended) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
     const draft = { type, runId: this.runId, ts: Date.now(), ...data } as EventDraft;
     await this.port.log.commit([draft], { refusable: true });
@@ -143,7 +143,7 @@ export class RunScope implements ToolCaller {
     accept: (answer: Answer) => Promise<Answer | null>,
   ): Promise<Answer> {
     if (this.#ended) return new Promise(() => {});
-    // First, because it may be refused: what nobody was asked must not wait for an answer.
+    // Log the question first, because that may be refused: an unasked question must not wait for an answer.
     announce();
     return new Promise((resolve) => {
       const done = this.#pause();
@@ -166,11 +166,11 @@ export class RunScope implements ToolCaller {
     });
   }
 
-  /** Stops the run's clock while a person is waited for. */
+  /** Stops the run's clock while the run waits for a person. */
   #pause(): () => void {
     this.#clock?.pause();
     const { waitMs } = this.port.setting;
-    // How long somebody was waited for is known here alone.
+    // Only this process knows how long the run has waited, so a run with a limited wait is not parked.
     const noMore = Number.isFinite(waitMs) ? () => {} : this.waits.add(Number.POSITIVE_INFINITY);
     const wait = new PausableTimer(waitMs, () =>
       this.#timeOut(`Nobody answered within ${waitMs} ms`, 'limits.waitMs'),
@@ -185,7 +185,7 @@ export class RunScope implements ToolCaller {
     };
   }
 
-  /** Waits until then, while the clock of the run stands still. */
+  /** Sleeps until a time, while the clock of the run stands still. */
   async sleep(at: number): Promise<void> {
     if (at <= Date.now()) return;
     this.#clock?.pause();
@@ -223,7 +223,7 @@ export class RunScope implements ToolCaller {
     this.port.report(error, what);
   }
 
-  /** Asks for a person, and ends the run. */
+  /** Asks for a person to take over, and ends the run. */
   handOff(asked: HandOff): void {
     const { reason } = asked;
     const request: EventDraft = { type: 'hand_off_requested', runId: this.runId, ts: Date.now(), ...asked };
@@ -237,10 +237,10 @@ export class RunScope implements ToolCaller {
     this.port.warn('a run has timed out', { reason: message, option });
   }
 
-  /** The app failed: the run ends. */
+  /** Ends the run because its app failed. */
   fail(error: unknown): void {
     if (this.#ended) return;
-    // What is behind an error that clients may read is for the log alone.
+    // Only the log gets the cause of an error that clients may read.
     const unseen = isGatewayError(error) ? error.cause : error;
     if (unseen !== undefined || !isGatewayError(error)) this.report(unseen, 'the app failed');
     this.run.failure = { error };
@@ -248,13 +248,13 @@ export class RunScope implements ToolCaller {
     this.port.end({ stopReason: 'error', error: { code: String(code), message: String(message) } });
   }
 
-  /** Takes nothing more. Calls nobody's code. */
+  /** Takes nothing more. Calls no code of the app. */
   seal(): void {
     if (this.#ended) return;
     try {
       this.#flushProgress();
     } catch {
-      // The last progress does not fit the answer any more, which is at its end.
+      // The last progress no longer fits the answer, which has ended.
     }
     this.#ended = true;
     this.waits.stop();
@@ -262,7 +262,7 @@ export class RunScope implements ToolCaller {
     this.port.questions.dropRun(this.runId);
   }
 
-  /** Tells what still runs for it that it is over. */
+  /** Aborts the signal of everything that still runs for the app. */
   abort(reason: string): void {
     this.#controller.abort(new DOMException(reason, 'AbortError'));
   }

@@ -1,10 +1,10 @@
 import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/errors.js';
 import { ToolCallError } from './tool-error.js';
 
-/** Characters of a message that are kept. */
+/** Characters of an error message that are kept. */
 const MAX_MESSAGE = 2000;
 
-/** An error as JSON: one of the gateway's kinds is that again when it is read, others are plain. */
+/** An error as JSON. The gateway's own errors keep their kind; others become plain errors. */
 export type Failure =
   | { readonly kind: 'gateway'; readonly body: ErrorBody }
   | {
@@ -19,7 +19,7 @@ export type Failure =
       readonly code?: string | number;
     };
 
-/** Describes whatever was thrown. */
+/** Describes any thrown value. */
 export function failureOf(error: unknown): Failure {
   try {
     if (isGatewayError(error)) {
@@ -35,12 +35,12 @@ export function failureOf(error: unknown): Failure {
     const coded = typeof code === 'number' || typeof code === 'string' ? { code } : {};
     return { kind: 'other', name: short(String(name)), message: short(String(message)), ...coded };
   } catch {
-    // What is thrown may throw again when it is looked at.
+    // A thrown value may throw again when its fields are read.
     return { kind: 'other', name: 'Error', message: 'The step failed' };
   }
 }
 
-/** The error of a description, without the stack and the cause that it had. */
+/** The error of a description, without its original stack and cause. */
 export function toError(failure: Failure): Error {
   if (failure.kind === 'gateway') return GatewayError.fromJSON(failure.body);
   if (failure.kind === 'tool') return new ToolCallError(failure.call, failure.message);

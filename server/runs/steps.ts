@@ -5,13 +5,13 @@ import { type BegunStep, MAX_STEP_NAME, type StepContext } from '../apps/applica
 import type { StepRecord } from '../stores/store.js';
 import { type Failure, failureOf, toError } from './step-failure.js';
 
-/** What a step counts for besides its name and its outcome. */
+/** Size counted for each step besides its name and outcome, in characters. */
 const OVERHEAD = 100;
 
-/** How a step ended, as its record has it in JSON. Without a value: the function returned nothing. */
+/** The outcome of a step, as its record has it in JSON. Without a value, the function returned nothing. */
 type Outcome = { readonly value?: unknown } | { readonly error: Failure };
 
-/** What the steps of a run need of it. */
+/** The parts of a run that its steps use. */
 export interface StepScope {
   readonly runId: string;
   readonly signal: AbortSignal;
@@ -24,40 +24,40 @@ export interface StepScope {
   keep(steps: readonly StepRecord[]): Promise<unknown>;
 }
 
-/** The step that is under way, for calls out of its function. */
+/** The step under way, found by calls from inside its function. */
 const inside = new AsyncLocalStorage<{ readonly of: RunSteps; over: boolean }>();
 
-/** Id of a step that no other has, of any run: for idempotency keys of services that it calls. */
+/** A step id that is unique among all runs, for idempotency keys of services that the step calls. */
 function keyOf(runId: string, number: number): string {
   return `${runId}-${number}`;
 }
 
-/** Those of a former process's steps that had begun and not ended. */
+/** The steps of a former process that had begun and not ended. */
 export function begunSteps(left: readonly StepRecord[]): readonly BegunStep[] {
   return left
     .filter(({ outcome }) => outcome === undefined)
     .map(({ runId, number, name }) => ({ name, key: keyOf(runId, number) }));
 }
 
-/** The durable steps of one run, numbered by the order of their calls: what has ended in a former process is not done again. */
+/** The durable steps of one run, numbered in the order of their calls. A step that ended in a former process is not done again. */
 export class RunSteps {
   readonly #scope: StepScope;
   readonly #left: ReadonlyMap<number, StepRecord>;
   #last = 0;
   #size = 0;
-  /** The app is not the one that began the run: none of its further steps is what it seems. */
+  /** Set once the app turns out to differ from the one that began the run. None of its later steps can be matched. */
   #mismatch: GatewayError | null = null;
-  /** What is kept with the next append. */
+  /** The steps to keep with the next append. */
   #keeping: { readonly steps: StepRecord[]; readonly kept: Promise<unknown> } | null = null;
 
-  /** @param left What a former process has kept. */
+  /** @param left The steps that a former process kept. */
   constructor(scope: StepScope, left: readonly StepRecord[] = []) {
     this.#scope = scope;
     this.#left = new Map(left.map((step) => [step.number, step]));
     for (const { name, outcome = '' } of left) this.#size += sizeOf(name, outcome);
   }
 
-  /** @throws GatewayError as `Turn.step`; what the function throws; an `AbortError` once the run has ended */
+  /** @throws GatewayError as `Turn.step`; errors of the function; an `AbortError` once the run has ended */
   async run<T>(name: string, work: (context: StepContext) => T | Promise<T>): Promise<Wire<T>> {
     this.#check(name);
     const number = ++this.#last;
@@ -88,7 +88,7 @@ export class RunSteps {
     return resultOf(JSON.parse(outcome) as Outcome) as Wire<T>;
   }
 
-  /** Steps that begin or end together are one append, and so one sync of the disk. */
+  /** Keeps a step. Steps that begin or end together are one append, and so one disk sync. */
   #keep(step: StepRecord): Promise<unknown> {
     if (!this.#keeping) {
       const steps: StepRecord[] = [];
@@ -109,7 +109,7 @@ export class RunSteps {
     if (typeof name !== 'string' || name === '' || name.length > MAX_STEP_NAME)
       throw invalid(`A step has a name of 1 to ${MAX_STEP_NAME} characters`);
     const outer = inside.getStore();
-    // What a function has left behind may call on.
+    // Code that a step left running may call further steps.
     if (outer?.of === this && !outer.over)
       throw invalid(`Step ${JSON.stringify(name)} is called within another one; steps do not nest`);
   }
@@ -129,7 +129,7 @@ export class RunSteps {
     throw this.#mismatch;
   }
 
-  /** @throws GatewayError `INVALID_PARAMS` for what is no JSON, `PAYLOAD_TOO_LARGE` */
+  /** @throws GatewayError `INVALID_PARAMS` for a value that is not JSON, `PAYLOAD_TOO_LARGE` */
   #encode(name: string, value: unknown): string {
     let text: string | undefined;
     try {
@@ -161,7 +161,7 @@ export class RunSteps {
 
 const sizeOf = (name: string, outcome: string): number => name.length + outcome.length + OVERHEAD;
 
-/** What a step's call comes to, the first time and every other. */
+/** The result of a step's call, on the first and every later call. */
 function resultOf(outcome: Outcome): unknown {
   if ('error' in outcome) throw toError(outcome.error);
   return outcome.value;

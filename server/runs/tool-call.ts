@@ -14,7 +14,7 @@ import type { Answer } from './questions.js';
 import type { Resumption } from './resumption.js';
 import { ToolCallError } from './tool-error.js';
 
-/** What calls a tool: a run, or a call of its own. Once that is over, nothing of it has an effect. */
+/** The caller of a tool: a run, or a call outside of runs. Tools have no effect after it is over. */
 export interface ToolCaller {
   readonly gatewayId: string;
   readonly runId: string;
@@ -24,19 +24,21 @@ export interface ToolCaller {
   readonly user: UserContext | null;
   readonly session: ToolSession;
   readonly tools: ToolSet;
-  /** Tools that the sender brought along; the app's own go first. */
+  /** Tools that the sender brought along. The app's own tools take precedence. */
   readonly clientTools: readonly ClientTool[];
-  /** What a former process had asked in this run. */
+  /** The calls and open questions of a former process in this run. */
   readonly resumption: Resumption | null;
   /** Logs an event. */
   append<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): void;
-  /** The same, and waits until the store has it. @throws GatewayError `ALREADY_ANSWERED` once it is over */
+  /** Logs an event and waits until the store has it. @throws GatewayError `ALREADY_ANSWERED` once the caller is over */
   commit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): Promise<void>;
-  /** Logs a vote. Null where more of them are needed. @throws GatewayError `ALREADY_ANSWERED`, `GUARD_DENIED` */
+  /** Logs a vote. Null if more votes are needed. @throws GatewayError `ALREADY_ANSWERED`, `GUARD_DENIED` */
   vote(ballot: Omit<Ballot, 'sender'>): Promise<Answer | null>;
   /** The time by the store's clock, in milliseconds since the epoch. */
   now(): number;
-  /** Opens a question, tells the clients, and resolves with the accepted answer, or what was decided. Never resolves once it is over. */
+  /**
+   * Opens a question, tells the clients, and resolves with the accepted answer or another decision. Never resolves once the caller is over.
+   */
   ask(
     asked: Asked,
     announce: () => void,
@@ -47,10 +49,10 @@ export interface ToolCaller {
   report(error: unknown, what: string): void;
 }
 
-/** What a person is asked. */
+/** A question to a person. */
 export interface Asked {
   readonly callId: string;
-  /** Absent for a question, or a call of the client's. */
+  /** Absent for a plain question and for a call of a client's tool. */
   readonly confirmation?: Confirmation;
 }
 
@@ -59,13 +61,13 @@ export type Confirmation = LoggedEventData['tool_confirmation_required'];
 interface Call {
   readonly callId: string;
   readonly toolName: string;
-  /** The open question of a former process that this call takes up. */
+  /** The open question of a former process that this call continues. */
   readonly asked: PendingQuestion | null;
-  /** A former process has logged it. */
+  /** Whether a former process has logged the call. */
   readonly logged?: boolean;
 }
 
-/** Calls a tool within a run: logs the call, asks where it must, runs the handler or the client, logs the result. */
+/** Calls a tool within a run: logs the call, asks for confirmation if needed, runs the handler or the client, and logs the result. */
 export async function callTool(run: ToolCaller, name: string, input: unknown): Promise<unknown> {
   const asked = run.resumption?.takeCall(name, input) ?? null;
   const left = asked?.callId ?? run.resumption?.takeUnanswered(name, input) ?? null;
@@ -86,7 +88,7 @@ async function callLogged(run: ToolCaller, call: Call, input: unknown): Promise<
   }
 }
 
-/** Calls a tool outside of a run: its result as content, a failure as an error result. Never rejects. */
+/** Calls a tool outside of a run. Returns the result as content, and a failure as an error result. Never rejects. */
 export async function callToolAlone(run: ToolCaller, call: Call, input: unknown): Promise<ToolOutput> {
   try {
     return await traceTool(run, call, () => answerAlone(run, call, input));
@@ -106,13 +108,13 @@ async function answerAlone(run: ToolCaller, call: Call, input: unknown): Promise
 
 const CLIENT = { runsOn: 'client' } as const;
 
-/** Whether the user's client answers calls of a tool. The app's own tools go first. */
+/** Whether the user's client answers calls of a tool. The app's own tools take precedence. */
 function isClients({ tools, clientTools }: ToolCaller, name: string): boolean {
   if (Object.hasOwn(tools, name)) return tools[name]!.runsOn === 'client';
   return clientTools.some((tool) => tool.name === name);
 }
 
-/** Finds the tool, asks where it must, and lets it answer. */
+/** Finds the tool, asks for confirmation if needed, and runs it. */
 function perform(run: ToolCaller, call: Call, input: unknown): Promise<unknown> {
   const { toolName: name } = call;
   const tool: Tool<unknown, unknown> | undefined = Object.hasOwn(run.tools, name)
@@ -120,7 +122,7 @@ function perform(run: ToolCaller, call: Call, input: unknown): Promise<unknown> 
     : undefined;
   if (tool) return performOwn(run, tool, call, input);
   const brought = run.clientTools.find((other) => other.name === name);
-  // Not validated here: whoever sent the schema would choose which patterns run on the server.
+  // Not validated here: a sender's schema could bring patterns that take the server forever.
   if (brought) return askClient(run, brought.parameters ?? null, call, input);
   throw new ToolCallError(call, `There is no tool named ${name}`);
 }
@@ -136,7 +138,7 @@ async function performOwn(
   let input = tool.schema ? await validate(tool.schema, raw, 'input') : raw;
   const wants: Confirm =
     typeof tool.confirm === 'function' ? await tool.confirm(input, context) : tool.confirm;
-  // Of a call of a former process: a confirmation that is open stays open, and one that was given is not asked for again.
+  // A resumed call keeps its open confirmation, and is not confirmed again if it was before.
   const mustAsk = pending ? pending.kind === 'confirmation' : wants;
   if (pending?.kind === 'input') input = pending.input;
   if (mustAsk) {
@@ -175,7 +177,7 @@ function messageOf(
   return typeof confirmMessage === 'function' ? confirmMessage(input) : confirmMessage;
 }
 
-/** What a tool answered outside of a run: JSON is structured, and text for readers that know only that. */
+/** The output of a tool outside of runs. Other JSON becomes structured content, plus text for readers that know only text. */
 function toOutput(result: unknown): ToolOutput {
   if (isToolResult(result)) return result;
   if (result === undefined || result === null) return { content: [] };
@@ -199,7 +201,7 @@ function logResult(run: ToolCaller, call: Call, result: unknown): unknown {
   return structured ?? result;
 }
 
-/** Asks for confirmation and waits for the answer; `input` in it has been checked. */
+/** Asks for confirmation and waits for the answer. `input` in the answer is checked. */
 export function confirmation(
   run: ToolCaller,
   asked: Confirmation,
@@ -232,7 +234,7 @@ export function confirmation(
   );
 }
 
-/** Has the user's client answer a call. */
+/** Asks the user's client for the result of a call. */
 async function askClient(run: ToolCaller, schema: unknown, call: Call, input: unknown): Promise<unknown> {
   const asked = {
     callId: call.callId,
@@ -247,12 +249,12 @@ async function askClient(run: ToolCaller, schema: unknown, call: Call, input: un
   return answer.output;
 }
 
-/** Puts a question to the session's clients; the checked answer is in `output`. */
+/** Asks the session's clients a question. `output` in the answer is checked. */
 export function question(
   run: ToolCaller,
   asked: LoggedEventData['input_required'],
   options: {
-    /** It was put by a former process. */
+    /** Whether a former process has logged the question. */
     readonly announced: boolean;
     check?(output: unknown): Promise<unknown>;
   },
@@ -268,7 +270,7 @@ export function question(
         throw fieldError('output', 'an answer is required');
       const check = options.check ?? ((output: unknown) => output);
       const output = answer.approved === false ? null : await check(answer.output);
-      // What the person sent is logged; the app gets what its schema made of it.
+      // The log gets the person's answer; the app gets the output of its schema.
       await run.commit('input_result', { callId, name, output: answer.output ?? null, by: answer.by });
       return { ...answer, output };
     },
@@ -292,7 +294,7 @@ function toolContext(run: ToolCaller, callId: string): ToolContext {
   };
 }
 
-/** What the model and the clients may read of a failure: the gateway's own words, never those of an unknown error. */
+/** A failure as the model and clients may read it: the gateway's own words, never those of an unknown error. */
 function toFailure(run: ToolCaller, call: Call, error: unknown): ToolCallError {
   if (error instanceof ToolCallError) return error;
   if (isGatewayError(error)) {
@@ -303,7 +305,7 @@ function toFailure(run: ToolCaller, call: Call, error: unknown): ToolCallError {
   return new ToolCallError(call, 'The tool failed', { cause: error });
 }
 
-/** @throws GatewayError `INVALID_PARAMS` for what is no number that JSON has */
+/** @throws GatewayError `INVALID_PARAMS` for a value that is not a JSON number */
 function finite(value: unknown, field: string): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   throw fieldError(field, 'progress is a finite number');

@@ -2,7 +2,7 @@
 export class ToolCallError extends Error {
   readonly callId: string;
   readonly toolName: string;
-  /** Whether the person said no, as opposed to a failure. */
+  /** Whether a person denied the call, as opposed to a failure. */
   readonly denied: boolean;
 
   constructor(

@@ -1,18 +1,18 @@
 import { MAX_DELAY_MS } from '../async/deadline.js';
 
-/** A sleep looks at the clock so often at least, in milliseconds. */
+/** Longest time between two looks at the clock during a sleep, in milliseconds. */
 const LONGEST_MS = 60_000;
 
 export interface WaitsOptions {
-  /** How long a run only waits before that is said; milliseconds. */
+  /** Time of pure waiting after which `parked` is called, in milliseconds. */
   readonly parkMs: number;
-  /** Whether something else is under way, which would be lost. */
+  /** Whether other work is under way, which parking would lose. */
   readonly busy: () => boolean;
-  /** The run only waits, until then at least. */
+  /** Called when the run only waits, at least until a time. */
   readonly parked: (until: number) => void;
 }
 
-/** What a run waits for: its time, or people. */
+/** The waits of a run for times and for people. */
 export class Waits {
   readonly #options: WaitsOptions;
   readonly #until = new Set<{ readonly at: number }>();
@@ -22,7 +22,7 @@ export class Waits {
     this.#options = options;
   }
 
-  /** It waits until then, in milliseconds since the epoch; `Infinity`: for somebody. Returns what ends that. */
+  /** Adds a wait until a time in milliseconds since the epoch, or for a person with `Infinity`. Call the returned function at its end. */
   add(at: number): () => void {
     const wait = { at };
     this.#until.add(wait);
@@ -33,7 +33,7 @@ export class Waits {
     };
   }
 
-  /** It does something besides. */
+  /** Called when the run does something while it waits. */
   used(): void {
     if (this.#until.size > 0) this.#arm();
   }
@@ -62,7 +62,7 @@ export async function sleepUntil(at: number, signal: AbortSignal): Promise<void>
         clearTimeout(timer);
         reject(signal.reason);
       };
-      // The clock may be set meanwhile: it is looked at again.
+      // The system clock may change meanwhile, so it is read again.
       const timer = setTimeout(
         () => {
           signal.removeEventListener('abort', over);

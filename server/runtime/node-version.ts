@@ -1,9 +1,9 @@
 import { GatewayError } from '../../shared/errors.js';
 
-/** The oldest Node this runs on, as `engines` of the package says. */
+/** The oldest supported Node, as in the package's `engines`. */
 export const OLDEST_NODE = { major: 20, minor: 19 } as const;
 
-// Imported first by every entry: older versions would fail later, each with words of its own about some function that it lacks.
+// Every entry imports this module first. Older versions would fail later, with unclear errors about missing functions.
 const { node } = process.versions;
 const [major = 0, minor = 0] = node.split('.').map(Number);
 if (major < OLDEST_NODE.major || (major === OLDEST_NODE.major && minor < OLDEST_NODE.minor)) {

@@ -4,7 +4,7 @@ import { GatewayError } from '../../shared/errors.js';
  * Loads an optional peer dependency.
  *
  * @param user The function or command that needs it, for the error's text.
- * @param beside Peers of its own that have to be installed with it.
+ * @param beside Peers of the dependency that must be installed with it.
  * @throws GatewayError `INTERNAL` naming the package to install
  */
 export async function loadPeer<Module>(

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 
 const LOOK_MS = 500;
 const SHELL = /^-?(?:ba|da|z|k|a)?sh$/;
-/** A script that starts a script, and so on, is deeper than anybody writes. */
+/** Most shells that are looked through, in case scripts start scripts. */
 const DEEPEST = 8;
 
 /**
- * Calls back once when what started this process has ended. npm runs its scripts in a shell: that dies of a signal for npm and passes nothing
- * on, or outlives an npm that was killed, and waits for this process.
+ * Calls back once when the starter of this process has ended. npm runs scripts in a shell. On a signal to npm, that shell dies without
+ * passing the signal on; if npm is killed, the shell stays and waits for this process.
  */
 export function onOrphaned(ended: () => void): void {
   const parent = process.ppid;
@@ -20,7 +20,7 @@ export function onOrphaned(ended: () => void): void {
   }, LOOK_MS).unref();
 }
 
-/** The processes above one that is a shell, up to the first that is none: whoever ran the script. */
+/** The processes above a shell, up to the first that is not one, which ran the script. */
 function startersAbove(pid: number): readonly number[] {
   const starters: number[] = [];
   for (let at = lookUp(pid); at && SHELL.test(at.name) && starters.length < DEEPEST; at = lookUp(at.parent)) {
@@ -29,13 +29,13 @@ function startersAbove(pid: number): readonly number[] {
   return starters;
 }
 
-/** What the system says of a process; undefined where it says nothing. */
+/** Name and parent of a process; undefined if the system does not tell. */
 function lookUp(pid: number): { readonly name: string; readonly parent: number } | undefined {
   try {
     const [, name, parent] = /\((.*)\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))!;
     return { name: name!, parent: Number(parent) };
   } catch {
-    // Not Linux, then. What is slim has no ps.
+    // Not Linux. Slim systems have no `ps`.
   }
   try {
     const said = execFileSync('ps', ['-o', 'ppid=', '-o', 'comm=', '-p', String(pid)], {

@@ -10,21 +10,21 @@ interface PinoPretty {
   readonly default: (options: object) => NodeJS.WritableStream;
 }
 
-/** How a process logs. */
+/** Settings of a process's log. */
 export interface ProcessLogOptions {
-  /** The least level that is written, as `LOG_LEVEL` has it: empty is unset. @default 'info' */
+  /** The lowest level that is written, from `LOG_LEVEL`. Empty means unset. @default 'info' */
   readonly level?: string | undefined;
   /** @default process.stderr */
   readonly stream?: NodeJS.WriteStream & { readonly fd: number };
-  /** A file whose own pino is taken before that of this package. */
+  /** A file whose own pino takes precedence over this package's. */
   readonly near?: string | undefined;
 }
 
 /**
- * The log of a process that a command has started: pino where it is installed, in lines that people can read where they are read on a
- * terminal and pino-pretty is installed too; else lines of JSON of the same form.
+ * The log of a process that a command has started. Uses pino if installed, with readable lines if the output is a terminal and pino-pretty
+ * is installed too. Otherwise writes lines of JSON in the same form.
  *
- * @throws GatewayError `INVALID_REQUEST` for a level that there is not
+ * @throws GatewayError `INVALID_REQUEST` for an unknown level
  */
 export async function processLogger({
   level: given,
@@ -68,7 +68,7 @@ async function loadNear<Module>(name: string, near: string | undefined): Promise
   return null;
 }
 
-/** The same log for a gateway whose start and end its command tells of by itself. */
+/** The same log without the start and end of the gateway, for commands that report these themselves. */
 export function withoutLife(logger: Required<Logger>): Logger {
   return {
     debug: (details, message) => logger.debug(details, message),

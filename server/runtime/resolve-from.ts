@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** Where a package is for a file, if it is there. */
+/** Path of a package as seen from a file, if installed. */
 export function resolveFrom(file: string | URL, name: string): string | undefined {
   try {
     return createRequire(file).resolve(name);

@@ -1,11 +1,11 @@
 import { onOrphaned } from './orphaned.js';
 
 /**
- * Has SIGINT and SIGTERM end this process in good order, and so the end of its terminal, and of npm or npx where one of them started it. A
- * second SIGINT or SIGTERM does not wait for runs to finish.
+ * Ends this process in good order on SIGINT and SIGTERM, and at the end of its terminal, or of the npm or npx that started it. A second
+ * SIGINT or SIGTERM does not wait for runs to finish.
  *
- * @param close What is done before the end.
- * @param failed Told why that failed; the process ends all the same, with 1.
+ * @param close Called before the end.
+ * @param failed Called if that fails. The process still ends, with code 1.
  */
 export function stopOnSignals(close: () => Promise<void>, failed: (error: unknown) => void): void {
   let isStopping = false;
@@ -25,7 +25,7 @@ export function stopOnSignals(close: () => Promise<void>, failed: (error: unknow
     stop();
   };
   process.on('SIGINT', stopAtOnce).on('SIGTERM', stopAtOnce);
-  // Of the end of a terminal the system, the shell and npm all tell, each in its time: that nobody has lost patience.
+  // The system, the shell and npm each report the end of a terminal, at different times. Repeated SIGHUP is not impatience.
   process.on('SIGHUP', stop);
   if (process.env.npm_lifecycle_event !== undefined) onOrphaned(stop);
 }

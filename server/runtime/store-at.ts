@@ -2,7 +2,7 @@ import { GatewayError } from '../../shared/errors.js';
 import { memoryStore } from '../stores/memory.js';
 import type { Store } from '../stores/store.js';
 
-/** Stores that several gateways share, by the scheme of the URL that names one. What they need is loaded with them. */
+/** Loads the stores that several gateways share, by scheme of their URL. */
 const SHARED: Readonly<Record<string, (url: string) => Promise<Store>>> = {
   redis: redisAt,
   rediss: redisAt,
@@ -10,23 +10,23 @@ const SHARED: Readonly<Record<string, (url: string) => Promise<Store>>> = {
   postgresql: postgresAt,
 };
 
-/** A drive of Windows has one letter. */
+/** Two letters at least: a single one is a drive of Windows. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):\/\//i;
 
 /**
- * Whether gateways share the store that is kept there.
+ * Whether gateways can share the store at a place.
  *
- * @param place A file, `memory`, or the URL of a store that is shared.
- * @throws GatewayError `INVALID_REQUEST` for a URL of anything else
+ * @param place A file, `memory`, or the URL of a shared store.
+ * @throws GatewayError `INVALID_REQUEST` for any other URL
  */
 export function isSharedPlace(place: string): boolean {
   return sharedAt(place) !== undefined;
 }
 
 /**
- * The store that is kept at a place: in an SQLite file, in memory, or where a URL says (`redis:`, `rediss:`, `postgres:`, `postgresql:`).
+ * The store at a place: an SQLite file, `memory`, or a URL (`redis:`, `rediss:`, `postgres:`, `postgresql:`).
  *
- * @throws GatewayError `INVALID_REQUEST` for a URL of anything else
+ * @throws GatewayError `INVALID_REQUEST` for any other URL
  */
 export async function storeAt(place: string): Promise<Store> {
   if (place === 'memory') return memoryStore();
@@ -36,12 +36,12 @@ export async function storeAt(place: string): Promise<Store> {
   return sqliteStore({ path: place });
 }
 
-/** A place as it may be told of: a URL without its password, and without all that could hold one. */
+/** A place for display: a URL without its password, and without every part that could contain one. */
 export function shownPlace(place: string): string {
   return place.replace(/^([a-z][a-z0-9+.-]+:\/\/)(?:[^/?#]*@)?([^?#]*).*$/is, '$1$2');
 }
 
-/** Where sessions are kept, as a sentence for who started a gateway. */
+/** A sentence that tells the person who started a gateway where sessions are kept. */
 export function toldPlace(place: string): string {
   const kept = `Sessions are kept in ${shownPlace(place)}`;
   return isSharedPlace(place) ? `${kept}, which other gateways may share.` : `${kept}.`;

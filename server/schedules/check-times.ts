@@ -3,11 +3,11 @@ import type { ScheduleTimes } from '../../shared/schedules.js';
 import type { Limits } from '../config/limits.js';
 import { occurrencesOf, shortestGap } from './occurrences.js';
 
-/** The last instant that a date can have, in milliseconds since the epoch. */
+/** Latest time of a date, in milliseconds since the epoch. */
 const LAST = 8.64e15;
 
 /**
- * Whether a schedule can be set.
+ * Checks whether a schedule can be set.
  *
  * @param now The time, in milliseconds since the epoch
  * @throws GatewayError `INVALID_PARAMS` naming the field

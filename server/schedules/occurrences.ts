@@ -2,36 +2,36 @@ import type { Cron } from 'croner';
 import { fieldError } from '../../shared/errors.js';
 import type { ScheduleTimes } from '../../shared/schedules.js';
 
-/** Instants that are counted one by one; of what was missed beyond that it is known that it was. */
+/** Most missed instants that are counted one by one. The number of further ones stays unknown. */
 const COUNTED = 10_000;
-/** Instants that are looked for before others get their turn: one takes a tenth of a millisecond. */
+/** Instants computed before the loop yields. One takes a tenth of a millisecond. */
 const SLICE = 50;
-/** Gaps of a cron expression that are looked at for one that is too short. */
+/** Gaps of a cron expression that are checked for one that is too short. */
 const GAPS = 50;
 
 /** The instants of a schedule, in milliseconds since the epoch. */
 export interface Occurrences {
-  /** The first one behind a time; null where there is none. */
+  /** The first instant after a time; null if there is none. */
   after(time: number): number | null;
-  /** The last one that is not behind a time by which some have passed. */
+  /** The last instant at or before a time, if some have passed by then. */
   upTo(time: number): number;
 }
 
-/** What passed of a schedule by a time. */
+/** The passed instants of a schedule. */
 export interface Passed {
-  /** The last instants that are not behind that time, in order. */
+  /** The last passed instants, in order. */
   readonly last: readonly number[];
-  /** How many there are from the first one on. */
+  /** Number of passed instants from the first one on. */
   readonly count: number;
-  /** The one after them; null where there is none. */
+  /** The next instant; null if there is none. */
   readonly nextAt: number | null;
 }
 
 /**
  * The instants of a schedule.
  *
- * @param setAt From when a number of milliseconds counts
- * @throws GatewayError `INVALID_PARAMS` naming the field: a cron expression or a zone that there is not
+ * @param setAt Time from which a number of milliseconds counts
+ * @throws GatewayError `INVALID_PARAMS` naming the field: an invalid cron expression or an unknown zone
  */
 export async function occurrencesOf({ at, every, zone }: ScheduleTimes, setAt: number): Promise<Occurrences> {
   if (every === undefined) return { after: (time) => (at! > time ? at! : null), upTo: () => at! };
@@ -53,7 +53,7 @@ async function cronOf(every: string, zone: string): Promise<Cron> {
   } catch {
     throw fieldError('zone', `there is no time zone ${JSON.stringify(zone)}`);
   }
-  // Few gateways have schedules: the library is loaded with the first.
+  // Load the library with the first schedule: few gateways have any.
   const { Cron } = await import('croner');
   try {
     return new Cron(every, { timezone: zone, paused: true, mode: '5-or-6-parts' });
@@ -63,9 +63,9 @@ async function cronOf(every: string, zone: string): Promise<Cron> {
 }
 
 /**
- * What has passed by a time, from an instant on that has. Others get their turn meanwhile.
+ * The instants that have passed by a time, from a given passed instant on. Yields to other work meanwhile.
  *
- * @param kept How many of the last ones are named
+ * @param kept Number of last instants to list
  */
 export async function passedBy(
   occurrences: Occurrences,
@@ -82,7 +82,7 @@ export async function passedBy(
   return { last: [occurrences.upTo(time)], count: COUNTED, nextAt: occurrences.after(time) };
 }
 
-/** The shortest time between two of the next instants. */
+/** The shortest time between consecutive future instants, as far as they are checked. */
 export function shortestGap(occurrences: Occurrences, from: number): number {
   let shortest = Number.POSITIVE_INFINITY;
   let last = occurrences.after(from);

@@ -2,25 +2,25 @@ import type { UserContext } from '../../shared/contract.js';
 import type { Schedule } from '../../shared/schedules.js';
 import type { RecordChange, StoredRecord } from '../stores/records.js';
 
-/** The kind of records that schedules are. */
+/** Kind of the records of schedules. */
 export const SCHEDULE = 'schedule';
 
-/** A schedule as its record has it. */
+/** A schedule in its record. */
 export interface KeptSchedule {
-  /** Of the conversation that it was set in: it ends with that. */
+  /** Epoch of the conversation in which it was set. The schedule ends with it. */
   readonly epoch: string;
-  /** `nextAt` is the instant that is due. */
+  /** The schedule. Its `nextAt` is the instant that is due. */
   readonly schedule: Schedule;
-  /** Who set it. */
+  /** The user who set it. */
   readonly user: UserContext;
-  /** The same, where a session is not one person's alone. */
+  /** Id of that user, if the session is shared between people. */
   readonly senderId?: string;
 }
 
 export const keptOf = ({ value }: Pick<StoredRecord, 'value'>): KeptSchedule =>
   JSON.parse(value) as KeptSchedule;
 
-/** Keeps a schedule, due at its next instant, in the place of the record of a token; 0: where there is none. */
+/** Writes a schedule, due at its next instant. Replaces the record with this token; 0 means that there must be none. */
 export function keeping(kept: KeptSchedule, token: number): RecordChange {
   const { id, nextAt } = kept.schedule;
   return { kind: SCHEDULE, id, dueAt: nextAt, value: JSON.stringify(kept), token };

@@ -4,10 +4,10 @@ import { toJSONSchema, type z } from 'zod';
 import { isPromise } from '../async/maybe-promise.js';
 import { type AnySchema, isPlainObject, isStandardSchema, type JsonSchema } from './schema.js';
 
-/** Callers see the input side of a schema, before defaults and transforms; results leave by the output side. */
+/** Side of a schema: callers see the input, before defaults and transforms; results have the output form. */
 export type SchemaSide = 'input' | 'output';
 
-/** A converted schema; null where no converter could, and then `problem` says why. */
+/** A converted schema. Null if no converter succeeded; `problem` then gives the reason. */
 export interface JsonSchemaConversion {
   readonly schema: JsonSchema | null;
   readonly problem?: string;
@@ -17,8 +17,8 @@ type Standard = StandardSchemaV1['~standard'] & Partial<StandardJSONSchemaV1['~s
 type ZodToJsonSchema = (schema: unknown, options: Readonly<Record<string, unknown>>) => JsonSchema;
 
 /**
- * Writes one side of a schema as JSON Schema, by the first converter that understands it. Never throws. An empty conversion of
- * a schema that does not accept everything is a problem, since readers take it for "accepts anything".
+ * Converts one side of a schema to JSON Schema, with the first converter that supports it. Never throws. An empty result for a schema that
+ * does not accept everything is a problem, because readers take it for "accepts anything".
  */
 export function toJsonSchema(schema: AnySchema, side: SchemaSide): JsonSchemaConversion {
   try {
@@ -44,7 +44,7 @@ export function toJsonSchema(schema: AnySchema, side: SchemaSide): JsonSchemaCon
   }
 }
 
-/** What leaves the gateway is written as JSON, where a date is a string. Zod leaves it to us to say so. */
+/** Converts the output side. Output is written as JSON, in which a date is a string, but zod leaves that mapping to its caller. */
 function convertOutput(schema: StandardSchemaV1): JsonSchema | null {
   try {
     return convert(schema, 'output');
@@ -58,7 +58,7 @@ function convertOutput(schema: StandardSchemaV1): JsonSchema | null {
         : ('throw' as const);
     };
     const converted = toJSONSchema(schema as never, { io: 'output', unrepresentable }) as JsonSchema;
-    // A schema of an older zod does not ask, and has nothing instead of what it cannot represent.
+    // An older zod does not call back, and omits values that it cannot represent.
     if (!asked) throw error;
     return converted;
   }
@@ -69,14 +69,14 @@ function convert(schema: StandardSchemaV1, side: SchemaSide): JsonSchema | null 
   if (standard.jsonSchema) return standard.jsonSchema[side]({ target: 'draft-2020-12' });
   if (standard.vendor !== 'zod') return null;
   if ('_zod' in schema) return toJSONSchema(schema as never, { io: side }) as JsonSchema;
-  // Its converter answers a zod 4 schema with an empty object, so only zod 3 may reach it.
+  // Only for zod 3: the converter returns an empty object for a zod 4 schema.
   const options = { pipeStrategy: side, effectStrategy: side === 'input' ? 'input' : 'any' };
   return loadZodToJsonSchema()(schema, options);
 }
 
 let zodToJsonSchema: ZodToJsonSchema | undefined;
 
-/** Loaded when the first zod 3 schema is converted: most gateways have none. */
+/** Loaded with the first zod 3 schema, because most gateways have none. */
 function loadZodToJsonSchema(): ZodToJsonSchema {
   zodToJsonSchema ??= (
     createRequire(import.meta.url)('zod-to-json-schema') as { zodToJsonSchema: ZodToJsonSchema }
@@ -90,7 +90,7 @@ function isEmpty(schema: JsonSchema): boolean {
 
 const PROBES: readonly unknown[] = [null, true, 0, '', [], {}];
 
-/** Whether an empty schema is the truth. Zod says so itself; others are asked to judge a value of each JSON type. */
+/** Whether a schema accepts everything. Zod says so itself; other schemas are tested with a value of each JSON type. */
 function acceptsAll(schema: StandardSchemaV1, side: SchemaSide): boolean {
   if (schema['~standard'].vendor === 'zod') return isZodAny(schema, side, 0);
   return PROBES.every((probe) => {
@@ -113,7 +113,7 @@ interface ZodDefinition {
 
 const MAX_WRAPPERS = 16;
 
-/** Looks through optional, default, pipe, lazy and zod 3 effects for `any` or `unknown`. */
+/** Whether a schema is `any` or `unknown` below optional, default, pipe, lazy and zod 3 effects. */
 function isZodAny(schema: unknown, side: SchemaSide, depth: number): boolean {
   const zod = schema as
     | { readonly _zod?: { readonly def: ZodDefinition }; readonly _def?: ZodDefinition }
@@ -127,7 +127,7 @@ function isZodAny(schema: unknown, side: SchemaSide, depth: number): boolean {
     def.typeName === 'ZodUnknown'
   )
     return true;
-  // A transform at the end of a chain can be anything, so its output is not known to be everything.
+  // The output of a final transform is unknown.
   if (def.typeName === 'ZodEffects' && side === 'output') return false;
   const inner = def.innerType ?? def.schema ?? (side === 'input' ? def.in : def.out) ?? def.getter?.();
   return inner !== undefined && isZodAny(inner, side, depth + 1);

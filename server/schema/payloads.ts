@@ -4,7 +4,7 @@ import { toJsonSchema } from './json-schema.js';
 
 const payloadLists = new WeakMap<object, readonly PayloadSummary[]>();
 
-/** Declared channels, custom events, data blocks or questions, sorted by name, with what is written in them. Converted once. */
+/** Summaries of declared channels, custom events, data blocks or questions, sorted by name, with the JSON Schemas of their payloads. */
 export function listPayloads(schemas: Readonly<Record<string, StandardSchemaV1>>): readonly PayloadSummary[] {
   let list = payloadLists.get(schemas);
   if (!list) {

@@ -13,10 +13,10 @@ type Fault = ReturnType<Validator['validate']>['errors'][number];
 const validators = new WeakMap<JsonSchema, Validator>();
 
 /**
- * Validates with a plain JSON Schema, interpreted: no code is generated from it. The first fault ends the check, so that a
- * hostile value cannot make a long list of faults.
+ * Validates with a plain JSON Schema by interpretation, without generated code. Stops at the first fault, so that a hostile value cannot
+ * produce a long list.
  *
- * @throws GatewayError `INTERNAL` for a schema that cannot be used (an unknown `$ref`, an invalid pattern).
+ * @throws GatewayError `INTERNAL` for an unusable schema (an unknown `$ref`, an invalid pattern).
  */
 export function validateJsonSchema(schema: JsonSchema, value: unknown): Verdict {
   if (value === undefined) return { issues: [{ path: '', message: 'A value is required' }] };
@@ -24,7 +24,7 @@ export function validateJsonSchema(schema: JsonSchema, value: unknown): Verdict 
   try {
     return judge(validator, value);
   } catch {
-    // The validator refuses `undefined` and functions, which host code passes for absent properties: judge the wire form.
+    // The validator refuses `undefined` and functions, which host code passes for absent properties. Check the wire form instead.
     return judgeWireForm(validator, value);
   }
 }
@@ -41,7 +41,7 @@ function judgeWireForm(validator: Validator, value: unknown): Verdict {
   try {
     return judge(validator, text === undefined ? null : JSON.parse(text));
   } catch (cause) {
-    // It writes property names into pointers, and half a surrogate pair has no URI form (RFC 3986).
+    // The validator writes property names into pointers, and half a surrogate pair has no URI form (RFC 3986).
     if (cause instanceof URIError) {
       return { issues: [{ path: '', message: 'A property name is not valid Unicode' }] };
     }
@@ -72,7 +72,7 @@ function draftOf(schema: JsonSchema): SchemaDraft {
   return draft[1] === undefined ? '2019-09' : (draft[1] as SchemaDraft);
 }
 
-/** Drops the faults that only say that something inside them is at fault. */
+/** Drops faults that only repeat a fault inside them. */
 function innermost(faults: readonly Fault[]): Issue[] {
   const leaves = faults.filter(
     (fault) => !faults.some((other) => other.instanceLocation.startsWith(`${fault.instanceLocation}/`)),
@@ -83,7 +83,7 @@ function innermost(faults: readonly Fault[]): Issue[] {
   }));
 }
 
-/** Turns a JSON Pointer fragment (RFC 6901, section 6) into a dotted path. */
+/** Converts a JSON Pointer fragment (RFC 6901, section 6) to a dotted path. */
 function dotted(pointer: string): string {
   return pointer
     .split('/')

@@ -4,17 +4,16 @@ import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { type Issue, validateJsonSchema } from './plain-json-schema.js';
 import { type AnySchema, isPlainObject, isStandardSchema, type SchemaOutput } from './schema.js';
 
-// A caller can make as many faults as the body has bytes, and some libraries quote its keys.
+// A caller can cause as many faults as the body has bytes, and some libraries quote its keys.
 const MAX_ISSUES = 32;
 const MAX_TEXT = 512;
 
 /**
- * Validates a value and returns what the schema makes of it: defaults filled in, transforms applied. A schema that validates
- * synchronously answers synchronously.
+ * Validates a value and returns the schema's output, with defaults and transforms applied. Synchronous if the schema is.
  *
- * @param what Names the value in the error, as in 'params of tasks:create'.
+ * @param what Name of the value in the error, such as 'params of tasks:create'.
  * @throws GatewayError `INVALID_PARAMS` with `details: { path, message }[]`, paths relative to the value (`tags.0`);
- *   `INVALID_REQUEST` for a schema of an unknown kind. What the schema's own code throws passes through.
+ *   `INVALID_REQUEST` for a schema of an unknown kind. Errors of the schema's own code pass through.
  */
 export function validate<Schema extends AnySchema>(
   schema: Schema,
@@ -27,12 +26,12 @@ export function validate<Schema extends AnySchema>(
   ) as MaybePromise<SchemaOutput<Schema>>;
 }
 
-/** What a check found: the value as the schema made it, or why it is invalid. */
+/** The result of a check: the schema's output, or the faults. */
 export type Outcome =
   | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly Issue[] };
 
-/** Like `validate`, with the issues returned instead of thrown. */
+/** Like `validate`, but returns the issues instead of throwing them. */
 export function check(schema: AnySchema, value: unknown): MaybePromise<Outcome> {
   if (isStandardSchema(schema)) {
     const result = schema['~standard'].validate(value);
@@ -63,7 +62,7 @@ function outcomeOf(result: StandardSchemaV1.Result<unknown>): Outcome {
   return result.issues ? { issues: issuesOf(result) } : result;
 }
 
-/** What is wrong, fault by fault. */
+/** The faults of a value, one by one. */
 export function issuesOf({
   issues,
 }: {
@@ -72,14 +71,14 @@ export function issuesOf({
   return issues.flatMap((issue) => faultsOf(issue, []));
 }
 
-/** What zod says beyond the standard. */
+/** An issue of zod, with fields beyond the standard. */
 interface ZodIssue extends StandardSchemaV1.Issue {
   readonly code?: unknown;
   readonly keys?: unknown;
   readonly errors?: unknown;
 }
 
-/** Faults with the path of the field itself: zod names unknown fields in the text alone, and of a union says only that it failed. */
+/** Faults with the path of the field itself. Zod names unknown fields only in its text, and for a union reports only that it failed. */
 function faultsOf(issue: ZodIssue, above: readonly PropertyKey[]): readonly Issue[] {
   const { code, keys, errors, message } = issue;
   const path = [...above, ...(issue.path ?? []).map((part) => (typeof part === 'object' ? part.key : part))];
@@ -93,7 +92,7 @@ function faultsOf(issue: ZodIssue, above: readonly PropertyKey[]): readonly Issu
   return [{ path: path.map(String).join('.'), message }];
 }
 
-/** Whether a branch of a union is for values of another type, and so not the one that was meant. */
+/** Whether a branch of a union is for values of another type, and thus not the intended one. */
 function isOtherType({ code, path }: ZodIssue): boolean {
   return code === 'invalid_type' && (path ?? []).length === 0;
 }

@@ -23,30 +23,31 @@ import { toNewRun } from './run-record.js';
 import type { Session } from './session.js';
 import type { SessionRuns } from './session-runs.js';
 
-/** A message that was accepted, or the run that its key had started before. */
+/** An accepted message, or the run that the same key started before. */
 export type AcceptedRun =
   | {
       /** Number of runs before it. */
       readonly position: number;
       /** Place just before `message_accepted`. */
       readonly cursor: string;
-      /** As it was accepted, where that is not as it was sent. */
+      /** The accepted message, if it differs from the sent one. */
       readonly message?: Message;
     }
   | { readonly duplicate: RunRecord };
 
-/** Where a message is to stand. */
+/** The place that a message is to take in the conversation. */
 export interface Standing {
-  /** Where it does not follow the last one, and who says so: whatever runs or waits by then ends in the same append. */
+  /** The place, unless it is behind the last message, and the user who chose it. Runs that are active or queued end in the same append. */
   readonly at?: (Place & { readonly by: string }) | undefined;
-  /** What it has to come behind, as `lastMessage` has it. @default whatever does */
+  /** Id of the message that must be the last one (see `lastMessage`). @default any */
   readonly behind?: string | null | undefined;
 }
 
 /**
  * Accepts a message as a new run.
  *
- * @throws GatewayError `SESSION_BUSY`, `QUEUE_FULL`, `SESSION_CLOSED`, `MESSAGE_NOT_FOUND`, `HISTORY_MOVED`, `OVERLOADED` when the store can't take it.
+ * @throws GatewayError `SESSION_BUSY`, `QUEUE_FULL`, `SESSION_CLOSED`, `MESSAGE_NOT_FOUND`, `HISTORY_MOVED`, `OVERLOADED` if the store
+ * can't take it.
  */
 export function accept(
   runs: SessionRuns,
@@ -54,7 +55,7 @@ export function accept(
   { at, behind }: Standing = {},
 ): Promise<AcceptedRun> {
   const { run, tip, control } = runs.session.writer?.state ?? {};
-  // Behind the answer that is being written it has to wait for that; while a person has control it comes last.
+  // A message behind the answer that is being written waits for that answer. While a person has control, it comes last.
   const behindAnswer = at && 'parent' in at && at.parent === (control ? tip : run?.message.id);
   if (!at || behindAnswer) return acceptAt(runs, request, { behind });
   if (request.onBusy === 'reject') runs.queue.check('reject');
@@ -68,9 +69,9 @@ export function accept(
 }
 
 /**
- * Answers a message again, as a new run. Whatever runs or waits ends in the same append.
+ * Answers a message again, as a new run. Runs that are active or queued end in the same append.
  *
- * @param messageId Of that message, or of an answer to it. @default the last one that is no answer
+ * @param messageId Id of that message, or of an answer to it. @default the last one that is no answer
  * @throws GatewayError as `accept`
  */
 export async function regenerate(
@@ -90,9 +91,10 @@ export async function regenerate(
 }
 
 /**
- * Has the conversation end at another message, or go on from one as it did last. Whatever runs or waits ends in the same append.
+ * Moves the end of the conversation to another message, or to the latest version behind one. Runs that are active or queued end in the same
+ * append.
  *
- * @throws GatewayError `MESSAGE_NOT_FOUND`, `SESSION_CLOSED`, `OVERLOADED` when the store can't take it
+ * @throws GatewayError `MESSAGE_NOT_FOUND`, `SESSION_CLOSED`, `OVERLOADED` if the store can't take it
  */
 export async function move(runs: SessionRuns, goal: Goal, by: string): Promise<HistoryPlace> {
   const view = runs.session.writer?.view;
@@ -117,14 +119,14 @@ export async function move(runs: SessionRuns, goal: Goal, by: string): Promise<H
   );
 }
 
-/** The writer of a session that was held before the store was asked: it may have been lost since, or a close have begun. */
+/** The writer of a session that was held before the store was asked. The log may have been lost since, or a close may have begun. */
 function writerOf({ writer, closing, holding }: Session): LogWriter {
   if (writer && !closing) return writer;
   if (holding.isLost) throw notTried(new Error('The log was lost'));
   throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
 }
 
-/** Does something with a move, again where the conversation has changed before that is stored. */
+/** Plans a move and works with it. Plans again if the conversation changed before the move was stored. */
 async function moving<Outcome>(
   runs: SessionRuns,
   by: string,
@@ -141,7 +143,7 @@ async function moving<Outcome>(
   }
 }
 
-/** @throws GatewayError `HISTORY_MOVED` where a message would come behind another one than it has to */
+/** @throws GatewayError `HISTORY_MOVED` if the last message is not the expected one */
 export function assertBehind(state: SessionState, behind: string | null | undefined): void {
   const last = lastMessage(state);
   if (behind === undefined || behind === last) return;
@@ -150,28 +152,28 @@ export function assertBehind(state: SessionState, behind: string | null | undefi
   throw new GatewayError({ code: 'HISTORY_MOVED', message, details });
 }
 
-/** Resolves once no message is on its way to the store: what comes last is known. */
+/** Resolves once no message is on its way to the store, so that the last message is known. */
 async function othersAccepted({ queue, session }: SessionRuns): Promise<void> {
   while (session.writer && queue.all().some(({ state }) => state === 'accepting'))
     await session.writer.settled();
 }
 
-/** What is stored with a message that nobody sent. */
+/** Events and records that are stored with a message that nobody sent. */
 export interface Cause {
-  /** Come before `message_accepted`. */
+  /** Events that come before `message_accepted`. */
   readonly drafts: (runId: string, state: SessionState) => readonly EventDraft[];
   readonly records: readonly RecordChange[];
-  /** What it has to come behind, as `lastMessage` has it. @default whatever does */
+  /** Id of the message that must be the last one (see `lastMessage`). @default any */
   readonly behind?: string;
-  /** Whether the app has control again with it. @default false */
+  /** Whether the message gives control back to the app. @default false */
   readonly handsBack?: boolean;
 }
 
-/** A record is not the one that was to be changed with a message: nothing was stored. */
+/** A record changed before the message that depends on it was accepted. Nothing was stored. */
 export class StaleRecord extends Error {}
 
 /**
- * Accepts a message that comes of something else, in one append with that.
+ * Accepts a message in one append with the events and records that cause it.
  *
  * @throws StaleRecord
  * @throws GatewayError as `accept`
@@ -180,7 +182,7 @@ export function acceptWith(runs: SessionRuns, request: RunRequest, cause: Cause)
   return acceptAt(runs, request, { cause, behind: cause.behind });
 }
 
-/** The read place of whoever sent a message, just behind it. @param count Events up to it, of the append that is being made */
+/** The sender's read place, just behind the message. @param count Events of the append up to that message */
 function readBy({ store, writer }: Session, { user }: RunRequest, count: number): readonly RecordChange[] {
   if (!user || !writer) return [];
   const { ref, term, view, arrivals } = writer;
@@ -207,7 +209,7 @@ async function acceptAt(
   const asked = assertNotKept(request, session.writer);
   if (asked) await asked;
   const log = writerOf(session);
-  // Whatever else is wrong with it by now: it is to be planned anew.
+  // Check this first: a move that is outdated must be planned again, even if something else is wrong too.
   assertBehind(log.state, expected);
   assertNewIds(request, log.view, queue.all());
   if (!move) queue.check(onBusy);
@@ -229,10 +231,10 @@ async function acceptAt(
   let acceptedAfter = 0;
   let behind = 0;
   let starts = false;
-  /** A person has control: it is kept as a message, and its run ends in the same append. */
+  /** Set while a person has control: the message is kept, and its run ends in the same append. */
   let kept: KeptMessage | null = null;
   try {
-    // Where nothing else runs then, it starts in the same append.
+    // The run starts in the same append if no other run is active then.
     const drafts = (state: SessionState, ends: readonly EventDraft[] = []): readonly EventDraft[] => {
       assertBehind(state, expected);
       kept = cause?.handsBack ? null : keptMessage(run, state);
@@ -246,17 +248,17 @@ async function acceptAt(
       return [...moved, acceptedAt(position, request), ...(starts ? runs.startOf(run) : [])];
     };
     const acknowledged = (): void => {
-      // It may have ended while the store had not answered.
+      // The run may have ended before the store answered.
       starts &&= run.state !== 'ended' && !kept;
       if (starts) runs.activate(run, log);
       if (kept) runs.withdraw(run);
     };
     const options = {
       ...{ opens: toNewRun(request), refusable: true },
-      // What somebody answers was read.
+      // A sender has read the conversation up to this message.
       records: cause?.records ?? ((): readonly RecordChange[] => readBy(session, request, behind + 1)),
     };
-    // What it supersedes ends in the same append, or not at all.
+    // The superseded runs end in the same append, or not at all.
     const committed = interrupts
       ? await runs.endWith(log, move ? queue.others(run) : queue.mayRun(), {
           ending: { stopReason: 'superseded' },

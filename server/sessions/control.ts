@@ -13,35 +13,35 @@ import { acceptWith } from './acceptance.js';
 import { isOpen } from './run-endings.js';
 import type { Session } from './session.js';
 
-/** The kind of records by which control falls back to the app. */
+/** Kind of the records that return control to the app in time. */
 export const CONTROL = 'control';
 
-/** Somebody takes over. */
+/** A request of a person to take control. */
 export interface TakingOver {
   readonly by: string;
   readonly reason?: string | undefined;
-  /** By the store's clock, in milliseconds since the epoch. */
+  /** Time of the store's clock at which control ends, in milliseconds since the epoch. */
   readonly until?: number | undefined;
 }
 
-/** Somebody hands back. */
+/** A request of a person to give control back. */
 export interface HandingBack {
   readonly user: UserContext;
   readonly note?: string | undefined;
-  /** Whether the app is to answer the last message, where nobody has. */
+  /** Whether the app answers the last message, if nobody has. */
   readonly answer: boolean;
-  /** Of the run that answers it. */
+  /** Id of the run that answers it. */
   readonly runId: string;
 }
 
-/** The time of whoever has control is over. */
+/** The time of the person in control is over. */
 export interface DueControl {
-  /** As its record has it. */
+  /** Value of the record that fell due. */
   readonly value: string;
   readonly token: number;
 }
 
-/** By itself it drops the record. */
+/** A change without a value drops the record. */
 const named: RecordChange = { kind: CONTROL, id: CONTROL };
 
 function taken({ by }: Control): GatewayError {
@@ -51,8 +51,8 @@ function taken({ by }: Control): GatewayError {
 const moved = (move: ControlMove): EventDraft => ({ type: 'control_moved', ts: Date.now(), ...move });
 
 /**
- * Gives a person control, in one append with the ends of all that runs or waits. What waited stays as messages. Whoever has control
- * already keeps it, for longer where another time is given.
+ * Gives a person control, in one append with the ends of all active and queued runs. Queued messages stay in the conversation. A person who
+ * has control already keeps it, and may change its end.
  *
  * @throws GatewayError `CONTROL_TAKEN` naming who has it; `OVERLOADED`: nothing has happened
  */
@@ -84,11 +84,11 @@ export async function takeOver(session: Session, { by, reason, until }: TakingOv
 }
 
 /**
- * Gives control back to the app, and has it answer the last message in the same append, where that is asked and nobody has. Where the
- * app has control it keeps it.
+ * Gives control back to the app. On request, the same append starts a run that answers the last message, if nobody has. Nothing changes if
+ * the app has control already.
  *
  * @returns The run that answers
- * @throws GatewayError `CONTROL_TAKEN` where it is somebody else's; `OVERLOADED`: nothing has happened
+ * @throws GatewayError `CONTROL_TAKEN` if another person has control; `OVERLOADED`: nothing has happened
  */
 export async function handBack(session: Session, given: HandingBack): Promise<{ readonly runId?: string }> {
   const { user, note, answer } = given;
@@ -112,7 +112,7 @@ export async function handBack(session: Session, given: HandingBack): Promise<{ 
         return drafts;
       };
       await log.commit(made, { refusable: true, records: () => (drafts.length > 0 ? [named] : []) });
-      // Somebody has said something meanwhile, which is to be answered.
+      // Somebody sent another message meanwhile, which the app has to answer instead.
       if (isOutdated) continue;
       return {};
     }
@@ -134,10 +134,10 @@ export async function handBack(session: Session, given: HandingBack): Promise<{ 
   }
 }
 
-/** It was handed back in the meantime. */
+/** Control was handed back in the meantime. */
 class HandedBack extends Error {}
 
-/** Control falls back to the app when its time is over, unless it was prolonged or handed back since. */
+/** Returns control to the app when its time is over, unless that was prolonged or control was handed back since. */
 export async function releaseControl(session: Session, { value, token }: DueControl): Promise<void> {
   const { epoch, by } = JSON.parse(value) as { readonly epoch: string; readonly by: string };
   const log = session.writer!;
@@ -146,13 +146,13 @@ export async function releaseControl(session: Session, { value, token }: DueCont
   await log.commit(expired, { refusable: true, records: [{ ...named, token }] });
 }
 
-/** The last message, where it is one that nobody has answered. */
+/** The last message, if it is unanswered. */
 function unanswered({ messages, tip }: SessionState): Message | null {
   const last = messages.at(-1);
   return last?.id === tip && last?.role === 'user' ? last : null;
 }
 
-/** The run that answers a message which is there already. */
+/** The run that answers a message of the conversation. */
 function requestOf(message: Message, { user, runId }: HandingBack): RunRequest {
   return {
     ...{ runId, message: withoutPlace(message), preceding: [], onBusy: 'queue', key: undefined },

@@ -3,11 +3,11 @@ import { toEntry } from '../log/entry.js';
 import type { SessionRef, Store } from '../stores/store.js';
 import { DELETED } from './session.js';
 
-/** Drops all that is kept of a closed session, with a notice to those who still read it. False where nothing was dropped. */
+/** Drops everything that is kept of a closed session, and leaves a notice for its readers. False if nothing was dropped. */
 export async function deleteClosed(store: Store, ref: SessionRef): Promise<boolean> {
   const epochs = await store.conversations(ref);
   if (epochs.length === 0) {
-    // Its runs may be kept longer than its logs.
+    // The runs may be kept longer than the logs.
     await store.remove(ref);
     return false;
   }
@@ -18,7 +18,7 @@ export async function deleteClosed(store: Store, ref: SessionRef): Promise<boole
   return (await store.conversations(ref)).includes(epoch);
 }
 
-/** Whether a log is what was left of a session that was deleted. */
+/** Whether a log is the notice that a deleted session left. */
 async function isNotice(store: Store, ref: SessionRef, epoch: string): Promise<boolean> {
   const [first] = await store.read({ ...ref, epoch }, 0, 1, 1);
   return (

@@ -24,13 +24,13 @@ import { checkChanges } from './session-changes.js';
 import { Strays } from './strays.js';
 import { VIEWED } from './viewers.js';
 
-/** A session nobody follows and nothing runs in leaves memory after this long; it comes back on use. */
+/** A session without followers and work leaves memory after this long. It comes back on use. */
 const IDLE_MS = 60_000;
-/** What is said of a session that the store says is held here. */
+/** Text of the error report about a session that the store says is held here. */
 const HELD_UNKNOWN = 'The store says that this gateway holds it, which did not know';
 /** Sessions swept before others get their turn. */
 const SWEEP_SLICE = 50;
-/** What callers wait longer than one call of the store is waited for, in milliseconds: what that says is said to them. */
+/** Time that callers wait beyond the time limit of one store call, in milliseconds. The error of the store call itself arrives first. */
 const BEHIND_MS = 250;
 
 /** The sessions that are live in this process. */
@@ -40,16 +40,16 @@ export class SessionDirectory {
   readonly written = new Written();
   readonly #env: SessionEnvironment;
   readonly #live = new Map<string, Session>();
-  /** What was found at the start and what is found later is taken up by the same. */
+  /** Bounds how many sessions are taken up at once, both at the start and later. */
   readonly #taking = new Lanes(TAKEN_AT_ONCE);
-  /** For answers to callers. What they asked for goes on behind them. */
+  /** Bounds how long callers wait for an answer. The work itself goes on. */
   readonly #deadlines: Deadlines;
-  /** Nothing more is started. */
+  /** Set when no more work may start. */
   #ending = false;
   #served: (ref: SessionRef) => boolean = () => false;
   /**
-   * Sessions that were given up and are still in somebody's hands: a method that runs for long may come back to its session. There
-   * must be one object a session, or two would write its log in turn.
+   * Sessions that were given up and are still referenced: a long method may come back to its session. Two objects for one session would
+   * both write its log.
    */
   readonly #dormant = new Map<string, WeakRef<Session>>();
   readonly #gone = new FinalizationRegistry<string>((key) => {
@@ -103,7 +103,7 @@ export class SessionDirectory {
     });
   }
 
-  /** Does what another gateway asks. */
+  /** Does the work that another gateway asks for. */
   async #serve(ref: SessionRef, input: SessionInput): Promise<{ readonly output: unknown } | null> {
     const session = this.#served(ref) ? this.get(ref) : this.peek(ref);
     if (!session) return null;
@@ -160,8 +160,8 @@ export class SessionDirectory {
   /**
    * Does a piece of work in a session.
    *
-   * @throws GatewayError `SESSION_NOT_FOUND`, what the work itself says, and `OVERLOADED` with an unknown outcome where that takes longer
-   * than the store is waited for
+   * @throws GatewayError `SESSION_NOT_FOUND`, what the work itself throws, and `OVERLOADED` with an unknown outcome if the work takes
+   * longer than the time limit of the store
    */
   perform<Input extends SessionInput>(ref: SessionRef, input: Input): MaybePromise<OutputOf<Input>> {
     return this.#deadlines.bound(this.#perform(ref, input), unanswered);
@@ -267,7 +267,7 @@ export class SessionDirectory {
     }
   }
 
-  /** What became of a fork that had been made before; null where the session is another one. */
+  /** The result of a fork that was made before; null if the session comes from somewhere else. */
   async #forked(
     source: SessionRef,
     ref: SessionRef,
@@ -277,11 +277,11 @@ export class SessionDirectory {
     const { sessionId, messageId = null } = record?.forkedFrom ?? {};
     if (sessionId !== this.get(source).id || (at !== undefined && at !== messageId)) return null;
     const { id, log } = await this.existing(ref);
-    // Its first event says what it began with.
+    // The first event says which messages the session began with.
     return log && { id, tip: messageId, cursor: log.cursorAt(messageId === null ? 0 : 1) };
   }
 
-  /** Closes a session and drops all that is kept of it. */
+  /** Closes a session and drops everything that is kept of it. */
   async discard(ref: SessionRef): Promise<void> {
     const session = this.get(ref);
     try {
@@ -294,9 +294,9 @@ export class SessionDirectory {
   }
 
   /**
-   * Drops all that is kept of a session, open or closed, in one step. Its followers are told.
+   * Drops everything that is kept of a session, open or closed, in one step. Its followers receive the end.
    *
-   * @throws GatewayError `SESSION_NOT_FOUND` where there is nothing
+   * @throws GatewayError `SESSION_NOT_FOUND` if there is nothing
    */
   delete(ref: SessionRef): Promise<void> {
     return this.#deadlines.bound(this.#delete(ref), unanswered);
@@ -305,7 +305,7 @@ export class SessionDirectory {
   async #delete(ref: SessionRef): Promise<void> {
     const session = this.get(ref);
     try {
-      // Somebody may begin it, or close it, while it is looked at.
+      // Somebody may begin or close the session meanwhile.
       for (;;) {
         try {
           return await perform(session, { type: 'delete' });
@@ -316,7 +316,7 @@ export class SessionDirectory {
           if (!record || record.closed) throw error;
         }
       }
-      // Who follows what was there is led to the notice.
+      // Lead the followers of the dropped log to the notice.
       await session.look();
       session.viewers.wake();
     } finally {
@@ -324,7 +324,7 @@ export class SessionDirectory {
     }
   }
 
-  /** Drops what was left of a session that is closed, also the notice of a delete. Who still follows it is told of a gap. */
+  /** Drops the rest of a closed session, also the notice of a delete. Subscribers that still read it receive a gap. */
   async dropClosed(ref: SessionRef): Promise<void> {
     await asUnavailable(() => this.#env.store.remove(ref));
     const session = this.peek(ref);
@@ -339,7 +339,7 @@ export class SessionDirectory {
     return this.#live.get(keyOf(ref)) ?? null;
   }
 
-  /** Has no session start another run: what waits is left for the next process. */
+  /** Stops all sessions from starting another run. Queued messages are left to the next process. */
   startNoMore(): void {
     this.#ending = true;
     for (const session of this.values()) session.runs.hold();
@@ -350,7 +350,7 @@ export class SessionDirectory {
     return this.#live.values();
   }
 
-  /** Keeps a session no longer that nobody uses and that has not begun, as far as is known. */
+  /** Drops a session from memory if nobody uses it and it has not begun, as far as is known. */
   forget(session: Session): void {
     if (!session.idle || session.log) return;
     const key = keyOf(session.ref);
@@ -359,7 +359,7 @@ export class SessionDirectory {
     this.#gone.register(session, key);
   }
 
-  /** Takes up what former processes left unfinished. */
+  /** Takes up the work that former processes left unfinished. */
   async recover(): Promise<void> {
     await atOnce(await this.#env.store.unfinished(), TAKEN_AT_ONCE, async ({ from, ...ref }) => {
       if (this.#served(ref)) await this.#take(ref, from);
@@ -371,7 +371,7 @@ export class SessionDirectory {
       try {
         await this.get(ref).hold(undefined, { from });
       } catch (error) {
-        // Another gateway was first.
+        // Another gateway took the session first.
         if (error instanceof HeldElsewhere) return;
         const sessionId = this.#env.format(ref.app, ref.name);
         this.#env.report(error, `recovering session ${sessionId}`, { sessionId, app: ref.app });
@@ -379,7 +379,7 @@ export class SessionDirectory {
     });
   }
 
-  /** Gives up what has not been used for a while, and lets retention by age take effect. */
+  /** Gives up sessions that were not used for a while, and applies retention by age. */
   async sweep(): Promise<void> {
     const before = performance.now() - IDLE_MS;
     for (const [i, session] of [...this.#live.values()].entries()) {

@@ -5,28 +5,28 @@ import type { Cluster } from '../cluster/cluster.js';
 import type { SessionDirectory } from './directory.js';
 import type { Session } from './session.js';
 
-/** How often it is looked, in milliseconds, for what came in from other gateways meanwhile. */
+/** Time between two looks for work that other gateways sent meanwhile, in milliseconds. */
 const LOOK_MS = 100;
 
 /** How sessions are drained. */
 export interface DrainOptions {
   readonly drainMs: number;
-  /** How long the store may take to keep what was appended. */
+  /** Time that the store may take to keep appended events, in milliseconds. */
   readonly storeMs: number;
-  /** Whether the store hands on what is not finished. */
+  /** Whether the store passes unfinished work on. */
   readonly handOver: boolean;
-  /** What else may use sessions, and is waited for within the same bound. */
+  /** Other work that may use sessions. Draining waits for it within the same bound. */
   readonly others: Promise<void>;
-  /** Whether requests that were let in wait for their answers to begin. */
+  /** Whether admitted requests still wait for their answers to begin. */
   answers(): boolean;
-  /** Whether callers are told of runs here, which may go on at other gateways. */
+  /** Whether callers here follow runs that may go on at other gateways. */
   tells(): boolean;
 }
 
 /**
- * Lets runs finish within a bound, ends the rest as `lost`, and gives every session up with what it appended stored. What a store
- * that outlives the process can hand on is not waited for but left in it: queued messages, and runs of resumable apps. Where other
- * gateways use the store they are given at once what need not end here, and whoever is told here of a run there is told its end.
+ * Lets runs finish within a bound, ends the rest as `lost`, stores what every session appended and gives the session up. A store that
+ * outlives the process keeps queued messages and the runs of resumable apps, so these are left there without waiting. Other gateways on the
+ * store receive at once the sessions that need not end here, and callers here are still told how those runs end.
  */
 export async function drainSessions(sessions: SessionDirectory, options: DrainOptions): Promise<void> {
   const { drainMs, storeMs, handOver } = options;
@@ -37,7 +37,7 @@ export async function drainSessions(sessions: SessionDirectory, options: DrainOp
   await Promise.all([...sessions.values()].map((session) => giveUp(session, storeMs, handOver)));
 }
 
-/** Ends what can't be left to others, and gives a session up. Others need not find it first. */
+/** Ends the work that can't be left to others, and gives a session up. Hands it to another gateway so that none has to find it first. */
 async function giveUp(session: Session, storeMs: number, handOver: boolean): Promise<void> {
   const { runs, calls, writer, cluster, ref } = session;
   const isLeft = handOver && writer !== null && runs.busy;
@@ -48,7 +48,7 @@ async function giveUp(session: Session, storeMs: number, handOver: boolean): Pro
   if (isLeft) await cluster.handOver(ref);
 }
 
-/** Waits until nothing runs any more that is not left to others, what is on its way to the store included: it may begin a run. */
+/** Waits until nothing runs here that has to end here. An append on its way to the store counts too: it may begin a run. */
 async function finish(
   sessions: SessionDirectory,
   { storeMs, handOver, others, answers, tells }: DrainOptions,
@@ -72,19 +72,22 @@ async function finish(
     const settled = Promise.allSettled([...waited, ...(areOthersOver ? [] : [others])]);
     if (isTelling) await delay(LOOK_MS);
     else await within(settled, LOOK_MS);
-    // What follows from it has its turn.
+    // Let continuations of that work run first.
     await new Promise(setImmediate);
   }
 }
 
-/** Whether any other gateway is known to live. */
+/** Whether another gateway is known to be alive. */
 const hasOthers = (cluster: Cluster): Promise<boolean> =>
   cluster.others().then(
     ({ length }) => length > 0,
     () => false,
   );
 
-/** Whether another gateway, or the next process of this one, can go on with a session now: nothing of it happens here, unless it waits for a person. */
+/**
+ * Whether another gateway, or the next process of this one, can take the session over now: no work of it runs here, unless that waits for a
+ * person.
+ */
 function needNotEndHere({ writer, runs, calls, log, ref }: Session): boolean {
   if (!writer || writer.stalled || calls.size > 0 || writer.pending) return false;
   return !runs.active || (log?.activity.status === 'waiting' && (runs.env.app(ref.app).resumable ?? false));

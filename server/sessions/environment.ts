@@ -9,16 +9,16 @@ import type { Written } from '../log/written.js';
 import type { Notices } from '../notices/notices.js';
 import type { SessionRef, Store } from '../stores/store.js';
 
-/** What the sessions of a gateway hear and may use of it. */
+/** The parts of a gateway that its sessions use and notify. */
 export interface SessionEnvironment {
   readonly store: Store;
   readonly files: Files;
-  /** Who is told of what happens in them while nobody looks; null where nobody is. */
+  /** Makes the notices for people who are away; null if the gateway sends none. */
   readonly notices: Pick<Notices, 'of'> | null;
-  /** The other gateways on the same store, where there may be others. */
+  /** The other gateways on the same store. */
   readonly cluster: Cluster;
   readonly gatewayId: string;
-  /** This process, as the holder of what it acquires: another one that is given the same id is not taken for it. */
+  /** Id of this process as a holder. Another process with the same gateway id has a different one. */
   readonly holder: string;
   readonly retention: Retention;
   readonly moderation: Moderation;
@@ -33,32 +33,32 @@ export interface SessionEnvironment {
   readonly stepsSize: number;
   readonly parkMs: number;
   readonly written: Written;
-  /** How long a call of the store is waited for. */
+  /** Time limit of a call of the store. */
   readonly storeMs: number;
   readonly disconnectGraceMs: number;
   readonly onDisconnect: OnDisconnect;
   /** Open sessions a scope may have. */
   sessionsIn(scope: string): number;
-  /** The time by which things age, in milliseconds since the epoch. */
+  /** The clock for ageing, in milliseconds since the epoch. */
   now(): number;
   app(name: string): Application;
   /** Canonical form of a key. */
   format(app: string, name: string): string;
-  /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the channel's or event's schema. */
+  /** @throws GatewayError `INVALID_PARAMS` if the payload does not fit the channel's or event's schema. */
   checkPayload(kind: 'channels' | 'events', name: string, payload: unknown): void;
-  /** A session took up its log. */
+  /** Called when a session opened its log. */
   opened(ref: SessionRef): void;
-  /** Nobody looks at a session any more that has not begun. */
+  /** Called when a session that has not begun is no longer looked at. */
   unused(ref: SessionRef): void;
-  /** Where other gateways may use the store: it was not reached for a lease, or is reached again. */
+  /** Called when the store could not be reached for a lease, and when it can be again. Only on stores that gateways share. */
   reaches(isReached: boolean): void;
-  /** What is open by a grant is to end, here and at the other gateways. */
+  /** Ends everything that is open by a grant, here and at the other gateways. */
   ungranted(grantId: string): void;
   notify(event: SessionNotice): void;
   report: Report;
 }
 
-/** What sessions tell the gateway's listeners. */
+/** Notices of sessions to the gateway's listeners. */
 export type SessionNotice =
   | {
       readonly type: 'session:created' | 'session:closed';

@@ -8,33 +8,33 @@ import type { SessionDirectory } from './directory.js';
 /** Sessions looked up at once. */
 const PAGE = 100;
 
-/** What an erasure has dropped. */
+/** The result of an erasure. */
 export interface Erased {
-  /** Sessions that had anything in them. */
+  /** Sessions that were not empty. */
   readonly sessions: number;
   readonly files: number;
 }
 
-/** What is erased, and by what means. */
+/** The targets and means of an erasure. */
 export interface ErasingEnvironment {
   readonly store: Store;
   readonly sessions: Pick<SessionDirectory, 'delete' | 'dropClosed'>;
   readonly files: Pick<Files, 'erase'>;
-  /** This process, as the others on the same store know it. */
+  /** Id of this process on a shared store. */
   readonly holder: string;
-  /** Whether another one may be at work: what it erases is left to it. */
+  /** Whether the process that began an erasure is alive. Its erasures are left to it. */
   alive(holder: string): Promise<boolean>;
   report: Report;
 }
 
 /**
- * Drops all that is kept of sessions or whole scopes, closed conversations and files included. What was begun is noted in the store
- * first: where the process ends in between, the next one goes on.
+ * Drops everything that is kept of sessions or whole scopes, closed conversations and files included. Each erasure is noted in the store
+ * first, so that another process can finish it.
  */
 export class Erasing {
   readonly #env: ErasingEnvironment;
   #resuming: Promise<void> | null = null;
-  /** What is being erased here. */
+  /** Erasures that run here. */
   readonly #active = new Set<string>();
 
   constructor(env: ErasingEnvironment) {
@@ -42,8 +42,8 @@ export class Erasing {
   }
 
   /**
-   * @param vacuum Whether the store leaves no byte of it, also where another process goes on with it.
-   * @throws GatewayError `OVERLOADED`: it is not done yet, and will be gone on with
+   * @param vacuum Whether the store must leave no byte behind, also if another process finishes the erasure.
+   * @throws GatewayError `OVERLOADED`: the erasure is not complete yet, and will be continued
    */
   async erase(erasure: Erasure, vacuum: boolean): Promise<Erased> {
     const { store, holder: by } = this.#env;
@@ -57,7 +57,7 @@ export class Erasing {
     await asUnavailable(() => this.#env.store.vacuum?.());
   }
 
-  /** Goes on with what was begun, not ended, and is nobody's who lives. */
+  /** Continues erasures that were begun and not ended, and whose process is dead. */
   resume(): Promise<void> {
     this.#resuming ??= this.#resume().finally(() => {
       this.#resuming = null;
@@ -81,7 +81,7 @@ export class Erasing {
     }
   }
 
-  /** Whether somebody is at it. */
+  /** Whether a living process works on it. */
   async #isUnderWay({ erasure, by }: BegunErasure): Promise<boolean> {
     if (this.#active.has(keyOf(erasure))) return true;
     return by !== this.#env.holder && (await this.#env.alive(by));
@@ -101,7 +101,7 @@ export class Erasing {
     const { store, sessions, files } = this.#env;
     let count = 0;
     for await (const ref of this.#sessionsOf(erasure)) if (await this.#delete(ref)) count += 1;
-    // Those who follow what was there have been told, or will be told of a gap.
+    // Followers of the dropped log have read its end, or will receive a gap.
     for await (const ref of this.#sessionsOf(erasure)) await sessions.dropClosed(ref);
     if (erasure.app === undefined) await this.#dropRecords(erasure);
     const dropped = await files.erase(erasure);
@@ -109,7 +109,7 @@ export class Erasing {
     return { sessions: count, files: dropped };
   }
 
-  /** Those of sessions go with them. */
+  /** Drops the records of a scope. Those of sessions go with the sessions. */
   async #dropRecords(home: Erasure): Promise<void> {
     const { store } = this.#env;
     for (;;) {
@@ -139,7 +139,7 @@ export class Erasing {
     }
   }
 
-  /** Whether there was something. */
+  /** Whether the session had anything to delete. */
   async #delete(ref: SessionRef): Promise<boolean> {
     try {
       await this.#env.sessions.delete(ref);

@@ -15,23 +15,23 @@ import { withoutVersions } from '../stores/message-rows.js';
 import { schedulesOf } from './scheduling.js';
 import type { Session } from './session.js';
 
-/** What is in memory at once. */
+/** Most items in memory at once. */
 const PAGE = { messages: 200, events: 500, bytes: 1 << 20 };
 
-/** A part of a path: so many messages, the last of them this one. */
+/** A part of a path: this many messages, up to and including this one. */
 interface Part {
   readonly end: string;
   readonly count: number;
 }
 
-/** As whom what is exported is of, and what of it is shown. */
+/** The session id under which items are exported, and the view that they are filtered by. */
 interface ExportedAs {
   readonly sessionId: string;
   /** @default all */
   readonly view?: View | undefined;
 }
 
-/** What is kept of the conversation of a session that has begun, oldest first, as of now; read in pages, as it is asked for. */
+/** The items of a session's open conversation, oldest first, as of now. Pages are read from the store as they are needed. */
 export function exportItems(
   session: Session,
   what: ExportedKind,
@@ -48,9 +48,9 @@ async function* schedulesIn({ store, ref }: Session, log: LogView): AsyncGenerat
 }
 
 /**
- * The messages that are shown. The store leads from the last one to the first: what is remembered of the way back is where its parts end.
+ * The messages on the current path. The store walks from the last one to the first, so only the end of each part is remembered on the way.
  *
- * @throws GatewayError `SESSION_NOT_FOUND` when it was deleted meanwhile
+ * @throws GatewayError `SESSION_NOT_FOUND` if the session was deleted meanwhile
  */
 async function* messagesOf(log: LogView, view: View | undefined): AsyncGenerator<Message> {
   const { tip } = await log.folded();
@@ -64,7 +64,7 @@ async function* messagesOf(log: LogView, view: View | undefined): AsyncGenerator
   for (const { end, count } of parts.reverse()) {
     const messages = await pathTo(log, end, count);
     if (messages.length < count) throw gone();
-    // The others are not told of.
+    // Messages that the view hides are left out.
     for (const message of messages) {
       const plain = withoutVersions(message);
       yield view ? view.message(plain) : plain;
@@ -73,9 +73,9 @@ async function* messagesOf(log: LogView, view: View | undefined): AsyncGenerator
 }
 
 /**
- * The events that are kept; where earlier ones were cut, the state before them comes first, as a `snapshot`.
+ * The retained events. If earlier ones were cut, a `snapshot` of the state before them comes first.
  *
- * @throws GatewayError `CURSOR_GONE` when the next were cut meanwhile
+ * @throws GatewayError `CURSOR_GONE` if the next events were cut meanwhile
  */
 async function* eventsOf(
   log: LogView,

@@ -6,17 +6,17 @@ import type { RunRecord, Store } from '../stores/store.js';
 import { messageIdOf } from './run-record.js';
 import type { Session } from './session.js';
 
-/** What the log says of the acceptance of a run. */
+/** The acceptance of a run, as its log has it. */
 export interface RunOrigin {
-  /** Absent where it is not kept any more. */
+  /** Absent if the log no longer has it. */
   readonly message?: Message;
-  /** Number of runs that were before it. */
+  /** Number of runs that were ahead of it. */
   readonly position: number;
   /** Place just before `message_accepted`. */
   readonly cursor: string;
 }
 
-/** Finds where a run was accepted, also in a conversation that is over. */
+/** Finds the acceptance of a run, also in a past conversation. */
 export async function originOf(
   store: Store,
   session: Session,
@@ -30,7 +30,7 @@ export async function originOf(
   return { ...(kept && { message: kept.message }), position: kept?.position ?? 0, cursor };
 }
 
-/** The message of a run whose acceptance is not kept any more, where its conversation goes on and still has it. */
+/** The message of a run whose acceptance was cut, if its conversation is open and still has the message. */
 export async function messageOf(
   { log }: Session,
   { epoch, runId, request, result }: RunRecord,
@@ -39,13 +39,13 @@ export async function messageOf(
   const { queue } = await log.folded();
   const queued = queue.find((entry) => entry.runId === runId)?.message;
   if (queued) return queued;
-  // An answer follows it, unless its run was steered.
+  // An answer follows its message, unless its run was steered.
   const path = request === undefined ? await pathTo(log, result?.message.id ?? '', 2) : [];
   const id = request === undefined ? path.at(-1)?.parentId : messageIdOf(request);
   return id == null ? undefined : (await pathTo(log, id, 1))[0];
 }
 
-/** What a run is doing, by its record and what its session is doing. */
+/** The state of a run, from its record and the activity of its session. */
 export function stateOf({ runId, request }: RunRecord, session: Session): RunState {
   if (request === undefined) return 'ended';
   const { runId: active, status } = session.describe();

@@ -14,9 +14,9 @@ import type { LogSource } from '../stores/store.js';
 const STEP = 1000;
 
 /**
- * The messages of a session that another is to begin with.
+ * The messages of a session that a fork of it begins with.
  *
- * @param at Id of the last of them. @default the last one that is shown
+ * @param at Id of the last message. @default the last one that is shown
  * @throws GatewayError `MESSAGE_NOT_FOUND`
  */
 export async function forkSource(log: LogView, at?: string): Promise<LogSource> {
@@ -31,7 +31,7 @@ export async function forkSource(log: LogView, at?: string): Promise<LogSource> 
   });
 }
 
-/** Ids of the files that a log names which begins with these messages. */
+/** Ids of the files that a log names if it begins with these messages. */
 export async function filesIn(log: LogView, { tip, messages }: LogSource): Promise<readonly string[]> {
   const ids = new Set<string>();
   const add = (part: readonly Message[]): void => {
@@ -46,7 +46,7 @@ export async function filesIn(log: LogView, { tip, messages }: LogSource): Promi
   return [...ids];
 }
 
-/** The first events of a log that begins with messages, a title or metadata say with which: who reads it from its beginning has them then. */
+/** Appends the first events of a log that begins with messages, a title or metadata. A reader that starts at the beginning of the log needs them. */
 export function tellFirst(writer: LogWriter, by: string | undefined): MaybePromise<unknown> {
   const { view } = writer;
   const { tip, title, metadata } = view.state;

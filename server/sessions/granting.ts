@@ -7,7 +7,7 @@ import type { StoredRecord } from '../stores/records.js';
 import type { SessionRef, Store } from '../stores/store.js';
 import type { Session } from './session.js';
 
-/** A grant that is given: of which conversation is said where the session is held. */
+/** A new grant. The holder of the session adds the conversation to it. */
 export interface NewGrant {
   readonly kept: Omit<KeptGrant, 'epoch'>;
   /** `limits.grantsPerSession`. */
@@ -57,13 +57,13 @@ export async function addGrant(
     ...(hide && { hide }),
     ...(expiresAt !== undefined && { expiresAt }),
   };
-  // What is left of conversations that are over goes with it.
+  // Grants of past conversations are dropped in the same append.
   const over = records.filter(isOver).flatMap(({ id }) => droppingGrant(id));
   await writer.commit([draft], { records: [...over, ...keepingGrant({ ...kept, epoch })], refusable: true });
   return grant;
 }
 
-/** Ends a grant, and what is open by it. Whether there was one: the session has no say in those of others. */
+/** Ends a grant of this session, and all that is open by it. Returns whether there was one. */
 export async function endGrant(session: Session, { grantId, by, reason }: EndedGrant): Promise<boolean> {
   const writer = session.writer!;
   const record = (await recordsOf(session.store, session.ref)).find(({ id }) => id === grantId);

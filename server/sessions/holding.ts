@@ -19,40 +19,40 @@ import { recover, recoverToEnd } from './recovery.js';
 import { LeftRuns } from './run-record.js';
 import type { Session } from './session.js';
 
-/** How soon is tried again what a store did not let be done, in milliseconds: nobody else may come to tell. */
+/** Delays before a refused store call is tried again, in milliseconds. Nobody else may come to trigger it. */
 export const RETRY_MS = { first: 1000, longest: 30_000 };
 
-/** By whom a session is begun where there is none, and with what. */
+/** The user who begins a session that does not exist, and its first content. */
 export interface Beginning extends Omit<NewSession, 'epoch' | 'userId'> {
   readonly userId: string | undefined;
   /** The run that is about to be accepted. */
   readonly runId?: string;
-  /** It has begun. */
+  /** Called once the session has begun. */
   readonly begun?: () => void;
 }
 
-/** How a session is taken that is there. */
+/** How an existing session is taken. */
 export interface Taking {
-  /** A dead holder that it may be taken from. */
+  /** A dead holder that the session may be taken from. */
   readonly from?: string | undefined;
-  /** It is taken only to be deleted: what was left in it is not begun again. @default false */
+  /** The session is taken only to be deleted, so the runs left in it do not start again. @default false */
   readonly toEnd?: boolean | undefined;
 }
 
-/** A session as it is held here: taken for writing, lost to another gateway or with its store, taken up again, given up. */
+/** The hold of a session: it is taken for writing, lost to another gateway or with its store, taken again, and given up. */
 export class Holding implements LogListener {
-  /** While it is held. */
+  /** Set while the session is held here. */
   writer: LogWriter | null = null;
   /** Whether its writer was lost since it was last held. */
   isLost = false;
   readonly #session: Session;
   readonly #env: SessionEnvironment;
   #taking: Promise<LogWriter | null> | null = null;
-  /** It is being taken until it is known who holds it. */
+  /** Set while the session is being taken again, until its holder is known. */
   #retaking = false;
-  /** Since when the store has lacked what was written here; monotonic milliseconds. */
+  /** Time at which the store was first seen to lack events written here; monotonic milliseconds. */
   #lackingSince: number | null = null;
-  /** Its gateway is ending. */
+  /** Set once the gateway is ending. */
   #abandoned = false;
 
   constructor(session: Session, env: SessionEnvironment) {
@@ -60,42 +60,42 @@ export class Holding implements LogListener {
     this.#env = env;
   }
 
-  /** While it is being taken. */
+  /** The take that is in progress, if any. */
   get taking(): Promise<LogWriter | null> | null {
     return this.#taking;
   }
 
-  /** Whether it is held here, or it is being found out who holds it. */
+  /** Whether the session is held here, or its holder is being determined. */
   get known(): boolean {
     return this.writer !== null || this.#taking !== null || this.#retaking;
   }
 
-  /** Whether it is given up, or not to be taken any more: its gateway ends, and others can go on. */
+  /** Whether the session is being given up and may not be taken again: this gateway is ending, and others can go on. */
   get leaving(): boolean {
     return this.#abandoned || (this.#session.runs.held && !this.writer);
   }
 
   /**
-   * Takes the log for writing; with `create` an absent or closed session begins anew. Null when there is none.
+   * Takes the log for writing. If no session is open, `create` begins one; without `create` the result is null.
    *
-   * @throws HeldElsewhere also of the gateway that goes on with it, where this one ends
-   * @throws GatewayError `SHUTTING_DOWN` where there is no other
+   * @throws HeldElsewhere also names the gateway that takes over, if this one is ending
+   * @throws GatewayError `SHUTTING_DOWN` if there is no such gateway
    */
   take(create?: Beginning, taking: Taking = {}): MaybePromise<LogWriter | null> {
     if (this.leaving) return this.#elsewhere();
     if (this.#session.closing) {
-      // What would begin anew is turned away.
+      // Refuse to begin a session anew until the close is stored.
       if (create) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
       return null;
     }
     if (this.writer) return this.writer;
     if (this.#taking) return this.#taking.then((writer) => writer ?? this.take(create, taking));
     const failed = (error: unknown): never => {
-      // The store may have it that the session is held here, with what others left in it.
+      // The store may have recorded this gateway as the holder, with runs that others left in the session.
       if (!(error instanceof HeldElsewhere || error instanceof LimitError)) this.#retake();
       if (!(error instanceof StoreError)) throw error;
       this.refused();
-      // A session may have begun, of which nobody was told; nothing was done in it.
+      // A session may have begun, but nobody was told of it and nothing was done in it.
       throw create?.begun ? unavailable(error) : notTried(error);
     };
     try {
@@ -110,7 +110,7 @@ export class Holding implements LogListener {
     }
   }
 
-  /** Whoever the session is left to, as its gateway ends. */
+  /** Refers callers to the gateway that takes the session over, as this one ends. */
   async #elsewhere(): Promise<never> {
     const next = await asUnavailable(() => this.#env.cluster.heirOf(this.#session.ref));
     if (next === undefined) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
@@ -137,7 +137,7 @@ export class Holding implements LogListener {
     });
   }
 
-  /** Asks whether the scope may have another open session: to count them takes as long as there are. @throws LimitError */
+  /** Checks whether the scope may have another open session. Counting takes as long as there are sessions. @throws LimitError */
   #room(): MaybePromise<void> {
     const { scope } = this.#session.ref;
     const allowed = this.#env.sessionsIn(scope);
@@ -198,7 +198,7 @@ export class Holding implements LogListener {
     });
   }
 
-  /** What is owed to people who are away comes of what happens, in the same append. */
+  /** Makes the notices for people who are away, in the same append as the events that cause them. */
   #noticesOf({ ref: log }: LogView, term: number): LogOptions['recordsOf'] {
     const { notices, store, report } = this.#env;
     if (!notices) return undefined;
@@ -207,13 +207,13 @@ export class Holding implements LogListener {
       try {
         return notices.of({
           ...{ log, term, sessionId, storeTime: (at) => storeTime(store, at) },
-          // One that ends is in the queue no more.
+          // The queue no longer has a run that ends.
           userOf: (runId) =>
             (change.ends.find(({ id }) => id === runId) ?? runs.queue.find(runId))?.request.user ?? null,
           ...change,
         });
       } catch (error) {
-        // What people are told of is lost rather than what they did.
+        // If notices fail, lose the notices rather than the events.
         report(error, 'making notices', { sessionId });
         return [];
       }
@@ -237,18 +237,18 @@ export class Holding implements LogListener {
     this.#session.report(error, `the store cannot write session ${this.#session.id} now`);
   }
 
-  /** Another gateway may hold the session now: follows it where the store says so. */
+  /** Follows the session elsewhere if the store says that another gateway holds it now. */
   recheck(): Promise<void> {
     return this.checkTerm().catch(() => this.tryAgain(() => this.recheck()));
   }
 
-  /** Finds out whether it is still held here. */
+  /** Checks with the store whether the session is still held here. */
   async checkTerm(): Promise<void> {
-    // What is being taken now may be lost by the time it is here.
+    // A session that is being taken now may be lost again before the take completes.
     if (this.#taking) await this.#taking.catch(() => {});
     const { writer } = this;
     if (!writer) return;
-    // What is acknowledged by now.
+    // Note the acknowledged head before asking the store.
     const { head: known } = writer.view;
     const head = await this.#env.store.head(this.#session.ref);
     if (head?.term !== writer.term)
@@ -262,16 +262,16 @@ export class Holding implements LogListener {
     }
   }
 
-  /** Does something again that the store did not let be done. */
+  /** Repeats later a call that the store refused. */
   tryAgain(what: () => void): void {
     setTimeout(() => {
       if (!this.#abandoned) what();
     }, RETRY_MS.first).unref();
   }
 
-  /** The log can't be written here any more: whoever holds it now, or the next to hold it, ends its runs in it. */
+  /** Marks the log as lost: it can't be written here any more. Its next holder ends its runs. */
   #lose(term: number, error: unknown): void {
-    // It may be another one by now, or lost already.
+    // The writer may be another one by now, or be lost already.
     if (this.writer?.term !== term) return;
     const session = this.#session;
     session.report(error, `the log of session ${session.id} was lost`);
@@ -284,7 +284,7 @@ export class Holding implements LogListener {
     session.endCalls('The session was lost');
     session.runs.lose(cursor);
     if (fenced) {
-      // Another gateway holds it, whose log those who follow it go on with.
+      // Another gateway holds the session. Its followers here continue in that gateway's log.
       session.watch();
       session.heard();
     } else {
@@ -294,8 +294,8 @@ export class Holding implements LogListener {
   }
 
   /**
-   * Takes the session, at once and until that is answered: it was lost with its store, or the store was not heard to say who holds it.
-   * Nobody else may come to end its runs, and nobody else can take what the store says is held here.
+   * Takes the session again, and keeps trying: its store lost the log, or did not say who holds it. Nobody else may come to end its runs,
+   * and no other gateway can take a session that the store says is held here.
    */
   #retake(): void {
     if (this.#retaking) return;
@@ -314,19 +314,21 @@ export class Holding implements LogListener {
         await this.#session.hold();
         return;
       } catch (error) {
-        // Another gateway was first: it is followed.
+        // Another gateway took the session first. Follow it there.
         if (error instanceof HeldElsewhere) return this.#session.heard();
       }
     }
   }
 
-  /** Waits until what was appended is stored, then gives the session up. @throws GatewayError `OVERLOADED` when it can't be stored now */
+  /**
+   * Waits until everything appended is stored, then gives the session up. @throws GatewayError `OVERLOADED` if the store can't take it now
+   */
   async release(): Promise<void> {
     await this.writer?.quiesce();
     await this.letGo();
   }
 
-  /** Gives the session up as it is. */
+  /** Gives the session up without waiting for the store. */
   async letGo(): Promise<void> {
     const { writer } = this;
     this.forget();
@@ -338,13 +340,13 @@ export class Holding implements LogListener {
     }
   }
 
-  /** It is not held any more. */
+  /** Forgets the writer: the session is no longer held here. */
   forget(): void {
     this.writer = null;
     this.#session.log = null;
   }
 
-  /** Gives the session up, even with what could not be stored within so many milliseconds. */
+  /** Gives the session up after at most this many milliseconds, even if some events could not be stored. */
   async abandon(ms: number): Promise<void> {
     this.#abandoned = true;
     const { writer } = this;
@@ -357,7 +359,7 @@ export class Holding implements LogListener {
     writer?.abandon();
     this.forget();
     if (!this.#env.cluster || !session.viewers.watching) return;
-    // Whoever is told of a run here goes on in the log of the next who takes it.
+    // Subscribers here continue in the log of the next holder.
     session.log = log;
     session.watch();
     session.heard();

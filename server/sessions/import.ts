@@ -4,17 +4,17 @@ import type { HistoryPlace } from '../../shared/operation-types.js';
 import { pathTo } from '../log/message-tree.js';
 import type { Session } from './session.js';
 
-/** A conversation of elsewhere. */
+/** A conversation from another system. */
 export interface Imported {
-  /** Each follows the one before it. */
+  /** The messages, each of which follows the one before it. */
   readonly messages: readonly Message[];
   readonly title?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Who imports it. */
+  /** Id of the user who imports it. */
   readonly userId: string;
 }
 
-/** What became of an import that had been made before, of messages with ids of their own; null where the session is another one. */
+/** The result of an import that was made before with the same message ids; null if the session has other messages. */
 export async function importedBefore(
   { id, log }: Session,
   messages: readonly Message[],
@@ -23,7 +23,7 @@ export async function importedBefore(
   await log.folded();
   const tip = messages.at(-1)!.id;
   const path = await pathTo(log, tip, messages.length + 1);
-  // Its first event says what it began with.
+  // The first event says which messages the session began with.
   return isDeepStrictEqual(path.map(essence), messages.map(essence))
     ? { id, tip, cursor: log.cursorAt(1) }
     : null;

@@ -4,16 +4,16 @@ import type { Message } from '../../shared/messages.js';
 import { endDrafts } from '../runs/ending.js';
 import type { LiveRun } from '../runs/live-run.js';
 
-/** What is sent while a person has control: it stays as a message, and its run ends without an answer. */
+/** A message that was sent while a person has control. It stays in the conversation, and its run ends without an answer. */
 export interface KeptMessage {
   readonly message: Message;
   readonly preceding: readonly Message[];
   readonly end: EventDraft;
-  /** Who has control. */
+  /** The person who has control. */
   readonly details: { readonly by: string };
 }
 
-/** A message as it is kept where a person has control; null where the app does. What that person says is an answer. */
+/** The message to keep if a person has control; null if the app has it. A message of the person in control is kept as an answer. */
 export function keptMessage(run: LiveRun, state: SessionState): KeptMessage | null {
   if (!state.control) return null;
   const { by } = state.control;

@@ -18,7 +18,7 @@ import { perform } from './routing.js';
 import type { Session } from './session.js';
 import type { CallRequest, ConfirmationListener, Withdrawn } from './session-calls.js';
 
-/** One call. Nothing of it is logged but what a person has to answer. */
+/** One call. Only its questions to people are logged. */
 export class LoneCall implements ToolCaller {
   readonly result: Promise<ToolOutput>;
   readonly resumption = null;
@@ -28,14 +28,14 @@ export class LoneCall implements ToolCaller {
   readonly #request: CallRequest;
   readonly #callId = newCallId();
   readonly #context = contextOutsideCalls();
-  /** Made for the tools that look at their signal: Node makes one slowly. */
+  /** Made only for tools that read their signal: Node makes one slowly. */
   #controller: AbortController | null = null;
   #stopped: string | null = null;
   readonly #timer: PausableTimer;
   #asked: Withdrawn['kind'] | null = null;
-  /** What is to be asked, as it is logged. */
+  /** The event that asks the question. */
   #draft: EventDraft | null = null;
-  /** Who holds the session that it is asked in. */
+  /** Holder of the session in which the question is asked. */
   #askedOf: string | null = null;
   #accept: ((answer: Answer) => Promise<boolean>) | null = null;
   #decide: ((answer: Answer) => void) | null = null;
@@ -101,7 +101,7 @@ export class LoneCall implements ToolCaller {
     this.#resolve(result);
   }
 
-  /** Ends the call, whatever it is doing. */
+  /** Ends the call in any state. */
   stop(reason: string): void {
     if (this.#ended) return;
     this.#end({ content: [{ type: 'text', text: reason }], isError: true });
@@ -119,7 +119,7 @@ export class LoneCall implements ToolCaller {
   }
 
   async commit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): Promise<void> {
-    // Where it was asked here, nobody else has the session.
+    // If the question was asked here, no other gateway has the session.
     if (this.#ended || (this.#isHere && !this.#session.writer))
       throw new GatewayError({ code: 'ALREADY_ANSWERED' });
     const event = { type, ts: Date.now(), ...data } as EventDraft;
@@ -150,7 +150,7 @@ export class LoneCall implements ToolCaller {
     const begins = elsewhere || (await this.#session.viewers.watchedAnywhere());
     const unasked = (): ToolCallError =>
       new ToolCallError({ callId, toolName: name, denied: true }, this.#unasked());
-    // Whoever holds the session may have followers of its own.
+    // Announce it even without viewers here: the holder of the session may have some.
     announce();
     const wait = new PausableTimer(this.#env.waitMs, () => this.stop('Nobody answered'));
     const open = new AbortController();
@@ -189,14 +189,14 @@ export class LoneCall implements ToolCaller {
       this.#asked = null;
       throw unasked();
     }
-    // It may have been stopped before it was asked.
+    // The call may have been stopped before its question was stored.
     if (this.#ended) this.#withdraw();
     else if (!this.#isHere) watch = this.#watch();
     if (elsewhere && !this.#ended) void this.#askElsewhere(asked, confirmation, open.signal);
     return answered;
   }
 
-  /** Ends the call where its question is open no more: whoever held the session has gone. */
+  /** Stops the call once its question is no longer open: the holder of the session has gone. */
   #watch(): NodeJS.Timeout | undefined {
     const look = async (): Promise<void> => {
       const asks = await this.#asks();
@@ -205,23 +205,23 @@ export class LoneCall implements ToolCaller {
     return every(this.#session.cluster.leaseMs, () => void look());
   }
 
-  /** Who sees the question; null where it is not open. */
+  /** Whether anybody sees the question; null if it is not open. */
   async #asks(): Promise<{ readonly watched: boolean } | null> {
     try {
       return await perform(this.#session, { type: 'asks', callId: this.#callId });
     } catch (error) {
-      // Whoever holds the session may be there again the next time.
+      // The holder of the session may be back at the next look.
       const isGone = isGatewayError(error) && error.code === 'SESSION_NOT_FOUND';
       return isGone ? null : { watched: true };
     }
   }
 
-  /** It was decided without an answer. */
+  /** Takes a decision that was made without an answer. */
   decided(answer: Answer): void {
     if (this.#asked) this.#decide?.(answer);
   }
 
-  /** Somebody has answered; false where more of them are needed. @throws GatewayError why that is refused */
+  /** Takes a person's answer; false if more answers are needed. @throws GatewayError the reason why it is refused */
   async answered(answer: Answer): Promise<boolean> {
     if (!this.#accept || !this.#asked) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
     this.#answering = true;
@@ -234,7 +234,7 @@ export class LoneCall implements ToolCaller {
 
   #withdraw(): void {
     if (!this.#asked || this.#askedOf === null) return;
-    // With a session that was lost its questions are.
+    // A lost session drops its questions.
     if (this.#isHere && !this.#session.writer) return this.#session.runs.questions.dropRun(this.#callId);
     const { name, user } = this.#request;
     const taken = { callId: this.#callId, name, kind: this.#asked, by: user.id };

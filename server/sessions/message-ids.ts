@@ -6,9 +6,9 @@ import { asUnavailable } from '../log/unavailable.js';
 import type { LiveRun, RunRequest } from '../runs/live-run.js';
 
 /**
- * Finds out that no message that left memory has an id that a caller chose. Null where nobody has to be asked.
+ * Asserts that no message that left memory has an id that the caller chose. Null if the store need not be asked.
  *
- * @throws GatewayError `MESSAGE_EXISTS`; `OVERLOADED` where the store can't say
+ * @throws GatewayError `MESSAGE_EXISTS`; `OVERLOADED` if the store can't answer
  */
 export function assertNotKept({ ownIds = [] }: RunRequest, log: LogWriter | null): Promise<void> | null {
   if (!log || ownIds.length === 0) return null;
@@ -22,7 +22,7 @@ async function assertNoRows(ids: readonly string[], log: LogView): Promise<void>
   assertFree(rows.flat()[0]?.id);
 }
 
-/** A caller's own id names its message for good: it must not come to mean another. @throws GatewayError `MESSAGE_EXISTS` */
+/** Asserts that the caller's ids are new: an id names one message for good. @throws GatewayError `MESSAGE_EXISTS` */
 export function assertNewIds(
   request: RunRequest,
   { state: { messages, run }, aside }: Pick<LogView, 'state' | 'aside'>,

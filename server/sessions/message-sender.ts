@@ -26,13 +26,13 @@ import type { Session } from './session.js';
 
 /** A message on its way to a session. */
 export interface SendRequest {
-  /** The last one is answered. None where one is answered again. */
+  /** The messages to add. The app answers the last one. Empty if a message of the conversation is answered again. */
   readonly inputs: readonly SendInput[];
-  /** Where they are to stand, where that is not behind the last message. */
+  /** The place of the messages, if it is not behind the last message. */
   readonly place?: Place | undefined;
-  /** The message that they have to come behind, as `lastMessage` has it. @default whatever it is */
+  /** Id of the message that must be the last one (see `lastMessage`). @default any */
   readonly behind?: string | null | undefined;
-  /** The message that is answered again, or an answer to it; `null` for the last one. */
+  /** Id of the message that is answered again, or of an answer to it; `null` for the last one. */
   readonly again?: string | null | undefined;
   readonly key?: string | undefined;
   readonly onBusy?: OnBusy | undefined;
@@ -40,13 +40,13 @@ export interface SendRequest {
   readonly user: UserContext;
   readonly clientTools?: readonly ClientTool[] | undefined;
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
-  /** Whose trace it belongs to. */
+  /** The caller's trace. */
   readonly trace?: TraceOrigin | undefined;
-  /** Of the request it came with. */
+  /** Id of the request that brought the message. */
   readonly requestId?: string | undefined;
-  /** Who sent it, where a session is not one person's alone. */
+  /** Id of the sender, if the session is shared between people. */
   readonly senderId?: string | undefined;
-  /** Called before a new run is accepted, not for a repeated key. @throws GatewayError to refuse it */
+  /** Called before a new run is accepted, but not for a repeated key. @throws GatewayError to refuse the message */
   admit?(): MaybePromise<void>;
 }
 
@@ -57,12 +57,12 @@ interface Keyed {
 
 /** A message that was accepted, now or earlier under the same key. */
 export interface SentMessage extends Accepted {
-  /** Whether an earlier send with this key had been accepted. */
+  /** Whether an earlier send with this key was accepted. */
   readonly repeated: boolean;
   readonly result: Promise<RunResult>;
 }
 
-/** Sends messages: an idempotency key starts at most one run, also when its sends come at the same time. */
+/** Sends messages. An idempotency key starts at most one run, also if its sends arrive at the same time. */
 export class MessageSender {
   readonly #store: Store;
   readonly #files: Files;
@@ -77,8 +77,8 @@ export class MessageSender {
   }
 
   /**
-   * @throws GatewayError `IDEMPOTENCY_CONFLICT`, what `admit` throws, or what the session answers; `OVERLOADED` with an unknown outcome
-   * where that takes longer than the store is waited for
+   * @throws GatewayError `IDEMPOTENCY_CONFLICT`, errors of `admit` and of the session; `OVERLOADED` with an unknown outcome if the work
+   * takes longer than the time limit of the store
    */
   send(session: Session, request: SendRequest): Promise<SentMessage> {
     return this.#deadlines.bound(this.#send(session, request), unanswered);
@@ -116,7 +116,7 @@ export class MessageSender {
     const runId = newRunId();
     const naming = this.#files.name(session.ref, runId, written);
     const named = naming && (await naming);
-    // From before it is accepted: it may end at once.
+    // Begin to wait before the run is accepted: it may end at once.
     const result = session.results.of(runId);
     try {
       const messages = named?.messages ?? written;
@@ -165,10 +165,10 @@ export class MessageSender {
   async #join(session: Session, known: RunRecord, hash: string): Promise<SentMessage> {
     assertSame(known.hash!, hash);
     const { runId } = known;
-    // It may run elsewhere: to ask for it again takes it from nobody.
+    // The run may be active at another gateway. Looking at the session does not take it from there.
     if (!known.result) await session.look();
     const result = known.result ? Promise.resolve(known.result) : session.results.ofAccepted(runId);
-    // Nobody has to wait for it.
+    // The caller need not wait for the result.
     result.catch(() => {});
     const origin = await originOf(this.#store, session, known);
     const { position, cursor } = origin;
@@ -188,12 +188,12 @@ function assertSame(known: string, hash: string): void {
   if (known !== hash) throw new GatewayError({ code: 'IDEMPOTENCY_CONFLICT' });
 }
 
-/** The id that a caller gave a message. */
+/** The id that the caller gave a message. */
 function idOf(input: SendInput): string | undefined {
   return typeof input === 'object' && 'id' in input ? input.id : undefined;
 }
 
-/** A message as sessions keep it. Its id and time are the caller's where given. */
+/** A message as sessions keep it, with the caller's id and time if given. */
 export function toMessage(input: SendInput, senderId?: string): Message {
   const given: MessageInput =
     typeof input === 'string' || Array.isArray(input)

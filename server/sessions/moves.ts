@@ -9,25 +9,25 @@ import { SNAPSHOT_MESSAGES } from '../log/snapshot.js';
 import { withVersions } from '../log/versions.js';
 import type { Checkpoint } from '../stores/store.js';
 
-/** Messages that are looked through at once. */
+/** Messages that are read at once. */
 const STEP = 1000;
 
-/** Where a message is to stand that does not follow the last one: behind another, or in the place of one that is shown. */
+/** The place of a message that does not follow the last one: behind another message, or in place of one on the current path. */
 export type Place = { readonly parent: string | null } | { readonly replaces: string };
 
-/** Where a conversation is to end: at a message, or where it went on to from one. */
+/** The new end of a conversation: a message, or the latest end of the conversation behind one. */
 export type Goal = { readonly tip: string | null } | { readonly version: string };
 
-/** The conversation has changed since a move was planned: it is to be planned anew. */
+/** The conversation changed since a move was planned, so the move must be planned again. */
 export class Outdated extends Error {}
 
-/** A move of a conversation to another message. What of it takes asking the store is known before it is stored. */
+/** A move of a conversation to another message. Everything that needs the store is read before the move is appended. */
 export class Move {
   readonly tip: string | null;
   readonly #log: LogView;
   readonly #by: string;
   readonly #path: readonly Message[];
-  /** Ids of the rows that follow the tip. */
+  /** Ids of the stored messages that follow the tip. */
   readonly #stored: readonly string[];
   readonly #base: Checkpoint;
   readonly #moves: number;
@@ -57,8 +57,8 @@ export class Move {
   /**
    * Plans a move.
    *
-   * @param find Finds the message that it leads to, or the beginning
-   * @throws GatewayError `MESSAGE_NOT_FOUND`, or what `find` throws
+   * @param find Finds the id of the new last message, or null for the beginning
+   * @throws GatewayError `MESSAGE_NOT_FOUND`, and errors of `find`
    */
   static async plan(log: LogView, by: string, find: () => Promise<string | null>): Promise<Move> {
     const { base, moves } = log;
@@ -71,7 +71,7 @@ export class Move {
   }
 
   /**
-   * What is stored of it behind the ends of runs; nothing where the conversation stands there then.
+   * The event of the move, as it follows the ends of runs. Empty if the conversation then ends at the tip already.
    *
    * @throws Outdated
    */
@@ -96,7 +96,7 @@ export class Move {
     ];
   }
 
-  /** The end of the path, as far as somebody may not have it who began with a snapshot. */
+  /** The end of the new path, as far as a reader that started from a snapshot may lack it. */
   #carried({ state, aside }: Pick<LogView, 'state' | 'aside'>): readonly Message[] {
     const { sureFrom, pageBytes } = this.#log;
     const sure = state.messages.slice(
@@ -113,20 +113,20 @@ export class Move {
   }
 }
 
-/** The message that a place is behind. @throws GatewayError `MESSAGE_NOT_FOUND`, `HISTORY_MOVED` */
+/** Id of the message that a place is behind. @throws GatewayError `MESSAGE_NOT_FOUND`, `HISTORY_MOVED` */
 export async function parentAt(log: LogView, place: Place): Promise<string | null> {
   if ('parent' in place) return place.parent;
   return (await shownMessage(log, place.replaces)).parentId ?? null;
 }
 
-/** The message that a move leads to. @throws GatewayError `MESSAGE_NOT_FOUND` */
+/** Id of the message that a move leads to. @throws GatewayError `MESSAGE_NOT_FOUND` */
 export async function tipAt(log: LogView, goal: Goal): Promise<string | null> {
   if ('tip' in goal) return goal.tip;
   if ((await pathTo(log, goal.version, 1)).length === 0) throw notFound(log, goal.version);
   return lastBehind(log, goal.version);
 }
 
-/** Whether the conversation stands there, or goes through there, with the answer that is being written. */
+/** Whether the conversation already ends at the goal, or passes through it, with the answer that is being written. */
 export async function isThere(log: LogView, goal: Goal): Promise<boolean> {
   const id = 'tip' in goal ? goal.tip : goal.version;
   if (id === null) return false;
@@ -134,9 +134,9 @@ export async function isThere(log: LogView, goal: Goal): Promise<boolean> {
 }
 
 /**
- * The message that an answer answers, or that itself, where it is no answer.
+ * The message that an answer belongs to, or the message itself if it is not an answer.
  *
- * @param messageId Of one that is shown. @default the last one
+ * @param messageId Id of a message on the current path. @default the last one
  * @throws GatewayError `MESSAGE_NOT_FOUND`, `HISTORY_MOVED`
  */
 export async function answered(log: LogView, messageId?: string): Promise<Message> {

@@ -37,14 +37,16 @@ import { type DueQuestion, expire, vote } from './session-approvals.js';
 import type { LoneQuestion, Withdrawn } from './session-calls.js';
 import { type Woken, wake } from './waking.js';
 
-/** What a session can be asked to do, with what comes of it. Plain values: whoever holds the session may be another process. */
+/**
+ * The work that a session can be asked to do, with its result. All plain values, because the holder of the session may be another process.
+ */
 export interface SessionWork {
-  /** Takes a message in and answers it. Begins a session that is not there. */
+  /** Accepts a message and answers it. Begins a session that does not exist. */
   accept: {
     readonly input: { readonly request: RunRequest } & Standing;
     readonly output: AcceptedRun;
   };
-  /** Begins a session with messages of elsewhere, and what is given with them. */
+  /** Begins a session with messages from another system, and the title and metadata given with them. */
   begin: {
     readonly input: {
       readonly userId: string | undefined;
@@ -52,7 +54,7 @@ export interface SessionWork {
     };
     readonly output: HistoryPlace;
   };
-  /** Answers a message again: that of an answer, itself, or the last one. */
+  /** Answers a message again: the named one, the one of a named answer, or the last one. */
   regenerate: {
     readonly input: {
       readonly request: Omit<RunRequest, 'message' | 'preceding' | 'onBusy'>;
@@ -61,85 +63,85 @@ export interface SessionWork {
     };
     readonly output: AcceptedRun & { readonly message: Message };
   };
-  /** Has the conversation end at another message. */
+  /** Moves the end of the conversation to another message. */
   move: {
     readonly input: { readonly goal: Goal; readonly by: string };
     readonly output: HistoryPlace;
   };
-  /** Ends a run, or the active one; false where there is none to end. */
+  /** Ends a run, or the active one. False if there is none to end. */
   abort: {
     readonly input: { readonly runId?: string | undefined; readonly reason?: string | undefined };
     readonly output: boolean;
   };
   /** Answers a confirmation, a question or a client tool's call. */
   respond: { readonly input: { readonly callId: string; readonly answer: Answer }; readonly output: void };
-  /** Logs a vote for a tool call that belongs to no run; null where more of them are needed. */
+  /** Logs a vote for a tool call that belongs to no run. Null if more votes are needed. */
   vote: { readonly input: Ballot; readonly output: Answer | null };
-  /** Decides a question whose time is over, or puts it to more people. */
+  /** Decides a question whose time is over, or escalates it to more people. */
   expire: { readonly input: DueQuestion; readonly output: void };
-  /** The last viewer at another gateway left. */
+  /** Tells that the last viewer at another gateway left. */
   deserted: { readonly input: Readonly<Record<never, never>>; readonly output: void };
-  /** Asks what a tool call that belongs to no run has to know; answers who asks it, null where nobody would see that. */
+  /** Asks the question of a tool call that belongs to no run. Results in its holder; null if nobody would see the question. */
   ask: { readonly input: LoneQuestion; readonly output: string | null };
-  /** Whether such a call still asks, and anybody sees that. */
+  /** Returns whether such a call still has an open question, and whether anybody sees it. */
   asks: {
     readonly input: { readonly callId: string };
     readonly output: { readonly watched: boolean } | null;
   };
-  /** Logs what was answered to it. */
+  /** Logs the answer to such a question. */
   record: { readonly input: { readonly callId: string; readonly event: EventDraft }; readonly output: void };
-  /** Takes its question back. */
+  /** Takes back the question of such a call. */
   withdraw: { readonly input: Withdrawn; readonly output: void };
-  /** Changes what is kept with the session. */
+  /** Changes the title, metadata or archived mark of the session. */
   update: {
     readonly input: { readonly changes: SessionChanges; readonly by: string };
     readonly output: void;
   };
-  /** Sets a schedule. Begins a session that is not there. */
+  /** Sets a schedule. Begins a session that does not exist. */
   schedule: { readonly input: NewSchedule; readonly output: Schedule };
   /** Takes a schedule back, if there is one. */
   unschedule: { readonly input: { readonly id: string; readonly by: string }; readonly output: void };
-  /** Has somebody else reach the session. */
+  /** Grants another person access to the session. */
   share: { readonly input: NewGrant; readonly output: Omit<Grant, 'sessionId'> };
-  /** Ends a grant. Whether there was one. */
+  /** Ends a grant. Returns whether there was one. */
   unshare: { readonly input: EndedGrant; readonly output: boolean };
   /** Gives a person control. */
   'take-over': { readonly input: TakingOver; readonly output: Control };
   /** Gives control back to the app. */
   'hand-back': { readonly input: HandingBack; readonly output: { readonly runId?: string } };
-  /** Gives it back where the time of a person is over. */
+  /** Returns control to the app when a person's time is over. */
   'release-control': { readonly input: DueControl; readonly output: void };
-  /** Logs what a person thinks of a message. */
+  /** Logs a person's reaction to a message. */
   react: { readonly input: Reacting; readonly output: void };
-  /** Goes on with a run that was parked. */
+  /** Resumes a run that was parked. */
   wake: { readonly input: Woken; readonly output: void };
   /** Fires a schedule that is due. */
   fire: { readonly input: DueSchedule; readonly output: void };
   /** Ends the conversation. */
   close: { readonly input: { readonly reason: string }; readonly output: void };
-  /** Ends the conversation and drops all that is kept of the session. */
+  /** Ends the conversation and drops everything that is kept of the session. */
   delete: { readonly input: Readonly<Record<never, never>>; readonly output: void };
-  /** Publishes on a channel. Begins a session that is not there. */
+  /** Publishes on a channel. Begins a session that does not exist. */
   publish: {
     readonly input: {
       readonly channel: string;
       readonly event: string;
       readonly payload: unknown;
-      /** Whether somebody waits until it is stored, and can be told no. */
+      /** Whether the caller waits until the message is stored, and can be refused. */
       readonly stored: boolean;
       readonly userId: string | undefined;
-      /** Names it where it may be asked for again: it is stored, and done once. */
+      /** Names the work if it may be asked for again: it is then stored, and done once. */
       readonly once?: string;
     };
     readonly output: void;
   };
-  /** Emits a custom event. Begins a session that is not there. */
+  /** Emits a custom event. Begins a session that does not exist. */
   custom: {
     readonly input: {
       readonly name: string;
       readonly payload: unknown;
       readonly userId: string | undefined;
-      /** Names it where it may be asked for again: it is stored, and done once. */
+      /** Names the work if it may be asked for again: it is then stored, and done once. */
       readonly once?: string;
     };
     readonly output: void;
@@ -151,15 +153,15 @@ export type SessionInput = {
   [Type in keyof SessionWork]: { readonly type: Type } & SessionWork[Type]['input'];
 }[keyof SessionWork];
 
-/** What comes of it. */
+/** The result of a piece of work. */
 export type OutputOf<Input extends SessionInput> = SessionWork[Input['type']]['output'];
 
 /**
- * Does a piece of work in a session, which is held here for it: at once where it is held already.
+ * Does a piece of work in a session, which is taken for it. The work is done in the same tick if the session is held already.
  *
  * @param from A dead holder that the session may be taken from
  * @throws HeldElsewhere
- * @throws GatewayError `SESSION_NOT_FOUND` where there is none and the work does not begin one, and what the work itself says
+ * @throws GatewayError `SESSION_NOT_FOUND` if there is none and the work does not begin one, and errors of the work itself
  */
 export function performHere<Input extends SessionInput>(
   session: Session,
@@ -172,7 +174,7 @@ export function performHere<Input extends SessionInput>(
   });
   const taking = { from, toEnd: input.type === 'delete' };
   const done = andThen(session.hold(beginning, taking), (writer): MaybePromise<unknown> => {
-    // A close that runs ends what it finds; whoever asks for one more waits for it.
+    // Do not take the session while it closes: a second close waits for the one in progress.
     if (!writer && !(session.closing && (input.type === 'close' || input.type === 'delete'))) {
       if (input.type === 'accept') assertBehind(initialState, input.behind);
       throw new GatewayError({ code: 'SESSION_NOT_FOUND' });
@@ -253,7 +255,7 @@ function work(session: Session, input: SessionInput): MaybePromise<unknown> {
   }
 }
 
-/** Accepts a run, or tells of it where it was accepted already. The session is held here: what others wrote in it is stored by now. */
+/** Accepts a run, or returns the record of a run that was accepted already. The session is held, so everything that others wrote in it is stored. */
 function once(
   { store, ref }: Session,
   { repeatable, runId }: Pick<RunRequest, 'repeatable' | 'runId'>,
@@ -266,11 +268,11 @@ function once(
   );
 }
 
-/** By whom a session is begun where the work finds none. */
+/** The user for whom the work begins a session that does not exist; undefined if the work does not begin one. */
 function createdBy(input: SessionInput, begun: () => void): Beginning | undefined {
   if (input.type === 'accept') {
     const { request, at, behind } = input;
-    // What names a message needs it to be there.
+    // A message that names another one can't begin a session.
     const names = behind != null || (at && ('replaces' in at || at.parent !== null));
     return names ? undefined : { userId: request.user?.id, runId: request.runId };
   }

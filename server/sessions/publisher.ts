@@ -3,7 +3,7 @@ import type { SessionEnvironment } from './environment.js';
 import type { Session } from './session.js';
 import { checkChanges, fittingTitle, updateDrafts } from './session-changes.js';
 
-/** What is published in a session and emitted from it, beside its runs. Where the session is not held it goes nowhere. */
+/** Publishes messages and emits custom events outside the run queue. Both are dropped while the session is not held. */
 export class Publisher {
   readonly #session: Session;
   readonly #env: SessionEnvironment;
@@ -13,7 +13,7 @@ export class Publisher {
     this.#env = env;
   }
 
-  /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the channel. */
+  /** @throws GatewayError `INVALID_PARAMS` if the payload does not fit the channel. */
   publish(channel: string, type: string, payload: unknown, runId?: string): void {
     this.#env.checkPayload('channels', channel, payload);
     const event = { type, payload };
@@ -21,9 +21,9 @@ export class Publisher {
   }
 
   /**
-   * The same, told when it is stored.
+   * Publishes a message and waits until it is stored.
    *
-   * @param once Where this was done under that name before, it is not done again
+   * @param once Name of the message. A message of the same name is stored once
    * @throws GatewayError also `OVERLOADED`
    */
   async publishStored(channel: string, type: string, payload: unknown, once?: string): Promise<void> {
@@ -32,32 +32,34 @@ export class Publisher {
     await this.#session.writer?.commit([draft], { refusable: true, ...(once !== undefined && { once }) });
   }
 
-  /** Changes what is kept with the session. @throws GatewayError `INVALID_PARAMS`, `PAYLOAD_TOO_LARGE`; `OVERLOADED` */
+  /**
+   * Changes the title, metadata or archived mark of the session. @throws GatewayError `INVALID_PARAMS`, `PAYLOAD_TOO_LARGE`; `OVERLOADED`
+   */
   async update(changes: SessionChanges, by: string): Promise<void> {
     checkChanges(changes, this.#env);
     await this.#session.writer?.commit((state) => updateDrafts(state, changes, { by }), { refusable: true });
   }
 
-  /** Gives the session a title that a model may have written: what there is too much of it is cut off. */
+  /** Gives the session a title, cut to the longest allowed: a model may have written it. */
   title(text: string, runId: string): void {
     const title = fittingTitle(text, this.#env.titleLength);
     if (title === '') return;
     const stored = this.#session.writer?.commit((state) =>
-      // Nothing of a run comes behind its end.
+      // Nothing of a run may follow its end.
       state.run?.runId === runId ? updateDrafts(state, { title }, { runId }) : [],
     );
-    // Whether the log can be written is told to whoever owns it.
+    // The owner of the log hears of failed writes.
     stored?.catch(() => {});
   }
 
-  /** @throws GatewayError `INVALID_PARAMS` when the payload does not fit the event. */
+  /** @throws GatewayError `INVALID_PARAMS` if the payload does not fit the event. */
   emit(name: string, payload: unknown, runId?: string): void {
     this.#env.checkPayload('events', name, payload);
     this.#session.writer?.append({ type: 'custom', runId, ts: Date.now(), name, payload });
     this.#env.notify({ type: 'custom', sessionId: this.#session.id, name, payload });
   }
 
-  /** The same, stored, unless it was done under the name `once` before. @throws GatewayError also `OVERLOADED` */
+  /** Emits a stored event, once under the name `once`. @throws GatewayError also `OVERLOADED` */
   async emitStored(name: string, payload: unknown, once: string): Promise<void> {
     this.#env.checkPayload('events', name, payload);
     const draft = { type: 'custom', ts: Date.now(), name, payload } as const;

@@ -12,9 +12,10 @@ export interface Reacting {
 }
 
 /**
- * Logs what a person thinks of a message, where that is news.
+ * Logs a person's reaction to a message, unless the message has it already.
  *
- * @throws GatewayError `MESSAGE_NOT_FOUND` for one that is not shown, `QUOTA_EXCEEDED` where too many have reacted to it
+ * @throws GatewayError `MESSAGE_NOT_FOUND` for a message that is not on the current path, `QUOTA_EXCEEDED` if too many people have reacted
+ * to it
  */
 export async function react({ writer }: Session, { reaction, most }: Reacting): Promise<void> {
   if (!writer) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });

@@ -7,7 +7,7 @@ import { InheritedQuestion, Resumption } from '../runs/resumption.js';
 import type { LeftRuns } from './run-record.js';
 import type { SessionRuns } from './session-runs.js';
 
-/** Takes up what another process left: goes on with its run or ends it as `lost`, and starts what it had accepted. */
+/** Takes up the runs that another process left: resumes the active run or ends it as `lost`, and starts the queued ones. */
 export function recover(runs: SessionRuns, log: LogWriter, open: LeftRuns): void {
   const { run: left, queue } = log.state;
   if (left && !resume(runs, left, log, open))
@@ -20,7 +20,7 @@ export function recover(runs: SessionRuns, log: LogWriter, open: LeftRuns): void
   runs.advance();
 }
 
-/** Takes up what another process left only for it to be ended: nothing of it begins, and nobody need serve its app. */
+/** Takes up the runs that another process left, only to end them: none of them starts, and its app need not be served here. */
 export function recoverToEnd(runs: SessionRuns, log: LogWriter, open: LeftRuns): void {
   const { run: left, queue } = log.state;
   const active = left && { runId: left.runId, message: withoutPlace(left.message), onBusy: 'queue' as const };
@@ -45,13 +45,13 @@ function resume(
     resumed: answer,
     context: rootContext,
   });
-  // From here on it is lost with this process, like any other.
+  // From here on the run is lost with this process, like any other.
   if (log.view.activity.parked) log.commit([], { parked: false }).catch(() => {});
   const execution = runs.activate(run, log);
   const asked = pending.filter((question) => question.runId === runId);
   for (const question of asked) runs.questions.add(new InheritedQuestion(runId, question));
   execution.resume(new Resumption(answer, asked, open.steps(runId)));
-  // Whoever opens the session is not to wait for the app.
+  // Opening the session does not wait for the app.
   setImmediate(() => {
     runs.letBegin(run, log);
   });

@@ -9,22 +9,22 @@ import { originOf } from './find-run.js';
 import { type OutputOf, performHere, type SessionInput } from './perform.js';
 import type { Session } from './session.js';
 
-/** How long a holder is looked for that answers. */
+/** Time within which a holder must be found that answers, in milliseconds. */
 const ROUTE_MS = 15_000;
-/** Before a holder is asked again that lives, and did not answer or had let go, in milliseconds; up to twice as much. */
+/** Delay before work is tried again after a holder lives but was silent, or had let go; in milliseconds, up to twice as much. */
 const AGAIN_MS = 40;
 const UNANSWERED = 'The gateway that holds the session did not answer';
-/** What says that nothing was done. */
+/** Codes of errors that say that nothing was done. */
 const NOT_DONE: ReadonlySet<string> = new Set(['OVERLOADED', 'SHUTTING_DOWN']);
-/** Work after which there is no session. */
+/** Kinds of work after which the session is gone. */
 const ENDS: ReadonlySet<SessionInput['type']> = new Set(['close', 'delete']);
 
 /**
- * Does a piece of work in a session: here, where it is held here or by nobody, at once where it is held already; else it is asked of the
- * gateway that holds it. The only way in for work, at every door.
+ * Does a piece of work in a session. Works here if this gateway or nobody holds the session, and in the same tick if it is held already.
+ * Otherwise asks the holder. The only way in for work, at every door.
  *
- * @throws GatewayError `SESSION_NOT_FOUND` where there is none and the work does not begin one; `OVERLOADED` where the gateway that holds
- * it did not answer; and what the work itself says
+ * @throws GatewayError `SESSION_NOT_FOUND` if there is none and the work does not begin one; `OVERLOADED` if the holder did not answer; and
+ * errors of the work itself
  */
 export function perform<Input extends SessionInput>(
   session: Session,
@@ -48,10 +48,10 @@ export function perform<Input extends SessionInput>(
 const isHeld = ({ writer, holding }: Session): boolean => writer !== null && !holding.leaving;
 
 /**
- * Does work where the session is held. What is refused is refused by what is remembered here, and another gateway may have taken the
- * session without a word: the store is asked before anybody is told.
+ * Does work in a session that is held here. A refusal rests on what is remembered here, and another gateway may have taken the session
+ * unnoticed. So the store is asked before a refusal is passed on.
  *
- * @param elsewhere Does it where the session is held, which is not here
+ * @param elsewhere Does the work at the gateway that holds the session now
  */
 function confirmed(
   session: Session,
@@ -64,7 +64,7 @@ function confirmed(
     return session.writer === writer;
   };
   const refused = async (error: unknown): Promise<unknown> => {
-    // Of what could not be stored nothing is known; it is asked for again.
+    // `OVERLOADED` does not depend on the holder: the caller asks again.
     if (isGatewayError(error) && error.code !== 'OVERLOADED' && !(await check())) return elsewhere();
     throw error;
   };
@@ -87,7 +87,7 @@ async function route(session: Session, given: SessionInput, heldBy: string): Pro
   const input = await settled(session, given, id);
   if (!input) return false;
   const question = { id, ref: session.ref, input };
-  // Of what a holder has heard, and has not answered, nobody knows whether it is done.
+  // Set once a holder may have received the work without answering. Nobody knows whether it is done.
   let isDoubtful = false;
   try {
     for (let holder = heldBy; performance.now() < until; ) {
@@ -107,15 +107,15 @@ async function route(session: Session, given: SessionInput, heldBy: string): Pro
     throw new GatewayError({ code: 'OVERLOADED', message: UNANSWERED, retryAfterMs: 1000 });
   } catch (error) {
     if (!isDoubtful || !isGatewayError(error)) throw error;
-    // What a holder was asked to end is gone.
+    // The silent holder has ended the session, as it was asked to.
     if (error.code === 'SESSION_NOT_FOUND' && ENDS.has(input.type)) return undefined;
     throw NOT_DONE.has(error.code) ? unanswered(error) : error;
   }
 }
 
 /**
- * The work as it may be asked more than once, of more than one holder: what "the active run" is, is decided here; a run that is accepted
- * is looked up first, and what is published is named. Null where there is nothing to do.
+ * Makes work safe to send more than once, and to more than one holder. "The active run" is resolved to its id here, a run is looked up
+ * before it is accepted, and published messages get a name. Null if there is nothing to do.
  */
 async function settled(session: Session, input: SessionInput, id: string): Promise<SessionInput | null> {
   if (input.type === 'abort' && input.runId === undefined) {
@@ -127,7 +127,7 @@ async function settled(session: Session, input: SessionInput, id: string): Promi
   return { ...input, request: { ...input.request, repeatable: true } } as SessionInput;
 }
 
-/** What a sender is told of a run that had been accepted already when it was asked for again: the same as the first time. */
+/** The result for a sender whose run was accepted by an earlier try: the same as if the first try had answered. */
 async function outcome(session: Session, input: SessionInput, output: unknown): Promise<unknown> {
   if (!('request' in input) || input.request.key !== undefined) return output;
   const { duplicate } = output as Extract<AcceptedRun, { duplicate: unknown }>;
@@ -136,7 +136,10 @@ async function outcome(session: Session, input: SessionInput, output: unknown): 
   return { position, cursor, ...(input.type === 'regenerate' && { message }) };
 }
 
-/** Does what another gateway asks, which the store, or a gateway that ends, has told that the session is held here; null where another one holds it. */
+/**
+ * Does the work that another gateway asks for, because the store, or a gateway that is ending, said that the session is held here. Null if
+ * another gateway holds it.
+ */
 export async function performAsked(
   session: Session,
   input: SessionInput,
@@ -149,7 +152,7 @@ export async function performAsked(
       output: await (isHeld(session) ? confirmed(session, input, elsewhere) : performHere(session, input)),
     };
   } catch (error) {
-    // It was lost, or let go, meanwhile.
+    // The session was lost, or let go, meanwhile.
     if (error instanceof HeldElsewhere) return null;
     throw error;
   }

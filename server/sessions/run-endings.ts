@@ -10,27 +10,27 @@ import { type Ending, endDrafts } from '../runs/ending.js';
 import type { Execution } from '../runs/execution.js';
 import type { LiveRun } from '../runs/live-run.js';
 
-/** Runs that end because of something that is stored with their ends. */
+/** Runs that end in the same append as the events that cause it. */
 export interface CausedEnding {
   /** The runs that may have to end. */
   readonly runs: readonly LiveRun[];
   readonly ending: Ending;
   readonly options: Omit<GroupOptions, 'ends' | 'acknowledged'>;
-  /** Whether a run has to end, as the log stands by then. */
+  /** Whether a run has to end, given the state of the log just before the append. */
   concerns(state: SessionState, run: LiveRun): boolean;
   execution(run: LiveRun): Execution | null;
-  /** What comes before the ends, where there are any. */
+  /** Events that come before the ends, if there are any. */
   before?(state: SessionState): readonly EventDraft[];
-  /** What causes it: it comes behind so many events that end runs. */
+  /** The events that cause the ends. They follow the given end events. */
   cause(state: SessionState, ends: readonly EventDraft[]): readonly EventDraft[];
-  /** The end is stored: the run is over. Called before anything that was appended later is looked at. */
+  /** Called when the end of a run is stored, before anything appended later is looked at. The run is over. */
   sealed(run: LiveRun): void;
-  /** All of it is stored. Called before anything that was appended later is looked at. */
+  /** Called when the whole append is stored, before anything appended later is looked at. */
   acknowledged?(): void;
   ended(run: LiveRun, result: RunResult): void;
 }
 
-/** Ends runs in one append with its cause. They go on until that is stored; if it is refused, nothing has happened to them. */
+/** Ends runs in one append with its cause. The runs go on until the append is stored, and are unaffected if it is refused. */
 export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Committed> {
   const { runs, ending, options } = caused;
   let over: readonly { readonly run: LiveRun; readonly execution: Execution | null }[] = [];
@@ -71,7 +71,7 @@ export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Com
   }
 }
 
-/** Whether a run has been accepted and not ended, as the log has it. */
+/** Whether a run is accepted and has not ended, according to the log. */
 export function isOpen({ run, queue }: SessionState, runId: string): boolean {
   return run?.runId === runId || queue.some((entry) => entry.runId === runId);
 }

@@ -10,7 +10,7 @@ export class RunQueue {
   active: LiveRun | null = null;
   #waiting: LiveRun[] = [];
 
-  /** @param limit Longest queue, the active run not counted. */
+  /** @param limit Longest queue, not counting the active run. */
   constructor(limit: number) {
     this.#limit = limit;
   }
@@ -23,7 +23,7 @@ export class RunQueue {
     return this.active !== null || this.#waiting.length > 0;
   }
 
-  /** @throws GatewayError `SESSION_BUSY` or `QUEUE_FULL` when a message can't come in now. */
+  /** @throws GatewayError `SESSION_BUSY` or `QUEUE_FULL` if a message can't be accepted now. */
   check(onBusy: OnBusy): void {
     if (!this.busy) return;
     if (onBusy === 'reject') {
@@ -46,7 +46,7 @@ export class RunQueue {
     let index = this.#waiting.length;
     if (onBusy === 'interrupt') index = 0;
     else if (onBusy === 'steer') {
-      // The active run may be another one by the time that this is stored.
+      // The active run may be another one by the time this run is stored.
       const ordinary = this.#waiting.findIndex(
         (other) => other.request.onBusy !== 'steer' && !interrupts(other),
       );
@@ -56,8 +56,8 @@ export class RunQueue {
   }
 
   /**
-   * How many runs are before one, as the log stands: all that it has open, but those that are put behind it here. The log may lag behind
-   * this queue, by a start or an end that is on its way.
+   * Number of runs ahead of a run, according to the log: all open runs, less those that this queue puts behind it. The log may lag behind
+   * this queue by a start or end that is on its way.
    */
   before(run: LiveRun, { run: active, queue }: SessionState): number {
     const place = this.#waiting.indexOf(run);
@@ -66,7 +66,7 @@ export class RunQueue {
     return (active ? 1 : 0) + before.length;
   }
 
-  /** Puts a run that was accepted by a former process at the end; its order is that of the log. */
+  /** Puts a run that a former process accepted at the end. The order comes from the log. */
   restore(run: LiveRun): void {
     this.#waiting.push(run);
   }
@@ -76,7 +76,7 @@ export class RunQueue {
     else this.#waiting = this.#waiting.filter((other) => other !== run);
   }
 
-  /** Makes a run the active one: its start is stored. */
+  /** Makes a run the active one. Its start is stored. */
   activate(run: LiveRun): void {
     this.#waiting = this.#waiting.filter((other) => other !== run);
     this.active = run;
@@ -98,17 +98,17 @@ export class RunQueue {
     return this.#waiting.find((run) => run.id === runId) ?? null;
   }
 
-  /** The active run, and those that may be it by the time that the store has what was appended. */
+  /** The active run, and those that may be active by the time the store has every append. */
   mayRun(): readonly LiveRun[] {
     return this.all().filter((run) => run === this.active || run.state === 'accepting');
   }
 
-  /** The accepted messages that want to reach the active run. */
+  /** The accepted messages that steer the active run. */
   steering(): readonly LiveRun[] {
     return this.#waiting.filter((run) => run.request.onBusy === 'steer' && run.state === 'queued');
   }
 
-  /** All but one, the last first. */
+  /** All runs but one, the last first. */
   others(run: LiveRun): readonly LiveRun[] {
     return this.all()
       .filter((other) => other !== run)

@@ -3,12 +3,12 @@ import type { QueuedMessage } from '../../shared/fold.js';
 import type { RunRequest } from '../runs/live-run.js';
 import type { LeftRun, NewRun, StepRecord } from '../stores/store.js';
 
-/** What of a request its session's log does not hold, because its readers are not to see it. */
+/** The parts of a request that are kept out of the log, because its readers may not see them. */
 type Private = Pick<RunRequest, 'user' | 'metadata' | 'clientTools' | 'parameters' | 'trigger' | 'trace'> & {
   readonly messageId: string;
 };
 
-/** Writes down what it takes to find a run and to start it in another process. */
+/** The record from which a run is found and can be started in another process. */
 export function toNewRun({ runId, key, hash, message, ...request }: RunRequest): NewRun {
   const { user, metadata, clientTools, parameters, trigger, trace } = request;
   const kept: Private = {
@@ -18,17 +18,17 @@ export function toNewRun({ runId, key, hash, message, ...request }: RunRequest):
   return { runId, ...(key !== undefined && { key, hash }), request: JSON.stringify(kept) };
 }
 
-/** Id of the message that a run answers which has not ended. */
+/** Id of the message that an unended run answers, from its stored request. */
 export function messageIdOf(request: string): string {
   return (JSON.parse(request) as Private).messageId;
 }
 
-/** What former processes left open, by run. */
+/** The unended runs of former processes, by id. */
 export class LeftRuns {
   readonly #records: ReadonlyMap<string, LeftRun>;
   readonly #creator: string | undefined;
 
-  /** @param creator Id of the user who began the session, for a run of which nothing else is known. */
+  /** @param creator Id of the user who began the session, as the sender of runs that have no record. */
   constructor(records: readonly LeftRun[], creator: string | undefined) {
     this.#records = new Map(records.map((record) => [record.runId, record]));
     this.#creator = creator;
@@ -39,7 +39,7 @@ export class LeftRuns {
     return this.#private(runId)?.messageId;
   }
 
-  /** What a run has kept of its steps. */
+  /** The steps that a run has kept. */
   steps(runId: string): readonly StepRecord[] {
     return this.#records.get(runId)?.steps ?? [];
   }

@@ -6,7 +6,7 @@ import { RETRY_MS } from './holding.js';
 import type { Session } from './session.js';
 
 interface Awaited {
-  /** Whether the store has, or had, a record of it. */
+  /** Whether the store has, or had, a record of the run. */
   accepted: boolean;
   readonly promise: Promise<RunResult>;
   resolve(result: RunResult): void;
@@ -14,18 +14,18 @@ interface Awaited {
 }
 
 /**
- * Those who wait for runs of a session to end. What they are told is what the store has, whoever ended the run and wherever. A log
- * that is lost to this process tells them nothing, until the process ends too.
+ * The callers who wait for runs of a session to end. They are told what the store has, whichever gateway ended the run. If this process
+ * loses the log, it answers them only when it ends.
  */
 export class RunResults {
   readonly #session: Session;
   readonly #env: SessionEnvironment;
   readonly #awaited = new Map<string, Awaited>();
-  /** Reads again what could not be read. */
+  /** Timer that reads again after a failed read. */
   #again: NodeJS.Timeout | null = null;
   /** The gateway is ending. */
   #ended = false;
-  /** How many runs of which log had ended when all that are awaited were read. */
+  /** Log, and number of ended runs in it, at the last complete read. */
   #known: string | undefined;
 
   constructor(session: Session, env: SessionEnvironment) {
@@ -37,7 +37,7 @@ export class RunResults {
     return this.#awaited.size;
   }
 
-  /** Waits for a run, from now on: its end must not have been told yet. Nobody has to look at what it returns. */
+  /** Waits for a run from now on. Call it before the end of the run can be announced. The returned promise may be ignored. */
   of(runId: string): Promise<RunResult> {
     const known = this.#awaited.get(runId);
     if (known) return known.promise;
@@ -51,7 +51,7 @@ export class RunResults {
     return promise;
   }
 
-  /** A run that is waited for was accepted: here, or where the session is held. */
+  /** Notes that an awaited run was accepted, here or at the holder. */
   accepted(runId: string): void {
     this.#noteAccepted(runId);
     if (this.#session.writer) return;
@@ -64,7 +64,7 @@ export class RunResults {
     if (awaited) awaited.accepted = true;
   }
 
-  /** Resolves with the outcome of an accepted run, as the store has it. Follows the session until that is there. */
+  /** Resolves with the outcome of an accepted run once the store has it. Follows the session until then. */
   async ofAccepted(runId: string): Promise<RunResult> {
     const result = this.of(runId);
     this.#noteAccepted(runId);
@@ -73,7 +73,7 @@ export class RunResults {
     return result;
   }
 
-  /** The same as `learn`, where any run has ended since that was done last. */
+  /** Like `learn`, but only if any run has ended since the last read. */
   async learnEnds(): Promise<void> {
     const { log } = this.#session;
     const { ended } = log?.activity ?? {};
@@ -83,25 +83,25 @@ export class RunResults {
   }
 
   /**
-   * Finds out how the runs ended that somebody waits for, where others may have ended them.
+   * Reads from the store how awaited runs ended, because other gateways may have ended them.
    *
    * @param beginning The run that is about to be accepted
-   * @returns Whether that could be read
+   * @returns Whether every awaited run could be read
    */
   async learn(beginning?: string): Promise<boolean> {
     const session = this.#session;
     let isKnown = true;
     try {
       for (const [runId, awaited] of [...this.#awaited]) {
-        // What is being accepted, is queued or runs here is told when it ends.
+        // A run that is being accepted, queued or active here is settled when it ends.
         if (runId === beginning || session.runs.queue.find(runId)) {
           isKnown = false;
           continue;
         }
-        // Before the store is asked: one that is accepted meanwhile may not be in its answer.
+        // Note this before asking the store: its answer may lack a run that is accepted meanwhile.
         const { accepted } = awaited;
         const record = await this.#env.store.run(session.ref, { runId });
-        // It has ended here, or is ending: the store may have forgotten that.
+        // The run has ended here, or is ending. The store may have forgotten its end.
         if (record && !record.result && session.writer) void session.holding.recheck();
         if (record) this.#tell(record);
         else if (accepted) this.#missing(runId);
@@ -109,7 +109,7 @@ export class RunResults {
     } catch (error) {
       isKnown = false;
       session.report(error, `reading runs of session ${session.id}`);
-      // Nobody else may come to tell.
+      // Nobody else may come to trigger another read.
       this.#again ??= setTimeout(() => {
         this.#again = null;
         if (this.size > 0 && !this.#ended) void this.learn();
@@ -119,18 +119,18 @@ export class RunResults {
     return isKnown;
   }
 
-  /** The store has no record any more of a run that was accepted. */
+  /** Fails a run that was accepted and of which the store has no record any more. */
   #missing(runId: string): void {
     const message = 'There is no such run any more: its session was deleted, or the store has forgotten it';
     this.fail(runId, new GatewayError({ code: 'RUN_NOT_FOUND', message }));
   }
 
-  /** The end of a run is stored. */
+  /** Settles a run whose end is stored. */
   settle(runId: string, result: RunResult): void {
     this.#take(runId)?.resolve(result);
   }
 
-  /** What the store knows of a run by now. */
+  /** Settles a run by its stored record, if that has an end. */
   #tell({ runId, request, result }: RunRecord): void {
     if (result) this.settle(runId, result);
     else if (request === undefined)
@@ -140,17 +140,17 @@ export class RunResults {
       );
   }
 
-  /** Nobody here will hear of the run's end. */
+  /** Fails a run whose end nobody here will hear of. */
   fail(runId: string, error: GatewayError): void {
     this.#take(runId)?.reject(error);
   }
 
-  /** The run was never begun. */
+  /** Forgets a run that never began. */
   forget(runId: string): void {
     this.#awaited.delete(runId);
   }
 
-  /** The gateway ends: others may say how these runs do. */
+  /** Fails all awaited runs as the gateway ends: other gateways can tell how they do. */
   leave(error: GatewayError): void {
     this.#ended = true;
     for (const runId of [...this.#awaited.keys()]) this.fail(runId, error);

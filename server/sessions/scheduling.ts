@@ -19,14 +19,14 @@ import type { Session } from './session.js';
 /** Missed instants that fire each by itself, with `missed: 'all'`; those before them are skipped. */
 const MOST_MISSED = 24;
 
-/** Refusals of a message that its instant is skipped for. */
+/** Refusals of a message for which an instant is skipped. */
 const SKIPS: Readonly<Record<string, SkipReason>> = {
   QUEUE_FULL: 'busy',
   SESSION_BUSY: 'busy',
   TAKEN_OVER: 'taken_over',
 };
 
-/** A schedule that is set: what of it the gateway adds is added where the session is held. */
+/** A new schedule. The holder of the session adds the gateway's part. */
 export interface NewSchedule {
   readonly schedule: Omit<Schedule, 'nextAt' | 'setAt'>;
   readonly user: UserContext;
@@ -40,7 +40,7 @@ export interface DueSchedule {
   readonly record: Pick<StoredRecord, 'id' | 'value' | 'token'>;
   /** The time by the store's clock. */
   readonly now: number;
-  /** How late an instant may be that is not missed, in milliseconds. */
+  /** Lateness up to which an instant does not count as missed, in milliseconds. */
   readonly graceMs: number;
 }
 
@@ -50,7 +50,7 @@ const sameTimes = (a: Schedule, b: Omit<Schedule, 'nextAt' | 'setAt'>): boolean 
 };
 
 /**
- * The schedules of a conversation, in the order in which they fire next, with their tokens.
+ * The schedules of a conversation with their tokens, ordered by their next instant.
  *
  * @throws StoreError
  */
@@ -67,9 +67,9 @@ export async function schedulesOf(
 }
 
 /**
- * Sets a schedule, or finds it as it is to be.
+ * Sets a schedule, unless an equal one is set already.
  *
- * @throws GatewayError `QUOTA_EXCEEDED` naming `limits.schedulesPerSession`, `INVALID_PARAMS` for times of which none is to come
+ * @throws GatewayError `QUOTA_EXCEEDED` naming `limits.schedulesPerSession`, `INVALID_PARAMS` for times that never come
  */
 export async function setSchedule(
   session: Session,
@@ -110,17 +110,14 @@ export async function unsetSchedule(session: Session, id: string, by: string): P
   }
 }
 
-/**
- * Fires a schedule that is due: in one append with its run, what becomes of it and its next instant. Whoever took it before, or after it
- * was set anew, does nothing.
- */
+/** Fires a schedule that is due. Its run, its event and its next instant are one append. A worker with an outdated token does nothing. */
 export async function fireSchedule(session: Session, due: DueSchedule): Promise<void> {
   const { record, now, graceMs } = due;
   const { id, token } = record;
   const writer = session.writer!;
   const kept = keptOf(record);
   const { schedule } = kept;
-  // It was set in a conversation that is over.
+  // The schedule belongs to a conversation that is over.
   if (kept.epoch !== writer.ref.epoch) return void (await write(writer, [], dropping(id, token)));
   const occurrences = await occurrencesOf(schedule, schedule.setAt);
   const passed = await passedBy(occurrences, { first: schedule.nextAt, time: now, kept: MOST_MISSED + 1 });
@@ -141,7 +138,7 @@ export async function fireSchedule(session: Session, due: DueSchedule): Promise<
       drafts,
       records: [change],
     });
-    // One of this name had this instant before, and was taken back.
+    // An earlier schedule of this name has fired at this instant, and was taken back.
     if ('duplicate' in accepted) await write(writer, drafts(accepted.duplicate.runId), change);
   } catch (error) {
     if (error instanceof StaleRecord) return;
@@ -170,7 +167,7 @@ function requestOf(
 }
 
 /**
- * What becomes of the instants that have passed: which one is accounted for now, and those before it with it.
+ * The passed instant that the next event accounts for, with the number of earlier ones that it stands for.
  *
  * @param late Instants before this time were missed
  */
@@ -183,14 +180,14 @@ function instantOf(
   const before = count > 1 ? { missed: count - 1 } : {};
   if (missed === 'once') return { instant, ...before };
   if (missed === 'skip') return { instant, ...before, ...(instant < late && { skipped: 'missed' }) };
-  // Each is taken by itself, the next one when this is done.
+  // Each instant fires by itself. The next one follows this one.
   if (count <= MOST_MISSED) return { instant: first };
   const left = last.length > MOST_MISSED ? MOST_MISSED : 0;
   const skipped = { instant: last.at(-1 - left)!, skipped: 'missed' } as const;
   return count - left > 1 ? { ...skipped, missed: count - left - 1 } : skipped;
 }
 
-/** Writes a change of a record with what is logged of it. Whether that was the record that was meant. */
+/** Writes a change of a record together with its events. Returns whether the record was still the expected one. */
 async function write(
   writer: LogWriter,
   drafts: readonly EventDraft[],

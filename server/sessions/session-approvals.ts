@@ -9,14 +9,14 @@ import type { SessionRuns } from './session-runs.js';
 /** A question that is due. */
 export interface DueQuestion {
   readonly callId: string;
-  /** Of its record, as it was taken. */
+  /** Token of its record, as it was taken. */
   readonly token: number;
-  /** By the store's clock, in milliseconds since the epoch. */
+  /** Time of the store's clock, in milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
- * Logs a vote in the session that is held here, with what it decides. Null where more of them are needed.
+ * Logs a vote in the session that is held here, with its decision. Null if more votes are needed.
  *
  * @throws GatewayError `ALREADY_ANSWERED`, `GUARD_DENIED`
  */
@@ -26,12 +26,12 @@ export async function vote(runs: SessionRuns, ballot: Ballot): Promise<Answer | 
   const question = log && openIn(log.state, callId);
   if (!log || !question) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
   const now = storeTime(runs.env.store);
-  // Nobody is late only because the gateway is.
+  // A gateway that is late does not make a voter late.
   if (isOver(question, now)) await expire(runs, { callId, now });
   return settle(log, (state) => voted(state, ballot), {});
 }
 
-/** Decides a question whose time is over, in the session that is held here, or puts it to more people. */
+/** Decides a question whose time is over, in the session that is held here, or escalates it to more people. */
 export async function expire(
   runs: SessionRuns,
   { callId, token, now }: Omit<DueQuestion, 'token'> & Partial<DueQuestion>,
@@ -56,7 +56,7 @@ export async function expire(
   if (decision) runs.questions.decide(callId, decision);
 }
 
-/** Logs what comes of a question, by the log as it stands just before that. */
+/** Logs the result of a question, computed from the state of the log just before it. */
 async function settle(
   log: LogWriter,
   made: (state: LogWriter['state']) => Settled,

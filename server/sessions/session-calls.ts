@@ -14,14 +14,14 @@ import type { SessionEnvironment } from './environment.js';
 import { LoneCall } from './lone-call.js';
 import type { Session } from './session.js';
 
-/** Hears the progress of a tool. */
+/** Receives the progress of a tool. */
 export type ToolProgressListener = (progress: LoggedEventData['tool_progress']) => void;
 
 /**
- * Hears of a confirmation that a call waits for, and has somebody asked, who answers with the operation `tool-response`. When it
- * throws, those who follow the session are asked alone; where nobody does, the call fails.
+ * Receives a confirmation that a call waits for and asks somebody, who answers with the operation `tool-response`. If the listener throws,
+ * only the followers of the session are asked; without followers, the call fails.
  *
- * @param open Aborted when the question has been answered or taken back.
+ * @param open Aborted when the question is answered or taken back.
  */
 export type ConfirmationListener = (question: Confirmation, open: AbortSignal) => MaybePromise<void>;
 
@@ -30,30 +30,30 @@ export interface CallRequest {
   readonly name: string;
   readonly input: unknown;
   readonly user: UserContext;
-  /** Aborted when the caller goes away. */
+  /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
-  /** Time for the tool, without the time it waits for a person. */
+  /** Time limit of the tool in milliseconds, without the time it waits for a person. */
   readonly timeoutMs: number;
   readonly progress?: ToolProgressListener;
   readonly asked?: ConfirmationListener;
 }
 
-/** What a call asks a person, of whom holds its session. */
+/** A question of a call to people, as the holder of the session asks it. */
 export interface LoneQuestion {
   readonly callId: string;
   readonly name: string;
-  /** The gateway where the call runs. */
+  /** The gateway that runs the call. */
   readonly asker: string;
-  /** How it is logged. */
+  /** The event that asks the question. */
   readonly event: EventDraft;
   readonly userId: string;
-  /** Somebody is asked elsewhere too: nobody need follow the session. */
+  /** Somebody is asked elsewhere too, so the session needs no followers. */
   readonly elsewhere: boolean;
-  /** A session that is not there is begun for it. */
+  /** Whether the question begins a session that does not exist. */
   readonly begins: boolean;
 }
 
-/** A call that runs at another gateway was answered. */
+/** Tells the gateway of a call that its question was answered. */
 export const ANSWERED = errand<
   {
     readonly ref: SessionRef;
@@ -64,12 +64,15 @@ export const ANSWERED = errand<
   boolean
 >('answered');
 
-/** The tool calls of a session that belong to no run: another protocol's client calls its tools itself. They run where they came in. */
+/**
+ * The tool calls of a session that belong to no run: clients of other protocols call tools themselves. A call runs at the gateway that
+ * received it.
+ */
 export class SessionCalls {
   readonly #session: Session;
   readonly #env: SessionEnvironment;
   readonly #open = new Set<LoneCall>();
-  /** What calls of other gateways have asked of this one, with what looks whether those live. */
+  /** Questions asked here for calls of other gateways, each with the timer that checks whether its gateway lives. */
   readonly #asked = new Map<string, NodeJS.Timeout | undefined>();
 
   constructor(session: Session, env: SessionEnvironment) {
@@ -82,7 +85,7 @@ export class SessionCalls {
     return this.#open.size;
   }
 
-  /** Whether something is asked here, or runs here. */
+  /** Whether a call runs here or has a question open here. */
   get busy(): boolean {
     return this.#open.size > 0 || this.#asked.size > 0;
   }
@@ -98,37 +101,37 @@ export class SessionCalls {
     }
   }
 
-  /** Resolves when the calls that are under way have ended. */
+  /** Resolves when all calls under way have ended. */
   async ended(): Promise<void> {
     await Promise.all([...this.#open].map((call) => call.result));
   }
 
   endAll(reason: string): void {
     for (const call of this.#open) call.stop(reason);
-    // Those who asked from elsewhere find out, as whoever holds the session next takes it back.
+    // Calls at other gateways learn of it when the next holder takes their questions back.
     for (const callId of [...this.#asked.keys()]) this.#session.runs.questions.dropRun(callId);
   }
 
-  /** Withdraws what a former process had asked for calls that ended with it. */
+  /** Takes back the questions of calls that ended with a former process. */
   recover(log: LogWriter): void {
     for (const { runId, callId, name, kind } of log.state.pending)
       if (runId === undefined) log.append(withdrawal(kind, { callId, name, by: 'gateway' }));
   }
 
   /**
-   * Asks what a call has to know of a person, in the session that is held here.
+   * Asks the question of a call in the session that is held here.
    *
-   * @returns Who holds it; null where nobody would see the question
+   * @returns The holder that asks it; null if nobody would see the question
    */
   async ask(question: LoneQuestion): Promise<string | null> {
     const { callId, asker, event, elsewhere } = question;
     if (!elsewhere && !(await this.#session.viewers.watchedAnywhere())) return null;
     const { writer } = this.#session;
     if (!writer) throw new GatewayError({ code: 'OVERLOADED', retryAfterMs: 1000 });
-    // First, because it may be refused: what nobody was asked must not wait for an answer.
+    // Log the question first, because that may be refused: an unasked question must not wait for an answer.
     const isConfirmation = event.type === 'tool_confirmation_required';
     const due = isConfirmation && dueRecord(event);
-    // Where it is not stored, the session has no log any more.
+    // If the store refuses the event, the session has lost its log.
     if (due) writer.commit([event], { records: [due] }).catch(() => {});
     else writer.append(event);
     const isHere = asker === this.#env.holder;
@@ -147,7 +150,7 @@ export class SessionCalls {
       decide: (answer) => {
         this.#forget(callId);
         if (isHere) this.decided(callId, answer);
-        // Where it does not hear of that, it finds its question taken back.
+        // If the other gateway misses the message, its next check finds the question closed.
         else void this.#tell(question, { answer, isDecided: true }).catch(() => {});
         return true;
       },
@@ -156,7 +159,7 @@ export class SessionCalls {
     return this.#env.holder;
   }
 
-  /** Takes a question back where the gateway has gone whose call asked it. */
+  /** Takes a question back once the gateway that runs its call is gone. */
   #attend({ callId, name, asker, event }: LoneQuestion): void {
     const { cluster } = this.#env;
     const look = async (): Promise<void> => {
@@ -190,18 +193,21 @@ export class SessionCalls {
     throw new GatewayError({ code: 'CALL_NOT_FOUND' });
   }
 
-  /** Tells a call that runs here what was decided without an answer. */
+  /** Tells a call that runs here of a decision that was made without an answer. */
   decided(callId: string, answer: Answer): void {
     for (const call of this.#open) if (call.id === callId) call.decided(answer);
   }
 
-  /** Hands an answer to a call that runs here; false where more of them are needed. @throws GatewayError `CALL_NOT_FOUND`, or why it was refused */
+  /**
+   * Passes an answer to a call that runs here. False if more answers are needed. @throws GatewayError `CALL_NOT_FOUND`, or the reason why
+   * the answer is refused
+   */
   async answered(callId: string, answer: Answer): Promise<boolean> {
     for (const call of this.#open) if (call.id === callId) return call.answered(answer);
     throw new GatewayError({ code: 'CALL_NOT_FOUND' });
   }
 
-  /** Who sees the question of a call; null where it is not open. */
+  /** Whether anybody sees the question of a call; null if it is not open. */
   asks(callId: string): MaybePromise<{ readonly watched: boolean } | null> {
     if (!this.#isOpen(callId)) return null;
     return andThen(this.#session.viewers.watchedAnywhere(), (watched) => ({ watched }));
@@ -211,14 +217,14 @@ export class SessionCalls {
     return this.#session.runs.questions.has(callId);
   }
 
-  /** Logs what was answered to a call. @throws GatewayError `ALREADY_ANSWERED` where it does not ask any more */
+  /** Logs the answer to a call. @throws GatewayError `ALREADY_ANSWERED` if the question is no longer open */
   async record(callId: string, event: EventDraft): Promise<void> {
     const { writer } = this.#session;
     if (!writer || !this.#isOpen(callId)) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
     await writer.commit([event], { refusable: true });
   }
 
-  /** Takes a question back that nobody is to answer any more. */
+  /** Takes back a question that nobody needs to answer any more. */
   withdraw({ callId, ...asked }: Withdrawn): void {
     if (!this.#isOpen(callId)) return;
     this.#session.runs.questions.dropRun(callId);

@@ -21,7 +21,7 @@ export function checkChanges(
   }
 }
 
-/** What is logged of changes: those that a session does not have already. */
+/** The event for those changes that the session does not have already. Empty if there are none. */
 export function updateDrafts(
   state: SessionState,
   { title, metadata, archived }: SessionChanges,
@@ -41,11 +41,11 @@ function isSameJson(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** A title in one line, without what is too long. */
+/** A title in one line, cut to a length in characters. */
 export function fittingTitle(text: string, length: number): string {
   const title = text.replace(/\s+/gu, ' ').trim();
   if (title.length <= length) return title;
-  // Half of a character is none.
+  // A cut may leave half of a surrogate pair, which is dropped.
   return title
     .slice(0, length)
     .replace(/[\ud800-\udbff]$/, '')

@@ -28,10 +28,13 @@ import type { Session } from './session.js';
 import { vote } from './session-approvals.js';
 import { waking } from './waking.js';
 
-/** What became of the end of a run: something else may have ended it before, or the store did not take it. */
+/** The fate of a run's end: stored, void because something else ended the run before, or refused by the store. */
 type EndOutcome = 'stored' | 'over' | 'failed';
 
-/** The runs of one session: lets one run at a time, and logs exactly one end for each. How they come in is in `acceptance.ts`, what a former process left in `recovery.ts`. */
+/**
+ * The runs of one session. Lets one run at a time, and logs exactly one end for each. `acceptance.ts` accepts them, and `recovery.ts` takes
+ * up the runs of a former process.
+ */
 export class SessionRuns {
   readonly queue: RunQueue;
   readonly questions = new Questions();
@@ -55,7 +58,11 @@ export class SessionRuns {
     return this.queue.busy;
   }
 
-  /** Ends every accepted run in one append with the end of the session, and all that is kept of it where a notice is to be left. @throws GatewayError `OVERLOADED`: nothing has ended */
+  /**
+   * Ends every accepted run and the session in one append. With `erase`, the same append drops everything that is kept.
+   *
+   * @throws GatewayError `OVERLOADED`: nothing has ended
+   */
   async close(
     log: LogWriter,
     { reason, erase }: { readonly reason: string; readonly erase: string | undefined },
@@ -71,7 +78,7 @@ export class SessionRuns {
     });
   }
 
-  /** Ends runs in one append with what causes it. */
+  /** Ends runs in one append with its cause. */
   endWith(
     log: LogWriter,
     runs: readonly LiveRun[],
@@ -115,7 +122,7 @@ export class SessionRuns {
     this.letBegin(run, log);
   }
 
-  /** Makes a run the active one: its start is stored. */
+  /** Makes a run the active one. Its start is stored. */
   activate(run: LiveRun, log: LogWriter): Execution {
     this.queue.activate(run);
     const execution = new Execution(run, this.#port(run, log));
@@ -123,7 +130,7 @@ export class SessionRuns {
     return execution;
   }
 
-  /** The events that a run starts with. */
+  /** The events that start a run. */
   startOf({ id: runId, messageId, request: { message, onBusy } }: LiveRun): readonly EventDraft[] {
     const base = { runId, ts: Date.now() };
     const start: EventDraft = { type: 'message_start', ...base, messageId, app: this.session.ref.app };
@@ -131,7 +138,7 @@ export class SessionRuns {
     return [{ type: 'steer', ...base, messageId: message.id, consumed: false }, start];
   }
 
-  /** Lets the app of the active run begin, if that has not ended meanwhile. */
+  /** Lets the app of the active run begin, unless the run has ended meanwhile. */
   letBegin(run: LiveRun, log: LogWriter): void {
     const execution = this.#execution;
     if (run !== this.active || run.state !== 'active' || !execution) return;
@@ -142,7 +149,7 @@ export class SessionRuns {
     else this.#begin(run, execution, before);
   }
 
-  /** A run whose conversation can't be read fails as one whose app does. */
+  /** Fails a run whose conversation can't be read, as if its app had failed. */
   #unread(run: LiveRun): (error: unknown) => void {
     return (error) => {
       this.env.report(error, `reading the history of session ${this.session.id}`);
@@ -153,7 +160,7 @@ export class SessionRuns {
 
   #begin(run: LiveRun, execution: Execution, before: readonly Message[]): void {
     if (execution !== this.#execution || run.state !== 'active') return;
-    // An answer that failed before it said anything says nothing to a model either.
+    // An answer that failed before it had content is not shown to a model either.
     const says = ({ content }: Message): boolean => content.length > 0;
     const said = before.every(says) ? before : before.filter(says);
     run.context(() => {
@@ -189,7 +196,7 @@ export class SessionRuns {
     };
   }
 
-  /** What the log is told of a run. */
+  /** The fields of a run for log lines. */
   about({ id: runId, request }: LiveRun): LogFacts {
     const { id: sessionId, ref } = this.session;
     const { user, trace, requestId } = request;
@@ -210,10 +217,10 @@ export class SessionRuns {
   }
 
   /**
-   * Ends a run, whatever it is doing, and frees the session at once.
+   * Ends a run in any state, and frees the session at once.
    *
    * @param before Stored in one append with the end.
-   * @returns What became of the end, once that is known; null when the run had ended.
+   * @returns The fate of the end, once known; null if the run had ended already.
    */
   end(run: LiveRun, ending: Ending, before?: EventDraft): Promise<EndOutcome> | null {
     if (run.state === 'ended') return null;
@@ -225,7 +232,7 @@ export class SessionRuns {
       this.#execution = null;
     }
     const stored = this.#logEnd(run, (state) => {
-      // A run that something else has ended meanwhile has its end.
+      // Something else has ended the run meanwhile, so its end is in the log.
       if (!isOpen(state, run.id)) return [];
       const ends = endDrafts(run, ending, state);
       return before ? [before, ...ends] : ends;
@@ -258,7 +265,7 @@ export class SessionRuns {
     }
   }
 
-  /** The end of a run is stored, or this process does not hear of that any more. */
+  /** Settles a run whose end is stored, or of which this process will hear no more. */
   ended(run: LiveRun, result: RunResult, stored = true): void {
     const { id: sessionId, ref } = this.session;
     const session = { id: sessionId, app: ref.app };
@@ -270,9 +277,9 @@ export class SessionRuns {
   }
 
   /**
-   * Ends a run by id, or the active one, at once; resolves when that is stored. False when there is nothing to end.
+   * Ends a run by id, or the active one, at once. Resolves when the end is stored; false if there is nothing to end.
    *
-   * @throws GatewayError `OVERLOADED` when the store did not take it
+   * @throws GatewayError `OVERLOADED` if the store did not take the end
    */
   async abort(runId?: string, reason?: string): Promise<boolean> {
     const run = runId === undefined ? this.queue.active : this.queue.find(runId);
@@ -289,12 +296,12 @@ export class SessionRuns {
     for (const run of [...this.queue.all()].reverse()) this.end(run, ending);
   }
 
-  /** Starts nothing more: what is queued stays in the store for the next process. */
+  /** Starts nothing more. Queued runs stay in the store for the next process. */
   hold(): void {
     this.held = true;
   }
 
-  /** Lets go, without an end, of what the next process takes up from the store. Whoever waits here is told to come back. */
+  /** Lets go of the runs that the next process takes up from the store, without an end. Callers that wait here are told to come back. */
   handOver(): void {
     for (const run of this.queue.all()) {
       if (run === this.active && !this.env.app(this.session.ref.app).resumable) continue;
@@ -305,7 +312,7 @@ export class SessionRuns {
     }
   }
 
-  /** Leaves a run that only waits to the store, where nobody waits for it or follows it here. @param until By when it is to be taken up again */
+  /** Leaves a run that only waits to the store, if nobody waits for it or follows it here. @param until Time at which it must be resumed */
   async #park(run: LiveRun, log: LogWriter, until: number): Promise<void> {
     const { session } = this;
     const isAlone = (): boolean =>
@@ -314,7 +321,7 @@ export class SessionRuns {
     try {
       const records = Number.isFinite(until) ? [waking(run.id, until)] : [];
       await log.commit([], { parked: true, records, refusable: true });
-      // It goes on here: where this process ends, another one has to take it up.
+      // The run goes on here, so another process has to take it up if this one ends.
       if (!isAlone() || log.pending) return void (await log.commit([], { parked: false }));
       this.#stop(run);
       run.reject(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
@@ -325,7 +332,7 @@ export class SessionRuns {
     }
   }
 
-  /** The log was lost: stops everything without logging it. */
+  /** Stops everything without logging it, because the log was lost. */
   lose(cursor: string): void {
     for (const run of this.queue.all()) {
       this.#stop(run);
@@ -343,7 +350,7 @@ export class SessionRuns {
   }
 }
 
-/** What a turn says of its session. A class, since an object literal with an accessor is made slowly. */
+/** The session as a turn sees it. A class, because V8 makes an object literal with an accessor slowly. */
 class RunSession implements TurnSession {
   readonly id: string;
   readonly app: string;

@@ -18,13 +18,10 @@ import { SessionCalls } from './session-calls.js';
 import { SessionRuns } from './session-runs.js';
 import { Viewers } from './viewers.js';
 
-/** Why a session was closed that was deleted. */
+/** Reason of a close that deletes the session. */
 export const DELETED = 'deleted';
 
-/**
- * One live session: what is seen of its log here, how it is held and what runs while it is, and who follows it. Outlives a close: the
- * next send begins a new log.
- */
+/** One live session: the view of its log, its holder's part, its runs and its followers. It outlives a close: the next send begins a new log. */
 export class Session implements Subscribable {
   readonly ref: SessionRef;
   readonly id: string;
@@ -34,19 +31,19 @@ export class Session implements Subscribable {
   readonly viewers: Viewers;
   readonly results: RunResults;
   #calls: SessionCalls | null = null;
-  /** The present log, as far as it was looked at. */
+  /** The view of the present log, once it was looked at. */
   log: LogView | null = null;
   openings = 0;
-  /** Epoch of the conversation that was seen last. */
+  /** Epoch of the conversation that was last seen here. */
   #seenLast: string | undefined;
-  /** Epoch of what it left here when it was deleted. */
+  /** Epoch of the notice that a delete from here left. */
   #notice: string | undefined;
-  /** When it was last used, for eviction; monotonic milliseconds. */
+  /** Time of the last use, for eviction; monotonic milliseconds. */
   usedAt = performance.now();
   readonly #env: SessionEnvironment;
-  /** Stops hearing what others write. */
+  /** Stops watching the store for writes of others. */
   #unwatch: (() => void) | null = null;
-  /** Whether it is looking at what others wrote, or is about to, and whether it is to look once more. */
+  /** Whether a look at others' writes is pending, and whether another one must follow. */
   readonly #hearing = { now: false, again: false };
   #closing: Promise<void> | null = null;
 
@@ -66,13 +63,13 @@ export class Session implements Subscribable {
     return this.holding.writer;
   }
 
-  /** Its tool calls outside of runs. */
+  /** The tool calls outside of runs. */
   get calls(): SessionCalls {
     this.#calls ??= new SessionCalls(this, this.#env);
     return this.#calls;
   }
 
-  /** Ends its tool calls outside of runs, if there are any. */
+  /** Ends the tool calls outside of runs, if any. */
   endCalls(reason: string): void {
     this.#calls?.endAll(reason);
   }
@@ -95,7 +92,7 @@ export class Session implements Subscribable {
     return !this.runs.busy && this.results.size === 0 && this.unfollowed;
   }
 
-  /** Whether nobody follows it here, or has work of it under way. Those who wait for a run can do so without. */
+  /** Whether the session has no follower and no work under way here. Awaited results do not count: they come from the store. */
   get unfollowed(): boolean {
     const used = this.viewers.any || (this.#calls?.busy ?? false);
     return !used && !this.holding.taking && !this.#closing;
@@ -118,7 +115,7 @@ export class Session implements Subscribable {
     this.viewers.detach(subscription, left);
   }
 
-  /** Somebody came or left. */
+  /** Called when a viewer came or left. */
   viewersChanged(): void {
     this.usedAt = performance.now();
     this.watch();
@@ -137,13 +134,13 @@ export class Session implements Subscribable {
     return openNextLog(this.#env.store, this.ref, { after, present: this.log });
   }
 
-  /** Looks at the present log, which that takes from nobody; null when there is none. */
+  /** Reads where the present log stands, without taking it from its holder. Null if there is none. */
   look(): MaybePromise<LogView | null> {
     this.usedAt = performance.now();
-    // What only looks must not wait for a close that runs: until that is stored all is there.
+    // A look does not wait for a close in progress: until that is stored, the whole log is there.
     if (this.writer) return this.log;
     if (this.#closing) return null;
-    // Whether it could be taken is nothing to those who only look.
+    // A look does not depend on whether the take succeeds.
     const again = (): MaybePromise<LogView | null> => this.look();
     if (this.holding.taking) return this.holding.taking.then(again, again);
     const { store } = this.#env;
@@ -152,7 +149,7 @@ export class Session implements Subscribable {
     );
   }
 
-  /** Shows those who still read the log that was present how it ended. */
+  /** Gives readers of the previous log its end. */
   #settle(present: LogHead | null): MaybePromise<void> {
     const { log } = this;
     if (this.writer || !log || (present?.epoch === log.ref.epoch && !present.closed)) return;
@@ -161,7 +158,7 @@ export class Session implements Subscribable {
     });
   }
 
-  /** Whether it was taken or closed here while the store was asked where it stands. */
+  /** Whether the session was taken or closed here while the store was asked for the head. */
   get #overtaken(): boolean {
     return this.writer !== null || this.holding.taking !== null || this.#closing !== null;
   }
@@ -170,9 +167,9 @@ export class Session implements Subscribable {
     if (this.#overtaken) return this.look();
     if (!head || head.closed) {
       this.log = null;
-      // It took the place of what was there, or nothing did: those who followed that are led to it, or told.
+      // A new log replaced the old one, or the session is gone. Move its subscribers to the new log, or end them with `gap`.
       const isOther = this.#seenLast !== undefined && head?.epoch !== this.#seenLast;
-      // Of what was dropped here they have read the end.
+      // Subscribers here have read the end of a log that was deleted from here.
       if (isOther && (head || this.#seenLast !== this.#notice)) this.openings += 1;
       this.#seenLast = head?.epoch;
       return null;
@@ -182,7 +179,7 @@ export class Session implements Subscribable {
     return view;
   }
 
-  /** The view of a log that stands at a head: the one that is there, where it is of that. */
+  /** The view of a log at a head: the present view if it is of the same log, else a new one. */
   viewOf(head: LogHead): LogView {
     const { epoch } = head;
     if (this.log?.ref.epoch === epoch) {
@@ -193,7 +190,7 @@ export class Session implements Subscribable {
     return new LogView(this.#env.store, { scope, app, name, epoch }, head, this.#env.pageBytes);
   }
 
-  /** Has a view be what is seen of the session. */
+  /** Makes a view the present one of the session. */
   show(view: LogView): void {
     if (this.log === view) return;
     this.log = view;
@@ -202,7 +199,7 @@ export class Session implements Subscribable {
     this.#env.opened(this.ref);
   }
 
-  /** Hears of what others write, while somebody follows the session or waits for a run and it is not held here. */
+  /** Watches the store for others' writes while the session is not held here and somebody follows it or waits for a run. */
   watch(): void {
     const wanted = (this.viewers.watching || this.results.size > 0) && !this.writer;
     if (wanted === (this.#unwatch !== null)) return;
@@ -210,7 +207,7 @@ export class Session implements Subscribable {
     this.#unwatch = wanted ? this.#env.store.watch(this.ref, (news) => this.heard(news)) : null;
   }
 
-  /** Others may have written. @param news A batch that they appended */
+  /** Called when others may have written. @param news A batch that they appended */
   heard(news?: News): void {
     if (news && !this.#overtaken && this.log?.follow(news)) return this.viewers.wake();
     const hearing = this.#hearing;
@@ -221,7 +218,7 @@ export class Session implements Subscribable {
     }
   }
 
-  /** One look at a time: a store that is slow is not to be asked more for that. */
+  /** One look at a time, so that a slow store does not get more requests. */
   async #hear(): Promise<void> {
     const hearing = this.#hearing;
     hearing.again = false;
@@ -239,14 +236,14 @@ export class Session implements Subscribable {
     if (hearing.again) this.heard();
   }
 
-  /** Finds out what others wrote, and whether it is still held here; null where nobody else can write. */
+  /** Reads what others wrote, and checks whether the session is still held here. Null if nobody else can write. */
   refresh(): Promise<void> | null {
     return this.store.shared ? this.#refresh() : null;
   }
 
   async #refresh(): Promise<void> {
     await asUnavailable(() => this.holding.checkTerm());
-    // Others may read what was appended here before its answer is here.
+    // Others may read events appended here before the store's answer arrives here.
     await this.writer?.settled();
     await this.look();
   }
@@ -257,7 +254,11 @@ export class Session implements Subscribable {
     return this.holding.take(create, taking);
   }
 
-  /** Ends every accepted run and the session in one append. Resolves when that is stored. @throws GatewayError `OVERLOADED`: nothing has ended */
+  /**
+   * Ends every accepted run and the session in one append. Resolves when they are stored.
+   *
+   * @throws GatewayError `OVERLOADED`: nothing has ended
+   */
   close(reason: string): Promise<void> {
     this.#closing ??= this.#close(reason).finally(() => {
       this.#closing = null;
@@ -267,9 +268,9 @@ export class Session implements Subscribable {
   }
 
   /**
-   * The same, and drops all that is kept of the session with that append.
+   * Closes the session, and drops everything that is kept of it in the same append.
    *
-   * @throws GatewayError `OVERLOADED`: nothing has happened; `SESSION_NOT_FOUND` once a close that ran has ended it
+   * @throws GatewayError `OVERLOADED`: nothing has happened; `SESSION_NOT_FOUND` once a close in progress has ended it
    */
   async delete(): Promise<void> {
     if (!this.#closing) return this.close(DELETED);
@@ -281,7 +282,7 @@ export class Session implements Subscribable {
     const erase = reason === DELETED ? newEpoch() : undefined;
     await this.runs.close(this.writer!, { reason, erase }, () => {
       this.holding.forget();
-      // Who follows it reads its end here; the notice is for those who are behind.
+      // Followers here read the end of the log. The notice is for readers that lag behind.
       if (erase !== undefined) {
         this.#seenLast = erase;
         this.#notice = erase;
@@ -292,26 +293,26 @@ export class Session implements Subscribable {
     this.#env.notify({ type: 'session:closed', sessionId: this.id, app: this.ref.app });
   }
 
-  /** Gives the session up if nobody uses it, also not by the time what was appended is stored. @throws GatewayError `OVERLOADED` */
+  /** Gives the session up if nobody uses it, also after its appends are stored. @throws GatewayError `OVERLOADED` */
   async retire(): Promise<void> {
     const { writer, log } = this;
     await writer?.quiesce();
     if (this.idle && this.writer === writer && this.log === log) await this.holding.letGo();
   }
 
-  /** Gives the session up as its gateway ends, even with what could not be stored within so many milliseconds. */
+  /** Gives the session up as its gateway ends, after at most this many milliseconds, even if some events could not be stored. */
   async abandon(ms: number): Promise<void> {
     await this.holding.abandon(ms);
-    // Runs that the store keeps go on elsewhere or at the next start, or are ended there.
+    // Runs that the store keeps are resumed or ended elsewhere, or at the next start.
     this.results.leave(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
   }
 
-  /** A grant has ended: so does what is open by it, at all gateways. */
+  /** Ends everything that is open by a grant, at all gateways. */
   endGrant(grantId: string): void {
     this.#env.ungranted(grantId);
   }
 
-  /** Tells the gateway's host of an error in what is done for the session. */
+  /** Reports an error in work for the session to the gateway's host. */
   report(error: unknown, what: string): void {
     this.#env.report(error, what, { sessionId: this.id, app: this.ref.app });
   }

@@ -1,24 +1,24 @@
 import type { SharedStore } from '../stores/shared-store.js';
 import type { SessionRef } from '../stores/store.js';
 
-/** Sessions that are looked through at once. */
+/** Sessions that are read at once. */
 const PAGE = 1000;
 
 /**
- * Sessions that the store says are held here and that this gateway does not know of: nobody else can take them while it lives. There are
- * none, unless something is wrong.
+ * Finds sessions that the store says are held here and that this gateway does not know. No other gateway can take them while this one
+ * lives. There are none, unless something is wrong.
  */
 export class Strays {
-  /** Those that were not known when it was last looked: one may have been on its way to be held or let go. */
+  /** Strays of the last look. A session may have been on its way to be held or let go then. */
   #suspects: ReadonlySet<string> = new Set();
   #count = 0;
 
-  /** How many there were when it was last looked. */
+  /** Number of strays at the last look. */
   get count(): number {
     return this.#count;
   }
 
-  /** Looks through all that is held here. @returns those that were not known the last time either */
+  /** Looks through all sessions held here. @returns Those that were strays at the last look too */
   async find(
     shared: SharedStore,
     holder: string,

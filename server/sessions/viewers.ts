@@ -10,25 +10,25 @@ import type { SessionEnvironment } from './environment.js';
 import { perform } from './routing.js';
 import type { Session } from './session.js';
 
-/** Whether somebody at another gateway follows a session, or waits there for its run. */
+/** Asks a gateway whether anybody there follows a session, or waits for its run. */
 export const VIEWED = errand<SessionRef, { readonly watching: boolean; readonly any: boolean }>('viewed');
 
-/** What is to happen when nobody has come back for so long. */
+/** Ends a run when nobody has come back after this long. */
 interface Desertion {
   readonly afterMs: number;
   end(): void;
 }
 
 /**
- * Who follows a session's events, and who waits for a run without following: here, and at other gateways as far as those say. The
- * active run goes on when nobody does, unless the app or the gateway asked otherwise.
+ * The subscriptions to a session's events, and the callers that wait for a run without following; here, and at other gateways as these
+ * report them. The active run goes on without any, unless the app or the gateway asks otherwise.
  */
 export class Viewers {
   readonly #session: Session;
   readonly #env: SessionEnvironment;
   readonly #subscriptions = new Set<Subscription>();
   #waiting = 0;
-  /** Takes back that the session is deserted. */
+  /** Cancels the pending desertion. */
   #stay: () => void = () => {};
 
   constructor(session: Session, env: SessionEnvironment) {
@@ -41,7 +41,7 @@ export class Viewers {
     return this.#subscriptions.size > 0;
   }
 
-  /** Whether somebody here follows them or waits for a run. */
+  /** Whether anybody here follows the events or waits for a run. */
   get any(): boolean {
     return this.watching || this.#waiting > 0;
   }
@@ -52,13 +52,13 @@ export class Viewers {
     this.#session.viewersChanged();
   }
 
-  /** @param left Whether its receiver went away, rather than that it has all it wanted. */
+  /** @param left Whether the receiver went away, rather than had everything it wanted. */
   detach(subscription: Subscription, left: boolean): void {
     this.#subscriptions.delete(subscription);
     this.#leave(left);
   }
 
-  /** Counts somebody who waits for a run's result without following its events. Call what it returns when they no longer do. */
+  /** Counts a caller that waits for a run's result without following its events. Call the returned function when it no longer waits. */
   wait(): (left: boolean) => void {
     this.#stay();
     this.#waiting += 1;
@@ -73,7 +73,7 @@ export class Viewers {
     this.#session.viewersChanged();
   }
 
-  /** The last one at another gateway left. */
+  /** Called when the last viewer at another gateway left. */
   leftElsewhere(): void {
     if (this.any) return;
     this.#stay();
@@ -84,12 +84,12 @@ export class Viewers {
       });
   }
 
-  /** There may be more to read. `batch` is what was just committed, if that is why. */
+  /** Tells subscriptions that there may be more to read. `batch` is the batch just committed, if any. */
   wake(batch?: LogBatch): void {
     for (const subscription of this.#subscriptions) subscription.pump(batch);
   }
 
-  /** Their log can't be served here any more. */
+  /** Tells subscriptions that their log can't be served here any more. */
   interrupt(): void {
     for (const subscription of [...this.#subscriptions]) subscription.interrupt();
   }
@@ -99,17 +99,17 @@ export class Viewers {
     return this.watching || this.#seenElsewhere('watching');
   }
 
-  /** Whether other gateways say that somebody is there; also where one of them did not answer. */
+  /** Whether another gateway reports a viewer, or did not answer. */
   async #seenElsewhere(how: 'watching' | 'any'): Promise<boolean> {
     const { cluster } = this.#env;
     const { ref, writer } = this.#session;
-    // Who holds it does not follow it, and all others do that have viewers.
+    // The holder does not follow its session. Every other gateway with viewers does.
     if (writer && (await asUnavailable(() => cluster.shared.followers(ref))) === 0) return false;
     const seen = await cluster.errands.askAll(VIEWED, ref);
     return seen.some((at) => at === undefined || at[how]);
   }
 
-  /** The last one has left. What is to become of the run; null where that changes nothing. */
+  /** The end of the active run after its last viewer left; null if the run goes on. */
   #desert(): Desertion | null {
     const { runs, ref, writer } = this.#session;
     const { active } = runs;
@@ -132,11 +132,11 @@ export class Viewers {
     }
   }
 
-  /** Tells the gateway where its run is that the last viewer left here. */
+  /** Tells the holder that the last viewer here left. */
   async #tellDeserted(): Promise<void> {
     const session = this.#session;
     try {
-      // Whoever waits for a run without following it may have seen nothing of it here.
+      // A caller that waits for a run without following may have left the session unseen here.
       const log = await session.look();
       if (log?.activity.runId !== undefined) await perform(session, { type: 'deserted' });
     } catch (error) {

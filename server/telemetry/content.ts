@@ -1,6 +1,6 @@
 import type { ContentBlock } from '../../shared/messages.js';
 
-/** An answer in the form of the conventions' `gen_ai.output.messages`. Media are left out: their bytes are no attribute. */
+/** An answer in the form of the conventions' `gen_ai.output.messages`. Media are left out, because their bytes don't fit an attribute. */
 export function outputMessages(
   content: readonly ContentBlock[],
   [reason]: readonly string[],

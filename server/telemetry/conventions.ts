@@ -1,7 +1,7 @@
-/** The version of OpenTelemetry's semantic conventions that names are taken from; those of GenAI are not stable yet, so it is pinned. */
+/** The version of OpenTelemetry's semantic conventions for all names. It is pinned, because those of GenAI are not stable yet. */
 export const CONVENTIONS_VERSION = '1.45.0';
 
-/** Names of the conventions. A test holds them against `@opentelemetry/semantic-conventions` of that version. */
+/** Names of the conventions. A test compares them with `@opentelemetry/semantic-conventions` of that version. */
 export const CONVENTIONS = {
   ATTR_ERROR_TYPE: 'error.type',
   ATTR_USER_ID: 'user.id',
@@ -37,7 +37,7 @@ export const CONVENTIONS = {
   METRIC_GEN_AI_CLIENT_TOKEN_USAGE: 'gen_ai.client.token.usage',
 } as const;
 
-/** Names of our own, for what the conventions have no name for. */
+/** The gateway's own names, for facts that the conventions do not cover. */
 export const OWN = {
   SESSION_ID: 'agent_gateway.session.id',
   RUN_ID: 'agent_gateway.run.id',

@@ -7,7 +7,7 @@ import type { TraceOutcome } from '../diagnostics/messages.js';
 import { onOver } from '../diagnostics/on-over.js';
 import { CONVENTIONS } from './conventions.js';
 
-/** What metrics are made with. */
+/** The meter and gateway of the instruments. */
 export interface InstrumentEnvironment {
   readonly meter: Meter;
   readonly gatewayId: string;
@@ -22,7 +22,7 @@ const OPERATION = CONVENTIONS.ATTR_GEN_AI_OPERATION_NAME;
 const AGENT = CONVENTIONS.ATTR_GEN_AI_AGENT_NAME;
 const TOKEN_TYPE = CONVENTIONS.ATTR_GEN_AI_TOKEN_TYPE;
 
-/** Measures what a gateway does and has on its hands. Attributes have few values, and never ids. @returns stops that */
+/** Measures a gateway's work and load. Attributes have few values, and never ids. @returns a function that stops the measuring */
 export function startInstruments({ meter, gatewayId, stats, failed }: InstrumentEnvironment): () => void {
   const seconds = (name: string, description: string) =>
     meter.createHistogram(name, { unit: 's', description });
@@ -87,7 +87,7 @@ export function startInstruments({ meter, gatewayId, stats, failed }: Instrument
   };
 }
 
-/** What a host has written: there are few of them. */
+/** Attributes of a called model. A host's code names few of them. */
 function asked(provider: string | undefined, model: string | undefined): Attributes {
   return {
     ...(provider !== undefined && { [CONVENTIONS.ATTR_GEN_AI_PROVIDER_NAME]: provider }),

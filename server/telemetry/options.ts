@@ -2,10 +2,10 @@ import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 
 /** Options of `telemetryPlugin`. */
 export interface TelemetryOptions {
-  /** Where spans go. @default the provider that is registered with `@opentelemetry/api` when the gateway starts */
+  /** Receives spans. @default the provider registered with `@opentelemetry/api` when the gateway starts */
   readonly tracerProvider?: TracerProvider;
-  /** Where metrics go. @default as for `tracerProvider` */
+  /** Receives metrics. @default as for `tracerProvider` */
   readonly meterProvider?: MeterProvider;
-  /** Whether spans hold what models and tools said, and the texts of errors. People's words are in them. @default false */
+  /** Whether spans contain the output of models and tools, and the texts of errors. People's words are in them. @default false */
   readonly content?: boolean;
 }

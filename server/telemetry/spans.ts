@@ -16,30 +16,30 @@ import { CONVENTIONS, OWN } from './conventions.js';
 
 type Api = Pick<typeof import('@opentelemetry/api'), 'context' | 'trace' | 'SpanKind' | 'SpanStatusCode'>;
 
-/** What spans are made with. */
+/** The API, gateway and settings of spans. */
 export interface SpanEnvironment {
   readonly api: Api;
   readonly tracer: Tracer;
   readonly gatewayId: string;
-  /** Whether they hold what people and models said. */
+  /** Whether spans contain the words of people and models. */
   readonly content: boolean;
   failed(error: unknown): void;
 }
 
-/** Doors that others call in by, of which the operation's span is the server's side. */
+/** Doors for remote callers. The operation's span is the server span of such a call. */
 const SERVED: ReadonlySet<string> = new Set(['http', 'sse', 'websocket', 'unix-socket']);
 
 const INVOKE_AGENT = CONVENTIONS.GEN_AI_OPERATION_NAME_VALUE_INVOKE_AGENT;
 const CHAT = CONVENTIONS.GEN_AI_OPERATION_NAME_VALUE_CHAT;
 const EXECUTE_TOOL = CONVENTIONS.GEN_AI_OPERATION_NAME_VALUE_EXECUTE_TOOL;
 
-/** Makes spans of what a gateway tells on its channels, each within the one whose work it is. */
+/** Makes spans of the messages on a gateway's channels, each inside the span that its work belongs to. */
 export class Spans {
   readonly #env: SpanEnvironment;
   readonly #spans = new WeakMap<object, Span>();
-  /** Spans of ours that have ended: what begins in their context later is linked to them. */
+  /** Own spans that have ended. Work that begins in their context later is linked to them. */
   readonly #ended = new WeakSet<Span>();
-  /** Contexts of the runs that are under way: an append has no caller's. */
+  /** Contexts of active runs, as parents of appends, which have no caller's context. */
   readonly #runs = new Map<string, Context>();
   readonly #undo: (() => void)[] = [];
 
@@ -47,7 +47,7 @@ export class Spans {
     this.#env = env;
   }
 
-  /** Listens until `stop`. */
+  /** Listens until `stop` is called. */
   start(): void {
     this.#trace(channels.operation, (message) => this.#operation(message), {
       over: (span, message) => this.#operationOver(span, message),
@@ -77,7 +77,7 @@ export class Spans {
   ): void {
     const { api, gatewayId, failed } = this.#env;
     const { context } = api;
-    // What the work does is done in its span's context; a thing that a channel binds need only be run.
+    // The work runs in its span's context. The type of `bindStore` wants more than `run`, but only that is called.
     const store = { run: <R>(within: Context, work: () => R): R => context.with(within, work) };
     channel.start.bindStore(store, (message) => {
       try {
@@ -93,7 +93,7 @@ export class Spans {
       try {
         over(span, message);
         const { error } = message;
-        // Its text is whatever the host's code or a model's endpoint says.
+        // The text of an error comes from the host's code or a model's endpoint.
         if (error instanceof Error && this.#env.content) span.recordException(error);
       } finally {
         this.#ended.add(span);
@@ -106,7 +106,7 @@ export class Spans {
     );
   }
 
-  /** Begins a span. @param parent Null for one that begins a trace. */
+  /** Begins a span. @param parent Null for a span that begins a trace. */
   #begin(
     message: object,
     name: string,
@@ -129,7 +129,7 @@ export class Spans {
     const { operation, transport, method, sessionId, requestId, runId, user, trace } = message;
     const { context, trace: tracing, SpanKind } = this.#env.api;
     const active = context.active();
-    // The host's own server span is nearer than what the caller names.
+    // The host's own server span is closer than the span that the caller names.
     const parent = tracing.getSpan(active) ? active : this.#remote(active, trace?.parentSpan);
     return this.#begin(message, method === undefined ? operation : `${operation} ${method}`, {
       parent,
@@ -155,7 +155,10 @@ export class Spans {
     return parent ? this.#env.api.trace.setSpanContext(within, { ...parent, isRemote: true }) : within;
   }
 
-  /** A run is part of its send's trace, unless it begins when that has been answered, or in another process: then it has a trace of its own that is linked. */
+  /**
+   * Begins the span of a run. It is part of its send's trace, unless the run begins after the send was answered, or in another process.
+   * Then it begins a linked trace.
+   */
   #run(message: RunMessage): Context {
     const { app, sessionId, runId, epoch, user, requestId, resumed, queuedMs, trace } = message;
     const { context, trace: tracing } = this.#env.api;
@@ -213,7 +216,7 @@ export class Spans {
     });
   }
 
-  /** The present context, or that of the run: an app may have left it, in a callback of its own. */
+  /** The present context, or the run's if the app has left it, for example in a callback. */
   #within(runId: string | undefined): Context {
     const { context, trace: tracing } = this.#env.api;
     const active = context.active();
@@ -250,7 +253,7 @@ export class Spans {
 
   #modelOver(span: Span, { code, result, firstDeltaMs, model: asked }: ModelMessage): void {
     const { id, model, finishReasons = [], usage, content = [] } = result ?? {};
-    // The Agents SDK keeps the name of a model that it is given as an object to itself.
+    // The Agents SDK does not reveal the name of a model that it is given as an object.
     if (asked === undefined && model !== undefined) span.updateName(`${CHAT} ${model}`);
     if (finishReasons.length > 0)
       span.setAttribute(CONVENTIONS.ATTR_GEN_AI_RESPONSE_FINISH_REASONS, [...finishReasons]);
@@ -270,7 +273,7 @@ export class Spans {
     this.#fail(span, code);
   }
 
-  /** Of a run alone: other appends have no trace that they belong to. */
+  /** Begins the span of a run's append. Other appends belong to no trace. */
   #append(message: AppendMessage): Context | null {
     const { runId, events, bytes, epoch } = message;
     const parent = runId === undefined ? undefined : this.#runs.get(runId);
@@ -290,7 +293,7 @@ export class Spans {
     return this.#env.content && value !== undefined ? JSON.stringify(value) : undefined;
   }
 
-  /** What the caller did wrong is told of, and is no error of the gateway's. */
+  /** Sets the error code. A mistake of the caller does not mark the span as failed. */
   #fail(span: Span, code: string | undefined): void {
     if (code === undefined) return;
     span.setAttribute(CONVENTIONS.ATTR_ERROR_TYPE, code);
@@ -300,7 +303,7 @@ export class Spans {
   }
 }
 
-/** Those that there are. */
+/** The attributes that have a value. */
 function attributes(given: Readonly<Record<string, string | number | boolean | undefined>>): Attributes {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

@@ -9,8 +9,8 @@ const NAME = 'agent-session-gateway';
 const SCHEMA_URL = `https://opentelemetry.io/schemas/${CONVENTIONS_VERSION}`;
 
 /**
- * Tells OpenTelemetry what a gateway does: spans of operations, runs, tools and what runs store, and metrics. Needs the package
- * `@opentelemetry/api`; where the spans go, its SDK says. docs/telemetry.md lists them.
+ * Reports a gateway's work to OpenTelemetry: metrics, and spans of operations, runs, tools and appends of runs. Needs the package
+ * `@opentelemetry/api`, whose SDK decides where spans go. docs/telemetry.md lists them.
  *
  * @example
  * ```ts

@@ -16,21 +16,21 @@ import { ToldModels } from './told-models.js';
 
 type AnyAgent = Agent<any, any>;
 
-/** How an agent becomes an app. */
+/** Options of an app that answers with agents. */
 export interface AgentsOptions<Tools extends ToolSet = ToolSet> {
-  /** The agent that answers, or a choice of one for each turn. */
+  /** The agent that answers, or a function that chooses one for each turn. */
   readonly agent: AnyAgent | ((turn: Turn) => AnyAgent | Promise<AnyAgent>);
   readonly description?: string;
-  /** Tools of the gateway; the agent that answers has them besides its own. */
+  /** Tools of the gateway, which the agent has besides its own. */
   readonly tools?: Tools;
   readonly onDisconnect?: OnDisconnect;
-  /** Runs the agents, with a model provider or a tracing of your own. @default the SDK's own */
+  /** Runs the agents, for example with your own model provider or tracing. @default the SDK's own */
   readonly runner?: Runner;
-  /** What tools and instructions get as `context`. @default `{ turn }` */
+  /** Makes the `context` of tools and instructions. @default `{ turn }` */
   readonly context?: (turn: Turn) => unknown;
-  /** Most calls of the model in a run, all agents together. @default the SDK's, 10 */
+  /** Most calls of the model in one run, all agents together. @default the SDK's, 10 */
   readonly maxTurns?: number;
-  /** The input of the run. @default the items as they are */
+  /** Makes the input of the run from the items of the conversation. @default the items unchanged */
   readonly input?: (items: readonly AgentInputItem[], turn: Turn) => readonly AgentInputItem[];
 }
 
@@ -92,7 +92,7 @@ async function* run(turn: Turn, options: AgentsOptions<any>): AsyncGenerator<App
       }
     } catch (error) {
       models?.failed(error);
-      // Newer versions of the SDK take an answer that was cut off for a mistake of the model.
+      // Newer versions of the SDK treat a truncated answer as a mistake of the model.
       if (reader.isTruncated && isModelMistake(error)) return reader.result;
       throw runFailure(error);
     }

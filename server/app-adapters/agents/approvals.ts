@@ -7,7 +7,7 @@ import type { RunReader } from './reader.js';
 type FunctionCall = Extract<AgentInputItem, { type: 'function_call' }>;
 type Interrupted = StreamedRunResult<any, any>;
 
-/** Asks the person about a call that needs approval, and has the run's state know the answer. */
+/** Asks the person about a call that needs approval, and puts the answer into the run's state. */
 export async function decide(
   stream: Interrupted,
   item: RunToolApprovalItem,
@@ -25,7 +25,7 @@ export async function decide(
     return stream.state.reject(item, { message: reason === undefined ? 'Denied' : `Denied: ${reason}` });
   if (input !== undefined) {
     const changed = change(stream, item, JSON.stringify(input));
-    // What the person did not approve must not run.
+    // An input that the person did not approve must not run.
     if (!changed) {
       const message = `Not called: approved with another input, ${JSON.stringify(input)}. Call it again with that.`;
       return stream.state.reject(item, { message });
@@ -36,10 +36,10 @@ export async function decide(
 }
 
 /**
- * Changes the input of a call in the run's own items: it is what the tool gets, and what the model reads it got. The SDK holds a call's
- * id to its input, so the changed call is another one.
+ * Changes the input of a call in the run's own items, for the tool as well as for the model. The SDK ties a call's id to its input, so the
+ * changed call gets a new id.
  *
- * @returns undefined where the call is not this run's to change: that of an agent which is a tool of this one, or of a hosted tool
+ * @returns undefined if the call can't be changed here, because a hosted tool or an agent used as a tool makes it
  */
 function change(
   { newItems }: Interrupted,
@@ -53,9 +53,9 @@ function change(
     .map((item) => item.rawItem as FunctionCall)
     .filter(({ type, callId }) => type === 'function_call' && callId === from);
   if (calls.length === 0) return undefined;
-  // Some providers take ids of letters and digits only, and of their own length.
+  // Some providers accept only letters and digits, and a certain length.
   const to = randomUUID().replaceAll('-', '').slice(0, Math.max(9, from.length));
-  // Older versions of the SDK hand out the call itself, newer ones a copy.
+  // Older versions of the SDK return the call itself, newer ones a copy.
   for (const call of new Set([rawItem, ...calls])) {
     call.callId = to;
     call.arguments = input;

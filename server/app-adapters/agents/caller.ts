@@ -12,7 +12,7 @@ interface Offered {
   readonly strict?: boolean | undefined;
 }
 
-/** The agent with what belongs to this run: the app's tools, those that the caller brought along, and the caller's parameters. */
+/** The agent with additions for this run: the app's tools, the caller's tools and the caller's parameters. */
 export function forCaller<A extends Agent<any, any>>(sdk: Sdk, agent: A, turn: Turn, own: ToolSet): A {
   const offered = [
     ...Object.entries(own).map(([name, { description, schema }]) => ({
@@ -37,9 +37,9 @@ function toTool(sdk: Sdk, turn: Turn, { name, description = '', schema, strict =
   return sdk.tool({
     name,
     description,
-    // The turn checks the input where there is a schema of the app's own.
+    // The turn checks the input if the app has a schema.
     strict: strict as false,
-    // A copy, without zod's hidden mark, by which the SDK would take it for a schema of its own kind.
+    // A copy loses zod's hidden mark, by which the SDK would treat it as its own kind of schema.
     parameters: {
       ...((schema as object) ?? { type: 'object', properties: {}, additionalProperties: true }),
     } as any,
@@ -54,7 +54,7 @@ function toTool(sdk: Sdk, turn: Turn, { name, description = '', schema, strict =
   });
 }
 
-/** The settings that the SDK has names for; what else a caller asked for is left out. */
+/** The parameters of a caller that the SDK has settings for. Others are left out. */
 function settingsOf(parameters: Turn['parameters']): Partial<ModelSettings> {
   const {
     temperature,

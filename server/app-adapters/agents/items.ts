@@ -15,20 +15,20 @@ type FunctionCallResult = Extract<AgentInputItem, { type: 'function_call_result'
 type AssistantMessage = Extract<AgentInputItem, { role: 'assistant' }>;
 type Reasoning = Extract<AgentInputItem, { type: 'reasoning' }>;
 
-/** A message as it comes back: items have no place for the rest of ours. */
+/** A converted message: items have no place for the other fields. */
 export type ConvertedMessage = Pick<Message, 'role' | 'content'>;
 
 /**
- * Messages as items of the Agents SDK. An answer becomes several: what it said, its calls, and their results behind them. What has
- * no counterpart is left out: `data` blocks, resources without text, results of calls that are not there. Of an answer that was cut
- * off the user's next message tells.
+ * Converts messages to items of the Agents SDK. An answer becomes several: its text, its calls, and their results behind them. Blocks
+ * without a counterpart are left out: `data` blocks, resources without text, results without a call. After a truncated answer, the user's
+ * next message says so.
  */
 export function toAgentItems(all: readonly Message[]): AgentInputItem[] {
   const messages = withoutProviderCalls(tellOfCuts(all));
   const results = resultsIn(messages);
   return messages.flatMap(({ role, content }): AgentInputItem[] => {
     if (role === 'assistant') return roundsOf(content).flatMap((round) => toRound(round, results));
-    // Its results stand behind their calls.
+    // The results are put behind their calls.
     if (role === 'tool') return [];
     if (role === 'user') return [{ role, content: toUserContent(content) }];
     return [{ role, content: content.map((block) => (block.type === 'text' ? block.text : '')).join('') }];
@@ -73,12 +73,12 @@ function toResult({ callId, name, output, isError }: ToolResultBlock): FunctionC
     callId,
     name,
     status: isError ? 'incomplete' : 'completed',
-    // The SDK writes texts as objects; a plain string is JSON of ours.
+    // The SDK writes texts as objects, so a plain string is JSON from the gateway.
     output: typeof output === 'string' ? { type: 'text', text: output } : JSON.stringify(output ?? null),
   };
 }
 
-/** Items of the Agents SDK in ours. The items of one answer become one message; those of other kinds are left out. */
+/** Converts items of the Agents SDK to messages. The items of one answer become one message. Items of other kinds are left out. */
 export function fromAgentItems(items: readonly AgentInputItem[]): ConvertedMessage[] {
   const all: { role: Role; content: ContentBlock[] }[] = [];
   for (const item of items) {
@@ -111,7 +111,7 @@ function contentOf(item: AgentInputItem): ContentBlock[] {
   return item.type === 'function_call_result' ? [resultIn(item)] : [];
 }
 
-/** The text of what an agent said, a refusal too. */
+/** The text of an agent's message, including a refusal. */
 export function saidIn({ content }: AssistantMessage): ContentBlock[] {
   return content.flatMap((part): ContentBlock[] => {
     if (part.type === 'output_text') return [{ type: 'text', text: part.text }];
@@ -119,7 +119,7 @@ export function saidIn({ content }: AssistantMessage): ContentBlock[] {
   });
 }
 
-/** What a model thought, or its summary of it. */
+/** The texts of a model's reasoning, or of its summary. */
 export function reasoningIn({ content, rawContent }: Reasoning): string[] {
   const parts = rawContent && rawContent.length > 0 ? rawContent : content;
   return parts.map(({ text }) => text).filter((text) => text !== '');
@@ -138,7 +138,7 @@ function outputIn(output: FunctionCallResult['output']): unknown {
   return !Array.isArray(output) && output.type === 'text' ? output.text : output;
 }
 
-/** JSON; the text itself where it is none. */
+/** Parsed JSON, or the text itself if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -22,12 +22,12 @@ interface CallItem {
   readonly output?: unknown;
 }
 
-/** Turns the events of a streamed run into ours. */
+/** Turns the events of a streamed run into the items of an app. */
 export class RunReader {
   readonly #options: ReaderOptions;
   readonly #names = new Map<string, string>();
   readonly #logged = new Map<string, string>();
-  /** What the model's current answer has streamed; items repeat it whole. */
+  /** The kinds of content that the present answer has streamed. The SDK's items repeat the whole content. */
   #streamed = { text: false, reasoning: false };
   #truncated = false;
 
@@ -35,7 +35,7 @@ export class RunReader {
     this.#options = options;
   }
 
-  /** Whether the last answer of a model was cut off for its length. */
+  /** Whether the model's last answer was truncated because of its length. */
   get isTruncated(): boolean {
     return this.#truncated;
   }
@@ -49,7 +49,7 @@ export class RunReader {
     return event.type === 'raw_model_stream_event' ? this.#raw(event.data) : [];
   }
 
-  /** A call has another id from now on; in our log it keeps the one it had. */
+  /** Notes the new id of a call. The log keeps the first id. */
   renamed(from: string, to: string): void {
     this.#logged.set(to, from);
   }
@@ -110,7 +110,7 @@ export class RunReader {
     if (this.#options.loggedElsewhere.has(name)) return [];
     const input = typeof raw.arguments === 'string' ? parseJson(raw.arguments) : raw.arguments;
     const call = { type: 'tool_use' as const, callId, name, input: input ?? raw.action ?? {} };
-    // A hosted tool's call comes with what it answered.
+    // The call of a hosted tool comes with its result.
     return raw.type === 'hosted_tool_call'
       ? [
           call,
@@ -132,7 +132,7 @@ export class RunReader {
   }
 }
 
-/** A hand-over is part of the answer, so that an app can see in the history who spoke last. */
+/** A hand-over is part of the answer, so that an app can see in the history which agent spoke last. */
 function handoff(item: RunItem): readonly AppEvent[] {
   if (item.type !== 'handoff_output_item') return [];
   const value = { from: item.sourceAgent.name, to: item.targetAgent.name };
@@ -143,7 +143,7 @@ function idOf({ callId, id }: CallItem): string {
   return callId ?? id ?? '';
 }
 
-/** JSON of what a tool returned. */
+/** A tool's result as JSON. */
 function plain(output: unknown): unknown {
   if (typeof output === 'string') return output;
   try {
@@ -153,7 +153,7 @@ function plain(output: unknown): unknown {
   }
 }
 
-/** The reasoning in an event of a provider: of the Responses API, or of chat completions, which have no agreed name for it. */
+/** The reasoning in an event of a provider: of the Responses API, or of chat completions, which have no agreed field for it. */
 function reasoningDelta(event: any): string {
   const responses = ['response.reasoning_summary_text.delta', 'response.reasoning_text.delta'];
   const chat = event?.choices?.[0]?.delta;

@@ -8,7 +8,7 @@ export type Sdk = typeof import('@openai/agents');
 export const loadSdk = (): Promise<Sdk> =>
   loadPeer('@openai/agents', 'agentsApp', () => import('@openai/agents'), ['zod']);
 
-/** How an error of a run looks to clients: a guardrail's refusal, a mistake of the app, or a failure of what it calls. */
+/** Converts an error of a run for clients: a guardrail's refusal, a mistake of the app, or a failure of a service that it calls. */
 export function runFailure(error: unknown): unknown {
   const kinds = kindsOf(error);
   if (kinds.includes('ToolCallError')) return runFailure((error as { error?: unknown }).error);
@@ -20,12 +20,14 @@ export function runFailure(error: unknown): unknown {
   return kinds.includes('AgentsError') && !upstream ? error : upstreamFailed(error);
 }
 
-/** Whether the SDK blames the model. */
+/** Whether the SDK blames the model for an error. */
 export function isModelMistake(error: unknown): boolean {
   return kindsOf(error).includes('ModelBehaviorError');
 }
 
-/** Names of an error's classes. By name, because the host's agents may come from another copy of the SDK: a CommonJS host's do. */
+/**
+ * Names of an error's classes. Compare names, because the host's agents may use another copy of the SDK, as those of a CommonJS host do.
+ */
 function kindsOf(error: unknown): string[] {
   const kinds: string[] = [];
   for (let at: unknown = error; typeof at === 'object' && at !== null; at = Object.getPrototypeOf(at))

@@ -9,7 +9,7 @@ import { parseJson, reasoningIn, saidIn } from './items.js';
 type Raw = Extract<RunStreamEvent, { type: 'raw_model_stream_event' }>['data'];
 type Done = Extract<Raw, { type: 'response_done' }>['response'];
 
-/** Tells of the calls of models in a run of the SDK, whichever agent asks: one at a time. */
+/** Reports the calls of models in a run of the SDK, one at a time, whichever agent makes them. */
 export class ToldModels {
   readonly #turn: Turn;
   #call: ModelCall | null = null;
@@ -20,7 +20,7 @@ export class ToldModels {
     this.#turn = turn;
   }
 
-  /** Hears what a model is about to be asked, and leaves it as it is. @param own What the host has there. */
+  /** A filter that reads the input of a call and leaves it unchanged. @param own The host's own filter */
   filter(own: CallModelInputFilter<any> | undefined): CallModelInputFilter<any> {
     return async (given) => {
       const data = own ? await own(given) : given.modelData;
@@ -56,7 +56,7 @@ export class ToldModels {
     this.#call.during(() => {});
   }
 
-  /** An event of the provider: of chat completions, or of the Responses API. */
+  /** Reads an event of the provider: of chat completions, or of the Responses API. */
   #raw(event: any): void {
     this.#finishReason = event?.choices?.[0]?.finish_reason ?? event?.response?.status ?? this.#finishReason;
     this.#model = event?.model ?? event?.response?.model ?? this.#model;

@@ -6,10 +6,10 @@ type UserContent = Exclude<UserMessageItem['content'], string>;
 type UserPart = UserContent[number];
 type Media = Extract<ContentBlock, { type: 'image' | 'file' | 'audio' }>;
 
-/** What a person sent, for an agent. */
+/** Converts a person's content for an agent. */
 export function toUserContent(content: readonly ContentBlock[]): UserContent {
   return content.flatMap((block): UserPart[] => {
-    // The adapter has put in the bytes of those that could be read.
+    // The adapter has inlined the files that it could read.
     if (namesFile(block))
       return [{ type: 'input_text', text: `[${block.name ?? block.mediaType}: not available]` }];
     switch (block.type) {
@@ -44,7 +44,7 @@ function urlOf({ url, mediaType, data }: Media): string {
   return url ?? `data:${mediaType};base64,${data ?? ''}`;
 }
 
-/** What a person sent, from an agent's items. Of what is given by URL or id alone the media type is not known. */
+/** Converts a person's content from an agent's items. Media given by URL or id alone have an unknown media type. */
 export function fromUserContent(content: UserMessageItem['content']): ContentBlock[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   return content.flatMap((part): ContentBlock[] => {

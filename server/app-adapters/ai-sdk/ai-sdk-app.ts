@@ -25,10 +25,10 @@ import { toModelMessages } from './to-model-messages.js';
 import { toldModel } from './told-model.js';
 import { clientSideTools, TurnTools } from './turn-tools.js';
 
-/** A stream of the AI SDK: what `streamText` and `agent.stream` return. */
+/** A stream of the AI SDK, as `streamText` and `agent.stream` return. */
 export type AiSdkStream = Pick<StreamTextResult<any, any>, 'fullStream' | 'response'>;
 
-/** `streamText` options without what a turn brings: messages and abort signal. */
+/** `streamText` options, except those that the turn sets: messages and abort signal. */
 export type StreamTextSettings = Omit<
   Parameters<typeof streamText<any, any>>[0],
   'messages' | 'prompt' | 'abortSignal'
@@ -40,7 +40,7 @@ export interface AiSdkAgent {
   stream(options: any): PromiseLike<AiSdkStream>;
 }
 
-/** What makes models and tools of a function durable, and calls of its models known to those who observe them. */
+/** Makes the models and tools of a function durable, and reports calls of its models to observers. */
 export interface Durable {
   model(model: LanguageModel): LanguageModel;
   tools<Tools extends AiToolSet>(tools: Tools): Tools;
@@ -49,9 +49,9 @@ export interface Durable {
 /**
  * Answers a turn with a stream. Pass it `turn.signal`, or an abort does not reach the model.
  *
- * @param tools Those of the app and of the turn's caller, for the `tools` of the call.
- * @param durable In a `resumable` app makes a model one whose answers are steps, and tools with `execute` ones whose calls are; else
- *   leaves them as they are.
+ * @param tools Tools of the app and of the turn's caller, for the `tools` of the call.
+ * @param durable In a `resumable` app, makes a model's answers and the calls of tools with `execute` steps. Otherwise leaves both
+ *   unchanged.
  */
 export type AiSdkRun = (
   turn: Turn,
@@ -60,20 +60,20 @@ export type AiSdkRun = (
   durable: Durable,
 ) => AiSdkStream | PromiseLike<AiSdkStream>;
 
-/** What an app of the AI SDK is besides its source. */
+/** Options of an AI SDK app besides its source. */
 export interface AiSdkAppOptions<Tools extends ToolSet = ToolSet> {
   readonly description?: string;
-  /** Tools of the gateway, made with its `tool`, in addition to the AI SDK's: with `confirm`, `runsOn`, progress and user. */
+  /** Tools of the gateway, made with its `tool`, in addition to the AI SDK's. They have `confirm`, `runsOn`, progress and user. */
   readonly tools?: Tools;
   /** @default 'continue' */
   readonly onDisconnect?: OnDisconnect;
   /** Whether the model sees its reasoning of earlier answers. @default false */
   readonly sendReasoning?: boolean;
-  /** How often one run may go on after approvals. @default 20 */
+  /** Number of times that one run may continue after approvals. @default 20 */
   readonly maxRounds?: number;
   /**
-   * Whether a run goes on after a restart. Answers of the model, calls of tools and approvals that had ended are not asked for or made
-   * again; those that were under way are. Of an agent that is not known and cannot be; a function sees to its model itself.
+   * Whether a run resumes after a restart. Answers of the model, calls of tools and approvals that ended are not repeated; those under way
+   * are. Not possible for an agent. A function makes its own model durable.
    *
    * @default false
    */
@@ -105,7 +105,7 @@ export function aiSdkApp<const Tools extends ToolSet = Readonly<Record<never, ne
     tools,
     run: (turn) => converse(turn, { start, tools, written, sendReasoning, maxRounds, resumable }),
   };
-  // The types list the gateway's tools alone: those of the AI SDK are not made with `tool`.
+  // The type has only the gateway's tools, because tools of the AI SDK are not made with `tool`.
   return defineApp(app) as App<Tools>;
 }
 
@@ -161,7 +161,7 @@ async function* converse(turn: Turn, given: Conversation): AsyncGenerator<string
   return { stopReason: reader.stopReason };
 }
 
-/** Whether an input is one for a tool. Of a function's tools nothing is known: its own call checks them. */
+/** Whether an input fits a tool. The tools of a function are unknown here; its own call checks them. */
 async function fitsTool(tool: AiToolSet[string] | undefined, input: unknown): Promise<boolean> {
   if (!tool) return true;
   const { asSchema } = await loadSdk();
@@ -169,7 +169,7 @@ async function fitsTool(tool: AiToolSet[string] | undefined, input: unknown): Pr
   return outcome?.success ?? true;
 }
 
-/** Says what a stream says. Returns its messages, of which those that wait for approval have to be given back to the SDK. */
+/** Yields the content of a stream. Returns its messages if any call in them waits for approval, because the SDK needs them back. */
 async function* say(
   reader: StreamReader,
   start: () => AiSdkStream | PromiseLike<AiSdkStream>,
@@ -196,11 +196,11 @@ function fromSettings(settings: StreamTextSettings): AiSdkRun {
     return sdk.streamText({
       allowSystemInMessages: true,
       stopWhen: sdk.stepCountIs(MAX_STEPS),
-      // The SDK would print what the gateway logs.
+      // The gateway logs errors, so the SDK need not print them.
       onError: () => {},
       ...settings,
       ...changes,
-      // A call that is forced again after its result would be made until the steps run out.
+      // A forced call would be repeated after its result until the steps run out.
       ...(toolChoice && !(forced && goesOn(messages)) && { toolChoice }),
       ...(forced && { prepareStep: firstStepOnly(settings.prepareStep) }),
       model: durable.model(settings.model),
@@ -212,13 +212,13 @@ function fromSettings(settings: StreamTextSettings): AiSdkRun {
   };
 }
 
-/** Whether a stream continues an answer, after approvals. */
+/** Whether a stream continues an answer after approvals. */
 const goesOn = (messages: readonly ModelMessage[]): boolean => messages.at(-1)?.role === 'tool';
 
-/** A `ToolLoopAgent` takes settings with each call too; an agent that does not ignores them. */
+/** A `ToolLoopAgent` accepts settings with each call. Other agents ignore them. */
 function fromAgent(agent: AiSdkAgent): AiSdkRun {
   return async (turn, messages, tools, durable) => {
-    // Of other agents nobody can say which model they ask.
+    // Only a `ToolLoopAgent` shows which model it calls.
     const { model } = (agent as { readonly settings?: { readonly model?: LanguageModel } }).settings ?? {};
     const given = Object.keys(turn.parameters).length > 0;
     const { toolChoice, ...changes } = given ? toCallSettings(turn.parameters, await loadSdk()) : {};

@@ -6,17 +6,17 @@ import type { Approval, StreamReader } from './stream-reader.js';
 export interface AnswerOptions {
   readonly turn: Turn;
   readonly reader: StreamReader;
-  /** Whether what the person answers is a step. */
+  /** Whether each answer of a person is a step. */
   readonly durable: boolean;
-  /** Whether an input that the person changed is one for the tool; older versions of the SDK do not look. */
+  /** Whether an input that the person changed fits the tool. Older versions of the SDK do not check it. */
   fits(name: string, input: unknown): Promise<boolean>;
 }
 
 /**
- * Asks the person for every approval that a stream ended with.
+ * Asks the person for each approval that a stream ended with.
  *
- * @param answered What the model said in that stream.
- * @returns the same and the answers: what the next stream begins with.
+ * @param answered The model's messages in that stream.
+ * @returns these messages and the answers, with which the next stream begins
  */
 export async function answerApprovals(
   { turn, reader, durable, fits }: AnswerOptions,
@@ -46,7 +46,7 @@ export async function answerApprovals(
   return [...answered.map((message) => withInputs(message, changes)), answers];
 }
 
-/** Puts changed inputs in the place of the model's; the SDK runs what stands there. */
+/** Replaces the model's inputs with the changed ones, because the SDK runs the inputs of the message. */
 function withInputs(message: ModelMessage, changes: ReadonlyMap<string, unknown>): ModelMessage {
   if (message.role !== 'assistant' || typeof message.content === 'string') return message;
   const content = message.content.map((part) => {

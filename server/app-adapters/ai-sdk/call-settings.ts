@@ -3,7 +3,7 @@ import { isPlainObject } from '../../schema/schema.js';
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** What a caller's parameters change of a `streamText` call. */
+/** The settings of a `streamText` call that a caller's parameters change. */
 export type CallSettings = Partial<
   Pick<
     Parameters<typeof streamText>[0],
@@ -11,7 +11,7 @@ export type CallSettings = Partial<
   >
 >;
 
-/** Setting of the AI SDK, then the parameters of chat completions that mean it; the first that is given counts. */
+/** Each setting of the AI SDK, followed by the chat-completions parameters for it. The first one given counts. */
 const NUMBERS = [
   ['temperature', 'temperature'],
   ['topP', 'top_p'],
@@ -21,7 +21,7 @@ const NUMBERS = [
   ['seed', 'seed'],
 ] as const;
 
-/** Translates the sampling parameters of a chat-completions caller; the others have no counterpart in the AI SDK and are left out. */
+/** Translates the sampling parameters of a chat-completions caller. Parameters without a counterpart in the AI SDK are left out. */
 export function toCallSettings(
   parameters: Given,
   sdk: Pick<typeof import('ai'), 'Output' | 'jsonSchema'>,
@@ -41,12 +41,12 @@ export function toCallSettings(
   };
 }
 
-/** Whether a choice makes the model call a tool. */
+/** Whether a choice forces the model to call a tool. */
 export function isForced(choice: ToolChoice<ToolSet> | undefined): boolean {
   return choice === 'required' || typeof choice === 'object';
 }
 
-/** Lets the model choose for itself after the first step. @param prepare What the settings have, which goes first. */
+/** Lets the model choose by itself after the first step. @param prepare The hook of the settings, which takes precedence. */
 export function firstStepOnly(prepare: PrepareStepFunction<any> | undefined): PrepareStepFunction<any> {
   return async (options) => ({
     ...(options.stepNumber > 0 && { toolChoice: 'auto' as const }),

@@ -3,17 +3,17 @@ import type { LanguageModel } from 'ai';
 import type { Turn } from '../../apps/application.js';
 import { namedModel, type Part, type StreamResult, wrapStream } from './wrapped-model.js';
 
-/** Characters of text and of reasoning that clients were told of an answer. */
+/** Characters of text and of reasoning that clients received of an answer. */
 export interface Told {
   readonly text: number;
   readonly reasoning: number;
 }
 
-/** An answer of the model that has begun. It has ended when all that it says has passed, and was read and told. */
+/** An answer of the model that has begun. It is complete once all of its stream has passed and was read. */
 export class BegunAnswer {
-  /** How much of it a former process has told. */
+  /** How much of it a former process has sent. */
   readonly before: 'all' | 'some' | 'nothing';
-  /** Where that was all: how much it was. */
+  /** The amount sent, if that was the whole answer. */
   readonly told: Told | undefined;
   readonly whole: Promise<Told>;
   #resolve!: (told: Told) => void;
@@ -29,42 +29,42 @@ export class BegunAnswer {
     });
   }
 
-  /** So many more characters were read, and so much was told in all. */
+  /** Counts more characters as read, and notes how many were sent in all. */
   read(length: number, told: Told): void {
     this.#read += length;
     this.#now = told;
     this.#check();
   }
 
-  /** The model has said so many characters and is done. */
+  /** Notes that the model has finished after this many characters. */
   passed(length: number): void {
     this.#passed = length;
     this.#check();
   }
 
-  /** Nothing more of it will be read. */
+  /** Ends the answer: nothing more of it will be read. */
   end(told: Told): void {
     this.#resolve(told);
   }
 
   #check(): void {
-    // Tools that it called may go on for long.
+    // Do not wait for the stream's end: tools that the answer calls may run for long.
     if (this.#now && this.#passed !== null && this.#read >= this.#passed) this.#resolve(this.#now);
   }
 }
 
-/** What a step of the model came to. */
+/** The outcome of a model's step. */
 type Outcome =
   | { readonly parts: readonly Part[]; readonly told: Told }
   | { readonly failed: string; readonly retryable: boolean };
 
 type Sdk = Pick<typeof import('ai'), 'APICallError' | 'gateway'>;
 
-/** The answers of the model in one run, each of them a step. */
+/** The answers of the model in one run, each of which is a step. */
 export class ModelSteps {
   readonly #turn: Turn;
   readonly #sdk: Sdk;
-  /** Answers that have begun, in their order, until they are read. */
+  /** Answers that have begun and are not read yet, in order. */
   readonly #begun: BegunAnswer[] = [];
   #last: Promise<unknown> = Promise.resolve();
 
@@ -78,19 +78,19 @@ export class ModelSteps {
     return this.#begun.shift();
   }
 
-  /** The model's last answer has ended: only then its calls are made, since one that was cut off may call for something else. */
+  /** Resolves when the model's last answer is complete. Its calls are made only then, because a truncated answer may be repeated with other calls. */
   get answered(): Promise<unknown> {
     return this.#last;
   }
 
-  /** The same model, whose answers are steps. */
+  /** Wraps a model so that its answers are steps. */
   wrap(given: LanguageModel): LanguageModel {
     const model = typeof given === 'string' ? namedModel(given, this.#sdk) : given;
     return wrapStream(model, (ask) => this.#stream(ask));
   }
 
   #stream(call: () => PromiseLike<StreamResult>): Promise<StreamResult> {
-    // The stream is read, and tools are called, in the context of who asked and not in the step's.
+    // The stream is read, and tools are called, in the async context of the caller and not of the step.
     const outside = AsyncLocalStorage.snapshot();
     return new Promise((resolve, reject) => {
       let live = false;
@@ -101,7 +101,7 @@ export class ModelSteps {
           result = await outside(call);
         } catch (error) {
           reject(error);
-          // The SDK may ask again, and does so again when the run goes on.
+          // The SDK may retry the call, and does so again when the run resumes.
           const retryable = this.#sdk.APICallError.isInstance(error) && error.isRetryable;
           return { failed: String((error as Error)?.message), retryable };
         }
@@ -125,20 +125,20 @@ export class ModelSteps {
 
   #failure({ failed, retryable }: { readonly failed: string; readonly retryable: boolean }): Error {
     const { APICallError } = this.#sdk;
-    // It has waited before it asked again; there is nothing to wait for now.
+    // The former process has waited before its retry, so this one need not.
     const responseHeaders = { 'retry-after-ms': '0' };
     const error = { message: failed, url: '', requestBodyValues: {}, isRetryable: retryable };
     return new APICallError({ ...error, responseHeaders });
   }
 }
 
-/** Keeps what goes through a stream. */
+/** Records the parts that pass through a stream. */
 class Recording {
   readonly parts: Part[] = [];
   /** Characters of text and reasoning. */
   length = 0;
   readonly stream: TransformStream<Part, Part>;
-  /** Resolves when it has gone through; rejects for a part that says that the answer failed. */
+  /** Resolves when the whole stream has passed. Rejects on a part that reports a failure. */
   readonly whole: Promise<void>;
 
   constructor() {
@@ -163,7 +163,7 @@ class Recording {
       this.length += String(part.delta).length;
     if (part.type === 'raw' || part.type === 'error') return;
     const last = this.parts.at(-1);
-    // Hundreds of pieces of one text need not be hundreds of parts.
+    // Join the many pieces of one text into one part.
     if (
       part.type.endsWith('-delta') &&
       last?.type === part.type &&
@@ -175,7 +175,7 @@ class Recording {
   }
 }
 
-/** Bytes of a file as JSON has them. */
+/** A part with the bytes of a file in a form that JSON keeps. */
 function packed(part: Part): Part {
   return part.data instanceof Uint8Array
     ? { ...part, data: Buffer.from(part.data).toString('base64') }

@@ -3,7 +3,7 @@ import type { Turn } from '../../apps/application.js';
 import { once } from '../once.js';
 import type { ModelSteps } from './durable-model.js';
 
-/** The same tools; calls of those that the SDK executes are steps. */
+/** Wraps tools so that the calls that the SDK executes are steps. */
 export function durableTools(turn: Turn, tools: AiToolSet, models: ModelSteps): AiToolSet {
   return Object.fromEntries(
     Object.entries(tools).map(([name, written]) => {
@@ -18,7 +18,7 @@ export function durableTools(turn: Turn, tools: AiToolSet, models: ModelSteps): 
   );
 }
 
-/** The result of a tool that gives preliminary ones first. */
+/** The final result of a tool, which may yield preliminary ones first. */
 async function lastOf(result: unknown): Promise<unknown> {
   if (typeof result !== 'object' || result === null || !(Symbol.asyncIterator in result)) return result;
   let last: unknown;

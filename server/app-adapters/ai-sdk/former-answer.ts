@@ -3,9 +3,9 @@ import type { Message, ToolUseBlock } from '../../../shared/messages.js';
 import { Unsaid } from '../unsaid.js';
 import type { BegunAnswer } from './durable-model.js';
 
-/** What a former process has told clients of the answer that a run goes on with: none of it is told again. */
+/** The parts of a resumed answer that a former process has sent to clients. None of them is sent again. */
 export class FormerAnswer {
-  /** Told of answers of the model that have not been read again. */
+  /** Content sent from answers of the model that are not read again yet. */
   #left = { text: '', reasoning: '' };
   readonly #calls: Set<ToolUseBlock>;
   readonly #results: ReadonlySet<string>;
@@ -21,12 +21,12 @@ export class FormerAnswer {
     this.#results = new Set(content.flatMap((block) => (block.type === 'tool_result' ? [block.callId] : [])));
   }
 
-  /** Whether all of the present answer was told. */
+  /** Whether all of the present answer was sent. */
   get toldAll(): boolean {
     return this.#answer?.before === 'all';
   }
 
-  /** An answer of the model begins. */
+  /** Begins an answer of the model. */
   begin(answer: BegunAnswer | undefined): void {
     this.#answer = answer;
     const { text, reasoning } = answer?.before === 'some' ? this.#left : { text: '', reasoning: '' };
@@ -35,7 +35,7 @@ export class FormerAnswer {
     answer?.read(0, this.#told);
   }
 
-  /** What is to be told of a piece of it. */
+  /** The part of a piece that clients have not received. */
   take(kind: 'text' | 'reasoning', delta: string): string {
     if (this.toldAll) return '';
     const rest = this.#unsaid[kind].take(delta);
@@ -43,12 +43,12 @@ export class FormerAnswer {
     return rest;
   }
 
-  /** A piece was told, as far as that had to be. */
+  /** Notes that a piece was read, and sent as far as needed. */
   took(length: number): void {
     this.#answer?.read(length, this.#told);
   }
 
-  /** The answer and what followed from it have been read. */
+  /** Ends the answer and the calls that followed from it. */
   end(): void {
     const { text, reasoning } = this.#told;
     this.#left = { text: this.#left.text.slice(text), reasoning: this.#left.reasoning.slice(reasoning) };
@@ -56,7 +56,7 @@ export class FormerAnswer {
     this.#answer = undefined;
   }
 
-  /** The id under which a call was told, once. */
+  /** Takes the id under which a call was sent. Each is taken once. */
   takeCall(name: string, input: unknown): string | undefined {
     const wanted: unknown = JSON.parse(JSON.stringify(input ?? null));
     for (const call of this.#calls) {

@@ -9,8 +9,8 @@ type Part =
   | ToolModelMessage['content'][number];
 
 /**
- * Writes messages of the AI SDK as messages of a session. The steps of one answer (assistant, tool,
- * assistant, …) become one message. Provider options and approvals are left out: a session has its own confirmations.
+ * Converts messages of the AI SDK to messages of a session. The steps of one answer (assistant, tool, assistant, …) become one message.
+ * Provider options and approvals are left out: a session has its own confirmations.
  */
 export function fromModelMessages(messages: readonly ModelMessage[]): MessageInput[] {
   const written: { role: Role; content: ContentBlock[] }[] = [];

@@ -10,7 +10,7 @@ import { FormerAnswer } from './former-answer.js';
 
 type Part = TextStreamPart<ToolSet>;
 
-/** A call that the model made and that has no result yet. */
+/** A call of the model that has no result yet. */
 export interface OpenCall {
   readonly callId: string;
   readonly name: string;
@@ -29,23 +29,23 @@ export interface Approval {
   readonly call: OpenCall;
 }
 
-/** What the reader needs to know of the turn. */
+/** The turn, as far as the reader needs it. */
 export interface ReaderOptions {
-  /** Whether calls of this tool go through `turn.callTool`, which logs them itself. */
+  /** Whether calls of this tool go through `turn.callTool`, which logs them. */
   isOurs(name: string): boolean;
-  /** Whether that has begun for a call. */
+  /** Whether `turn.callTool` has begun for a call. */
   isLogged(toolCallId: string): boolean;
   usage(counts: Usage): void;
-  /** The answer so far, where a former process began it. */
+  /** The answer so far, if a former process began it. */
   readonly resumed?: Message | null;
-  /** The next answer of the model, where those are steps. */
+  /** The next answer of the model, if answers are steps. */
   nextAnswer?(): BegunAnswer | undefined;
 }
 
-/** Turns the parts of AI SDK streams into what an app yields. Lives for one run, over all its streams. */
+/** Turns the parts of AI SDK streams into the items of an app. One reader serves a run with all its streams. */
 export class StreamReader {
   readonly #options: ReaderOptions;
-  /** By the model's ids, which some models use again; clients get ids of ours. */
+  /** Calls by the model's ids, which some models reuse. Clients get the gateway's ids. */
   readonly #calls = new Map<string, Call>();
   #approvals: Approval[] = [];
   readonly #denials = new Map<string, string>();
@@ -72,12 +72,12 @@ export class StreamReader {
     return approvals;
   }
 
-  /** Has the result of a denied call say why. */
+  /** Sets the reason that the result of a denied call states. */
   deny(toolCallId: string, reason: string | undefined): void {
     this.#denials.set(toolCallId, reason ? `Denied: ${reason}` : 'Denied');
   }
 
-  /** @throws GatewayError `UPSTREAM_FAILED` for a part that says that the stream failed. */
+  /** @throws GatewayError `UPSTREAM_FAILED` for a part that reports a failed stream */
   *read(part: Part): Iterable<string | AppEvent> {
     switch (part.type) {
       case 'start-step':
@@ -141,7 +141,7 @@ export class StreamReader {
     }
   }
 
-  /** Logs the calls that nobody made: the caller is told of them, with stop reason `tool_use`. */
+  /** Logs the calls that were not made. The caller receives them with stop reason `tool_use`. */
   *unmade(): Iterable<AppEvent> {
     for (const call of this.#calls.values()) yield* this.#log(call);
   }
@@ -184,7 +184,7 @@ const STOP_REASONS: Readonly<Record<string, NonNullable<AppResult['stopReason']>
   'tool-calls': 'tool_use',
 };
 
-/** The SDK's own words (of an input that does not fit) and ours may be shown, those of an unknown error may not. */
+/** Clients may read the SDK's own words (about an input that does not fit) and the gateway's, but not those of an unknown error. */
 function toolFailure(error: unknown): string {
   if (typeof error === 'string') return error;
   return error instanceof ToolCallError || isGatewayError(error) ? error.message : 'The tool failed';

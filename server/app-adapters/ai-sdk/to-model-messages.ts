@@ -12,9 +12,9 @@ import { type Told, tellOfCuts } from '../../chat-format/cut-answers.js';
 import { NO_RESULT, type Results, resultsIn, withoutProviderCalls } from '../../chat-format/rounds.js';
 import { toModelOutput } from './tool-output.js';
 
-/** What of messages a model is shown. */
+/** The parts of messages that a model receives. */
 export interface ToModelMessagesOptions {
-  /** Whether earlier reasoning is. @default true */
+  /** Whether earlier reasoning is included. @default true */
   readonly reasoning?: boolean;
 }
 
@@ -22,9 +22,9 @@ type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number];
 type UserPart = Exclude<UserModelMessage['content'], string>[number];
 
 /**
- * Writes messages of a session as messages of the AI SDK. An answer with tool calls becomes as many assistant and tool messages as it
- * had steps. A call that was never answered gets an error as its result, since models refuse a conversation without one; data
- * blocks of answers are for people and left out. Of an answer that was cut off the user's next message tells.
+ * Converts messages of a session to messages of the AI SDK. An answer with tool calls becomes as many assistant and tool messages as it had
+ * steps. A call that was never answered gets an error as its result, because models refuse a conversation without one. Data blocks are for
+ * people and left out. After a truncated answer, the user's next message says so.
  */
 export function toModelMessages(
   all: readonly Told[],
@@ -45,7 +45,7 @@ export function toModelMessages(
       case 'assistant':
         return toSteps(message.content, results, reasoning);
       default:
-        // Results were put behind their calls.
+        // The results are put behind their calls.
         return [];
     }
   });
@@ -125,7 +125,7 @@ interface Media {
   readonly data?: string;
 }
 
-/** Media without bytes or with a broken address become a remark: refusing them would end every later run of the session too. */
+/** Media without bytes or with a broken address become a remark. An error would end every later run of the session too. */
 function toFile({ mediaType, name, url, data }: Media): FilePart | TextPart {
   const content = data ?? (url !== undefined && parseUrl(url) ? url : undefined);
   if (content === undefined) return { type: 'text', text: `[${name ?? mediaType}: not available]` };

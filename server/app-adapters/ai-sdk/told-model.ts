@@ -7,7 +7,7 @@ import { providerOf, settingsOf } from '../asked-model.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import { type Model, type NamedModels, namedModel, type Part, wrapStream } from './wrapped-model.js';
 
-/** The same model, whose calls are told of. */
+/** Wraps a model so that its calls are reported. */
 export function toldModel(turn: Turn, given: LanguageModel, sdk: NamedModels): LanguageModel {
   const model = typeof given === 'string' ? namedModel(given, sdk) : given;
   return wrapStream(model, async (ask, options) => {
@@ -41,7 +41,7 @@ export function toldModel(turn: Turn, given: LanguageModel, sdk: NamedModels): L
   });
 }
 
-/** What a model answers, from the parts of its stream. */
+/** A model's answer, collected from the parts of its stream. */
 class Answer {
   readonly #content: ContentBlock[] = [];
   #last: { readonly type: 'text' | 'reasoning'; text: string } | null = null;
@@ -55,7 +55,7 @@ class Answer {
     return this.#finished !== null;
   }
 
-  /** @returns Whether it says something. */
+  /** @returns Whether the part has content. */
   take(part: Part): boolean {
     switch (part.type) {
       case 'text-delta':
@@ -102,7 +102,7 @@ class Answer {
   }
 }
 
-/** Versions of the SDK tell it in two ways. */
+/** Versions of the SDK have two forms of it. */
 function finishReason(told: unknown): string {
   return typeof told === 'object' ? String((told as { unified?: unknown } | null)?.unified) : String(told);
 }

@@ -4,7 +4,7 @@ import type { ContentBlock, ToolResultBlock } from '../../../shared/messages.js'
 type ModelOutput = ToolResultPart['output'];
 type ContentPart = Extract<ModelOutput, { type: 'content' }>['value'][number];
 
-/** A tool's result as the model reads it. */
+/** A tool's result in the model's form. */
 export function toModelOutput({ output, isError }: Pick<ToolResultBlock, 'output' | 'isError'>): ModelOutput {
   const value = (output ?? null) as JSONValue;
   if (isError)
@@ -14,7 +14,7 @@ export function toModelOutput({ output, isError }: Pick<ToolResultBlock, 'output
   return parts ? { type: 'content', value: parts } : { type: 'json', value };
 }
 
-/** The other way: what a model was told, as a tool's result. */
+/** A tool's result from the model's form. */
 export function fromModelOutput(output: ModelOutput): Pick<ToolResultBlock, 'output' | 'isError'> {
   switch (output.type) {
     case 'error-text':
@@ -29,7 +29,7 @@ export function fromModelOutput(output: ModelOutput): Pick<ToolResultBlock, 'out
   }
 }
 
-/** The parts of a result that has content of its own (`toolResult`); null for any other, and where a block has no such part. */
+/** The parts of a result with its own content (`toolResult`). Null for another result, and if a block has no such part. */
 function contentParts(value: JSONValue): ContentPart[] | null {
   const content = (value as { readonly content?: readonly ContentBlock[] } | null)?.content;
   if (!Array.isArray(content) || content.length === 0) return null;
@@ -82,7 +82,7 @@ function toBlock(part: ContentPart): ContentBlock {
   }
 }
 
-/** The block that holds media of a type. */
+/** The kind of block for a media type. */
 export function mediaKind(mediaType: string): 'image' | 'audio' | 'file' {
   if (mediaType.startsWith('image/')) return 'image';
   return mediaType.startsWith('audio/') ? 'audio' : 'file';

@@ -19,9 +19,9 @@ export class TurnTools {
   readonly #begun = new Set<string>();
 
   /**
-   * @param own The app's tools, as the gateway knows them.
-   * @param written Those that the app's author wrote for the SDK.
-   * @param models Where calls are steps: those of the model.
+   * @param own The app's tools in the gateway's form.
+   * @param written The tools that the app's author wrote for the SDK.
+   * @param models The steps of the model, if calls are steps.
    */
   constructor(turn: Turn, own: ToolSet, written: AiToolSet, models: ModelSteps | null) {
     this.#turn = turn;
@@ -38,12 +38,12 @@ export class TurnTools {
     return this.#offered.some((offered) => offered.name === name);
   }
 
-  /** Whether `turn.callTool` was entered for a call. */
+  /** Whether `turn.callTool` has begun for a call. */
   hasBegun(toolCallId: string): boolean {
     return this.#begun.has(toolCallId);
   }
 
-  /** The tools as the AI SDK knows them. One that was written for it keeps all but who runs it. */
+  /** The tools in the AI SDK's form. A tool that was written for it changes only in how it is executed. */
   toAiTools({ dynamicTool, jsonSchema }: Sdk): AiToolSet {
     return Object.fromEntries(
       this.#offered.map(({ name, description, parameters = ANY_OBJECT, strict }) => {
@@ -69,7 +69,7 @@ export class TurnTools {
         await this.#models.answered;
         return await once(this.#turn, `tool ${name}`, call);
       } catch (error) {
-        // The SDK shows the model what the error is as a text, from version 7 on with the name of its class.
+        // The SDK shows the model the error as a text, from version 7 on with the name of its class.
         throw error instanceof ToolCallError
           ? Object.assign(error, { toString: () => error.message })
           : error;
@@ -78,7 +78,7 @@ export class TurnTools {
   }
 }
 
-/** Those tools of the AI SDK that have nobody to run them but the user's client. */
+/** Tools of the AI SDK that only the user's client can run. */
 export function clientSideTools(tools: AiToolSet = {}): Record<string, Tool<any, any>> {
   return Object.fromEntries(
     Object.entries(tools)

@@ -7,17 +7,17 @@ export interface StreamResult {
   readonly stream: ReadableStream<Part>;
 }
 
-/** What the SDK calls of a model. */
+/** The part of a model that the SDK calls. */
 export interface Model {
   doStream(options: unknown): PromiseLike<StreamResult>;
 }
 
-/** Where models that are given by name come from, if the host has set nothing else. */
+/** The source of models that are given by name, unless the host has set another one. */
 export type NamedModels = Pick<typeof import('ai'), 'gateway'>;
 
 type GivenModel = Exclude<LanguageModel, string>;
 
-/** The model of a name, as the SDK finds it. */
+/** The model of a name, as the SDK would find it. */
 export function namedModel(id: string, { gateway }: NamedModels): GivenModel {
   const { AI_SDK_DEFAULT_PROVIDER: provider } = globalThis as {
     AI_SDK_DEFAULT_PROVIDER?: { languageModel(id: string): GivenModel };
@@ -25,7 +25,7 @@ export function namedModel(id: string, { gateway }: NamedModels): GivenModel {
   return (provider ?? gateway).languageModel(id);
 }
 
-/** The same model, which is asked in another way. */
+/** Wraps a model so that its stream is requested in another way. */
 export function wrapStream(
   model: GivenModel,
   stream: (ask: () => PromiseLike<StreamResult>, options: unknown) => Promise<StreamResult>,

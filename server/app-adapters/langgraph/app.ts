@@ -11,34 +11,34 @@ import { GraphReader, STREAM_MODES } from './reader.js';
 import { openThread } from './thread.js';
 import { modelListener } from './told-models.js';
 
-/** How a graph becomes an app. */
+/** Options of an app that answers with a graph. */
 export interface LangGraphOptions<Tools extends ToolSet = ToolSet> {
   readonly graph: CompiledGraph;
   readonly description?: string;
   /** Tools of the gateway, which nodes call with `config.configurable.turn.callTool`. */
   readonly tools?: Tools;
   readonly onDisconnect?: OnDisconnect;
-  /** Whether runs go on after a restart of the gateway; needs a checkpointer that survives it. @default false */
+  /** Whether runs resume after a restart of the gateway. Needs a checkpointer that survives it. @default false */
   readonly resumable?: boolean;
   /**
-   * The thread of a graph with a checkpointer.
+   * Chooses the thread of a graph with a checkpointer.
    *
    * @default one for each conversation, by `turn.session.epoch`, and for each branch of it
    */
   readonly threadId?: (turn: Turn) => string;
-  /** The graph's input. @default `{ messages }` */
+  /** Makes the graph's input. @default `{ messages }` */
   readonly input?: (messages: readonly GraphMessage[], turn: Turn) => unknown;
   /** More of the graph's config, such as `recursionLimit`, `context` or `callbacks`. */
   readonly config?: (turn: Turn) => Readonly<Record<string, unknown>>;
-  /** Reads interrupts of a form of your own as confirmations. */
+  /** Reads interrupts of your own form as confirmations. */
   readonly readInterrupt?: ReadInterrupt;
-  /** Resumes the graph: the class of its own copy of LangGraph, where the app has several. @default that of `@langchain/langgraph` */
+  /** The `Command` class that resumes the graph, if the app has several copies of LangGraph. @default that of `@langchain/langgraph` */
   readonly Command?: CommandClass;
-  /** Whether what a node's models and tools say is part of the answer. @default all of it */
+  /** Whether the output of a node's models and tools is part of the answer. @default all of it */
   readonly show?: (metadata: GraphMessageMetadata) => boolean;
 }
 
-/** Codes of LangGraph's own errors: the graph is wrong, not what it calls. */
+/** Codes of LangGraph's own errors, which mean that the graph is wrong, and not a service that it calls. */
 const GRAPH_ERRORS = new Set([
   'GRAPH_RECURSION_LIMIT',
   'INVALID_CONCURRENT_GRAPH_UPDATE',
@@ -106,7 +106,7 @@ async function* run(
       input = null;
       continue;
     }
-    // Before anybody is asked: without it no answer would reach the graph.
+    // Load it before anybody is asked: without it no answer would reach the graph.
     const Command = options.Command ?? (await loadCommand());
     const callId = (name: string, called: unknown): string | undefined => reader.openCall(name, called);
     const resume = await answerInterrupts(interrupts, { turn, read: options.readInterrupt, callId });
@@ -115,7 +115,7 @@ async function* run(
   }
 }
 
-/** LangGraph takes a command by its name from any of its copies, but no plain object for one. */
+/** LangGraph accepts a command of any copy by its class name, but not a plain object. */
 const loadCommand = async (): Promise<CommandClass> =>
   (await loadPeer('@langchain/langgraph', 'langGraphApp', () => import('@langchain/langgraph'))).Command;
 
@@ -131,7 +131,7 @@ function graphConfig(
     streamMode: STREAM_MODES,
     subgraphs: true,
     signal: turn.signal,
-    // A ready-made callback manager cannot be added to; it is the host's choice then.
+    // A finished callback manager can't be extended. It is the host's choice then.
     ...(Array.isArray(own.callbacks ?? []) && {
       callbacks: [
         ...((own.callbacks ?? []) as unknown[]),
@@ -147,7 +147,7 @@ function graphConfig(
   };
 }
 
-/** Some integrations tell why a model stopped to callbacks alone. */
+/** Some integrations report only to callbacks why a model stopped. */
 function stopListener(reader: GraphReader) {
   return {
     name: 'agent-session-gateway',

@@ -5,7 +5,7 @@ import type { GraphToolCall, GraphToolMessage } from './graph.js';
 import { toToolMessage } from './messages.js';
 import { ReadMark } from './reader.js';
 
-/** A tool in the form that `bindTools` of every chat model takes. */
+/** A tool in the form that `bindTools` of every chat model accepts. */
 export interface GraphToolDefinition {
   readonly type: 'function';
   readonly function: {
@@ -36,11 +36,11 @@ export interface NodeConfig {
 }
 
 /**
- * Calls tools of the gateway for a node: those the caller brought along, and the app's. The results are messages for the graph's
- * state; one that failed or was denied says so to the model.
+ * Calls tools for a node: those that the caller brought along, and the app's. The results are messages for the graph's state. A failed or
+ * denied call tells the model so.
  *
- * @param config The node's, of a graph that `langGraphApp` runs.
- * @throws GatewayError `INVALID_REQUEST` when the graph runs elsewhere
+ * @param config The config of a node in a graph that `langGraphApp` runs.
+ * @throws GatewayError `INVALID_REQUEST` if the graph runs elsewhere
  */
 export async function answerToolCalls(
   config: NodeConfig,
@@ -64,7 +64,7 @@ export async function answerToolCalls(
   );
 }
 
-/** Resolves when all that the graph has said so far is in the log: calls are logged at once, and come behind it. */
+/** Resolves when all earlier output of the graph is in the log. Calls are logged at once, and must come behind it. */
 function allRead({ writer }: NodeConfig): Promise<void> {
   if (!writer) return Promise.resolve();
   return new Promise((resolve) => writer(new ReadMark(resolve)));

@@ -11,7 +11,7 @@ import type { GraphContent, GraphMessage } from './graph.js';
 type Media = ImageBlock | FileBlock | AudioBlock;
 type Kept = TextBlock | ReasoningBlock | Media;
 
-/** One block in LangChain's form; null for those that models do not take: `data`, and a resource without text. */
+/** A block in LangChain's form; null for blocks that models do not accept: `data`, and a resource without text. */
 export function toGraphContent(block: ContentBlock): GraphContent | null {
   switch (block.type) {
     case 'text':
@@ -29,7 +29,7 @@ export function toGraphContent(block: ContentBlock): GraphContent | null {
   }
 }
 
-// The form with `source_type`: every chat model integration turns it into its provider's own.
+// The form with `source_type`, which every chat model integration converts for its provider.
 function toMedia({ type, mediaType, name, url, data }: Media): GraphContent | null {
   const source =
     url !== undefined
@@ -42,7 +42,7 @@ function toMedia({ type, mediaType, name, url, data }: Media): GraphContent | nu
   return { type, ...source, mime_type: mediaType, ...named };
 }
 
-/** The text, reasoning and media of a message; a piece of a message just as well. */
+/** The text, reasoning and media of a message, or of a piece of one. */
 export function fromGraphContent(message: GraphMessage): Kept[] {
   const { content, additional_kwargs: extra } = message;
   const reasoning = extra?.reasoning_content;

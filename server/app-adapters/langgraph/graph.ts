@@ -1,6 +1,5 @@
 /**
- * The part of a compiled graph that is used here. It is described rather than imported, so that the graph may come from any 1.x of
- * `@langchain/langgraph`.
+ * The part of a compiled graph that is used here. Described rather than imported, so that any 1.x version of `@langchain/langgraph` fits.
  */
 export interface CompiledGraph {
   stream(input: any, options?: any): Promise<AsyncIterable<any>>;
@@ -8,7 +7,7 @@ export interface CompiledGraph {
   readonly checkpointer?: unknown;
 }
 
-/** What a graph is resumed with. */
+/** The class of the command that resumes a graph. */
 export type CommandClass = new (command: { resume: unknown }) => object;
 
 /** The part of a thread's state that is used here. */
@@ -18,7 +17,7 @@ export interface GraphState {
   readonly next?: readonly string[];
 }
 
-/** A message of LangChain, as an object: what its graphs take as it is, and what their message classes look like. */
+/** A LangChain message as a plain object. Graphs accept it, and instances of the message classes have the same form. */
 export interface GraphMessage {
   readonly role?: string;
   readonly type?: string;
@@ -34,7 +33,7 @@ export interface GraphMessage {
   readonly response_metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A tool's result, of a type that a node of a graph may return. */
+/** A tool's result, of a type that a graph's node may return. */
 export type GraphToolMessage = {
   role: 'tool';
   id?: string;
@@ -68,7 +67,7 @@ interface GraphUsage {
   readonly total_tokens?: number;
 }
 
-/** What LangGraph says of where a message came from. */
+/** The origin of a message, as LangGraph reports it. */
 export interface GraphMessageMetadata {
   readonly langgraph_node?: string;
   readonly tags?: readonly string[];
@@ -88,14 +87,14 @@ const ROLES: Readonly<Record<string, GraphRole>> = {
   tool: 'tool',
 };
 
-/** Whose message it is; null for what is none, or of a kind that has no counterpart. */
+/** The role of a message; null for other values, and for kinds without a counterpart. */
 export function roleOf(message: unknown): GraphRole | null {
   if (typeof message !== 'object' || message === null) return null;
   const { role, type } = message as GraphMessage;
   return ROLES[role ?? type ?? ''] ?? null;
 }
 
-/** The messages of a state or of an update of one, whatever it calls them. */
+/** The messages of a state or update, under any name. */
 export function messagesIn(update: unknown): GraphMessage[] {
   if (typeof update !== 'object' || update === null) return [];
   if (Array.isArray(update)) return update.flatMap((one) => (roleOf(one) ? [one] : messagesIn(one)));

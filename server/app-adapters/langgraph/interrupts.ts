@@ -2,11 +2,11 @@ import type { Turn } from '../../apps/application.js';
 import { ToolCallError } from '../../runs/tool-error.js';
 import type { GraphInterrupt } from './reader.js';
 
-/** What a person said to a confirmation. */
+/** A person's reply to a confirmation. */
 export interface Decision {
   readonly approved: boolean;
   readonly reason?: string;
-  /** The input as the person changed it. */
+  /** The input, if the person changed it. */
   readonly input?: unknown;
 }
 
@@ -15,28 +15,28 @@ export interface Confirmation {
   readonly name: string;
   readonly input: unknown;
   readonly message?: string;
-  /** What the graph's `interrupt()` returns. */
+  /** Makes the value that the graph's `interrupt()` returns. */
   resume(decision: Decision): unknown;
 }
 
-/** Reads an interrupt's value as a confirmation; undefined when it is none. */
+/** Reads an interrupt's value as a confirmation; undefined if it is not one. */
 export type ReadInterrupt = (value: unknown) => Confirmation | undefined;
 
 export interface AnswerOptions {
   readonly turn: Turn;
   readonly read: ReadInterrupt | undefined;
-  /** The id of the call that a confirmation is about, where the model made one. */
+  /** The id of the call that a confirmation is about, if the model made one. */
   callId(name: string, input: unknown): string | undefined;
 }
 
-/** What a graph is resumed with, by the id of the interrupt; null when the person declined to answer. */
+/** The values with which a graph resumes, by the interrupt's id; null if the person declined to answer. */
 export async function answerInterrupts(
   interrupts: readonly GraphInterrupt[],
   options: AnswerOptions,
 ): Promise<{ readonly value: unknown } | null> {
   try {
     const answers = await Promise.all(interrupts.map(({ value }) => answer(value, options)));
-    // By id, also where there is but one: a lone `false` would count as no answer.
+    // Use ids even for a single interrupt: LangGraph takes a lone `false` for no answer.
     return { value: Object.fromEntries(interrupts.map(({ id = '' }, at) => [id, answers[at]])) };
   } catch (error) {
     if (error instanceof ToolCallError && error.denied) return null;
@@ -75,7 +75,7 @@ async function confirm(
   return resume(await turn.confirm(request));
 }
 
-/** What a graph written for this adapter interrupts with. */
+/** Whether a value is a confirmation of a graph that was written for this adapter. */
 function isConfirmation(value: unknown): value is Omit<Confirmation, 'resume'> {
   const { type, name } = (value ?? {}) as Record<string, unknown>;
   return type === 'confirmation' && typeof name === 'string';
@@ -91,7 +91,7 @@ interface ReviewConfig {
   readonly allowedDecisions?: readonly string[];
 }
 
-/** The interrupt of LangChain's `humanInTheLoopMiddleware`. */
+/** Whether a value is an interrupt of LangChain's `humanInTheLoopMiddleware`. */
 function isReview(
   value: unknown,
 ): value is { readonly actionRequests: readonly Action[]; readonly reviewConfigs?: readonly ReviewConfig[] } {
@@ -120,7 +120,7 @@ interface InboxRequest {
   readonly description?: string;
 }
 
-/** LangGraph's `HumanInterrupt`, which its agent inbox and prebuilt agents use. */
+/** Whether a value is LangGraph's `HumanInterrupt`, which its agent inbox and prebuilt agents use. */
 function isInboxRequest(value: unknown): value is InboxRequest {
   const { action_request: request } = (value ?? {}) as { action_request?: { action?: unknown } };
   return typeof request?.action === 'string';

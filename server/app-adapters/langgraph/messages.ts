@@ -4,20 +4,20 @@ import { type Results, resultsIn, roundsOf, withoutProviderCalls } from '../../c
 import { fromGraphContent, toGraphContent } from './content.js';
 import { type GraphContent, type GraphMessage, type GraphToolMessage, roleOf } from './graph.js';
 
-/** A message as it comes back: the time and the metadata of ours have no place in LangChain's. */
+/** A converted message: LangChain's form has no place for time and metadata. */
 export type ConvertedMessage = Pick<Message, 'role' | 'content'> & { readonly id?: string };
 
 /**
- * Messages in LangChain's form, as plain objects that any graph with a `messages` state takes. An answer with tool calls becomes
- * several: each round of calls with the results behind it. What has no counterpart is left out: `data` blocks, resources without
- * text, results of calls that are not there. Of an answer that was cut off the user's next message tells.
+ * Converts messages to LangChain's form, as plain objects that any graph with a `messages` state accepts. An answer with tool calls becomes
+ * several messages: each round of calls with the results behind it. Blocks without a counterpart are left out: `data` blocks, resources
+ * without text, results without a call. After a truncated answer, the user's next message says so.
  */
 export function toLangGraphMessages(all: readonly Message[]): GraphMessage[] {
   const messages = withoutProviderCalls(tellOfCuts(all));
   const results = resultsIn(messages);
   return messages.flatMap((message) => {
     if (message.role === 'assistant') return toParts(message, results);
-    // Its results stand behind their calls.
+    // The results are put behind their calls.
     return message.role === 'tool' ? [] : [toPlain(message)];
   });
 }
@@ -26,14 +26,14 @@ function toPlain({ id, role, content }: Message): GraphMessage {
   return { role, id, content: simplest(content.map(toGraphContent).filter((piece) => piece !== null)) };
 }
 
-/** Providers that know nothing but text want it as a string. */
+/** Providers that know only text expect a string. */
 function simplest(content: GraphContent[]): string | GraphContent[] {
   const [only] = content;
   if (!only) return '';
   return content.length === 1 && only.type === 'text' ? (only.text as string) : content;
 }
 
-/** The messages of one answer, in turn: what it said and called, then the results. */
+/** The messages of one answer in order: text and calls, then the results. */
 function toParts({ id, content }: Message, results: Results): GraphMessage[] {
   const parts: GraphMessage[] = [];
   const nextId = (): string => (parts.length === 0 ? id : `${id}/${parts.length}`);
@@ -69,14 +69,14 @@ export function toToolMessage(
     name,
     content: text ? output : JSON.stringify(output ?? null),
     status: isError ? 'error' : 'success',
-    // Tells JSON from a text that looks like it; integrations do not send what they do not know of here.
+    // Distinguishes JSON from a text that looks like it. Integrations do not send fields here that they do not know.
     ...(!text && { additional_kwargs: { json: true } }),
   };
 }
 
 /**
- * Messages of a graph in ours: LangChain's classes, or objects like them. The parts of one answer, its tool results among them,
- * become one message. Messages of other kinds are left out.
+ * Converts messages of a graph, which may be instances of LangChain's classes or objects like them. The parts of one answer, its tool
+ * results among them, become one message. Messages of other kinds are left out.
  */
 export function fromLangGraphMessages(messages: readonly unknown[]): ConvertedMessage[] {
   const all: { id?: string; role: Role; content: ContentBlock[] }[] = [];
@@ -96,7 +96,9 @@ export function fromLangGraphMessages(messages: readonly unknown[]): ConvertedMe
   return all;
 }
 
-/** Whether what the assistant says goes on with an answer: by the number of the part where it is ours, else because a tool answered. */
+/**
+ * Whether an assistant message continues an answer: by its part number if this adapter wrote it, else because a tool's result precedes it.
+ */
 function continues(first: string | undefined, before: GraphMessage, id: string | undefined): boolean {
   if (first === undefined || id === undefined || isPart(first, id)) return true;
   return roleOf(before) === 'tool' && !isPart(first, before.id ?? '');
@@ -125,7 +127,7 @@ function fromToolMessage(message: GraphMessage, names: ReadonlyMap<string, strin
   };
 }
 
-/** What a tool's message says: text, or content blocks where the tool gave some. */
+/** The content of a tool's message: a text, or content blocks if the tool gave some. */
 export function outputOf({ content, additional_kwargs: extra }: GraphMessage): unknown {
   if (typeof content !== 'string' || extra?.json !== true) return content ?? null;
   try {

@@ -11,13 +11,13 @@ import {
 } from './graph.js';
 import { outputOf } from './messages.js';
 
-/** An interrupt of a graph; without a value for a breakpoint. */
+/** An interrupt of a graph. A breakpoint has no value. */
 export interface GraphInterrupt {
   readonly id?: string;
   readonly value?: unknown;
 }
 
-/** A mark in a graph's stream that tells when it is read, and so all before it. */
+/** A mark in a graph's stream. It resolves when it is read, and thus everything before it. */
 export class ReadMark {
   readonly passed: () => void;
 
@@ -39,14 +39,14 @@ interface PendingCall {
   args: string;
 }
 
-/** The modes of a graph's stream that a reader takes. */
+/** The modes of a graph's stream that a reader accepts. */
 export const STREAM_MODES = ['messages', 'updates', 'custom'] as const;
 
 const LENGTH_REASONS = new Set(['length', 'max_tokens', 'MAX_TOKENS']);
 
 /**
- * Turns a graph's stream into events. Text comes from `messages` as models write it; calls are complete when their message is;
- * `updates` brings what no model wrote: messages in a `Command`, and interrupts.
+ * Turns a graph's stream into events. Text comes from `messages` as models write it. A call is complete when its message is. `updates`
+ * brings messages that no model wrote, such as those in a `Command`, and interrupts.
  */
 export class GraphReader {
   readonly #options: ReaderOptions;
@@ -63,7 +63,7 @@ export class GraphReader {
     this.#options = options;
   }
 
-  /** Takes ids of messages that went in: a node that hands them on says nothing new. */
+  /** Notes ids of messages that went in: a node that passes them on says nothing new. */
   knows(ids: Iterable<string>): void {
     for (const id of ids) this.#whole.add(id);
   }
@@ -79,17 +79,17 @@ export class GraphReader {
     }
   }
 
-  /** Why a model stopped, where its messages do not say so. */
+  /** Notes why a model stopped, for models whose messages do not say so. */
   stopped(reason: unknown): void {
     if (typeof reason === 'string') this.#truncated = LENGTH_REASONS.has(reason);
   }
 
-  /** What the stream's end completes. */
+  /** Completes calls at the end of the stream. */
   *end(): Iterable<AppEvent> {
     for (const id of this.#pending.keys()) yield* this.#complete(id);
   }
 
-  /** The interrupts since the last call; one without a value for a breakpoint. */
+  /** The interrupts since the last call. A breakpoint has no value. */
   takeInterrupts(): readonly GraphInterrupt[] {
     const all = [...this.#interrupts.values()];
     const breakpoint = this.#breakpoint;
@@ -98,7 +98,7 @@ export class GraphReader {
     return all.length === 0 && breakpoint ? [{}] : all;
   }
 
-  /** The id of a call that waits for its result, by what is called. */
+  /** The id of a call that waits for its result, by name and input. */
   openCall(name: string, input: unknown): string | undefined {
     const wanted = JSON.stringify(input);
     for (const [id, call] of this.#open)
@@ -111,7 +111,7 @@ export class GraphReader {
     return undefined;
   }
 
-  /** How the answer ended; the calls that nobody answered are for the caller of this run. */
+  /** The result of the answer. Calls that nobody answered go to the caller of this run. */
   *result(): Generator<AppEvent, AppResult> {
     for (const { id = '', name, args } of this.#open.values()) {
       if (this.#options.loggedElsewhere.has(name)) yield { type: 'tool_use', callId: id, name, input: args };
@@ -128,11 +128,11 @@ export class GraphReader {
 
   #interrupted(interrupts: readonly GraphInterrupt[]): void {
     if (interrupts.length === 0) this.#breakpoint = true;
-    // One in a subgraph is told of by every graph above it.
+    // Every graph above a subgraph reports its interrupt, so count each id once.
     for (const one of interrupts) this.#interrupts.set(one.id ?? `#${this.#interrupts.size}`, one);
   }
 
-  /** A piece of a message that a model is writing. */
+  /** Reads a piece of a message that a model is writing. */
   *#piece(message: GraphMessage, metadata: GraphMessageMetadata): Iterable<AppEvent> {
     const { id = '' } = message;
     this.#whole.add(id);
@@ -145,7 +145,7 @@ export class GraphReader {
     if (this.#finish(message)) yield* this.#complete(id);
   }
 
-  /** A message as a whole: a tool's, one that no model streamed, or once more one that came in pieces. */
+  /** Reads a whole message: of a tool, one that no model streamed, or one that came in pieces before. */
   *#message(message: GraphMessage, metadata: GraphMessageMetadata): Iterable<AppEvent> {
     const role = roleOf(message);
     if (role !== 'assistant' && role !== 'tool') return;
@@ -160,7 +160,7 @@ export class GraphReader {
     for (const call of message.tool_calls ?? []) yield* this.#toolUse(call);
   }
 
-  /** A whole message counts once, in whatever modes and updates it comes. */
+  /** A whole message counts once, in whichever modes and updates it comes. */
   #isNew(message: GraphMessage): boolean {
     const known = this.#seen.has(message) || (message.id !== undefined && this.#whole.has(message.id));
     this.#seen.add(message);
@@ -203,7 +203,7 @@ export class GraphReader {
   *#toolResult(message: GraphMessage, shown: boolean): Iterable<AppEvent> {
     const callId = message.tool_call_id ?? '';
     for (const [id, calls] of this.#pending) {
-      // The call is complete, whether or not its message was seen to end.
+      // A call with a result is complete, even if the end of its message was not seen.
       if ([...calls.values()].some((one) => one.id === callId)) yield* this.#complete(id);
     }
     const call = this.#open.get(callId);
@@ -243,7 +243,7 @@ function countsOf({
   };
 }
 
-/** Why the model stopped, by any of the names that providers have for it. */
+/** The reason why the model stopped, under any of the providers' names for it. */
 function finishOf({
   response_metadata: metadata,
   additional_kwargs: extra,
@@ -253,7 +253,7 @@ function finishOf({
   return typeof found === 'string' ? found : undefined;
 }
 
-/** The input of a call; the text itself where it is no JSON, which is for the tool to refuse. */
+/** The input of a call. Text that is not JSON is passed on for the tool to refuse. */
 function parse(args: string): unknown {
   try {
     return args === '' ? {} : JSON.parse(args);

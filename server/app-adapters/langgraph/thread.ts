@@ -6,24 +6,24 @@ import { withFiles } from '../inline-files.js';
 import { type CompiledGraph, type GraphMessage, messagesIn, roleOf } from './graph.js';
 import { toLangGraphMessages, toToolMessage } from './messages.js';
 
-/** Where a run of a graph begins. */
+/** The starting point of a graph's run. */
 export interface Thread<Config = unknown> {
   readonly config: Config;
-  /** What the graph has not seen. */
+  /** Messages that the graph has not seen. */
   readonly messages: readonly GraphMessage[];
-  /** Ids of the messages that the graph has or is given. */
+  /** Ids of the messages that the graph has or receives. */
   readonly known: readonly string[];
-  /** The graph was interrupted in this very run by a restart: it has its input. */
+  /** Whether a restart interrupted the graph in this run, so that it has its input already. */
   readonly goesOn: boolean;
 }
 
-/** Whose threads these are: the graph's, and the host's where that names them. */
+/** The graph whose threads are used, and the host's function that names them. */
 interface Threads {
   readonly graph: CompiledGraph;
   readonly threadId?: (turn: Turn) => string;
 }
 
-/** Finds out what a graph has to be told: everything, unless it has a thread that remembers. */
+/** Determines the messages for a graph: all of them, unless it has a thread that remembers. */
 export async function openThread<Config>(
   { graph, threadId }: Threads,
   configOf: (threadId: string) => Config,
@@ -38,7 +38,7 @@ export async function openThread<Config>(
   const conversation = `${turn.session.id}@${turn.session.epoch}`;
   let thread = await recall(threadId?.(turn) ?? branch(conversation, [...turn.history, turn.message]));
   if (!threadId && thread.ids.has(turn.message.id)) {
-    // It knows of an answer that there is to be another of; a run that is taken up may have been that other one.
+    // The thread has an answer to this message already, so another answer needs a thread of its own. A resumed run may have begun that one.
     const again = await recall(`${conversation}/${turn.runId}`);
     if (turn.resumed === null || again.ids.has(turn.message.id)) thread = again;
   }
@@ -49,8 +49,8 @@ export async function openThread<Config>(
 }
 
 /**
- * The thread of a branch of a conversation. It remembers what was said on it, so whatever went on from elsewhere has one of its own: from
- * the last message, or the run of the last answer, that was put beside another one.
+ * The thread of a branch of a conversation. A thread remembers its branch, so each branch needs its own. Its name has the last message that
+ * is a later version, or the run of such an answer.
  */
 function branch(conversation: string, path: readonly Message[]): string {
   const last = path.findLast(({ id, versions = [id] }) => versions[0] !== id);
@@ -67,21 +67,21 @@ async function toBeTold(
   return toLangGraphMessages(closeOpenCalls(all.map(withoutReasoning)));
 }
 
-/** What followed the last message that the thread has. */
+/** The messages behind the last one that the thread has. */
 function unseen({ history, message }: Turn, ids: ReadonlySet<string>): Message[] {
   const last = history.findLastIndex(({ id }) => ids.has(id));
-  // Nothing is left of what was sent where the graph has summed it up.
+  // A graph that has summarized the conversation has none of the sent messages left.
   return [...(last < 0 ? [] : history.slice(last + 1)), message];
 }
 
-/** Answers are left out: the thread has its own record of them, but not that one was cut off. */
+/** Answers are left out, because the thread has its own, though it does not know which were truncated. */
 function sentIn(messages: readonly Message[]): Message[] {
   return tellOfCuts(messages).filter(
     ({ role }, at) => role === 'user' || role === 'system' || at === messages.length - 1,
   );
 }
 
-/** Results for the calls that an abort left open in a thread: models refuse a conversation in which one is missing. */
+/** Results for the calls that an abort left open in a thread. Models refuse a conversation in which one is missing. */
 function closing(remembered: readonly GraphMessage[]): GraphMessage[] {
   const last = remembered.findLast((message) => roleOf(message) === 'assistant');
   const answered = new Set(remembered.map(({ tool_call_id: id }) => id));

@@ -14,7 +14,7 @@ interface Generation {
   readonly message?: GraphMessage;
 }
 
-/** Hears of the calls of models that a graph's nodes make, and tells of them. */
+/** A callback handler that reports the calls of models in a graph's nodes. */
 export function modelListener(turn: Turn) {
   const calls = new Map<string, ModelCall>();
   const begin = (runId: string, extra: Facts | undefined, metadata: Facts = {}): void => {
@@ -36,7 +36,7 @@ export function modelListener(turn: Turn) {
   };
   return {
     name: 'agent-session-gateway-models',
-    // So that a call is begun before it is made, and in the context of who makes it.
+    // Wait for the handler, so that a call is reported before it is made and in its caller's async context.
     awaitHandlers: true,
     handleChatModelStart: (
       _model: unknown,

@@ -10,22 +10,22 @@ import { upstreamFailed } from '../upstream-failed.js';
 import { Completion, type CompletionChunk } from './completion.js';
 import type { OpenAIClient } from './sdk.js';
 
-/** What the model was asked and answered: all that the next step of the conversation needs of it. */
+/** A question to the model with its answer, as far as the next step of the conversation needs it. */
 export interface Answered {
   readonly said: readonly ContentBlock[];
   readonly calls: readonly ToolUseBlock[];
   readonly stopReason: NonNullable<AppResult['stopReason']>;
   readonly usage: Usage | null;
-  /** Characters of text and of reasoning that clients were told. */
+  /** Characters of text and of reasoning that clients received. */
   readonly told: { readonly text: number; readonly reasoning: number };
 }
 
-/** Asks the model in one run; each time as a step, in an app that is resumable. */
+/** Asks the model in one run. In a resumable app, each time is a step. */
 export class Asking {
   readonly #turn: Turn;
   readonly #client: OpenAIClient;
   readonly #durable: boolean;
-  /** What a former process has told of answers that are not known to be whole. */
+  /** Content that a former process sent from answers that may be incomplete. */
   #left: { text: string; reasoning: string };
 
   constructor(turn: Turn, client: OpenAIClient, durable: boolean) {
@@ -38,7 +38,7 @@ export class Asking {
   }
 
   /**
-   * Asks once and says what the model says, unless a former process has.
+   * Asks once and yields the model's answer, except for the part that a former process has sent.
    *
    * @param taken Ids of earlier calls.
    */
@@ -55,7 +55,7 @@ export class Asking {
     return answered;
   }
 
-  /** @param said What was said of this answer before it was cut off. */
+  /** @param said Content of this answer that was sent before it was cut off. */
   async *#read(
     request: Readonly<Record<string, unknown>>,
     taken: ReadonlySet<string>,

@@ -6,14 +6,14 @@ import type { ModelAnswer } from '../../diagnostics/messages.js';
 import { newCallId } from '../../ids.js';
 import { upstreamFailed } from '../upstream-failed.js';
 
-/** A piece of a tool call. Some endpoints leave out what others always send. */
+/** A piece of a tool call. Some endpoints omit fields that others always send. */
 interface CallFragment {
   readonly index?: number;
   readonly id?: string | null;
   readonly function?: { readonly name?: string | null; readonly arguments?: string | null };
 }
 
-/** A chunk of a streamed completion, as OpenAI and those who speak like it send it. */
+/** A chunk of a streamed completion, from OpenAI or a compatible endpoint. */
 export interface CompletionChunk {
   readonly id?: string;
   readonly model?: string;
@@ -21,7 +21,7 @@ export interface CompletionChunk {
     readonly delta?: {
       readonly content?: string | null;
       readonly refusal?: string | null;
-      /** Reasoning, by the two names it goes by outside of OpenAI. */
+      /** Reasoning, under the two names that are used outside of OpenAI. */
       readonly reasoning_content?: string | null;
       readonly reasoning?: string | null;
       readonly tool_calls?: readonly CallFragment[] | null;
@@ -37,7 +37,7 @@ interface Call {
   text: string;
 }
 
-/** One answer of the model: reads its stream, and keeps what the next step of the conversation needs. */
+/** One answer of the model. Reads its stream, and keeps the parts that the next step of the conversation needs. */
 export class Completion {
   readonly #calls: Call[] = [];
   readonly #at = new Map<number, Call>();
@@ -48,7 +48,7 @@ export class Completion {
   #id: string | undefined;
   #model: string | undefined;
 
-  /** @throws GatewayError `UPSTREAM_FAILED` for a stream that ends before the answer does. */
+  /** @throws GatewayError `UPSTREAM_FAILED` for a stream that ends before the answer does */
   async *read(chunks: AsyncIterable<CompletionChunk>): AsyncGenerator<string | AppEvent, void> {
     for await (const { id, model, choices, usage } of chunks) {
       this.#id ||= id;
@@ -86,7 +86,7 @@ export class Completion {
     return this.#text === '' ? [] : [{ type: 'text', text: this.#text }];
   }
 
-  /** The whole answer, for those who are told of it. @param calls Those that it is taken to have made. */
+  /** The whole answer, for observers. @param calls The calls that it counts as having made. */
   told(calls: readonly ToolUseBlock[]): ModelAnswer {
     const thought: ContentBlock[] =
       this.#reasoning === '' ? [] : [{ type: 'reasoning', text: this.#reasoning }];
@@ -99,7 +99,11 @@ export class Completion {
     };
   }
 
-  /** The calls that the model wants made; none of an answer that was cut off, whose last may be half a call. @param taken Ids of earlier calls: some models use theirs again. */
+  /**
+   * The calls that the model wants to make. Empty for a truncated answer, whose last call may be incomplete.
+   *
+   * @param taken Ids of earlier calls: some models reuse theirs.
+   */
   calls(taken: ReadonlySet<string>): ToolUseBlock[] {
     if (this.#finished === 'length' || this.#finished === 'content_filter') return [];
     const used = new Set(taken);
@@ -112,7 +116,7 @@ export class Completion {
 
   #collect({ index = 0, id, function: called }: CallFragment): void {
     let call = this.#at.get(index);
-    // Where all calls have one index, a new id tells them apart.
+    // If all calls share one index, a new id tells them apart.
     if (!call || (id && call.id !== '' && call.id !== id)) {
       call = { id: '', name: '', text: '' };
       this.#calls.push(call);

@@ -12,36 +12,36 @@ import { Asking } from './asking.js';
 import { mergeParameters, withoutForcedCall } from './parameters.js';
 import { loadOpenAI, type OpenAIClient } from './sdk.js';
 
-/** Where an app's model is. */
+/** The endpoint of an app's model. */
 export type OpenAIEndpoint =
   | {
-      /** A client of the package `openai`, with its own time-outs, retries and headers. */
+      /** A client of the package `openai`, with your own time-outs, retries and headers. */
       readonly client: OpenAIClient;
     }
   | {
-      /** Such as `http://127.0.0.1:11434/v1`. @default OpenAI's own */
+      /** Address of the endpoint, such as `http://127.0.0.1:11434/v1`. @default OpenAI's own */
       readonly baseURL?: string;
-      /** Local servers often want none. @default the environment's `OPENAI_API_KEY`, where there is no `baseURL` */
+      /** Key of the endpoint. Local servers often need none. @default the environment's `OPENAI_API_KEY`, if there is no `baseURL` */
       readonly apiKey?: string;
     };
 
-/** What an app of a chat-completions endpoint is made of. */
+/** Options of an app that uses a chat-completions endpoint. */
 export type OpenAIAppOptions<Tools extends ToolSet = ToolSet> = OpenAIEndpoint & {
   readonly model: string;
   readonly description?: string;
   /** The system message, before all others. */
   readonly instructions?: string | ((turn: Turn<Tools>) => string | Promise<string>);
-  /** Offered to the model, with those of the turn's caller. */
+  /** Tools offered to the model, along with those of the turn's caller. */
   readonly tools?: Tools;
-  /** Further fields of each request, such as `temperature`; callers may override the sampling ones. */
+  /** Further fields of each request, such as `temperature`. Callers may override the sampling ones. */
   readonly parameters?: Readonly<Record<string, unknown>>;
-  /** How often the model is asked in one run; each round of tool calls takes one. @default 20 */
+  /** Most requests to the model in one run. Each round of tool calls takes one. @default 20 */
   readonly maxSteps?: number;
   /** @default 'continue' */
   readonly onDisconnect?: OnDisconnect;
   /**
-   * Whether a run goes on after a restart, with its open confirmations. Answers of the model and calls of tools that had ended are
-   * not asked for or made again; those that were under way are.
+   * Whether a run resumes after a restart, with its open confirmations. Answers of the model and calls of tools that ended are not
+   * repeated; those under way are.
    *
    * @default false
    */
@@ -79,11 +79,11 @@ async function connect(endpoint: OpenAIEndpoint): Promise<OpenAIClient> {
   const { baseURL, apiKey } = endpoint;
   const { OpenAI } = await loadOpenAI();
   if (baseURL === undefined) return new OpenAI(apiKey === undefined ? {} : { apiKey });
-  // The environment's key and names are for OpenAI, and no other server's business.
+  // The environment's key and names are for OpenAI, and must not reach another server.
   return new OpenAI({ baseURL, apiKey: apiKey || 'none', organization: null, project: null });
 }
 
-/** The tool loop: asks the model, makes the calls it wants, asks again with their results. */
+/** The tool loop: asks the model, makes its calls, and asks again with their results. */
 async function* converse(
   turn: Turn,
   client: OpenAIClient,
@@ -100,7 +100,7 @@ async function* converse(
   const offered = toChatTools(offeredTools(turn, tools));
   const taken = new Set(conversation.flatMap(({ content }) => content.flatMap(callIdOf)));
   const asking = new Asking(turn, client, resumable);
-  // A run that goes on comes the same way again, and is given all that had ended.
+  // A resumed run takes the same path again, and gets the outcome of everything that ended.
   const perform = <T>(name: string, work: () => T | Promise<T>): T | Promise<T> =>
     resumable ? once(turn, name, work) : work();
   let settings: Readonly<Record<string, unknown>> = mergeParameters(parameters, turn.parameters);
@@ -117,7 +117,7 @@ async function* converse(
     const results = await Promise.all(
       calls.map((call) => perform(`tool ${call.name}`, () => makeCall(turn, call))),
     );
-    // The step keeps what was said, not the bytes of files that it names.
+    // The step keeps the messages, but not the bytes of their files.
     const steered = await withFiles(turn, await perform('steered', () => turn.steered()));
     conversation.push({ role: 'assistant', content: [...said, ...calls, ...results] }, ...steered);
     for (const { callId } of calls) taken.add(callId);
@@ -128,7 +128,7 @@ async function* converse(
 
 const callIdOf = (block: ContentBlock): string[] => (block.type === 'tool_use' ? [block.callId] : []);
 
-/** Makes a call through the gateway, which asks and logs. A failure is what the model hears of it. */
+/** Makes a call through the gateway, which asks and logs. The model gets a failure as the result. */
 async function makeCall(turn: Turn, { callId, name, input }: ToolUseBlock): Promise<ContentBlock> {
   const result = (output: unknown, isError: boolean): ToolResultBlock => ({
     type: 'tool_result',

@@ -1,6 +1,6 @@
 type Given = Readonly<Record<string, unknown>>;
 
-/** What a caller may decide; the rest of a request (model, messages, tools, streaming) is the app's. */
+/** Fields that a caller may set. The rest of a request (model, messages, tools, streaming) is up to the app. */
 const CALLERS = [
   'temperature',
   'top_p',
@@ -18,10 +18,10 @@ const CALLERS = [
   'verbosity',
 ];
 
-/** Two names of one limit; endpoints refuse a request with both. */
+/** Two names of one limit. Endpoints refuse a request with both. */
 const LENGTHS = ['max_tokens', 'max_completion_tokens'];
 
-/** The parameters of a request: the app's, and over them those of the turn's caller. */
+/** The parameters of a request: those of the app, overridden by those of the turn's caller. */
 export function mergeParameters(own: Given, callers: Given): Record<string, unknown> {
   const chosen = Object.entries(callers).filter(([name, value]) => CALLERS.includes(name) && value != null);
   const limited = chosen.some(([name]) => LENGTHS.includes(name));
@@ -29,7 +29,7 @@ export function mergeParameters(own: Given, callers: Given): Record<string, unkn
   return Object.fromEntries([...kept, ...chosen]);
 }
 
-/** The same for the steps after the first: a call that is forced again after its result would be made without end. */
+/** Parameters for the steps after the first: a forced call would be repeated after its result without end. */
 export function withoutForcedCall({ tool_choice: choice, ...others }: Given): Given {
   return choice === 'auto' || choice === 'none' ? { tool_choice: choice, ...others } : others;
 }

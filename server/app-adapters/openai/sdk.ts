@@ -7,6 +7,6 @@ export type OpenAIClient = Pick<OpenAI, 'chat'>;
 /**
  * Loads the package `openai`.
  *
- * @throws GatewayError `INTERNAL` naming the package, when it is not installed
+ * @throws GatewayError `INTERNAL` naming the package, if it is not installed
  */
 export const loadOpenAI = () => loadPeer('openai', 'openaiApp', () => import('openai'));
