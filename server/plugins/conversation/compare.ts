@@ -74,7 +74,7 @@ function callsIn(list: readonly MessageInput[]): ReadonlySet<string> {
   return calls;
 }
 
-/** Recognises answers of a session in a caller's copy of the conversation. */
+/** Recognizes answers of a session in a caller's copy of the conversation. */
 class KnownAnswers {
   readonly #calls = new Set<string>();
   readonly #texts = new Set<string>();

@@ -126,7 +126,7 @@ export class RedisMembers implements SharedStore {
   async put(name: string, value: string, { ttlMs, once = false }: NoteOptions): Promise<boolean> {
     const { link, keys } = this.#parts();
     const key = keys.note(name);
-    // Distinguishes this note from one of the same value. If it is sent again, it must be recognised.
+    // Distinguishes this note from one of the same value. If it is sent again, it must be recognized.
     const text = `${crypto.randomUUID()}\n${value}`;
     const ms = String(Math.max(1, Math.ceil(ttlMs)));
     if (once) return (await link.run(PUT_ONCE, [key], [text, ms])) === 1;
