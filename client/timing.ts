@@ -122,7 +122,7 @@ export function abortWith(controller: AbortController, reason: unknown): void {
 /** Work that ends early: by the signal that it was begun with, by `disconnect()`, or at its time limit. */
 export interface Scope {
   readonly signal: AbortSignal;
-  /** Ends the work. @param reason The error that it rejects with. @default the `ABORTED` of the caller's signal */
+  /** Ends the work. @param reason The error that it rejects with. @default `ABORTED` */
   abort(reason?: GatewayError): void;
   /** Ends the work with an error at its time limit. Returns a function that lifts the limit. */
   limit(ms: number, late: () => GatewayError): () => void;

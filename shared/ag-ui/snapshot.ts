@@ -56,7 +56,7 @@ export function snapshots(given: readonly GivenMessage[], truth: Truth): GivenMe
   return reached(given, list);
 }
 
-/** Lists that a client makes this one of, whatever it has. */
+/** The lists after which a client has exactly this one, whatever it had before. */
 function reached(given: readonly GivenMessage[], list: GivenMessage[]): GivenMessage[][] {
   if (leadsTo(list, given, false)) return [list];
   const ids = new Set(given.map(({ id }) => id));

@@ -3,7 +3,7 @@ export type ResponseItem = { readonly type: string; readonly id?: string } & Rea
   Record<string, unknown>
 >;
 
-/** A tool that a caller brings along, as a response says it: a function, or one whose input is text. */
+/** A tool that a caller brings along: a function, or a tool with text input. */
 export type ResponseTool = ResponseFunctionTool | ResponseCustomTool;
 
 /** A tool with text input. */

@@ -24,7 +24,7 @@ export interface LangChainCall {
   readonly args: unknown;
 }
 
-/** Messages in LangChain's form. An answer becomes several: one ends where results of calls come, and each result is a message. */
+/** Messages in LangChain's form. An answer becomes several: the results of calls divide it, and each result is a message of its own. */
 export function toLangChain(messages: readonly Message[]): LangChainMessage[] {
   return messages.flatMap((message) => {
     if (message.role === 'assistant') return answer(message);

@@ -54,8 +54,9 @@ export interface McpServerPluginOptions {
   readonly toolFilter?: McpToolFilter | undefined;
   /**
    * Address of a page where a person answers a confirmation, for clients that open addresses (elicitation by URL). The page follows the
-   * signed-in caller's session and answers with `respond`. It is preferred to forms, whose answers only the client vouches for. @default
-   * forms
+   * signed-in caller's session and answers with `respond`. It is preferred to forms, whose answers only the client vouches for.
+   *
+   * @default forms
    */
   readonly confirmUrl?: McpConfirmUrl | undefined;
   /** The server's name and version for clients. @default `agent-session-gateway` and its protocol version */

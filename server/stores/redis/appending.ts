@@ -18,7 +18,7 @@ export interface SentBatch {
   readonly runId?: string | undefined;
 }
 
-/** Place of a run's `message_end` within a batch, from 1; 0 where it has none. */
+/** Place of a run's `message_end` within a batch, from 1; 0 without one. */
 function offsetOfEnd(events: readonly EventRecord[], runId: string): number {
   return events.findLastIndex((event) => event.type === 'message_end' && event.runId === runId) + 1;
 }

@@ -20,7 +20,7 @@ export type Fields = readonly (string | null)[];
 /** The fields of a session beside its logs, as Redis has them. */
 export type SessionData = Readonly<Record<(typeof META)[number], string | null>>;
 
-/** Null where there is no such session. */
+/** The fields of a session; null if there is no such session. */
 export function sessionDataOf(fields: Fields): SessionData | null {
   const data = Object.fromEntries(META.map((name, i) => [name, fields[i] ?? null]));
   return data.ep === null ? null : (data as SessionData);
@@ -73,7 +73,7 @@ export function epochsInOrder(pairs: readonly string[]): string[] {
   return logs.sort((a, b) => a.term - b.term).map(({ epoch }) => epoch);
 }
 
-/** Null once its last log was dropped. */
+/** The record of a session; null once its last log was dropped. */
 export function recordOf(ref: SessionRef, data: SessionData): SessionRecord | null {
   if (data.ex !== null) return null;
   const { scope, app, name } = ref;
