@@ -48,7 +48,7 @@ const WORDS = {
   run: 'GET',
 } as const;
 
-/** Operations that only some entries of the client call. They count as `same`, so that clients without these entries need not know them. */
+/** Operations that only some entries of the client call. All are `extra` and `same`, so that clients without these entries need not know them. */
 const NAMED = [
   ...(['schedule', 'unschedule', 'fork', 'push', 'unshare'] as const),
   ...(['take-over', 'hand-back', 'react', 'presence'] as const),

@@ -61,8 +61,8 @@ export interface ClientTransport {
   /** Calls a streaming method. Leaving the iteration cancels the call. */
   stream(params: unknown, options: TransportOptions): AsyncIterable<StreamItem>;
   /**
-   * Makes one attempt to follow sessions, maybe none. Sessions that `connected` does not name are then asked for by `subscribe`. Links may overlap: a
-   * new one opens before an old one is let go, or for a reader that is behind.
+   * Makes one attempt to follow sessions; the list may be empty. Sessions that `connected` does not name are then asked for by `subscribe`.
+   * Links may overlap: a new one opens before an old one is let go, or for a reader that is behind.
    */
   open(targets: readonly SubscribeTarget[], handlers: LinkHandlers): Link;
   /** Frees all that outlives links and requests. The transport may be used again. */

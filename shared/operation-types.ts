@@ -167,7 +167,7 @@ export interface SessionSummary {
   readonly pending: number;
   readonly archived: boolean;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  /** The session that it was copied from, and the last message of the copy. */
+  /** The session that it was copied from, and the last message that was copied. */
   readonly forkedFrom?: { readonly sessionId: string; readonly messageId: string | null } | undefined;
   /** The grant that reaches it, if it is somebody else's. */
   readonly sharedBy?: SharedBy | undefined;

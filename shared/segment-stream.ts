@@ -6,7 +6,7 @@ import { type AskingEvent, type Piece, Segmenter } from './segments.js';
 
 /** Tells a run's events in the frames of a protocol: a fold without clock or chance. */
 export interface SegmentWriter<Frame> {
-  /** @param settled For a question: it was already answered, so that nobody is asked. The number of frames stays the same. */
+  /** @param settled For a question: it is no longer open, so that nobody is asked. The number of frames stays the same. */
   take(event: GatewayEvent, settled: boolean): readonly Frame[];
   /** Content that has no event. */
   block(block: UnsaidBlock): readonly Frame[];

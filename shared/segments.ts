@@ -7,7 +7,7 @@ export type Piece =
   | {
       readonly type: 'event';
       readonly event: GatewayEvent;
-      /** For a question: whether it is known to be answered. */
+      /** For a question: whether it is known to be no longer open. */
       readonly settled: boolean;
     }
   | {

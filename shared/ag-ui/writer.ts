@@ -69,7 +69,7 @@ export class AgUiWriter {
     return [{ type: 'RUN_STARTED', threadId, runId, ...protocol }];
   }
 
-  /** @param settled For a question: it was already answered, so that nobody is asked */
+  /** @param settled For a question: it is no longer open, so that nobody is asked */
   take(event: GatewayEvent, settled = false): AgUiEvent[] {
     switch (event.type) {
       case 'message_start':

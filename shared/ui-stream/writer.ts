@@ -40,7 +40,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
     this.#options = options;
   }
 
-  /** @param settled For a question: it was already answered, so that nobody is asked. The number of chunks stays the same. */
+  /** @param settled For a question: it is no longer open, so that nobody is asked. The number of chunks stays the same. */
   take(event: GatewayEvent, settled = false): UiChunk[] {
     switch (event.type) {
       case 'message_start':
