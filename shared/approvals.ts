@@ -1,7 +1,7 @@
 /** The outcome of a question that nobody decided in time. `abort` ends the run. */
 export type OnExpiry = 'deny' | 'approve' | 'abort';
 
-/** The policy of a question: its voters, the number of approvals it needs, and its end. Times are milliseconds since the epoch, by the store's clock. */
+/** The policy of a question: its voters, the approvals that it needs, and its end. Times are milliseconds since the epoch, by the store's clock. */
 export interface ApprovalPolicy {
   /** A voter needs one of these roles. @default everybody who reaches the session */
   readonly roles?: readonly string[];

@@ -22,8 +22,9 @@ export function useControl(id: string): SessionControl & {
 }
 
 /**
- * The people in a session, while the component is mounted. @param data JSON for the others about this page's user. Without it this page does not
- * enter
+ * The people in a session, while the component is mounted.
+ *
+ * @param data JSON for the others about this page's user. Without it this page does not enter.
  */
 export function usePresence(id: string, data?: unknown): PresenceView & Pick<SessionPresence, 'typing'> {
   const client = useGateway();

@@ -19,7 +19,7 @@ const activeRun = z.object({
   progress: z.record(z.string(), toolProgress).exactOptional(),
 });
 
-/** The policy of a question: its voters, the number of approvals it needs, and its end. */
+/** The policy of a question: its voters, the approvals that it needs, and its end. */
 export const approvalPolicySchema = z.object({
   roles: z.array(z.string()).exactOptional(),
   approvals: z.number().int(),
