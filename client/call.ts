@@ -9,13 +9,13 @@ import type { ClientTransport } from './transport/transport.js';
 
 const SEND_RETRIES = 6;
 const READ_RETRIES = 2;
-/** Who asks to be left alone for longer is not waited for: its error says for how long. */
+/** A gateway that asks for a longer wait is not asked again: the error says how long to wait. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** An attempt failed, and another one follows; `hurry` ends the wait for it. */
+/** An attempt failed and another one follows. `hurry` ends the wait for it. */
 export type OnRetry = (error: GatewayError, hurry: () => void) => void;
 
-/** Asks for one operation. Those that are safe to repeat are tried again when the gateway cannot take them now. */
+/** Asks for one operation. Operations that are safe to repeat are retried when the gateway cannot take them now. */
 export type Call = <Name extends CallName>(
   operation: Name,
   options: (ParamsOf<Name> & SignalOptions) | undefined,
@@ -24,7 +24,7 @@ export type Call = <Name extends CallName>(
 
 export interface CallOptions {
   readonly transport: ClientTransport;
-  /** Milliseconds of each attempt. */
+  /** The limit of each attempt, in milliseconds. */
   readonly timeoutMs: number;
   readonly aborts: Aborts;
   readonly retries: Retries;
@@ -46,7 +46,7 @@ export function createCall({ transport, timeoutMs, aborts, retries, onAnswer }: 
             (signal) => transport.request(operation, params, { signal }),
             signal,
           );
-          // Something in between answers like this, such as the page of a hotel's network that asks to be accepted.
+          // Not a gateway, but for example the login page of a hotel's network.
           if ((isCall(operation, 'run') || operation === 'run') && !(answer as Accepted | null)?.runId)
             throw foreign(addressOf(transport), 'not with a run');
           onAnswer();
@@ -64,9 +64,9 @@ export function createCall({ transport, timeoutMs, aborts, retries, onAnswer }: 
 }
 
 /**
- * How often an operation is repeated, where that is safe.
+ * The number of retries of an operation, if they are safe.
  *
- * @param mayHaveArrived A message that may have been accepted is asked for until that is known: nobody could say "not sent" and be sure.
+ * @param mayHaveArrived A message that may have been accepted is asked for until its fate is known: "not sent" could be wrong.
  */
 function retriesOf(operation: CallName, mayHaveArrived: boolean): number {
   if (isCall(operation, 'run')) return mayHaveArrived ? Number.POSITIVE_INFINITY : SEND_RETRIES;
@@ -81,10 +81,10 @@ export function mayPass({ code, status, retryable, retryAfterMs }: GatewayError)
   return !!retryable || code === 'TIMEOUT';
 }
 
-/** Whether a request that failed like this may still have done what it asked for. */
+/** Whether a request that failed with this error may have had its effect. */
 function mayHaveEffect(error: GatewayError): boolean {
   const { code, details } = error;
-  // The gateway says so of what its store has not answered: `outcome: 'unknown'`.
+  // The gateway adds `outcome: 'unknown'` when its store has not answered.
   const isUnknown = (details as { readonly outcome?: 'unknown' } | undefined)?.outcome;
   return !isUnsent(error) && (code === 'NETWORK' || code === 'TIMEOUT' || !!isUnknown);
 }

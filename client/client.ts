@@ -28,18 +28,18 @@ import type { ChannelInput, ChannelNames, ChannelPayload, ClientEvent } from './
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_SESSION = 'main';
-/** A link that takes longer to be connected is given up. */
+/** A link that is not connected by then is given up. */
 const CONNECT_MS = 10_000;
 const HIDDEN_MS = 20_000;
 
-/** A gateway, as its callers see it. Everything rejects with `GatewayError`. */
+/** A gateway, as its callers see it. All promises reject with `GatewayError`. */
 export type Client<Source = unknown> = ClientOperations<Source> & MethodCalls<Source>;
 
-/** What every client can do. The words of a session are those of `session(id)`. */
+/** The operations of every client. Those on a session have the names that `session(id)` uses. */
 export interface ClientOperations<Source = unknown> {
-  /** The one connection of this client, for all its sessions. Opened when something listens, closed when nothing does. */
+  /** The client's one connection, for all its sessions. It opens when something listens and closes when nothing does. */
   readonly connection: ConnectionStatus;
-  /** Calls the listener after each change of the connection. Returns what stops it. */
+  /** Calls the listener after each change of the connection. Returns a function that removes it. */
   on(event: 'state', listener: (state: ConnectionState) => void): () => void;
 
   session(sessionId: string): ClientSession<Source>;
@@ -60,13 +60,13 @@ export interface ClientOperations<Source = unknown> {
   status(sessionId: string, options?: SignalOptions): Promise<SessionStatusResult>;
   status(sessionId?: undefined, options?: SignalOptions): Promise<GatewayStatus>;
 
-  /** The user's sessions, page by page, the one that was used last first. */
+  /** The user's sessions, page by page, the last used first. */
   sessions(options?: SignalOptions & ParamsOf<'sessions'>): Promise<ResultOf<'sessions'>>;
   apps(options?: SignalOptions): Promise<ResultOf<'apps'>>;
   methods(options?: SignalOptions): Promise<ResultOf<'methods'>>;
-  /** What opens a native `EventSource` at `/events?token=`: good for 30 s. */
+  /** A ticket that opens a native `EventSource` at `/events?token=`. It is good for 30 s. */
   ticket(options?: SignalOptions): Promise<ResultOf<'ticket'>>;
-  /** Ends iterations, calls and the connection; no run. The client may be used again. */
+  /** Ends iterations, calls and the connection, but no run. The client may be used again. */
   disconnect(): void;
 }
 

@@ -7,47 +7,47 @@ import { quietTimer } from './timing.js';
 import type { ClientTransport } from './transport/transport.js';
 
 /**
- * `closed` also before the first use and a few seconds after the last. `paused`: the page is hidden, and everything goes on from its
- * place when it is shown.
+ * `closed` also before the first use and a few seconds after the last. `paused`: the page is hidden; reading goes on from its place when the page is
+ * shown.
  */
 export type ConnectionState = 'connecting' | 'open' | 'reconnecting' | 'paused' | 'closed';
 
-/** What a program may know of its client's connection. */
+/** The state of a client's connection. */
 export interface ConnectionStatus {
   readonly state: ConnectionState;
-  /** Why it is `closed` for good, or what `reconnecting` is waiting out. */
+  /** The reason for `closed` if it is final, or the failure that `reconnecting` waits out. */
   readonly error: GatewayError | undefined;
-  /** Of the last connection, as the gateway calls it. */
+  /** The gateway's id of the last connection. */
   readonly id: string | undefined;
-  /** Calls the listener after each change. Returns what stops it. */
+  /** Calls the listener after each change. Returns a function that removes it. */
   subscribe(listener: (state: ConnectionState) => void): () => void;
 }
 
 export interface ConnectionOptions {
-  /** Milliseconds for a link to be connected, and for a subscription to be answered. */
+  /** Limit in milliseconds for connecting a link, and for the answer to a subscription. */
   readonly connectMs: number;
-  /** Milliseconds a page is hidden before it lets its stream go, if it does. */
+  /** Milliseconds after which a hidden page lets its stream go; `false` never does. */
   readonly hiddenMs: number | false;
 }
 
-/** How long the link outlives its last listener, so that one send after another needs no new one. */
+/** The link outlives its last listener so long, so that the next send needs no new one. */
 const LINGER_MS = 5000;
 
-/** The readers of a client and what feeds them. */
+/** The readers of a client, and the links that feed them. */
 export interface Connection extends ConnectionStatus {
-  /** Feeds a sink with what happens in a session from a start on. */
+  /** Feeds a sink with the events of a session, beginning at a start. */
   follow(sessionId: string, start: Start, sink: Sink): Following;
-  /** The one form of a session's key that the gateway writes, as far as it is known. */
+  /** The form of a session's key that the gateway writes, or `id` as long as that is unknown. */
   canonical(id: string): string;
-  /** The run of a session that is active, null for none; undefined where that is not known here. */
+  /** The active run of a session; null for none, undefined if it is not known here. */
   activeRun(id: string): string | null | undefined;
-  /** The gateway can be reached: whoever waits to try again need not. */
+  /** The gateway can be reached: ends all waits for the next attempt. */
   hurry(): void;
   /** Ends the link and every reader. Following again opens a new one. */
   stop(): void;
 }
 
-/** A sink that is fed. */
+/** A sink that is being fed. */
 export interface Following {
   stop(): void;
   /** There is room again. */
@@ -55,8 +55,8 @@ export interface Following {
 }
 
 /**
- * One line for all sessions, whose cursors only move forward, and a line apart for each reader that is further behind than its track
- * remembers, until it has caught up.
+ * One line serves all sessions; its cursors only move forward. A reader that is further behind than its track remembers gets a line of its own until
+ * it has caught up.
  */
 export function createConnection(
   transport: ClientTransport,
@@ -100,7 +100,7 @@ export function createConnection(
     {
       changed: become,
       ended: endReaders,
-      // A page that is hidden fetches it when it is shown.
+      // A hidden page fetches it once it is shown.
       behind: (reader) => state !== 'paused' && fetchApart(reader),
       isSpare: () => main.readers().length === 0,
     },
@@ -119,7 +119,7 @@ export function createConnection(
         moved: () => {
           if (apart.get(reader) !== line) return;
           const track = main.track(reader.sessionId);
-          // Otherwise it waits for its iterator, which says when it goes on.
+          // Without a feeder it waits for its iterator, which says when it goes on.
           const isFed = reader.feeder === aside;
           if (isFed && !track.covers(reader)) return;
           rejoin(reader);
@@ -141,7 +141,7 @@ export function createConnection(
     clearTimeout(hide);
     if (hiddenMs === false || !transport.isScarce || !isHidden() || state === 'closed') return;
     hide = quietTimer(hiddenMs, () => {
-      // The end of a run is waited for, hidden or not.
+      // Stay connected to wait for the end of a run, even if hidden.
       if (!isHidden() || main.readers().some(({ sink }) => sink.isUrgent)) return;
       for (const reader of apart.keys()) rejoin(reader);
       main.pause();

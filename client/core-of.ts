@@ -1,4 +1,4 @@
 import type { Core } from './run.js';
 
-/** What each client is made of: for entries of their own, which pages that have no use for them do not load. */
+/** The core of each client. Separate entries use it, so that pages without a use for them do not load them. */
 export const coreOf = new WeakMap<object, Core>();

@@ -4,7 +4,7 @@ import { onAbort } from './timing.js';
 /** Items an iterator holds before it asks its source to stop. */
 const CAPACITY = 4096;
 
-/** Where an iterator's items come from. */
+/** Callbacks to the source of an iterator's items. */
 export interface IteratorSource {
   /** The consumer left before the end. */
   left?(): void;
@@ -12,17 +12,17 @@ export interface IteratorSource {
   drained?(): void;
 }
 
-/** An async iterator that is pushed to. Leaving it, by `break` or a signal, drops what it holds and ends nothing else. */
+/** An async iterator fed by `push`. Leaving it, by `break` or a signal, drops its buffered items and ends nothing else. */
 export interface EventIterator<T> extends AsyncIterableIterator<T> {
   isOver(): boolean;
   isFull(): boolean;
   push(item: T): void;
-  /** Ends the iteration after what it holds; an error is thrown once. */
+  /** Ends the iteration after the buffered items. An error is thrown once. */
   end(error?: GatewayError): void;
   return(): Promise<IteratorResult<T>>;
 }
 
-/** Makes one. */
+/** Makes an event iterator. */
 export function createIterator<T>(source: IteratorSource, signal?: AbortSignal): EventIterator<T> {
   const waiters: ((result: IteratorResult<T> | Promise<IteratorResult<T>>) => void)[] = [];
   let items: T[] = [];

@@ -8,36 +8,36 @@ import type { ClientTransport, Link, LinkEnd, SubscriptionChange } from './trans
 
 export type LineState = 'connecting' | 'open' | 'reconnecting' | 'closed';
 
-/** What a line tells its owner. */
+/** The callbacks of a line to its owner. */
 export interface LineHost {
   changed?(state: LineState, error?: GatewayError): void;
   /** Nothing more will come for these readers. */
   ended(readers: readonly Reader[], error?: GatewayError): void;
-  /** A reader wants what its track does not keep. It stays among the readers of that. */
+  /** A reader wants events that its track no longer keeps. It stays among the track's readers. */
   behind?(reader: Reader): unknown;
   /** A session's cursor has moved. */
   moved?(): void;
-  /** Whether nobody would miss the line if it broke now. */
+  /** Whether nobody would notice if the line broke now. */
   isSpare?(): boolean;
 }
 
-/** Sessions over one link at a time, which is opened again wherever it breaks. */
+/** Sessions over one link at a time, which is opened again when it breaks. */
 export interface Line {
-  /** Of its last connection, as the gateway calls it. */
+  /** The gateway's id of its last connection. */
   id(): string | undefined;
-  /** Those of all its sessions. */
+  /** The readers of all its sessions. */
   readers(): Reader[];
-  /** The session of an id, made where it is new: `pull` asks for it. */
+  /** The track of a session, made if it is new. `pull` then asks for it. */
   track(id: string): Track;
-  /** The same, if it is there. */
+  /** The track of a session, if it exists. */
   find(id: string): Track | undefined;
-  /** The one form of a session's key that the gateway writes; as it is, before the first connection. */
+  /** The form of a session's key that the gateway writes; `id` itself before the first connection. */
   canonical(id: string): string;
-  /** Asks for what is read and not brought yet, and lets go of what nobody reads; opens a link where there is none. */
+  /** Asks for sessions that are read and not followed yet, drops those that nobody reads, and opens a link if there is none. */
   pull(): void;
   /** Ends a back-off. */
   hurry(): void;
-  /** Has a new link take over from the present one, which goes on until then. */
+  /** Has a new link replace the present one, which goes on until then. */
   renew(): void;
   /** Renews a link that has been silent for a while. */
   check(): void;
@@ -51,14 +51,14 @@ export interface Line {
 export function createLine(transport: ClientTransport, host: LineHost, connectMs: number): Line {
   const tracks = new Map<string, Track>();
   let state: LineState = 'closed';
-  /** The link that counts, and one that is to take its place once it is connected. */
+  /** The current link, and the next one that is to replace it once connected. */
   let link: Link | undefined;
   let next: Link | undefined;
   /** The sessions that the link was asked for. */
   let asked = new Set<string>();
-  /** A change of them is on its way. There is one at a time: they could overtake each other. */
+  /** A change of the asked sessions is on its way. Only one is sent at a time, since two could overtake each other. */
   let isAsking = false;
-  /** Sessions are asked for one by one, so that a refusal meets only its own. */
+  /** Sessions are asked for one by one, so that a refusal affects only its own session. */
   let isApart = false;
   let tried = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -137,7 +137,7 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
       onProgress: () => own === link && watchdog.heard(),
       onStale: () => own === link && renew(),
       onClose: (end) => {
-        // The old one goes on, dead as it may be.
+        // The old link goes on, even if it may be dead.
         if (own === next) {
           next = undefined;
           clearTimeout(renewal);
@@ -155,7 +155,7 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
       next = dial();
       renewAfter(connectMs);
     } catch {
-      // The present one goes on.
+      // The present link goes on.
     }
   };
   const renewAfter = (ms: number) => {
@@ -172,12 +172,12 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
       isApart = true;
       return open();
     }
-    // Not a quiet timer: somebody awaits what comes next.
+    // Not a quiet timer: somebody awaits the next event.
     timer = setTimeout(open, backoff(tried++, retryMs ?? error?.retryAfterMs));
     become('reconnecting', error);
   };
 
-  /** Forgets what nobody reads any more. */
+  /** Drops the tracks that nobody reads any more. */
   const drop = () => {
     for (const { id, readers } of tracks.values()) if (readers.size === 0) tracks.delete(id);
   };
@@ -193,7 +193,7 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
     }
     const change = async (part: SubscriptionChange, added: readonly Track[]) => {
       try {
-        // An answer that does not come would leave its readers waiting for ever, on a stream that looks well.
+        // Without a limit, a lost answer would leave its readers waiting for ever on a stream that looks well.
         const late = () => broken(addressOf(transport), 'a subscription was not answered');
         await inTime(connectMs, late, () => on.subscribe(part));
       } catch (cause) {
@@ -240,7 +240,7 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
       const { id, readers } = track;
       const name = canonical(id);
       if (name === id) continue;
-      // Two spellings of one session, which was asked for twice perhaps: where it starts, only one more question tells.
+      // Two spellings of one session were asked for. Only one more request tells where it starts.
       tracks.delete(id);
       for (const reader of readers) trackOf(name).add(reader);
       asked.delete(name);
@@ -269,7 +269,7 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
       if (works) host.moved?.();
     }
     if (!works) return;
-    // What failed before it counts no more.
+    // Earlier failures no longer count.
     tried = 0;
     watchdog.works();
   };
@@ -283,7 +283,7 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
     pull: () => {
       if (state === 'closed') {
         become('connecting');
-        // What is followed in the same turn travels in the first request.
+        // Sessions that are followed in the same turn travel in the first request.
         queueMicrotask(() => state === 'connecting' && !link && open());
       } else void ask();
     },
@@ -298,7 +298,7 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
   };
 }
 
-/** Whether the same request would be refused again: only the gateway itself can say so. */
+/** Whether the gateway itself refused, so that it would refuse the same request again. */
 export function isFinal({ code, status, retryable }: GatewayError): boolean {
   return (
     status >= 400 &&

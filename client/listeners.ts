@@ -1,6 +1,6 @@
-/** Functions to call after a change. What one throws is reported and keeps nobody else from being called. */
+/** Functions to call after a change. An error of one is reported, and the others are still called. */
 export interface Listeners<Args extends unknown[]> {
-  /** Returns what removes the listener. A function that is given twice is called twice. */
+  /** Returns a function that removes the listener. A function that is added twice is called twice. */
   readonly subscribe: (listener: (...args: Args) => void) => () => void;
   readonly emit: (...args: Args) => void;
   readonly isEmpty: () => boolean;
@@ -17,14 +17,14 @@ export function createListeners<Args extends unknown[] = []>(): Listeners<Args> 
       };
     },
     emit: (...args) => {
-      // Whoever was removed by a listener before it is not called any more.
+      // A listener that an earlier one removed is not called any more.
       for (const listener of [...all]) if (all.has(listener)) attempt(() => listener(...args));
     },
     isEmpty: () => all.size === 0,
   };
 }
 
-/** Runs a function of the user's. What it throws becomes an uncaught error of the page, as if an event listener had thrown it. */
+/** Runs a function of the user's. An error becomes an uncaught error of the page, as if an event listener had thrown it. */
 export function attempt(run: () => void): void {
   try {
     run();

@@ -23,8 +23,8 @@ export interface TypedCalls<Tree, Options = CallOptions> {
     ...args: InvokeArgs<Tree, Path, Options>
   ): Promise<ResultAt<Tree, Path>>;
   /**
-   * Calls a streaming method, when iterated, and yields each item as it arrives. Leaving the iteration cancels the call. Where the method
-   * gives its items ids (`tracked`), a stream that was cut off is resumed.
+   * Calls a streaming method when iterated, and yields each item as it arrives. Leaving the iteration cancels the call. A stream that was cut off is
+   * resumed if the method gives its items ids (`tracked`).
    */
   stream<Path extends PathsIn<Tree, ''>['union']>(
     path: Path,
@@ -38,12 +38,12 @@ export interface UntypedCalls<Options = CallOptions> {
   stream(path: string, params?: unknown, options?: Options & StreamOptions): MethodItems<unknown>;
 }
 
-/** Calls as typed as the gateway is known. */
+/** Calls, typed as far as the gateway's type is known. */
 export type MethodCalls<Source, Options = CallOptions> = unknown extends Source
   ? UntypedCalls<Options>
   : TypedCalls<MethodTreeOf<Source>, Options>;
 
-/** What calls are made with. */
+/** The parts of a client that calls need. */
 export interface CallNeeds {
   readonly call: Call;
   readonly transport: ClientTransport;
@@ -53,7 +53,7 @@ export interface CallNeeds {
   readonly retries: Retries;
 }
 
-/** Binds calls of methods to a session, or to the one that each call names. */
+/** Binds calls of methods to a session, or to the session that each call names. */
 export function bindCalls(needs: CallNeeds, bound?: { readonly sessionId: string }): UntypedCalls {
   return {
     invoke: (method, params, options) => needs.call('invoke', { ...options, ...bound, method, params }),
@@ -100,7 +100,7 @@ async function* resumed(
       } catch (cause) {
         if (signal.aborted) throw signal.reason;
         const error = failed(transport, place.method, cause);
-        // Its token may have run out meanwhile, which only a new one that is refused as well makes final.
+        // The token may have run out meanwhile. The failure is final only if a new token is refused as well.
         const mayGoOn = mayPass(error) || (error.code === 'UNAUTHENTICATED' && tried < 1);
         if (!place.lastEventId || !mayGoOn) throw error;
         await retries.wait(error, tried, signal);

@@ -6,15 +6,15 @@ import type { WebSocketClass } from './transport/websocket.js';
 export interface ClientOptions extends Partial<HttpOptions> {
   /** `auto` tries a WebSocket and falls back to SSE. @default 'sse'; on React Native, whose `fetch` does not stream, 'websocket' */
   readonly transport?: 'sse' | 'websocket' | 'auto' | ClientTransport | undefined;
-  /** The class of WebSockets, where there is no global one. `headers`, `credentials` and `fetch` mean nothing to it. */
+  /** The class of WebSockets, if there is no global one. It ignores `headers`, `credentials` and `fetch`. */
   readonly WebSocket?: WebSocketClass | undefined;
-  /** Milliseconds until an attempt at a request fails with `TIMEOUT`; streams have no limit once they began. @default 30000 */
+  /** Milliseconds until an attempt at a request fails with `TIMEOUT`. A stream has no limit once it has begun. @default 30000 */
   readonly timeoutMs?: number | undefined;
-  /** Keeps what is shown and unsent through reloads: `indexedDb` or `storage` of `…/client/offline`. @default nothing is kept */
+  /** Keeps shown states and unsent messages through reloads: `indexedDb` or `storage` of `…/client/offline`. @default nothing is kept */
   readonly persist?: Persistence | undefined;
   /**
-   * Milliseconds a page may be hidden before it lets its SSE stream go, of which a browser has six for an origin over HTTP/1.1. Shown
-   * again, it goes on from its place. A run of this client's that goes on keeps the stream; `false` always does. @default 20000
+   * Milliseconds a page may be hidden before it lets its SSE stream go, since browsers allow six for an origin over HTTP/1.1. When shown again, it
+   * goes on from its place. An unfinished run of this client keeps the stream; `false` always does. @default 20000
    */
   readonly hiddenMs?: number | false | undefined;
 }
@@ -25,8 +25,8 @@ export interface SignalOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What keeps a client's state on its device, made by `…/client/offline`. */
+/** Keeps a client's state on its device; made by `…/client/offline`. */
 export interface Persistence {
-  /** Called once, by the client that is made with it. */
+  /** Called once, by the client that was created with it. */
   attach(client: object): void;
 }

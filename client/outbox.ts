@@ -2,34 +2,34 @@ import type { GatewayError } from '../shared/gateway-error.js';
 import type { Message, MessageInput, SendInput } from '../shared/messages.js';
 import { createListeners } from './listeners.js';
 
-/** Failed sends a client remembers, for somebody to repeat or discard. */
+/** The number of failed sends that a client remembers, for somebody to repeat or discard. */
 const MOST_FAILED = 100;
 
-/** Something asked for that the session does not show yet. */
+/** A request that the session does not show yet. */
 interface OnItsWay {
   /** Its idempotency key. */
   readonly key: string;
   /** `failed`: it was not accepted, and is not tried any more. */
   readonly status: 'sending' | 'failed';
-  /** Why it failed, or what the last of its attempts met. */
+  /** The reason why it failed, or the error of its last attempt. */
   readonly error?: GatewayError;
-  /** Tries again at once, under the same key: whatever became of it before, there is one run. */
+  /** Tries again at once under the same key, which starts at most one run. */
   readonly retry: () => void;
-  /** Gives it up, and shows it no more. */
+  /** Gives it up and removes it. */
   readonly discard: () => void;
 }
 
 /** A message on its way: sent, and not yet seen in the session. */
 export interface SendingMessage extends OnItsWay {
-  /** Its id is the one it will have in the session. */
+  /** The message; it will have the same id in the session. */
   readonly message: Message;
-  /** Id of the message whose place it takes: that one was edited. */
+  /** Id of the message that this one replaces (an edit). */
   readonly replaces?: string | undefined;
 }
 
-/** A new answer that was asked for, and has not yet begun. */
+/** A requested new answer that has not yet begun. */
 export interface Regenerating extends OnItsWay {
-  /** Id of the answer that it is to stand beside, or of the message that it answers, where one was named. */
+  /** Id of the answer or the message that the request named, if it named one. */
   readonly messageId?: string | undefined;
   /** Its run, once that is known. */
   readonly runId?: string | undefined;
@@ -37,7 +37,7 @@ export interface Regenerating extends OnItsWay {
 
 /** The sends of a client that its sessions do not show yet. */
 export interface Outbox {
-  /** Calls the listener after each change. Returns what stops it. */
+  /** Calls the listener after each change. Returns a function that removes it. */
   subscribe(listener: () => void): () => void;
   /** @param isSame Whether two spellings name one session. */
   of(isSame: (sessionId: string) => boolean): (SendingMessage | Regenerating)[];
@@ -57,7 +57,7 @@ export function createOutbox(): Outbox {
     of: (isSame) =>
       [...entries.values()].filter(({ sessionId }) => isSame(sessionId)).map(({ sending }) => sending),
     set: (sessionId, sending) => {
-      // One new answer at a time: whoever asks for another one has seen that the last failed.
+      // One new answer at a time. A user who asks for another one has seen the last failure.
       for (const [key, { sessionId: id, sending: other }] of entries)
         if (id === sessionId && !('message' in sending || 'message' in other)) entries.delete(key);
       entries.set(sending.key, { sessionId, sending });
@@ -72,13 +72,13 @@ export function createOutbox(): Outbox {
   };
 }
 
-/** The message of a send as it goes over the wire, with an id: without one of its own it is known by its key, wherever it is shown. */
+/** The message of a send as the wire carries it. Without an id of its own it gets one from its key, equal wherever it is shown. */
 export function identified(input: SendInput, key: string): MessageInput {
   const written = typeof input === 'string' || Array.isArray(input) ? { content: input } : input;
   return { id: key, ...(written as MessageInput) };
 }
 
-/** A message as it will look, until the gateway says how it does. */
+/** A message as it will look, until the gateway's version arrives. */
 export function draftMessage({ content, ...rest }: MessageInput): Message {
   return {
     role: 'user',

@@ -7,20 +7,20 @@ interface Page extends Target {
   readonly document?: Target & { readonly visibilityState?: string };
 }
 
-/** What a page tells of its network and of itself. */
+/** The callbacks for changes of the page's network and visibility. */
 export interface PageHandlers {
-  /** The network is there again, or the page was thawed: connections from before may be dead without a word. */
+  /** The network is back, or the page was thawed: earlier connections may be dead without notice. */
   changed(): void;
   shown(): void;
   hidden?(): void;
 }
 
-/** Whether this is a page that nobody sees. */
+/** Whether this is a hidden page. */
 export function isHidden(): boolean {
   return (globalThis as Page).document?.visibilityState === 'hidden';
 }
 
-/** Listens to the page, where there is one. Returns what stops it. */
+/** Listens to the page, if there is one. Returns a function that stops it. */
 export function watchPage({ changed, shown, hidden }: PageHandlers): () => void {
   const page = globalThis as unknown as Page;
   const stops: (() => void)[] = [];

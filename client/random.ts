@@ -1,4 +1,4 @@
-/** A random id. Pages of plain `http:` have no `crypto.randomUUID`, and some runtimes no `crypto`: an id has to be unique, not secret. */
+/** A random id. Pages of plain `http:` have no `crypto.randomUUID`, and some runtimes no `crypto`. An id must be unique, not secret. */
 export function randomId(): string {
   const { crypto } = globalThis as { readonly crypto?: Partial<Crypto> };
   const digit = () => Math.floor(Math.random() * 16).toString(16);

@@ -13,34 +13,34 @@ export interface Place {
 /** The place before a session's first event. */
 export const NOWHERE: Place = { epoch: null, seq: 0 };
 
-/** Reads a cursor; undefined when there is none. One that is malformed is no place of any log, which the gateway will say. */
+/** Reads a cursor; undefined without one. A malformed cursor becomes a place in no log, which the gateway will answer with a gap. */
 export function placeOf(cursor: string | null | undefined): Place | undefined {
   const [epoch, , seq] = cursor?.split('.') ?? [];
   return cursor && epoch && seq ? { epoch, seq: Number(seq), cursor } : undefined;
 }
 
-/** Whether a place lies beyond another one, or in another log than that. */
+/** Whether a place lies beyond another one, or in another log. */
 export function isAfter(place: Place, { epoch, seq }: Place): boolean {
   return place.seq > seq || (epoch !== null && place.epoch !== epoch);
 }
 
-/** The cursor before the first conversation: whoever stood there before it began has missed everything since. */
+/** The cursor before the first conversation: a reader that was there before it began has missed everything since. */
 export const BEGINNING = '';
 
-/** Where a reader starts: a word of the protocol or a cursor. */
+/** The start of a reader: a word of the protocol or a cursor. */
 export type Start = From | (string & {});
 
-/** What a reader feeds. */
+/** The receiver of a reader's events. */
 export interface Sink {
-  /** Whether there is no room: what comes next is fetched again, later. */
+  /** Whether there is no room. Events are then fetched again later. */
   isFull?(): boolean;
-  /** Whether a hidden page is to stay connected for it. */
+  /** Whether a hidden page stays connected for it. */
   readonly isUrgent?: boolean;
-  /** It is known where the reader starts. */
+  /** The place where the reader starts is known. */
   begun?(place: Place): unknown;
   /** Takes events that belong together. */
   take(events: readonly GatewayEvent[]): void;
-  /** No more events will come. Without an error the client let go. */
+  /** No more events will come. Without an error, the client let go. */
   end(error?: GatewayError): void;
 }
 
@@ -48,15 +48,15 @@ export interface Sink {
 export interface Reader {
   readonly sessionId: string;
   readonly sink: Sink;
-  /** Where it begins: what to subscribe to for it. */
+  /** The start of its subscription. */
   start: Start;
-  /** Everything up to here was taken. Undefined until it is known where it starts. */
+  /** Everything up to here was taken. Undefined until its start is known. */
   at: Place | undefined;
-  /** Whoever feeds it at the moment; undefined while it waits, for the gateway to place its session or for room. */
+  /** The line or track that feeds it now; undefined while it waits for room, or for the gateway to place its session. */
   feeder: object | undefined;
 }
 
-/** A place before a log is found again as the start of the log that has come since. */
+/** Moves a reader. A place before the first log has no cursor; the reader then subscribes from the beginning. */
 export function moveTo(reader: Reader, place: Place): void {
   const hasBegun = reader.at;
   reader.at = place;
@@ -64,15 +64,15 @@ export function moveTo(reader: Reader, place: Place): void {
   if (!hasBegun) attempt(() => reader.sink.begun?.(place));
 }
 
-/** Gives a reader the next events, which lead to `place`; where there is no room it waits from now on, and nothing else has happened. */
+/** Gives a reader the next events, which lead to `place`. Without room the reader waits from now on, and nothing else happens. */
 export function give(reader: Reader, events: readonly GatewayEvent[], place: Place | undefined): void {
   const { sink } = reader;
   if (sink.isFull?.()) {
-    // Its iterator says when there is room again.
+    // Its iterator reports when there is room again.
     reader.feeder = undefined;
     return;
   }
-  // It moves first: whatever becomes of the events, they are not given twice.
+  // The reader moves first, so that events are never given twice, even if the sink throws.
   if (place) moveTo(reader, place);
   attempt(() => sink.take(events));
 }

@@ -5,11 +5,11 @@ import { backoff, delay } from './timing.js';
 /** The waits of a client between its attempts at calls and at streams of methods. */
 export interface Retries {
   /**
-   * Waits until it is time for the next attempt. Where the network has failed, that is at once when it may be back; where the gateway
-   * itself has refused, only it knows when.
+   * Waits until the next attempt. After a failure of the network the wait ends at once when the network may be back. If the gateway itself refused,
+   * the wait is as long as it says.
    *
    * @param tried Attempts before the one that failed.
-   * @param onWait Gets what ends the wait.
+   * @param onWait Receives a function that ends the wait.
    * @throws GatewayError `ABORTED` by the signal
    */
   wait(

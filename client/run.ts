@@ -22,40 +22,40 @@ import { abortError, onAbort, openScope, within } from './timing.js';
 import type { ClientEvent } from './typed-events.js';
 import { findView, type View } from './view.js';
 
-/** What sessions and runs are made of. */
+/** The shared parts of a client that sessions and runs use. */
 export interface Core extends CallNeeds {
   readonly connection: Connection;
   readonly outbox: Outbox;
-  /** Those that somebody looks at. */
+  /** Views that somebody looks at. */
   readonly views: Set<View>;
 }
 
 /**
- * Options of what begins a run. A signal gives up what was not accepted yet (`ABORTED`); later it ends the iterations and the wait for
- * the result, and no run.
+ * Options of an operation that begins a run. A signal gives up a request that was not accepted yet (`ABORTED`). Later it ends the iterations and the
+ * wait for the result, but no run.
  */
 export interface RunOptions extends SignalOptions {
-  /** Starts at most one run, however often it is sent. @default a random one */
+  /** Starts at most one run, however often the request is sent. @default a random one */
   readonly idempotencyKey?: string | undefined;
   /** Reaches the app as `turn.metadata`. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  /** Tools that this client answers itself, with `respond`; the app sees them as `turn.clientTools`. The gateway has to allow them. */
+  /** Tools that this client answers itself, with `respond`. The app sees them as `turn.clientTools`. The gateway must allow them. */
   readonly clientTools?: readonly ClientTool[] | undefined;
-  /** What the app is to ask of its model, as `turn.parameters`: `temperature`, … The gateway has to allow them. */
+  /** Wishes to the app's model, as `turn.parameters`: `temperature`, … The gateway must allow them. */
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Options of `edit`. */
 export interface EditOptions extends RunOptions {
-  /** @default 'queue'. What runs or waits ends where a message takes another place than the last, unless this is `reject`. */
+  /** @default 'queue'. A message that goes to another place than the end ends the active run and the queued ones, unless this is `reject`. */
   readonly onBusy?: OnBusy | undefined;
 }
 
 /** Options of `send`. */
 export interface SendOptions extends EditOptions {
-  /** Id of the message that this one is to follow, null for the beginning: the conversation goes on from there. @default the last one */
+  /** Id of the new message's parent, null for the beginning. The conversation goes on from there. @default the last one */
   readonly parent?: string | null | undefined;
-  /** Id of the message whose place this one takes. `HISTORY_MOVED` where the conversation does not show that any more. */
+  /** Id of the message that this one replaces. `HISTORY_MOVED` if the conversation does not show that message any more. */
   readonly replaces?: string | undefined;
 }
 
@@ -65,11 +65,11 @@ export interface SendOptions extends EditOptions {
  */
 export interface FollowedRun<Source = unknown> extends AsyncIterable<ClientEvent<Source>> {
   /**
-   * Resolves whatever the run's end, through any outage, with `stopReason: 'lost'` where it cannot be known any more (`error` says why,
-   * if this client gave up). Rejects only where there is no such run: its message was never accepted, or it is not kept. Needs no handler.
+   * Resolves with the run's end, through any outage. `stopReason` is `lost` if the end cannot be known any more (`error` says why, if this client
+   * gave up). Rejects only if there is no such run: its message was never accepted, or it is not kept. Needs no handler.
    */
   readonly result: Promise<WithMessage<RunResult, ContentOf<Source>>>;
-  /** The answer's text as it grows; joined, it is the whole. */
+  /** The answer's text as it grows. The pieces, joined, are the whole text. */
   readonly text: AsyncIterable<string>;
   /** Ends the run, also before it starts. */
   abort(reason?: string): Promise<ResultOf<'abort'>>;
@@ -79,18 +79,17 @@ export interface FollowedRun<Source = unknown> extends AsyncIterable<ClientEvent
 export interface Run<Source = unknown> extends FollowedRun<Source> {
   readonly idempotencyKey: string;
   /**
-   * Rejects when the gateway refused the message, or surely never got it. While it may have been accepted, it is asked for again, for as
-   * long as it takes.
+   * Rejects if the gateway refused the message, or surely never got it. While it may have been accepted, the client keeps asking.
    */
   readonly accepted: Promise<Accepted>;
 }
 
-/** What begins a run: a message, or an answer that there is to be another of. */
+/** A request that begins a run: a message, or a new version of an answer. */
 type Begun =
   | ({ readonly operation: 'send'; readonly input: SendInput } & SendOptions)
   | ({ readonly operation: 'regenerate'; readonly messageId: string | undefined } & RunOptions);
 
-/** Asks for a run and follows it to the end, whether or not anybody looks. */
+/** Asks for a run and follows it to the end, even if nobody looks. */
 export function startRun(core: Core, sessionId: string, begun: Begun): Run {
   const { operation, idempotencyKey: key = randomId(), signal, ...rest } = begun;
   const { call, outbox } = core;
@@ -129,7 +128,7 @@ export function startRun(core: Core, sessionId: string, begun: Begun): Run {
     if (outbox.has(key)) show('sending', error);
   });
   accepted.then(
-    // Whoever shows the session shows it until it is there, and nobody else has to.
+    // A view shows the message until the session's state has it. Without a view nothing needs to be shown.
     ({ runId }) => {
       if (!findView(core, sessionId)) remove();
       else if (!message && outbox.has(key)) show('sending', undefined, runId);
@@ -149,7 +148,7 @@ export function startRun(core: Core, sessionId: string, begun: Begun): Run {
     abort: (reason) => {
       const named = accepted.catch((error: GatewayError) => {
         if (error.code !== 'ABORTED') throw error;
-        // Given up on its way: whether it was accepted, only the same send can tell.
+        // It was given up on its way: only the same send can tell whether it was accepted.
         return ask();
       });
       const aborted = named.then(({ runId }) => call('abort', { sessionId, runId, reason }));
@@ -164,7 +163,7 @@ export function findRun(core: Core, named: ParamsOf<'run'>, signal: AbortSignal 
   return followRun(core, askAbout(core, named, signal), signal);
 }
 
-/** What is asked of a run, and where it is found. */
+/** The place of a run: its session, and the cursor before it. */
 type Origin = Pick<RunInfo, 'runId' | 'sessionId' | 'cursor'>;
 
 function followRun(core: Core, origin: Promise<Origin>, signal: AbortSignal | undefined): FollowedRun {
@@ -234,7 +233,7 @@ function follow(
       resolve({ runId, message, cursor: from, ...(error && { error }), ...result });
       stop();
     };
-    /** A gap swallowed the end: the gateway knows it. */
+    /** A gap swallowed the run's end. Ask the gateway for it. */
     const recover = async () => {
       stop();
       const { result } = await askAbout(core, { sessionId, runId }, signal).catch(() => ({
@@ -273,7 +272,7 @@ function follow(
   });
 }
 
-/** Asks what a run is doing, however long that takes. Rejects where the gateway refuses, or nobody waits any more. */
+/** Asks for the state of a run, however long that takes. Rejects if the gateway refuses, or if nobody waits any more. */
 function askAbout(
   { call, aborts, retries }: Core,
   run: ParamsOf<'run'>,
@@ -292,7 +291,7 @@ function askAbout(
   });
 }
 
-/** The text of a run's events. What a gap has kept from the deltas is taken from the answer itself. */
+/** The text of a run's events. Text that a gap has swallowed is taken from the answer itself. */
 async function* textIn(
   events: AsyncIterable<GatewayEvent>,
   origin: Promise<Origin>,

@@ -30,27 +30,27 @@ import { createWatch, loadState, type Watch } from './watch.js';
 
 /** Options of an iteration over events. A signal ends it without an error. */
 export interface EventsOptions<Type extends EventType = EventType> extends SignalOptions {
-  /** Where to start, also at a cursor: after the event that carried it. @default 'run' */
+  /** The start: a word, or a cursor, after whose event it begins. @default 'run' */
   readonly from?: Start | undefined;
-  /** Yields these types only. `gap` and `snapshot` tell of missing events: fold only where they are among them. @default all */
+  /** Yields only these types. `gap` and `snapshot` tell of missing events, so fold events only if both are included. @default all */
   readonly types?: readonly Type[] | undefined;
 }
 
-/** What was published on a channel. */
+/** A message that was published on a channel. */
 export interface ChannelMessage<Payload> {
   readonly type: string;
   readonly payload: Payload;
   readonly gap?: undefined;
 }
 
-/** Says on a channel that messages are missing: what was published between is not kept any more. */
+/** Reports missing messages of a channel, which are no longer kept. */
 export interface ChannelGap {
   readonly type: 'gap';
   readonly gap: EventOf<'gap'>;
   readonly payload?: undefined;
 }
 
-/** A channel of a session. Iterating yields what is published from now on, also by this client. */
+/** A channel of a session. Iterating yields messages from now on, this client's own included. */
 export interface Channel<Input, Payload> extends AsyncIterable<ChannelMessage<Payload> | ChannelGap> {
   publish(
     payload: Input,
@@ -63,73 +63,73 @@ export interface Answer<Output = unknown>
   extends Omit<ParamsOf<'tool-response'>, 'sessionId' | 'callId' | 'output'> {
   readonly output?: Output | undefined;
 }
-/** What is answered: the id of the call, or what carries it, as a pending question or an event. */
+/** The call that is answered: its id, or an object that carries it, such as a pending question or an event. */
 export type Asked<Name extends string = string> = string | { readonly callId: string; readonly name: Name };
-/** Which run to end, and why. */
+/** Options of `abort`. */
 export type AbortOptions = SignalOptions & Omit<ParamsOf<'abort'>, 'sessionId'>;
-/** What messages of elsewhere look like, and what is kept with them. */
+/** Options of `import`. */
 export type ImportOptions = SignalOptions & Omit<ParamsOf<'import'>, 'sessionId' | 'messages'>;
-/** Which page of the history to read. */
+/** Options of `history`. */
 export type HistoryOptions = SignalOptions & Omit<ParamsOf<'history'>, 'sessionId'>;
 
-/** The id of a message, null for the beginning, or a version of a message with what followed that last. */
+/** The id of a message, null for the beginning, or a version of a message, with its last continuation. */
 export type MoveTarget = string | null | { readonly version: string };
-/** Up to which message another session is to begin like this one. */
+/** Options of `fork`. */
 export type ForkOptions = SignalOptions & Omit<ParamsOf<'fork'>, 'sessionId' | 'to'>;
 
-/** One session, as a client sees it. Everything rejects with `GatewayError`. */
+/** One session, as a client sees it. All promises reject with `GatewayError`. */
 export type ClientSession<Source = unknown> = SessionOperations<Source> & MethodCalls<Source, SignalOptions>;
 
-/** What every session can do. Its methods are called with it: `context.session` is this one. */
+/** The operations of every session. Call them as its methods: `context.session` is this session. */
 export interface SessionOperations<Source = unknown> {
   readonly id: string;
-  /** Sends a message, at once, and at most once whatever the network does. */
+  /** Sends a message at once, and at most once, whatever the network does. */
   send(input: SendInput, options?: SendOptions): Run<Source>;
   /**
-   * Sends a message in the place of another one, which stays as one of its `versions`. `HISTORY_MOVED` where the conversation does not
-   * show that one any more: somebody else was first.
+   * Sends a message in place of another one, which stays as one of its `versions`. `HISTORY_MOVED` if the conversation does not show the old one any
+   * more, since somebody else was first.
    */
   edit(messageId: string, input: SendInput, options?: EditOptions): Run<Source>;
   /**
-   * Has a message answered again; the new answer is a version beside the old one. `HISTORY_MOVED` as with `edit`.
+   * Has a message answered again. The new answer is a version beside the old one. `HISTORY_MOVED` as with `edit`.
    *
-   * @param messageId Of the answer, or of the message. @default the last one
+   * @param messageId Id of the answer, or of the message. @default the last one
    */
   regenerate(messageId?: string, options?: RunOptions): Run<Source>;
   /**
-   * Has the conversation end at another of its messages, also one that is not shown, or go on from another of a message's `versions` as it
-   * did last; null for the beginning. What runs or waits ends.
+   * Moves the conversation's end to another message, shown or not, or to another of a message's `versions` with its last continuation; null for the
+   * beginning. The active run and the queued ones end.
    */
   move(to: MoveTarget, options?: SignalOptions): Promise<ResultOf<'move'>>;
-  /** Begins another session of the same app with the messages of this one. `SESSION_EXISTS` where there is one under that key. */
+  /** Begins another session of the same app with the messages of this one. `SESSION_EXISTS` if there is one under that key. */
   fork(to: string, options?: ForkOptions): Promise<ResultOf<'fork'>>;
   /**
-   * Everything that happens in the session, from every client, each event once; ends when left. It listens from this call on.
-   * Throws what the gateway refuses the session with.
+   * All events of the session, from every client, each once; ends when left. It listens from this call on. Throws the error with which the gateway
+   * refuses the session.
    */
   events<Type extends EventType = EventType>(
     options?: EventsOptions<Type>,
   ): AsyncIterableIterator<ClientEvent<Source, Type>>;
   /** A run of this session that was begun elsewhere, or before this page was loaded. */
   run(runId: string, options?: SignalOptions): FollowedRun<Source>;
-  /** The session's state, from a server-rendered one if given. Follows it while somebody subscribes. */
+  /** The session's state, beginning with a server-rendered one if given. Follows the session while somebody subscribes. */
   watch(options?: {
     readonly initial?: SessionState | ClientState<Source, SessionState> | undefined;
   }): Watch<Source>;
-  /** The session's state now, plain JSON: what a server renders, for `watch({ initial })` in the page to go on from without a gap. */
+  /** The session's present state, plain JSON. A server renders it, and `watch({ initial })` in the page goes on from it without a gap. */
   state(options?: SignalOptions): Promise<ClientState<Source, SessionState>>;
   channel<Name extends ChannelNames<Source>>(
     name: Name,
   ): Channel<ChannelInput<Source, Name>, ChannelPayload<Source, Name>>;
-  /** Ends a run: the active one, if none is named, as far as this client knows it. */
+  /** Ends a run; without `runId` the active one, as far as this client knows it. */
   abort(options?: AbortOptions): Promise<ResultOf<'abort'>>;
-  /** Changes the session's title, metadata, or whether it is archived: `null` takes a field away, what is left out stays. */
+  /** Changes the session's title, metadata, or whether it is archived. `null` removes a field; an absent field stays. */
   update(changes: SessionChanges, options?: SignalOptions): Promise<ResultOf<'update'>>;
   /** Ends the conversation. The next send begins a new one under the same id. */
   close(options?: SignalOptions): Promise<ResultOf<'close'>>;
-  /** Ends the conversation and drops all that the gateway keeps of the session. Its followers hear `session_closed`, with `deleted`. */
+  /** Ends the conversation and deletes all that the gateway keeps of the session. Followers receive `session_closed` with `deleted`. */
   delete(options?: SignalOptions): Promise<ResultOf<'delete'>>;
-  /** Begins the session with messages of elsewhere. `SESSION_EXISTS` where it has begun; `ACCESS_DENIED` without the gateway's leave. */
+  /** Begins the session with messages from elsewhere. `SESSION_EXISTS` if it has begun; `ACCESS_DENIED` without the gateway's leave. */
   import(messages: readonly unknown[], options?: ImportOptions): Promise<ResultOf<'import'>>;
   respond<Name extends string = string>(
     asked: Asked<Name>,
@@ -218,7 +218,7 @@ export function bindSession(core: Core, id: string): ClientSession {
         }) as never,
     }),
     abort: async ({ runId, ...options } = {}) => {
-      // A request that is repeated must not end the run after the one it meant: so it names it.
+      // A repeated request must not end the next run, so it names the one that is meant.
       const named = runId ?? connection.activeRun(id) ?? (await status({ signal: options.signal })).runId;
       return named === undefined
         ? { aborted: false }

@@ -4,14 +4,14 @@ const BASE_MS = 250;
 const CAP_MS = 30_000;
 /** Longer timers would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** A watchdog looks so often within its time. */
+/** The number of checks of a watchdog within its time. */
 const LOOKS = 5;
 /** Silence of this many heartbeats counts as a cut. */
 const SILENT_HEARTBEATS = 2.5;
-/** What is silent again at the same place is given more time, up to so many times as much: a big event may be on its way. */
+/** A link that falls silent again at the same place gets more time, up to this factor, since a big event may be on its way. */
 const MOST_PATIENCE = 16;
 
-/** Full-jitter back-off in milliseconds, never under what the gateway asked for, but for no more than a minute. */
+/** Full-jitter back-off in milliseconds. It is never under the gateway's wait, which counts up to a minute. */
 export function backoff(attempt: number, floorMs = 0): number {
   return Math.max(Math.min(floorMs, 2 * CAP_MS), Math.random() * Math.min(CAP_MS, BASE_MS * 2 ** attempt));
 }
@@ -23,7 +23,7 @@ export function quietTimer(ms: number, run: () => void): ReturnType<typeof setTi
   return timer;
 }
 
-/** How many times as long as usual a connection may be silent. Outlives the connections it is about. */
+/** The factor by which a connection may be silent for longer than usual. It outlives the connections that it is about. */
 export interface Patience {
   times: number;
 }
@@ -32,12 +32,12 @@ export interface Patience {
 export interface Watchdog {
   /** Waits from now on for a sign of life within `ms`. */
   start(ms: number): void;
-  /** Waits from now on for a heartbeat every `heartbeatMs`, as long as patience tells. */
+  /** Waits from now on for a heartbeat every `heartbeatMs`, multiplied by the patience. */
   expect(heartbeatMs: number): void;
   heard(): void;
-  /** A heartbeat came. Returns whether it shows that the connection works: the first comes at once and says little. */
+  /** A heartbeat came. Returns whether it proves that the connection works: the first one comes at once and proves little. */
   beat(): boolean;
-  /** The connection brings something: patience is over. */
+  /** The connection brings something: resets the patience. */
   works(): void;
   /** Whether something was heard lately. */
   isCalm(): boolean;
@@ -45,8 +45,7 @@ export interface Watchdog {
 }
 
 /**
- * Makes what notices silence. It counts its own looks and reads no clock: neither a clock that is set nor a machine that slept makes it
- * see silence where there was none.
+ * Makes a watchdog. It counts its own checks and reads no clock, so that neither a changed clock nor a sleeping machine looks like silence.
  *
  * @param expired Called once, when nothing was heard for the time.
  */
@@ -98,40 +97,40 @@ export function createWatchdog(expired: () => void, patience: Patience = { times
   };
 }
 
-/** How to let go of what a client is waiting for. A set, because Node warns of more than ten listeners of one signal. */
+/** Functions that end pending work of a client. A set, because Node warns of more than ten listeners of one signal. */
 export type Aborts = Set<() => void>;
 
-/** The error of what was aborted. */
+/** The error of aborted work. */
 export function abortError(): GatewayError {
   return new GatewayError({ code: 'ABORTED', message: 'Aborted' });
 }
 
-/** Calls back when a signal aborts, at once if it has. Returns what keeps it from that. */
+/** Calls back when a signal aborts, at once if it already has. Returns a function that removes the callback. */
 export function onAbort(signal: AbortSignal | undefined, run: () => void): () => void {
   signal?.addEventListener('abort', run);
   if (signal?.aborted) run();
   return () => signal?.removeEventListener('abort', run);
 }
 
-/** Aborts for a reason, which the signals of React Native do not keep by themselves. */
+/** Aborts with a reason, which the signals of React Native do not keep by themselves. */
 export function abortWith(controller: AbortController, reason: unknown): void {
   const { signal } = controller;
   if (!signal.aborted && !('reason' in signal)) Object.assign(signal, { reason });
   controller.abort(reason);
 }
 
-/** Work that ends early: with the signal it was begun with, with `disconnect()`, or when its time is over. */
+/** Work that ends early: by the signal that it was begun with, by `disconnect()`, or at its time limit. */
 export interface Scope {
   readonly signal: AbortSignal;
-  /** Ends it. @param reason What it rejects with. @default the `ABORTED` of whoever began it */
+  /** Ends the work. @param reason The error that it rejects with. @default `ABORTED` */
   abort(reason?: GatewayError): void;
-  /** Ends it with an error when its time is over. Returns what lifts that. */
+  /** Ends the work with an error at its time limit. Returns a function that lifts the limit. */
   limit(ms: number, late: () => GatewayError): () => void;
-  /** It is over: lets go of everything. */
+  /** The work is over: lets go of everything. */
   release(): void;
 }
 
-/** Begins such work. @param aborts Gets what ends it. */
+/** Begins a scope. @param aborts Receives a function that ends it. */
 export function openScope(parent?: AbortSignal, aborts?: Aborts): Scope {
   const own = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -154,7 +153,7 @@ export function openScope(parent?: AbortSignal, aborts?: Aborts): Scope {
   };
 }
 
-/** Settles as the work does, or rejects with the signal's reason: the work may ignore the signal, or hang. */
+/** Settles as the work does, or rejects with the signal's reason, since the work may ignore the signal or hang. */
 export function raceSignal<T>(signal: AbortSignal, work: () => T | PromiseLike<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const release = onAbort(signal, () => reject(signal.reason));
@@ -162,12 +161,12 @@ export function raceSignal<T>(signal: AbortSignal, work: () => T | PromiseLike<T
   });
 }
 
-/** Does the work within its scope, and releases that. */
+/** Does work within its scope, and then releases the scope. */
 export function within<T>({ signal, release }: Scope, work: () => T | PromiseLike<T>): Promise<T> {
   return raceSignal(signal, work).finally(release);
 }
 
-/** Does the work, which fails with an error of its own when its time is over. */
+/** Does work, which fails with the given error at its time limit. */
 export function inTime<T>(
   ms: number,
   late: () => GatewayError,
@@ -179,7 +178,7 @@ export function inTime<T>(
   return within(scope, () => work(scope.signal));
 }
 
-/** Waits until the time is over, or `hurry` calls what it is given. @throws GatewayError `ABORTED` */
+/** Waits until the time is over, or until `hurry` calls the function that it is given. @throws GatewayError `ABORTED` */
 export function delay(ms: number, signal: AbortSignal, hurry?: (now: () => void) => void): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const wait = () =>

@@ -12,7 +12,7 @@ import {
   type Start,
 } from './reader.js';
 
-/** Events kept for readers that come a little late: those of a run join when its `send` is answered. */
+/** Events kept for readers that come a little late: the readers of a run join when its `send` is answered. */
 const RING = 1024;
 
 interface Kept {
@@ -21,46 +21,46 @@ interface Kept {
 }
 
 /**
- * One session on a line. The wire has one cursor, which only moves forward and outlives every link. Readers behind it are served from
- * a ring of recent events; those that need more are fetched for apart.
+ * One session on a line. The wire has one cursor, which only moves forward and outlives every link. Readers behind it are served from a ring of
+ * recent events; readers further behind are fetched for on lines of their own.
  */
 export interface Track {
   readonly id: string;
   readonly readers: Set<Reader>;
-  /** The run that is active, as far as is known here: null for none, undefined for unknown. */
+  /** The active run, as far as is known here: null for none, undefined for unknown. */
   activeRun(): string | null | undefined;
-  /** Takes a reader in. */
+  /** Adds a reader. */
   add(reader: Reader): void;
-  /** Feeds one of the readers from its place on, now or as soon as that is known to be possible. */
+  /** Feeds a reader from its place on, now or as soon as that is known to be possible. */
   serve(reader: Reader): void;
   /** Whether a reader can go on from here without missing anything. */
   covers(reader: Reader): boolean;
-  /** What to subscribe to, and from where. */
+  /** The session and the start to subscribe with. */
   target(): SubscribeTarget;
-  /** The gateway says where it starts; false where that does not go on from here, so that it has to be asked for again. */
+  /** The gateway reports the start. False if the start does not continue this track, so that it must be asked for again. */
   placed(info: SubscriptionInfo): boolean;
-  /** Passes an event on: whether it is new, or undefined when events before it are missing. */
+  /** Passes an event on. Returns whether it is new; undefined if events before it are missing. */
   take(event: GatewayEvent): boolean | undefined;
   /** The link is gone. The cursor stays. */
   unlink(): void;
 }
 
-/** @param onBehind Gets the readers that want what is not kept here. They stay in `readers`. */
+/** @param onBehind Receives the readers that want events which are not kept here. They stay in `readers`. */
 export function createTrack(id: string, onBehind?: (reader: Reader) => unknown): Track {
   const readers = new Set<Reader>();
-  /** Everything up to here has come; undefined until the gateway said where it starts. */
+  /** Everything up to here has come; undefined until the gateway reported the start. */
   let wire: Place | undefined;
   /** Everything after this place is in the ring. */
   let ringStart = NOWHERE;
   let ring: Kept[] = [];
-  /** Place before the active run's first event, null where none is active, undefined where it is not known. */
+  /** Place before the active run's first event; null if none is active, undefined if that is not known. */
   let runStart: Place | null | undefined;
   let activeRun: string | undefined;
   let start: Start = 'now';
   let gap: GatewayEvent | undefined;
-  /** A snapshot was announced and has not come yet; until then a cut resumes from before it, so that it is never passed over. */
+  /** A snapshot was announced and has not come yet. A cut resumes from before it, so that it is never skipped. */
   let awaitsSnapshot = false;
-  /** The present link has placed it. */
+  /** The present link has placed the track. */
   let isLive = false;
 
   const restart = (place: Place, runId: string | undefined) => {
@@ -85,7 +85,7 @@ export function createTrack(id: string, onBehind?: (reader: Reader) => unknown):
     }
   };
 
-  /** Where a reader stands, or would stand if it began now; undefined for what is not kept. */
+  /** A reader's place, or its start if it began now; undefined if the events from there are not kept. */
   const placeFor = ({ at, start }: Reader): Place | null | undefined => {
     if (at) return at;
     // Before a log every start is the same.
@@ -101,7 +101,7 @@ export function createTrack(id: string, onBehind?: (reader: Reader) => unknown):
 
   const serve = (reader: Reader) => {
     reader.feeder = undefined;
-    // Until the gateway answers, nobody knows what it will bring. And somebody may have left because of what another one was told.
+    // Before the gateway answers, nobody knows what it will bring. A reader may also have left because of another one's events.
     if (!readers.has(reader) || !wire || awaitsSnapshot || reader.sink.isFull?.() || (!reader.at && !isLive))
       return;
     if (!covers(reader)) return void onBehind?.(reader);
@@ -136,7 +136,7 @@ export function createTrack(id: string, onBehind?: (reader: Reader) => unknown):
     covers,
     target: () => {
       const starts = [...readers].map((reader) => reader.start);
-      // What serves most of those who begin together: a cursor, else the word that the others can do without.
+      // The start that serves most of the readers that begin together: a cursor, else the word that the others can do without.
       start = wire
         ? (wire.cursor ?? BEGINNING)
         : (starts.find(placeOf) ?? WORDS.find((word) => starts.includes(word)) ?? starts[0]!);
@@ -146,7 +146,7 @@ export function createTrack(id: string, onBehind?: (reader: Reader) => unknown):
       const { epoch, head, resume, runId } = info;
       const isFirst = !wire;
       const place = placeOf(info.cursor) ?? NOWHERE;
-      // It was asked for by a word, on a link that overlaps with another one, which has placed it meanwhile.
+      // The start was asked for by a word, on a link that overlaps with another one, which has placed the track meanwhile.
       if (wire && resume === 'new' && isAfter(place, wire)) return false;
       isLive = true;
       gap = undefined;
@@ -158,7 +158,7 @@ export function createTrack(id: string, onBehind?: (reader: Reader) => unknown):
       for (const reader of [...readers]) {
         if (reader.feeder) continue;
         if (awaitsSnapshot) {
-          // At first it is for those it was asked for; later a gap is news to whoever has read before it. Others begin after it.
+          // The first snapshot is for readers that asked for it. A later gap concerns the readers that have read before it; others begin after it.
           if (isFirst ? reader.start !== start : !reader.at) continue;
           if (isFirst) reader.at = undefined;
           reader.feeder = track;
@@ -177,12 +177,12 @@ export function createTrack(id: string, onBehind?: (reader: Reader) => unknown):
       const place = placeOf(event.cursor);
       if (place) {
         if (!isAfter(place, wire)) return false;
-        // One that stands for events that are hidden accounts for them.
+        // An event that stands for hidden ones accounts for them.
         const { count } = event as Partial<EventOf<'hidden'>>;
         if (isAfter(place, { ...wire, seq: wire.seq + (count ?? 1) })) return;
         keep(event, wire, place);
       }
-      // Who waits for a snapshot is told of nothing before it.
+      // A reader that waits for a snapshot gets nothing before it.
       for (const reader of [...readers])
         if (reader.feeder === track && reader.at && (!place || isAfter(place, reader.at)))
           give(reader, [event], place);

@@ -14,20 +14,20 @@ import type { ActiveRun, PendingQuestion, SessionState } from '../shared/fold.js
 import type { HistoryPage } from '../shared/operation-types.js';
 import type { Wire } from '../shared/wire.js';
 
-/** The payloads a gateway's type carries for one part of its contract; unknown where it carries none. */
+/** The payloads that a gateway's type carries for one part of its contract; unknown if it carries none. */
 type PayloadsOf<Source, Part extends 'channels' | 'events'> = Source extends {
   readonly '~contract': { readonly [P in Part]: infer Payloads };
 }
   ? Payloads
   : unknown;
 
-/** Names of the channels a gateway declares; any name where it declares none. */
+/** Names of the channels that a gateway declares; any name if it declares none. */
 export type ChannelNames<Source> = PayloadName<PayloadsOf<Source, 'channels'>>;
 
-/** What a caller publishes on a channel. */
+/** The payload that a caller publishes on a channel. */
 export type ChannelInput<Source, Name extends string> = PayloadAt<PayloadsOf<Source, 'channels'>, Name>;
 
-/** What a subscriber of a channel receives: what was published, after the wire. */
+/** The payload that a subscriber of a channel receives, after the wire. */
 export type ChannelPayload<Source, Name extends string> = Wire<ChannelInput<Source, Name>>;
 
 type CustomEvents<Payloads> = [keyof Payloads & string] extends [never]
@@ -51,10 +51,10 @@ export type ClientEvent<Source, Type extends EventType = EventType> =
   | EventOf<Exclude<Type, DescribedType>>
   | DescribedEvents<Source>[Type & DescribedType];
 
-/** A message of this gateway, with what its apps declare of their tools and data blocks. */
+/** A message of this gateway, with the declared types of its apps' tools and data blocks. */
 export type ClientMessage<Source> = MessageOf<ContentOf<Source>>;
 
-/** What waits for an answer. A confirmation is of a tool; an input is asked for by a question or a tool of the client's. */
+/** A pending request for an answer. A confirmation is about a tool; an input belongs to a question or a client's tool. */
 export type ClientPending<Source> =
   | (ToolCallOf<PendingQuestion, ContentOf<Source>> & { readonly kind: 'confirmation' })
   | (AskedOf<PendingQuestion, ContentOf<Source>, 'input'> & { readonly kind: 'input' });

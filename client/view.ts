@@ -8,33 +8,33 @@ import type { Regenerating, SendingMessage } from './outbox.js';
 import type { Core } from './run.js';
 import { quietTimer } from './timing.js';
 
-/** How long a view outlives its last subscriber, so that a page that mounts anew need not connect anew. */
+/** A view outlives its last subscriber so long, so that a page that mounts again need not connect again. */
 const LINGER_MS = 1000;
 const PAGE = 50;
 
 /**
- * What a session is doing, for a person. `loading`: nothing is known of it yet. `running`: a message is on its way, queued or being
- * answered. `waiting`: for somebody's answer. `closed`: the conversation is over. `error`: nothing more will come, and `error` says why.
+ * The state of a session, for a person. `loading`: nothing is known of it yet. `running`: a message is on its way, queued or being answered.
+ * `waiting`: for somebody's answer. `closed`: the conversation is over. `error`: nothing more will come, and `error` says why.
  */
 export type WatchStatus = 'loading' | 'ready' | 'running' | 'waiting' | 'closed' | 'error';
 
-/** A session's state, with this client's sends that are not in it yet. `messages` also has what `loadEarlier` brought. */
+/** A session's state, with this client's sends that are not in it yet. `messages` also has the pages of `loadEarlier`. */
 export interface WatchState extends SessionState {
   readonly status: WatchStatus;
   /** Messages on their way, and those that failed. */
   readonly sending: readonly SendingMessage[];
-  /** The last new answer that was asked for here, until it has begun; also one that failed. */
+  /** The last new answer that was requested here, until it has begun; also a failed one. */
   readonly regenerating?: Regenerating;
-  /** Why nothing more will come. */
+  /** The reason why nothing more will come. */
   readonly error?: GatewayError;
-  /** Whether this was kept on the device, and the gateway has not yet shown that it is still so (`…/client/offline`). */
+  /** Whether the state was kept on the device and the gateway has not yet confirmed it (`…/client/offline`). */
   readonly stale?: true;
 }
 
-/** What a change was of: a piece of text at the end of the growing answer, or anything else. */
+/** The kind of a change: a piece of text at the end of the growing answer, or anything else. */
 export type WatchChange = 'delta' | 'state';
 
-/** The session's own part of what a watch shows. What was rendered elsewhere may be either. */
+/** The session's own part of a watch's state. A state that was rendered elsewhere may be either. */
 export function stateOf({
   status: _,
   sending: __,
@@ -50,14 +50,14 @@ export interface View {
   readonly sessionId: string;
   /** The same object until something changes. */
   current(): WatchState;
-  /** Calls the listener after each change. Returns what stops it. */
+  /** Calls the listener after each change. Returns a function that removes it. */
   subscribe(listener: (change: WatchChange) => void): () => void;
   /** Begins again, if somebody looks. */
   retry(): void;
   loadEarlier(limit?: number): Promise<void>;
 }
 
-/** The view of a session that somebody looks at: one a session, however many look and however they spell it. */
+/** The view of a session that somebody looks at. There is one for a session, whatever the number of subscribers and the spelling of its key. */
 export function findView({ views, connection }: Core, sessionId: string): View | undefined {
   const name = connection.canonical(sessionId);
   return [...views].find((view) => connection.canonical(view.sessionId) === name);
@@ -70,23 +70,23 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
   let state = from ? stateOf(from) : initialState;
   let isKnown = from !== undefined;
   let error: GatewayError | undefined;
-  /** Messages from before the state's own, and whether the gateway has said that it has none before them. */
+  /** Messages before the state's own, and whether the gateway has reported that none come before them. */
   let earlier: readonly Message[] = [];
   let isWhole = false;
   let loading: Promise<void> | undefined;
   let stop: (() => void) | undefined;
   let linger: ReturnType<typeof setTimeout> | undefined;
-  /** All messages, and what they are made of. */
+  /** All messages, and the lists that they are joined from. */
   let joined = { earlier, messages: state.messages, all: state.messages };
   let shown: WatchState | undefined;
   let shownOf: SessionState | undefined;
-  /** What the listeners were told of last. */
+  /** The state that the listeners saw last. */
   let told: WatchState | undefined;
 
   const isMine = (id: string) => connection.canonical(id) === connection.canonical(sessionId);
   const hasMore = () => !isWhole && (earlier[0] ? earlier[0].parentId != null : state.hasMore);
 
-  /** The sends that the state does not show. Those that it shows are done. */
+  /** The sends that the state does not show. Shown ones are done. */
   const unseen = () => {
     const all = outbox.of(isMine);
     if (all.length === 0) return all;
@@ -94,9 +94,9 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
     const seen = new Set([...messages, ...queue.map(({ message }) => message)].map(({ id }) => id));
     for (const of of [run, ...queue, ...messages]) if (of?.runId) seen.add(of.runId);
     return all.filter((entry) => {
-      // What is answered again is there all the time: its run tells.
+      // A message that is answered again is shown all the time, so look for its run.
       const id = 'message' in entry ? entry.message.id : (entry.runId ?? '');
-      // Not at once: whoever else looks at the outbox is told when this view shows the message.
+      // Not at once, so that other listeners of the outbox are called after this view shows the message.
       if (seen.has(id)) queueMicrotask(() => outbox.remove(entry.key));
       return !seen.has(id);
     });
@@ -126,7 +126,7 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
       ...(regenerating && { regenerating }),
       ...(error && { error }),
     };
-    // Another state is another one to show, which need not be looked for field by field in each piece of text.
+    // A new session state is shown as a new object without a comparison, which would cost too much for each piece of text.
     if (!shown || shownOf !== state || !isSame(next, shown)) shown = next;
     shownOf = state;
     return shown;
@@ -137,7 +137,7 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
     listeners.emit(change);
   };
 
-  /** What is not in the state any more is kept if that goes on from there. */
+  /** Keeps the earlier messages if the new state's messages follow them. */
   const keepEarlier = (known: readonly Message[]) => {
     const at = known.findIndex(({ id }) => id === state.messages[0]?.parentId);
     earlier = known.slice(0, at + 1);
@@ -168,7 +168,7 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
     views.add(view);
     const stops = [
       outbox.subscribe(() => refresh()),
-      // A session's other spelling is known once it is connected.
+      // The key's other spelling is known once the client is connected.
       connection.subscribe(() => refresh()),
     ];
     stop = () => {
@@ -177,7 +177,7 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
     const following = connection.follow(sessionId, (isKnown && state.cursor) || 'snapshot', {
       take,
       begun: ({ epoch }) => {
-        // Of what has not begun there is no snapshot.
+        // A session that has not begun has no snapshot.
         isKnown ||= epoch === null;
         refresh();
       },
@@ -200,7 +200,7 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
         limit,
         ...(first && epoch && { before: formatHistoryCursor(epoch, first.id) }),
       });
-      // A snapshot came meanwhile, and with it another beginning.
+      // A snapshot came meanwhile and changed the first message.
       if (earlier !== wasEarlier) continue;
       earlier = [...page.messages, ...earlier];
       isWhole = !page.hasMore;

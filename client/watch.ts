@@ -5,21 +5,21 @@ import type { ClientState } from './typed-events.js';
 import { createView, findView, stateOf, type WatchChange, type WatchState } from './view.js';
 
 /**
- * A session's state as it changes; fits `useSyncExternalStore`, effects and server rendering. It opens with its first subscriber and
- * closes a second after its last, and may be subscribed again: it goes on from where it was. All watches of a session share one.
+ * A session's state as it changes; fits `useSyncExternalStore`, effects and server rendering. It opens with its first subscriber and closes a second
+ * after its last. It may be subscribed again, and goes on from its place. All watches of a session share one.
  */
 export interface Watch<Source = unknown> {
-  /** The same object until something changes. Without a subscriber, the last state there was. */
+  /** The same object until something changes. Without a subscriber, the last known state. */
   readonly getSnapshot: () => ClientState<Source, WatchState>;
-  /** The state it began with, which a server has rendered; the same object for ever. The third of `useSyncExternalStore`. */
+  /** The state at the beginning, as a server has rendered it; always the same object. The third argument of `useSyncExternalStore`. */
   readonly getServerSnapshot: () => ClientState<Source, WatchState>;
   /**
-   * Calls the listener after each change, `delta` for a piece of text, which come many a second. Returns what stops it. What a listener
-   * throws is reported as an uncaught error and harms nobody.
+   * Calls the listener after each change; `delta` marks a piece of text, many of which come a second. Returns a function that removes it. An error of
+   * a listener is reported as an uncaught error and stops nothing.
    */
   readonly subscribe: (listener: (change: WatchChange) => void) => () => void;
   /**
-   * Puts a page of older messages before those shown, if there are any (`hasMore`). Calls at the same time share one.
+   * Puts a page of older messages before the shown ones, if there are any (`hasMore`). Calls at the same time share one page.
    *
    * @param limit Messages of a page. @default 50
    */
@@ -28,7 +28,7 @@ export interface Watch<Source = unknown> {
   readonly retry: () => void;
 }
 
-/** @param stops Gets what ends each subscription. */
+/** @param stops Receives a function that ends each subscription. */
 export function createWatch(
   core: Core,
   sessionId: string,
@@ -37,7 +37,7 @@ export function createWatch(
 ): Watch {
   let view = createView(core, sessionId, from);
   const first = view.current();
-  // Another one that is live knows more than this one.
+  // Another live view knows more than this one.
   const present = () => {
     view = findView(core, sessionId) ?? view;
     return view;
@@ -59,7 +59,7 @@ export function createWatch(
   };
 }
 
-/** The state as soon as it is known. @throws GatewayError why it will not be, `ABORTED` by the signal */
+/** The state as soon as it is known. @throws GatewayError the reason why it will not be known, `ABORTED` by the signal */
 export function loadState(core: Core, sessionId: string, signal?: AbortSignal): Promise<SessionState> {
   const view = findView(core, sessionId) ?? createView(core, sessionId, undefined);
   let stop = () => {};

@@ -7,13 +7,13 @@ export type CallAnswer =
       readonly kind: 'confirmation';
       readonly approved: boolean;
       readonly reason?: string;
-      /** In place of what the call was to be made with. */
+      /** The input to make the call with, in place of the proposed one. */
       readonly input?: unknown;
     }
   | { readonly kind: 'output'; readonly output: unknown }
   | { readonly kind: 'failure'; readonly reason: string };
 
-/** A question of a run. A call may be asked about twice: whether it may be made, and what came of it. */
+/** A question of a run. One call may cause two: whether it may be made, and its result. */
 export interface AskedCall {
   readonly callId: string;
   readonly kind: 'confirmation' | 'input';
@@ -46,7 +46,7 @@ export class AskedCalls {
   readonly #answered = new Set<string>();
   #batch: AskedCall[] = [];
 
-  /** @param asks Which questions are for who answers here. @default all */
+  /** @param asks Whether a question is meant for this client. @default all */
   constructor(
     readonly runId: string,
     asks: (event: AskingEvent) => boolean = () => true,
@@ -106,8 +106,8 @@ export class AskedCalls {
   }
 
   /**
-   * Where an answer goes on: `index` names the segment behind the last questions that these answers are to, `due` what of the answers is
-   * to be handed over, and `missing` the other questions of those that are open then. `lapsed`: nobody has answered, and nobody can.
+   * The place where answers go on. `index` names the segment behind the last questions that they answer, `due` lists the answers to hand over, and
+   * `missing` the other questions that are open then. `lapsed`: nobody has answered, and nobody can.
    */
   continuation(answers: ReadonlyMap<string, CallAnswer>): {
     readonly index: number;

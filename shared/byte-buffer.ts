@@ -1,4 +1,4 @@
-/** Bytes that arrive in pieces, kept in one piece: a list of the pieces would cost a hundred times as much where each is a byte. */
+/** Bytes that arrive in pieces, kept in one buffer. A list of pieces of one byte each would cost a hundred times as much. */
 export class ByteBuffer {
   #bytes = new Uint8Array(0);
   #length = 0;
@@ -19,7 +19,7 @@ export class ByteBuffer {
     this.#length = length;
   }
 
-  /** Returns what was added, and begins anew. */
+  /** Returns the added bytes, and begins anew. */
   take(): Uint8Array {
     const bytes = this.#bytes.subarray(0, this.#length);
     this.#bytes = new Uint8Array(0);

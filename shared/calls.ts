@@ -6,20 +6,20 @@ export interface OperationRoute {
   readonly extra: boolean;
 }
 
-/** Where the routes live that the specification does not list: below a prefix, or nowhere. */
+/** The place of the routes that the specification does not list: below a prefix, or nowhere. */
 export type ExtraRoutes = string | false;
 
 /**
- * The operations that the SDK calls, each with what is so of it:
+ * The operations that the SDK calls, each with its properties:
  *
- * - `GET`: it is asked for by a URL alone and changes nothing. So it may be repeated, it counts as a read, and it is extra.
+ * - `GET`: called by a URL alone, changes nothing. It may be repeated, counts as a read, and is `extra`.
  * - `extra`: the specification does not list its route.
- * - `read`: it counts as a read all the same.
- * - `run`: it begins a run. It may be repeated, since it carries an idempotency key.
- * - `same`: done twice it is done once, since it names what it is about.
- * - `once`: it may be repeated while it was surely not made. A move that was made is not made again, over what somebody has done since.
+ * - `read`: counts as a read, although it is no `GET`.
+ * - `run`: begins a run. It may be repeated, since it carries an idempotency key.
+ * - `same`: names its object, so that a second call changes nothing more.
+ * - `once`: may be repeated only if it was surely not made, lest a repeated move undo a newer one.
  *
- * Words, and no objects: clients have this table in their bundle.
+ * Words and not objects, since clients have this table in their bundle.
  */
 const WORDS = {
   send: 'run',
@@ -48,7 +48,7 @@ const WORDS = {
   run: 'GET',
 } as const;
 
-/** Operations of entries of their own, of which the same is so: clients that do not load these need not know them. */
+/** Operations that only some entries of the client call. All are `extra` and `same`, so that clients without these entries need not know them. */
 const NAMED = [
   ...(['schedule', 'unschedule', 'fork', 'push', 'unshare'] as const),
   ...(['take-over', 'hand-back', 'react', 'presence'] as const),
@@ -60,15 +60,15 @@ type Words = typeof WORDS & { readonly [Name in (typeof NAMED)[number]]: typeof 
 /** An operation that the SDK calls. */
 export type CallName = keyof Words;
 
-/** What may be so of an operation. */
+/** A property of an operation. */
 export type CallWord = 'GET' | 'extra' | 'read' | 'run' | 'same' | 'once';
 
-/** The operations of which a word is so. */
+/** The operations with a property. */
 export type CallOf<Word extends CallWord> = {
   [Name in CallName]: Words[Name] extends `${string}${Word}` | `${string}${Word} ${string}` ? Name : never;
 }[CallName];
 
-/** Whether something is so of an operation. */
+/** Whether an operation has a property. */
 export function isCall<Word extends CallWord>(name: string, word: Word): name is CallOf<Word> {
   return ((WORDS as Readonly<Record<string, string>>)[name] ?? SAME).split(' ').includes(word);
 }
@@ -91,7 +91,7 @@ export const CALLS = /* @__PURE__ */ routes() as {
   };
 };
 
-/** The route that streams what is kept of a session, a line an item. */
+/** The route that streams the kept content of a session, one line an item. */
 export const EXPORT_PATH = '/export';
 
 /** The route that opens a stream of events. */

@@ -24,13 +24,13 @@ export interface LinkEnd {
   readonly retryMs?: number | undefined;
 }
 
-/** What a link reports. Never called before `open` has returned. */
+/** The callbacks of a link. None is called before `open` has returned. */
 export interface LinkHandlers {
   /** Every event in the order of the wire, the first of them `connected`. */
   onEvent(event: GatewayEvent): void;
   /** Bytes came, also of an event that is not whole yet. */
   onProgress?(): void;
-  /** The link will end soon, or is of no more use than a new one: open that while this one still works. */
+  /** The link will end soon, or a new one would serve better. Open that while this one still works. */
   onStale?(): void;
   /** Called exactly once, after the last event. */
   onClose(end: LinkEnd): void;
@@ -50,21 +50,21 @@ export interface Link {
  */
 export interface ClientTransport {
   readonly name: string;
-  /** Where it leads, for its client's errors. @default its name */
+  /** The address it leads to, for its client's errors. @default its name */
   readonly address?: string | undefined;
   /** Whether each link takes one of the few connections a browser opens to an origin, so that hidden pages let theirs go. */
   readonly isScarce?: boolean | undefined;
-  /** Whether it ends links by itself that have fallen silent. */
+  /** Whether it ends silent links by itself. */
   readonly isGuarded?: boolean | undefined;
   /** One operation. `send` resolves at acceptance, with `Accepted`. */
   request(operation: CallName, params: unknown, options: TransportOptions): Promise<unknown>;
   /** Calls a streaming method. Leaving the iteration cancels the call. */
   stream(params: unknown, options: TransportOptions): AsyncIterable<StreamItem>;
   /**
-   * Makes one attempt to follow sessions; none is allowed. What `connected` does not name of them is asked for by `subscribe`. Links may
-   * overlap: a new one is opened before an old one is let go, or for a reader that is behind.
+   * Makes one attempt to follow sessions; the list may be empty. Sessions that `connected` does not name are then asked for by `subscribe`.
+   * Links may overlap: a new one opens before an old one is let go, or for a reader that is behind.
    */
   open(targets: readonly SubscribeTarget[], handlers: LinkHandlers): Link;
-  /** Frees what outlives links and requests. The transport may be used again. */
+  /** Frees all that outlives links and requests. The transport may be used again. */
   close(): void;
 }

@@ -2,14 +2,14 @@ import type { EventOf, EventType } from './events.js';
 import type { ContentBlock, DataBlock, Message, ToolResultBlock, ToolUseBlock } from './messages.js';
 import type { Wire } from './wire.js';
 
-/** What a gateway's type carries of its apps: input and output of tools, values of data blocks and answers of questions, by name. */
+/** The content types of a gateway's apps: input and output of tools, values of data blocks and answers of questions, by name. */
 export interface AppContent {
   readonly tools: unknown;
   readonly data: unknown;
   readonly questions: unknown;
 }
 
-/** The content a gateway's type carries; unknown names and values where it carries none. */
+/** The content that a gateway's type carries; unknown names and values if it carries none. */
 export type ContentOf<Source> = Source extends {
   readonly '~contract': { readonly content: infer Content extends AppContent };
 }
@@ -22,7 +22,7 @@ type Field<Types, Name extends keyof Types, Part extends string> = Types[Name] e
   ? Wire<Value>
   : unknown;
 
-/** A union by name, with what belongs to each; as it is where no name is declared. */
+/** A union by name, each with its own values; `Base` itself if no name is declared. */
 type ByName<Base, Types, Values extends { readonly [Name in keyof Types]: object }, Else = Base> = [
   keyof Types & string,
 ] extends [never]
@@ -33,7 +33,7 @@ type ByName<Base, Types, Values extends { readonly [Name in keyof Types]: object
       } & Values[Name];
     }[keyof Types & string];
 
-/** What says which tool is called with what: an event, a block, a confirmation. */
+/** Types the tool and the input of an event, a block or a confirmation of a call. */
 export type ToolCallOf<Base, Content extends AppContent, In extends string = 'input', Else = Base> = ByName<
   Base,
   Content['tools'],
@@ -45,7 +45,7 @@ export type ToolCallOf<Base, Content extends AppContent, In extends string = 'in
   Else
 >;
 
-/** What asks for an answer: a question, or a call of a tool that a client answers. */
+/** Types a request for an answer: a question, or a call of a tool that a client answers. */
 export type AskedOf<Base, Content extends AppContent, In extends string> =
   | ByName<
       Base,
@@ -54,7 +54,7 @@ export type AskedOf<Base, Content extends AppContent, In extends string> =
     >
   | ([keyof Content['questions'] & string] extends [never] ? never : ToolCallOf<Base, Content, In, never>);
 
-/** What says what a tool answered. That of a failure is its text. */
+/** Types the result of a tool. A failure has a text. */
 export type ToolOutcomeOf<Base, Content extends AppContent> = ByName<
   Base,
   Content['tools'],
@@ -65,14 +65,14 @@ export type ToolOutcomeOf<Base, Content extends AppContent> = ByName<
   }
 >;
 
-/** What carries the value of a data block. */
+/** Types the value of a data block. */
 export type DataOf<Base, Content extends AppContent> = ByName<
   Base,
   Content['data'],
   { readonly [Name in keyof Content['data']]: { readonly value: Wire<Content['data'][Name]> } }
 >;
 
-/** What answers a question of this name. */
+/** The answer to a question of this name. */
 export type AnswerTo<
   Content extends AppContent,
   Name extends string,

@@ -1,4 +1,4 @@
-/** A person who speaks in a session in the place of its app. */
+/** A person who speaks in a session in place of its app. */
 export interface Control {
   /** Id of the user. */
   readonly by: string;
@@ -9,28 +9,28 @@ export interface Control {
   readonly reason?: string;
 }
 
-/** What the log says where control moves. */
+/** A move of control, as the log has it. */
 export interface ControlMove {
-  /** Id of the user who has it from here on; null: the app has. */
+  /** Id of the user who now has control; null for the app. */
   readonly to: string | null;
-  /** Id of the user who moved it; `gateway` where its time was over. */
+  /** Id of the user who moved it; `gateway` if its time ran out. */
   readonly by: string;
   readonly reason?: string;
-  /** Of who hands back, for whoever reads on. */
+  /** A note by the person who hands back, for later readers. */
   readonly note?: string;
   readonly until?: number;
-  /** Nobody has handed it back in time. */
+  /** Control expired before anybody handed it back. */
   readonly expired?: true;
 }
 
 /** An app asks for a person. */
 export interface HandOff {
   readonly reason?: string;
-  /** Roles of those who are asked. @default everybody who may take over */
+  /** Roles that are asked. @default everybody who may take over */
   readonly roles?: readonly string[];
 }
 
-/** An app that has asked for a person, whom nobody has answered yet. */
+/** A hand-off that an app requested and nobody has answered yet. */
 export interface RequestedHandOff extends HandOff {
   readonly runId: string;
   /** When it asked, in milliseconds since the epoch. */

@@ -70,7 +70,7 @@ export function installErrorTable(): void {
 
 installErrorTable();
 
-/** What is wrong with one field, which the message and the details name. @param code @default 'INVALID_PARAMS' */
+/** An error about one field, which the message and the details name. @param code @default 'INVALID_PARAMS' */
 export function fieldError(path: string, message: string, code: ErrorCode = 'INVALID_PARAMS'): GatewayError {
   return new GatewayError({ code, message: `${path}: ${message}`, details: [{ path, message }] });
 }

@@ -1,6 +1,6 @@
 import { type GatewayEvent, isDelta } from './events.js';
 
-/** What is known of a log whose events come. */
+/** The parts of a followed log's last event that the wire does not repeat. */
 interface Following {
   readonly sessionId: string;
   readonly epoch: string;
@@ -18,8 +18,8 @@ interface Read {
 }
 
 /**
- * Reads the events of one stream or socket, and fills in what the wire does not say twice: the cursor that stands in the id, and what
- * a delta shares with the delta before it.
+ * Reads the events of one stream or socket, and fills in the fields that the wire does not repeat: the cursor, which is in the id, and those that a
+ * delta shares with the delta before it.
  *
  * @example
  * ```ts
@@ -40,13 +40,13 @@ export class EventReader {
    *
    * @param type As the `event:` line or the field `event` of the frame names it.
    * @param data The JSON value of the `data:` line or of the field `data`.
-   * @param id As the `id:` line or the field `id` has it, where the event has one.
+   * @param id As the `id:` line or the field `id` has it, if the event has one.
    */
   read(type: string, data: unknown, id?: string): GatewayEvent {
     // Completed in place: a copy of each piece of text would cost more than all else here.
     const event: Read = Object.isExtensible(data) ? (data as Read) : { ...(data as Read) };
     event.type = type;
-    // A vector is the id of no event.
+    // A vector cursor is not the id of an event.
     if (id && id[0] !== '~') event.cursor ??= id;
     const { sessionId, cursor, sessions } = event;
     for (const key in sessions) this.#follow(key, sessions[key]!.cursor);

@@ -11,13 +11,13 @@ import type { FiredInstant, Schedule } from './schedules.js';
 /** Why continuity with a cursor could not be proved. */
 export type GapReason = 'epoch' | 'truncated' | 'evicted' | 'ahead' | 'malformed';
 
-/** What a send does when the session is running another message. */
+/** The effect of a send on a session that is running another message. */
 export type OnBusy = 'queue' | 'steer' | 'interrupt' | 'reject';
 
-/** What a session is doing; `waiting` is for a person. */
+/** The activity of a session; `waiting` is for a person. */
 export type SessionStatus = 'idle' | 'running' | 'waiting';
 
-/** Where a subscription starts and what the session is doing. `epoch` is null before the session's first message. */
+/** The start of a subscription and the session's activity. `epoch` is null before the session's first message. */
 export interface SubscriptionInfo {
   readonly epoch: string | null;
   readonly first: number;
@@ -32,10 +32,10 @@ export interface SubscriptionInfo {
   readonly queued: number;
 }
 
-/** What of a session is to change: `null` takes it away, what is left out stays. */
+/** Changes to a session. `null` removes a field; an absent field stays. */
 export interface SessionChanges {
   readonly title?: string | null | undefined;
-  /** In place of all that it has. */
+  /** Replaces all of the session's metadata. */
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
   readonly archived?: boolean | undefined;
 }
@@ -61,7 +61,7 @@ export interface LoggedEventData {
     readonly input: unknown;
     /** Whether the model's provider makes the call, as with web search: nobody else answers it. */
     readonly providerExecuted?: boolean;
-    /** Where it is answered, if not by the app: by the user's client, as a tool that the sender brought along is. */
+    /** `client`: the user's client answers the call, as for a tool that the sender brought along. */
     readonly runsOn?: 'client';
   };
   tool_confirmation_required: {
@@ -69,9 +69,9 @@ export interface LoggedEventData {
     readonly name: string;
     readonly input: unknown;
     readonly message?: string;
-    /** Equal for questions that a run has put together, and are stored together; absent where no run asks. */
+    /** Equal for questions that a run asks together and that are stored together; absent if no run asks. */
     readonly batch?: string;
-    /** Absent where anybody's one answer decides. */
+    /** Absent if anybody's one answer decides. */
     readonly policy?: ApprovalPolicy;
   };
   /** One vote of a question with a policy. The one that decides comes together with the result. */
@@ -84,11 +84,11 @@ export interface LoggedEventData {
     readonly approved: boolean;
     readonly reason?: string;
     readonly input?: unknown;
-    /** Id of the user who answered, or whose vote decided; `gateway` where nobody did. */
+    /** Id of the user who answered, or whose vote decided; `gateway` if nobody did. */
     readonly by: string;
-    /** Those of a question with a policy, in the order of the log. */
+    /** The votes of a question with a policy, in the order of the log. */
     readonly votes?: readonly Vote[];
-    /** Nobody has decided it in time. */
+    /** The question expired before anybody decided it. */
     readonly expired?: true;
   };
   input_required: {
@@ -96,7 +96,7 @@ export interface LoggedEventData {
     readonly name: string;
     readonly payload?: unknown;
     readonly schema?: unknown;
-    /** As in `tool_confirmation_required`. */
+    /** The same as in `tool_confirmation_required`. */
     readonly batch?: string;
   };
   input_result: {
@@ -128,40 +128,40 @@ export interface LoggedEventData {
     /** The whole answer. */
     readonly message: Message;
   };
-  /** The path ends at another message from here on. What ran or waited behind it has ended just before. */
+  /** The path now ends at another message. The active run and the queued ones ended just before. */
   history_moved: {
     /** Id of the message that the next one follows; null at the beginning. */
     readonly tip: string | null;
     /** How many messages the path to it has. */
     readonly messageCount: number;
-    /** Id of the user who moved it, where there is one. */
+    /** Id of the user who moved it, if there is one. */
     readonly by?: string;
-    /** The end of the path, where a reader may not have it: those behind a message that was shown before, or as many as a snapshot has. */
+    /** The end of the path, if a reader may lack it: the messages behind one that was shown before, or as many as a snapshot has. */
     readonly messages?: readonly Message[];
-    /** Ids of the messages that follow `tip` already, the oldest first. */
+    /** Ids of the messages that already follow `tip`, the oldest first. */
     readonly replies?: readonly string[];
   };
-  /** What is kept with the session was changed: each field that was, `null` where it was taken away. */
+  /** Fields kept with the session changed. Each changed field is present, `null` if it was removed. */
   session_updated: SessionChanges & {
-    /** Id of the user who changed it, where it was a user. */
+    /** Id of the user who changed it, if it was a user. */
     readonly by?: string;
   };
-  /** A person took over, or the app has control again. What ran or waited has ended just before, and nothing of it comes behind. */
+  /** A person took over, or the app has control again. The active run and the queued ones ended just before, and log nothing after it. */
   control_moved: ControlMove;
   /** The app asks for a person; its run ends with it. */
   hand_off_requested: HandOff;
-  /** A schedule was set, or another one took the place of one of its name. */
+  /** A schedule was set. It replaces the one of the same name. */
   schedule_set: Schedule;
   /** A schedule was taken back. */
   schedule_unset: { readonly id: string; readonly by: string };
-  /** An instant of a schedule: `runId` is the run that it began. */
+  /** A schedule fired. `runId` is the run that it began. */
   schedule_fired: FiredInstant;
-  /** The session was shared. Only those are told who may share it themselves. */
+  /** The session was shared. Only readers who may share it themselves receive this event. */
   grant_added: {
     readonly grantId: string;
     readonly as: GrantRole;
     readonly with: 'user' | 'link';
-    /** Id of the user whom it was shared with. */
+    /** Id of the user that it was shared with. */
     readonly userId?: string;
     readonly hide?: readonly HiddenPart[];
     readonly by: string;
@@ -169,7 +169,7 @@ export interface LoggedEventData {
   };
   /** A grant ended. */
   grant_removed: { readonly grantId: string; readonly by: string; readonly reason: GrantEnd };
-  /** What a person thinks of a message. */
+  /** A person's reaction to a message. */
   reaction: ReactionLogged;
   channel: { readonly channel: string; readonly event: { readonly type: string; readonly payload: unknown } };
   custom: { readonly name: string; readonly payload: unknown };
@@ -191,7 +191,7 @@ export interface TransientEventData {
     readonly defaultApp: string;
     readonly sessions: Readonly<Record<string, SubscriptionInfo>>;
   };
-  /** In-band answer to `subscribe`: what follows for this session starts at `next`. */
+  /** In-band answer to `subscribe`. The session's events after it start at `next`. */
   subscribed: SubscriptionInfo;
   heartbeat: { readonly cursor?: string };
   gap: {
@@ -202,11 +202,11 @@ export interface TransientEventData {
     readonly head: number;
   };
   snapshot: { readonly state: SessionState };
-  /** What has changed in the inbox that is followed, each session as a whole. Its cursor is a place in the order of changes. */
+  /** Changes of the followed inbox, each session as a whole. The cursor is a place in the order of changes. */
   inbox: InboxChange;
-  /** In the place of events that the grant does not show: so many, up to its cursor. At most one between two others. */
+  /** Stands for `count` events up to its cursor that the grant does not show. There is at most one between two shown events. */
   hidden: { readonly count: number };
-  /** Who is in a session that this connection follows and has asked about, or what has changed of that. */
+  /** The people in a session that this connection asked about, or changes of them. */
   presence: PresenceChange;
   /** The credentials of this connection ran out; the stream ends after it. */
   auth_expired: { readonly message: string };

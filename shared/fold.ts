@@ -15,7 +15,7 @@ export interface QueuedMessage {
 /** A confirmation, a question or a client tool's call that nobody has answered yet. */
 export interface PendingQuestion {
   readonly callId: string;
-  /** Absent where a tool was called outside of a run. */
+  /** Absent if a tool was called outside of a run. */
   readonly runId?: string;
   readonly kind: 'confirmation' | 'input';
   readonly name: string;
@@ -23,11 +23,11 @@ export interface PendingQuestion {
   readonly input?: unknown;
   readonly schema?: unknown;
   readonly message?: string;
-  /** Who may decide a confirmation, how many have to, and until when; absent where anybody's one answer does. */
+  /** The policy of a confirmation; absent if anybody's one answer decides. */
   readonly policy?: ApprovalPolicy;
   /** Its votes so far. */
   readonly votes?: readonly Vote[];
-  /** Its `policy.escalateRoles` may vote too. */
+  /** Users with a role of `policy.escalateRoles` may vote too. */
   readonly escalated?: true;
 }
 
@@ -60,18 +60,18 @@ export interface SessionState {
   readonly messageCount: number;
   /** Id of the last message of the path, which the next one follows; null before the first. */
   readonly tip: string | null;
-  /** Ids of the messages that follow the tip already, the oldest first: what was left to go on from here. Absent where there are none. */
+  /** Ids of the messages that already follow the tip, the oldest first: paths that can be taken from here. Absent if there are none. */
   readonly replies?: readonly string[];
   readonly run: ActiveRun | null;
   readonly pending: readonly PendingQuestion[];
   readonly queue: readonly QueuedMessage[];
   readonly closed: boolean;
   readonly title?: string;
-  /** What the host or the user keeps with the session. */
+  /** Metadata that the host or the user keeps with the session. */
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Absent: it is not. */
+  /** Absent if it is not archived. */
   readonly archived?: boolean;
-  /** The person who answers in the place of the app; absent where the app does. */
+  /** The person who answers in place of the app; absent if the app answers. */
   readonly control?: Control;
   /** The app asks for a person, and nobody has taken over yet. */
   readonly handOff?: RequestedHandOff;
@@ -172,7 +172,7 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
       });
     case 'tool_confirmation_result':
     case 'input_result': {
-      // What was not allowed is marked.
+      // A denied call is marked.
       const next =
         'approved' in event && !event.approved
           ? write(state, event, (content) => {
@@ -205,7 +205,7 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
     case 'session_updated':
       return put(state, pick(event, 'title', 'metadata', 'archived'));
     case 'session_closed':
-      // What was deleted is not shown on.
+      // A deleted session shows nothing more.
       if (event.reason === 'deleted') return { ...initialState, cursor: state.cursor, closed: true };
       return { ...state, run: null, queue: [], pending: [], closed: true };
     case 'snapshot':
@@ -216,17 +216,17 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
 }
 
 /**
- * An answer that says nothing is left out of `messages` where it ended well or a person goes on in its place. A message whose run never
- * started is withdrawn, unless a person has taken over.
+ * An empty answer is left out of `messages` if it ended well or a person goes on in its place. A message whose run never started is withdrawn, unless
+ * a person has taken over.
  */
 function endRun(given: SessionState, event: EventOf<'message_end'>): SessionState {
   const { runId, stopReason, message } = event;
   const state = stopReason === 'taken_over' ? take(given, event) : given;
   const run = state.run?.runId === runId ? state.run : null;
-  // The same lists where nothing changes: views compare them by reference.
+  // The same lists if nothing changes: views compare them by reference.
   const others = <T extends OfRun>(list: readonly T[]) =>
     list.some((entry) => entry.runId === runId) ? list.filter((entry) => entry.runId !== runId) : list;
-  // What a person goes on with (`taken_over`, `handed_off`) needs no empty answer either.
+  // An empty answer is not needed when a person goes on in its place (`taken_over`, `handed_off`).
   const isKept = run && (message.content.length > 0 || !/^end|_o/.test(stopReason));
   return {
     ...(isKept ? follow(state, ended(message, run, event)) : state),
@@ -236,7 +236,7 @@ function endRun(given: SessionState, event: EventOf<'message_end'>): SessionStat
   };
 }
 
-/** An answer with how its run came out. */
+/** An answer, with its run's outcome. */
 function ended(message: Message, run: ActiveRun, event: EventOf<'message_end'>): Message {
   const said = pick(event, 'stopReason', 'usage');
   return { runId: run.runId, ...message, ...pick(run, 'app', 'error'), ...said, endedAt: event.ts };
@@ -250,13 +250,13 @@ function take(state: SessionState, { runId }: OfRun): SessionState {
   const next = follow(state, ...(queued.preceding ?? []), queued.message);
   return {
     ...next,
-    // An answer follows what its run was steered with.
+    // An answer follows the messages that steered its run.
     run: run && { ...run, message: placed(next, run.message) },
     queue: queue.filter((entry) => entry !== queued),
   };
 }
 
-/** Puts messages behind the last one. Nobody else says what a message follows. One that is answered again is there already. */
+/** Puts messages behind the last one. Only this function sets a message's parent. A message that is answered again is already there. */
 function follow(state: SessionState, ...added: readonly Message[]): SessionState {
   let next = state;
   for (const message of added) {
@@ -268,20 +268,20 @@ function follow(state: SessionState, ...added: readonly Message[]): SessionState
   return next;
 }
 
-/** Takes over fields that a state may lack: one that is nothing is absent. */
+/** Takes over fields that a state may lack, and drops falsy ones. */
 function put<T extends object>(state: T, fields: { readonly [Name in keyof T]?: unknown }): T {
   const next: Record<string, unknown> = { ...state, ...fields };
   for (const name in fields) if (!next[name]) delete next[name];
   return next as T;
 }
 
-/** A message as one that follows the last. */
+/** A message, placed behind the last one. */
 function placed({ tip, replies }: SessionState, message: Message): Message {
   const versions = replies && { versions: [...replies, message.id] };
   return { parentId: tip, ...withoutPlace(message), ...versions };
 }
 
-/** Shows the path to another message, as far back as it is known. */
+/** Shows the path to another message, as far back as this state knows it. */
 function move(
   state: SessionState,
   { tip, messageCount, messages = [], replies }: EventOf<'history_moved'>,
@@ -309,7 +309,7 @@ interface OfRun {
   readonly runId?: string;
 }
 
-/** Changes the active run, if the event is of that. */
+/** Changes the active run, if the event belongs to it. */
 function inRun(
   state: SessionState,
   event: OfRun,

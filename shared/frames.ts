@@ -20,18 +20,18 @@ export interface RequestFrame {
   readonly params?: unknown;
   /** Chunks of a streaming method that may be sent before `more` allows more. Without it there is no such bound. */
   readonly window?: number | undefined;
-  /** The caller's span (W3C Trace Context), as in the header of a request over HTTP. One that is malformed is none. */
+  /** The caller's span (W3C Trace Context), like the header of an HTTP request. A malformed one is ignored. */
   readonly traceparent?: string | undefined;
 }
 
-/** Allows so many more chunks of a streaming method. */
+/** Allows `count` more chunks of a streaming method. */
 export interface MoreFrame {
   readonly type: 'more';
   readonly id: string;
   readonly count: number;
 }
 
-/** Refreshes the token of the same user; answered by `authenticated`, or by `error` and then the old token goes on. */
+/** Refreshes the token of the same user. The answer is `authenticated`; on `error` the old token stays in use. */
 export interface AuthFrame {
   readonly type: 'auth';
   readonly token: string;
@@ -49,7 +49,7 @@ export interface PingFrame {
   readonly timestamp: number;
 }
 
-/** What a client writes to a socket. */
+/** A frame that a client writes to a socket. */
 export type ClientFrame = ConnectFrame | RequestFrame | MoreFrame | AuthFrame | CancelFrame | PingFrame;
 
 /** The one answer of a request. */
@@ -59,9 +59,9 @@ export type ResponseFrame =
 
 /** One item of a streaming method. */
 export interface StreamItem {
-  /** Absent where only a place is told. */
+  /** Absent if the item tells only a place. */
   readonly data?: unknown;
-  /** The item's place, where the method gives one: what `lastEventId` goes on after. */
+  /** The item's place, if the method gives one. A call with this `lastEventId` goes on after it. */
   readonly eventId?: string;
 }
 
@@ -90,12 +90,12 @@ export interface AuthenticatedFrame {
   readonly authExpiresInMs?: number;
 }
 
-/** A failure of no request: of a frame that cannot be read, or of the connection, which is closed after it. */
+/** A failure outside any request: an unreadable frame, or an error of the connection, which closes after it. */
 export interface ErrorFrame extends ErrorBody {
   readonly type: 'error';
 }
 
-/** What a gateway writes to a socket. */
+/** A frame that a gateway writes to a socket. */
 export type ServerFrame =
   | ResponseFrame
   | ChunkFrame

@@ -8,7 +8,7 @@ export type GuardType = 'role' | 'custom';
 export interface ErrorBody {
   readonly code: string;
   readonly message: string;
-  /** The HTTP status, also where no HTTP is spoken. */
+  /** The HTTP status, also on transports without HTTP. */
   readonly status?: number;
   readonly details?: unknown;
   readonly retryable?: boolean;
@@ -19,14 +19,14 @@ export interface ErrorBody {
   readonly requestId?: string;
 }
 
-/** What a `GatewayError` is made of. What is left out is the error table's. */
+/** The fields of a new `GatewayError`. The error table fills in absent ones. */
 export interface GatewayErrorInit extends Omit<ErrorBody, 'code' | 'message'> {
   readonly code: ErrorCode | (string & {});
   readonly message?: string;
   readonly cause?: unknown;
 }
 
-/** What an error is where its maker does not say. */
+/** The fields of an error that its maker leaves out. */
 export interface ErrorDefaults {
   readonly status: number;
   readonly message: string;
@@ -35,14 +35,14 @@ export interface ErrorDefaults {
   readonly guardType?: GuardType;
 }
 
-// The client's own: its few codes get their texts where they arise, and every other code comes with its fields over the wire.
+// The client's own defaults: its few codes get their texts at the throwing site, and every other code comes with its fields over the wire.
 let defaultsOf = (code: string): ErrorDefaults => ({
   status: 0,
   message: code,
   ...(code === 'NETWORK' && { retryable: true }),
 });
 
-/** Has errors take what they leave out from a table, which is too big for a client's bundle. */
+/** Has errors take absent fields from a table, which is too big for a client's bundle. */
 export function setErrorDefaults(lookUp: (code: string) => ErrorDefaults): void {
   defaultsOf = lookUp;
 }
@@ -64,7 +64,7 @@ export class GatewayError extends Error {
   constructor(init: GatewayErrorInit) {
     const defaults = defaultsOf(init.code);
     super(init.message ?? defaults.message, init);
-    // As whoever handles aborts expects it.
+    // Code that handles aborts expects this name.
     this.name = init.code === 'ABORTED' ? 'AbortError' : 'GatewayError';
     const { code, status = defaults.status } = init;
     Object.assign(this, { code, status }, pick({ ...defaults, ...init }, ...WIRE_FIELDS));
@@ -76,7 +76,7 @@ export class GatewayError extends Error {
     return pick(this as ErrorBody, 'code', 'message', 'status', ...WIRE_FIELDS) as ErrorBody;
   }
 
-  /** Rebuilds an error from its wire form. The status of a response, where there is one, wins. */
+  /** Rebuilds an error from its wire form. The status of a response takes precedence. */
   static fromJSON(body: ErrorBody, status?: number): GatewayError {
     const init = status ? { ...body, status } : body;
     return body.code === 'GUARD_DENIED' ? new GuardError(init) : new GatewayError(init);

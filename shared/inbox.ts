@@ -1,22 +1,22 @@
-/** The name under which connections follow a person's inbox, beside sessions: no session has one like it. */
+/** The name under which connections follow a person's inbox, beside sessions. No session has such a name. */
 export const INBOX = '~inbox';
 
-/** A session as its person's inbox has it. */
+/** A session in its person's inbox. */
 export interface InboxRow {
   readonly sessionId: string;
   readonly app: string;
   readonly title?: string;
-  /** Answers that have ended and messages of others, behind the person's read place, of what is shown. */
+  /** Ended answers and messages of others behind the person's read place, as far as the person sees them. */
   readonly unread: number;
-  /** Whether the app is at work, or will be: a message waits. */
+  /** Whether the app is working, or will be because a message waits. */
   readonly running: boolean;
   /** Questions that nobody has answered yet. */
   readonly waiting: number;
-  /** The conversation is over, or the person may not see it any more: the row goes. */
+  /** The conversation is over, or the person may not see it any more. Remove the row. */
   readonly ended: boolean;
   /** When it was last used, in milliseconds since the epoch. */
   readonly changedAt: number;
-  /** The person's read place; absent where there is none in this conversation. */
+  /** The person's read place; absent if there is none in this conversation. */
   readonly readTo?: string;
 }
 
@@ -29,24 +29,24 @@ export interface InboxTotals {
 /** A page of an inbox, the session that was used last first. */
 export interface InboxPage extends InboxTotals {
   readonly sessions: readonly InboxRow[];
-  /** Asks for the next page; null where there are no more. */
+  /** Asks for the next page; null on the last one. */
   readonly cursor: string | null;
-  /** The place of this page in the order of changes: a stream from here tells of every later one. */
+  /** The place of this page in the order of changes. A stream from here tells every later change. */
   readonly place: string;
 }
 
-/** What has changed in an inbox. */
+/** A change of an inbox. */
 export interface InboxChange extends InboxTotals {
-  /** Each as a whole, the newest state of it. */
+  /** The changed sessions, each as a whole and in its newest state. */
   readonly sessions: readonly InboxRow[];
-  /** These take the place of all that was known: what came before can't be told any more. */
+  /** These rows replace all that was known: the changes before cannot be told any more. */
   readonly reset?: true;
 }
 
-/** A read place as it is after a `read`. */
+/** The read place after a `read`. */
 export interface ReadResult {
   readonly sessionId: string;
-  /** Up to where the person has read, on whichever device. */
+  /** The place up to which the person has read, on any device. */
   readonly readTo: string;
   readonly unread: number;
 }

@@ -1,8 +1,8 @@
 import type { SessionState } from './fold.js';
 
 /**
- * Id of the message that a further one comes behind: the last one that waits, else the answer that is being given, else the last one that is
- * shown; null for none.
+ * Id of the message that a new one follows: the last one in the queue, else the answer in progress, else the last one that is shown. Null if there is
+ * none.
  */
 export function lastMessage({ queue, run, tip }: Pick<SessionState, 'queue' | 'run' | 'tip'>): string | null {
   return queue.at(-1)?.message.id ?? run?.message.id ?? tip;

@@ -1,6 +1,6 @@
 /**
- * As `map`, for what is made for each message or batch. In code that V8 has optimised `map` makes arrays that may have holes: whatever was
- * compiled for arrays without holes and meets one of them is thrown away, and compiled again.
+ * `map` for lists that are made for each message or batch. In optimised code V8's `map` makes arrays that may have holes, which deoptimise all code
+ * that was compiled for arrays without holes.
  */
 export function mapPacked<T, R>(list: readonly T[], make: (item: T) => R): R[] {
   const made: R[] = [];

@@ -1,11 +1,11 @@
 import type { Reaction } from './reactions.js';
 
-/** Bytes of an image, file or audio block: those of an uploaded file, by reference, or inline, base64. */
+/** Bytes of an image, file or audio block: by reference to an uploaded file, or inline as base64. */
 interface Media {
-  /** Of a file that was uploaded (`fileId`) the gateway fills in what it is. */
+  /** The gateway fills it in for an uploaded file (`fileId`). */
   readonly mediaType: string;
   readonly name?: string;
-  /** As `POST /files` answered it. */
+  /** The id that `POST /files` answered. */
   readonly fileId?: string;
   readonly url?: string;
   readonly data?: string;
@@ -16,7 +16,7 @@ export interface TextBlock {
   readonly type: 'text';
   readonly text: string;
 }
-/** What a model thought on its way to the answer. */
+/** A model's reasoning before the answer. */
 export interface ReasoningBlock {
   readonly type: 'reasoning';
   readonly text: string;
@@ -47,11 +47,11 @@ export interface ToolUseBlock {
   readonly callId: string;
   readonly name: string;
   readonly input: unknown;
-  /** Whether the model's provider made the call. No model is shown such a call, or its result, again. */
+  /** Whether the model's provider made the call. Models are not shown such a call, or its result, again. */
   readonly providerExecuted?: boolean;
-  /** Who answered it, if not the app: the user's client. */
+  /** `client`: the user's client answered it, and not the app. */
   readonly runsOn?: 'client';
-  /** Somebody who was asked did not allow it. */
+  /** Somebody who was asked denied it. */
   readonly denied?: true;
 }
 /** The result of a tool call. */
@@ -99,44 +99,44 @@ export type StopReason =
   | 'taken_over'
   | 'handed_off';
 
-/** How the run that wrote an answer ended: whether it is whole, was stopped, failed or was lost. Set by the gateway. */
+/** The outcome of the run that wrote an answer: finished, stopped, failed or lost. Set by the gateway. */
 export interface Outcome {
   readonly runId: string;
   /** The app that answered. */
   readonly app: string;
   readonly stopReason: StopReason;
-  /** Why it failed, as clients may read it. */
+  /** The failure, as clients may read it. */
   readonly error?: { readonly code: string; readonly message: string };
   readonly usage?: Usage;
   /** Milliseconds since the epoch. */
   readonly endedAt: number;
 }
 
-/** Whose message it is. */
+/** The author's role. */
 export type Role = 'user' | 'assistant' | 'system' | 'tool';
 
-/** A message of a session. `createdAt` is milliseconds since the epoch. An answer also says how its run ended, once it has. */
+/** A message of a session. `createdAt` is milliseconds since the epoch. An answer has its run's outcome once the run has ended. */
 export interface Message extends Partial<Outcome> {
   readonly id: string;
   /**
-   * Id of the message before it; null for the first of a conversation. Set by the fold of the session's events; absent while it waits
-   * in the queue, and in the events themselves.
+   * Id of the message before it; null for the first of a conversation. The fold of the session's events sets it. It is absent in the queue and in the
+   * events themselves.
    */
   readonly parentId?: string | null;
   /**
-   * Ids of all messages that follow the same one, this one among them, the oldest first: an edited message and what it was before, an
-   * answer and the answers given instead. Set by the fold; absent where there is no other.
+   * Ids of all messages with the same parent, this one included, the oldest first: versions of an edited message, or answers given instead of each
+   * other. The fold sets it; absent if this is the only one.
    */
   readonly versions?: readonly string[];
   readonly role: Role;
   readonly content: readonly ContentBlock[];
   readonly createdAt: number;
-  /** Id of the user who sent it; set by the gateway in sessions that several users share, and of what an `operator` wrote. */
+  /** Id of the user who sent it. The gateway sets it in sessions that several users share, and on messages of an `operator`. */
   readonly senderId?: string;
   /** Set by the gateway: a person who had control wrote it, in the place of the app. */
   readonly author?: 'operator';
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** What people think of it, one a person. Set by the gateway. */
+  /** People's reactions, one a person. Set by the gateway. */
   readonly reactions?: readonly Reaction[];
 }
 
@@ -148,7 +148,7 @@ export interface MessageInput
   readonly content: string | readonly ContentBlock[];
 }
 
-/** What `send` takes: text, content blocks or a message. */
+/** The message of a `send`: text, content blocks or a message. */
 export type SendInput = string | readonly ContentBlock[] | MessageInput;
 
 /** Token counts of a run, as the app reports them. */
@@ -159,7 +159,7 @@ export interface Usage {
   readonly [name: string]: unknown;
 }
 
-/** A message as the events of a log say it: where it stands among the others is the fold's to say. */
+/** A message as events carry it. Only the fold gives it a place among the others. */
 export function withoutPlace({ parentId: _, versions: __, ...message }: Message): Message {
   return message;
 }

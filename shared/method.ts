@@ -9,7 +9,7 @@ import type {
 import type { Tracked } from './tracked.js';
 import type { Wire } from './wire.js';
 
-/** A span of the caller's: a `SpanContext` of OpenTelemetry. */
+/** A span of the caller: a `SpanContext` of OpenTelemetry. */
 export interface ParentSpan {
   /** 16 bytes, hex. */
   readonly traceId: string;
@@ -19,9 +19,9 @@ export interface ParentSpan {
   readonly traceFlags: number;
 }
 
-/** How something is published. */
+/** Options of `publish`. */
 export interface PublishOptions {
-  /** What kind of event it is. @default 'message' */
+  /** The type of the event. @default 'message' */
   readonly type?: string;
 }
 
@@ -34,7 +34,7 @@ export interface ContextChannels {
   ): Promise<void>;
 }
 
-/** What a handler knows about its call; also returned by `getContext()`. */
+/** The context of a handler's call; also returned by `getContext()`. */
 export interface MethodContext {
   /** Established by authentication alone; null on a gateway without users. */
   readonly user: UserContext | null;
@@ -49,7 +49,7 @@ export interface MethodContext {
   readonly traceId: string;
   /** Names the request: its `X-Request-Id`, or a new one. It is in the log, in the answer and in every error. */
   readonly requestId: string;
-  /** The caller's span, from the same header, to make the call's own span a child of; absent where no header came. */
+  /** The caller's span, from the same header: the parent of the call's own span. Absent without a header. */
   readonly parentSpan?: ParentSpan;
   /** Present when the call names a session. */
   readonly channels?: ContextChannels;
@@ -58,13 +58,13 @@ export interface MethodContext {
     name: Name,
     payload: PayloadAt<RegisteredEvents, Name>,
   ): void;
-  /** Of a caller who was cut off from a stream of `tracked` items: the last id that arrived. From outside, so not to be trusted. */
+  /** The last id that arrived, if the caller was cut off from a stream of `tracked` items. The caller sends it, so do not trust it. */
   readonly lastEventId?: string;
   /** Aborted when the caller goes away or the method's time is up. */
   readonly signal: AbortSignal;
 }
 
-/** A method as callers see it. `~types` exists for the type checker only. */
+/** A method as callers see it. Only the type checker uses `~types`. */
 export interface Method<Params, Result> {
   readonly '~kind': 'method';
   readonly '~types'?: { readonly params: Params; readonly result: Result };
@@ -86,7 +86,7 @@ export interface MethodTree {
 /** The methods of a gateway's configuration. */
 export type MethodsConfig = MethodTree;
 
-/** A client is typed by a gateway, an Express router of one, a method tree or a generated contract. */
+/** The methods of a client's type argument: a gateway, its Express router, a method tree or a generated contract. */
 export type MethodTreeOf<Source> = Source extends { readonly '~contract': { readonly methods: infer Tree } }
   ? Tree
   : Source;
@@ -150,10 +150,10 @@ type ResultOf<Return> = Return extends AsyncIterable<infer Item> ? Wire<ItemOf<I
 
 export type ResultAt<Tree, Path extends string> = ResultOf<ReturnOf<MethodAt<Tree, Path>>>;
 
-/** What a caller passes: the schema's input side, before defaults and transforms. */
+/** The params that a caller passes: the schema's input side, before defaults and transforms. */
 export type MethodParams<Source, Path extends string> = ParamsOf<MethodAt<MethodTreeOf<Source>, Path>>;
 
-/** What a caller gets after the wire: the value, or each item of a streaming method. */
+/** The result that a caller receives over the wire: the value, or each item of a streaming method. */
 export type MethodResult<Source, Path extends string> = ResultAt<MethodTreeOf<Source>, Path>;
 
 /** Stands in for the parameters when `invoke` is used on a streaming method, or `stream` on any other. */
@@ -170,13 +170,13 @@ export interface CallOptions {
 
 /** Further options of a call of a streaming method. */
 export interface StreamOptions {
-  /** Goes on with a stream of `tracked` items after the one of this id, as after a reload. */
+  /** Goes on with a stream of `tracked` items after the item of this id, for example after a reload. */
   readonly lastEventId?: string | undefined;
 }
 
 /** The items of a streaming method. */
 export interface MethodItems<Item> extends AsyncIterableIterator<Item> {
-  /** The id of the last item that was taken, where the method gives its items ids. */
+  /** The id of the last item that was taken, if the method gives its items ids. */
   readonly lastEventId: string | undefined;
 }
 

@@ -9,8 +9,8 @@ export function encodeLine(value: unknown): string {
 }
 
 /**
- * Splits a byte stream into lines. Characters may be cut anywhere; a line is decoded only when it is whole, and its bytes are
- * counted before its newline arrives. What it holds is about as large as what came, however small its pieces were.
+ * Splits a byte stream into lines. Characters may be cut anywhere; a line is decoded once it is whole, and its bytes are counted before its newline
+ * arrives. Memory stays near the size of the received bytes, however small the pieces were.
  */
 export class LineDecoder {
   /** Longest line, in bytes without its newline. */
@@ -24,7 +24,7 @@ export class LineDecoder {
   }
 
   /**
-   * Takes the next bytes and yields the lines they complete, without newline; empty lines are passed over.
+   * Takes the next bytes and yields the lines that they complete, without newlines and empty lines.
    *
    * @throws GatewayError `PAYLOAD_TOO_LARGE` for a line over the bound, `INVALID_REQUEST` for bytes that are not UTF-8.
    */

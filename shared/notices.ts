@@ -1,8 +1,8 @@
 import type { StopReason } from './messages.js';
 
 /**
- * What people and systems are told of that left: a run has ended, a question waits, a schedule has fired, somebody has taken over, the app
- * asks for a person, or what a host says itself.
+ * The kinds of notices for people and systems that are away: a run has ended, a question waits, a schedule has fired, somebody has taken over, the
+ * app asks for a person, or the host has a message of its own.
  */
 export type NoticeKind =
   | 'run_ended'
@@ -12,15 +12,15 @@ export type NoticeKind =
   | 'hand_off'
   | 'custom';
 
-/** Something to be told to somebody who is not there. */
+/** A notice for somebody who is away. */
 export interface Notice {
-  /** The same each time it is told, and no other notice's: whoever gets it twice knows it by this. */
+  /** The notice's own id, equal each time it is told, so that receivers can drop a repetition. */
   readonly id: string;
   readonly kind: NoticeKind;
   /** Canonical key of the session. */
   readonly sessionId: string;
   readonly app: string;
-  /** Id of the user who is told: whose run or session it is. Absent where nobody is known. */
+  /** Id of the receiver, whose run or session it is. Absent if nobody is known. */
   readonly userId?: string;
   readonly runId?: string;
   /** The question that waits (`input_required`). */
@@ -31,33 +31,33 @@ export interface Notice {
   readonly schedule?: { readonly id: string; readonly instant: number };
   /** Id of the user who has taken over (`taken_over`). */
   readonly by?: string;
-  /** Roles of those who are asked (`hand_off`); absent for everybody who may take over. */
+  /** Roles that are asked (`hand_off`); absent if everybody who may take over is asked. */
   readonly roles?: readonly string[];
-  /** What a host says (`custom`). */
+  /** The host's text (`custom`). */
   readonly title?: string;
   readonly body?: string;
   readonly data?: unknown;
   /** When it happened, in milliseconds since the epoch. */
   readonly at: number;
-  /** The place of what it tells of in the session's log; absent for `custom`. */
+  /** The place in the session's log that it is about; absent for `custom`. */
   readonly cursor?: string;
 }
 
-/** What a host tells somebody of a session itself. */
+/** A host's own notice about a session. */
 export interface CustomNotice {
-  /** Its own in its session: told twice under it, it is told once, while it waits. @default a new one */
+  /** The notice's id in its session. While one with this id waits, another is not told. @default a new one */
   readonly id?: string | undefined;
   readonly title: string;
   readonly body?: string | undefined;
-  /** JSON. All of it together takes at most 4,096 characters. */
+  /** JSON. All fields together take at most 4,096 characters. */
   readonly data?: unknown;
 }
 
-/** A notice as it is told. */
+/** A notice as it is delivered. */
 export interface ToldNotice extends Notice {
-  /** A page that shows the session, as the gateway's `notify.url` says. */
+  /** A page that shows the session, made by the gateway's `notify.url`. */
   readonly url?: string;
-  /** The text of the answer that has ended, the name of what is asked, or a reason, where content is asked for. */
+  /** The text of the ended answer, the name of the question, or a reason, if content is asked for. */
   readonly text?: string;
 }
 
@@ -69,9 +69,9 @@ export interface WebhookBody {
   readonly data: ToldNotice;
 }
 
-/** What a push tells a service worker. */
+/** The payload of a push to a service worker. */
 export interface PushBody {
-  /** Of the notice: a notification of the same one takes its place. */
+  /** The notice's id. Its notification replaces an earlier one of the same id. */
   readonly id: string;
   readonly kind: NoticeKind;
   readonly sessionId: string;
@@ -86,16 +86,16 @@ export interface PushTarget {
   readonly keys: { readonly p256dh: string; readonly auth: string };
 }
 
-/** Subscribes browsers of the caller's to pushes, and takes them back; without either it only asks. */
+/** Adds or removes a push subscription of the caller's browsers. Without either field it only reads. */
 export interface PushParams {
   readonly add?: PushTarget | undefined;
-  /** The endpoint of a subscription. One that there is not is nothing to do. */
+  /** The endpoint of a subscription. An unknown one is ignored. */
   readonly remove?: string | undefined;
 }
 
-/** What there is of pushes. */
+/** The caller's push subscriptions. */
 export interface PushResult {
-  /** The key that a browser subscribes with (`applicationServerKey`); null where the gateway sends no pushes. */
+  /** The key that a browser subscribes with (`applicationServerKey`); null if the gateway sends no pushes. */
   readonly publicKey: string | null;
   /** How many subscriptions the caller has. */
   readonly subscriptions: number;

@@ -9,7 +9,7 @@ import type { PresenceMember, PresenceState } from './presence.js';
 import type { ReactionGiven } from './reactions.js';
 import type { Schedule, ScheduleParams } from './schedules.js';
 
-/** Where a subscription without a cursor starts. `run`: the start of the active run, else now. */
+/** The start of a subscription without a cursor. `run`: the start of the active run, else now. */
 export type From = 'now' | 'run' | 'earliest' | 'snapshot';
 
 /** A session to follow, from a cursor or another start. */
@@ -20,62 +20,62 @@ export interface SubscribeTarget {
   readonly from?: From | undefined;
 }
 
-/** A file that was uploaded. */
+/** An uploaded file. */
 export interface UploadedFile {
-  /** For the blocks of messages. The same bytes of the same user, under the same name and type, have the same. */
+  /** The file's id for message blocks. Equal for the same bytes of the same user, under the same name and type. */
   readonly fileId: string;
-  /** Where it is read, relative to the address that it was uploaded to. */
+  /** Its URL, relative to the address that it was uploaded to. */
   readonly url: string;
   readonly name?: string;
-  /** What its bytes say that it is. */
+  /** The media type, found from the bytes. */
   readonly mediaType: string;
   /** In bytes. */
   readonly size: number;
-  /** Of the bytes, hex. */
+  /** SHA-256 of the bytes, hex. */
   readonly sha256: string;
 }
 
-/** What `send` takes: either `message` or `messages`. */
+/** Parameters of `send`: either `message` or `messages`. */
 export interface SendParams {
   readonly sessionId: string;
   readonly message?: SendInput | undefined;
-  /** Several messages at once: the last is answered, the others come before it in the history. */
+  /** Several messages at once. The last is answered; the others come before it in the history. */
   readonly messages?: readonly SendInput[] | undefined;
   /** Starts at most one run, for 24 hours at least. 1 to 256 printable ASCII characters. */
   readonly idempotencyKey?: string | undefined;
   /** @default 'queue' */
   readonly onBusy?: OnBusy | undefined;
-  /** Id of the message that it is to follow, null for the beginning: the conversation goes on from there. @default the last one */
+  /** Id of the new message's parent, null for the beginning. The conversation goes on from there. @default the last one */
   readonly parent?: string | null | undefined;
-  /** Id of the message that it takes the place of, as an edited one does: it follows what that followed. Only of one that is shown. */
+  /** Id of the message that this one replaces (an edit). The new message gets the same parent. The old one must be on the current path. */
   readonly replaces?: string | undefined;
-  /** Reaches the app as `turn.metadata`; untrusted. */
+  /** The app sees it as `turn.metadata`. Untrusted. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  /** Tools that the sender answers itself; the app sees them as `turn.clientTools`. Clients need the gateway's leave. */
+  /** Tools that the sender answers itself. The app sees them as `turn.clientTools`. Clients need the gateway's leave. */
   readonly clientTools?: readonly ClientTool[] | undefined;
-  /** What the sender asks of the model; the app sees it as `turn.parameters`. Clients need the gateway's leave. */
+  /** The sender's wishes to the model. The app sees them as `turn.parameters`. Clients need the gateway's leave. */
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What `regenerate` takes. */
+/** Parameters of `regenerate`. */
 export interface RegenerateParams
   extends Pick<SendParams, 'sessionId' | 'idempotencyKey' | 'metadata' | 'clientTools' | 'parameters'> {
-  /** Id of an answer that is shown, or of the message that is to be answered again. @default the last message of a user */
+  /** Id of a shown answer, or of the message to answer again. @default the last message of a user */
   readonly messageId?: string | undefined;
 }
 
-/** A message that is imported: as it was exported, or as somebody else wrote it. Only `content` is required. */
+/** An imported message, exported from here or written elsewhere. Only `content` is required. */
 export interface ImportedMessage extends Partial<Omit<Message, 'content'>> {
   readonly content: string | readonly ContentBlock[];
 }
 
-/** What messages that are imported look like: this gateway's own, AI SDK `UIMessage`s, or those of OpenAI chat completions. */
+/** The format of imported messages: this gateway's own, AI SDK `UIMessage`s, or those of OpenAI chat completions. */
 export type ImportFormat = 'messages' | 'ui' | 'openai';
 
-/** What `import` takes. */
+/** Parameters of `import`. */
 export interface ImportParams {
   readonly sessionId: string;
-  /** In their order, the oldest first. */
+  /** The messages, the oldest first. */
   readonly messages: readonly unknown[];
   /** @default 'messages' */
   readonly format?: ImportFormat | undefined;
@@ -83,10 +83,10 @@ export interface ImportParams {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What `export` streams: the messages that the conversation shows, or the events that are kept of it, the oldest first. */
+/** The items of an `export`, the oldest first: the shown messages, the kept events, or the schedules. */
 export type ExportedKind = 'messages' | 'events' | 'schedules';
 
-/** Where a conversation stands that was moved or begun. */
+/** The end of a conversation that was moved or begun. */
 export interface HistoryPlace {
   /** Id of its last message; null for an empty one. */
   readonly tip: string | null;
@@ -100,11 +100,11 @@ export interface ClientTool {
   readonly description?: string | undefined;
   /** JSON Schema of the input. */
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
-  /** Whether the model has to keep to the schema exactly, where its provider can have it do so. */
+  /** Whether the model must keep to the schema exactly, if its provider can enforce it. */
   readonly strict?: boolean | undefined;
 }
 
-/** What `update` takes. */
+/** Parameters of `update`. */
 export interface UpdateParams extends SessionChanges {
   readonly sessionId: string;
 }
@@ -130,18 +130,18 @@ export interface RunResult {
   readonly cursor: string;
 }
 
-/** What a run is doing: `waiting` is for a person. */
+/** The state of a run; `waiting` is for a person. */
 export type RunState = 'queued' | 'running' | 'waiting' | 'ended';
 
-/** A run, whoever began it and whenever: it is known for 24 hours after its end at least. */
+/** A run, no matter what began it. It is known for at least 24 hours after its end. */
 export interface RunInfo {
   readonly runId: string;
   /** The session it belongs to. */
   readonly sessionId: string;
   readonly state: RunState;
-  /** The place just before its `message_accepted`: its events come behind it. */
+  /** The place just before its `message_accepted`. Its events follow it. */
   readonly cursor: string;
-  /** Once it has ended. */
+  /** The result, once the run has ended. */
   readonly result?: RunResult | undefined;
 }
 
@@ -159,20 +159,20 @@ export interface SessionSummary {
   readonly app: string;
   readonly status: SessionStatus;
   readonly title?: string | undefined;
-  /** The beginning of the last message that has text, in one line of 160 characters at most. */
+  /** The first 160 characters of the last message that has text, in one line. */
   readonly preview?: string | undefined;
-  /** Messages of the path that is shown. */
+  /** Number of messages of the current path. */
   readonly messageCount: number;
   /** Questions that nobody has answered yet. */
   readonly pending: number;
   readonly archived: boolean;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  /** The session that it began as a copy of, and the last message that it has from there. */
+  /** The session that it was copied from, and the last message that was copied. */
   readonly forkedFrom?: { readonly sessionId: string; readonly messageId: string | null } | undefined;
-  /** How it is reached, where it is somebody else's. */
+  /** The grant that reaches it, if it is somebody else's. */
   readonly sharedBy?: SharedBy | undefined;
   readonly createdAt: number;
-  /** When it was last used: something was sent, answered, asked or moved. */
+  /** The time of its last use: a send, an answer, a question or a move. */
   readonly updatedAt: number;
 }
 
@@ -182,9 +182,9 @@ export interface AppSummary {
   readonly description?: string | undefined;
   readonly isDefault: boolean;
   readonly tools: readonly ToolSummary[];
-  /** The data blocks that it declares, with what it says in them; others may come too. */
+  /** The data blocks that it declares, with their schemas; others may come too. */
   readonly data?: readonly PayloadSummary[] | undefined;
-  /** The questions that it declares, with what answers them; others may come too. */
+  /** The questions that it declares, with the schemas of their answers; others may come too. */
   readonly questions?: readonly PayloadSummary[] | undefined;
 }
 
@@ -192,12 +192,12 @@ export interface AppSummary {
 export interface ToolSummary {
   readonly name: string;
   readonly description?: string | undefined;
-  /** JSON Schema of what it is called with; absent without a schema or where it cannot be converted (`problem` says why). */
+  /** JSON Schema of the input; absent without a schema, or if it cannot be converted (`problem` says why). */
   readonly input?: unknown;
   readonly problem?: string | undefined;
 }
 
-/** What `status` says of a session. */
+/** The `status` of a session. */
 export interface SessionStatusResult {
   readonly sessionId: string;
   readonly app: string;
@@ -210,7 +210,7 @@ export interface SessionStatusResult {
   readonly cursor: string;
 }
 
-/** What `status` says of the gateway itself. */
+/** The `status` of the gateway itself. */
 export interface GatewayStatus {
   readonly gatewayId: string;
   readonly protocol: { readonly min: number; readonly max: number };
@@ -224,20 +224,20 @@ export interface MethodSummary {
   readonly description?: string | undefined;
   readonly roles?: readonly string[] | undefined;
   readonly stream: boolean;
-  /** JSON Schema of the caller's side; null without a schema or where it cannot be converted (`problem` says why). */
+  /** JSON Schema of the caller's side; null without a schema, or if it cannot be converted (`problem` says why). */
   readonly params: unknown;
-  /** Whether `params` may be left out, which its schema has no word for. */
+  /** Whether `params` may be left out, which JSON Schema cannot express. */
   readonly paramsOptional?: boolean | undefined;
   readonly result: unknown;
   readonly problem?: string | undefined;
 }
 
-/** A document in a format of others, which says itself how it is to be read. */
+/** A document in a standard format, such as OpenAPI. */
 export type ApiDocument = Readonly<Record<string, unknown>>;
 /** A declared channel or custom event as the catalogue lists it. */
 export interface PayloadSummary {
   readonly name: string;
-  /** JSON Schema of what is published; null where it cannot be converted (`problem` says why). */
+  /** JSON Schema of the payload; null if it cannot be converted (`problem` says why). */
   readonly payload: unknown;
   readonly problem?: string | undefined;
 }
@@ -249,9 +249,9 @@ export interface OperationTypes {
   move: {
     params: {
       readonly sessionId: string;
-      /** Id of the message that the conversation is to end at; null for the beginning. Either this or `version`. */
+      /** Id of the message that the conversation is to end at; null for the beginning. Give either this or `version`. */
       readonly tip?: string | null | undefined;
-      /** Id of a version of a message: the conversation goes on from that as it did last. */
+      /** Id of a version of a message. The conversation goes on from its last tip behind that version. */
       readonly version?: string | undefined;
     };
     result: HistoryPlace;
@@ -304,7 +304,7 @@ export interface OperationTypes {
   };
   schedules: {
     params: { readonly sessionId: string };
-    /** In the order in which they fire next. */
+    /** The schedules, in the order in which they fire next. */
     result: { readonly schedules: readonly Schedule[] };
   };
   read: {
@@ -327,14 +327,14 @@ export interface OperationTypes {
   };
   grants: {
     params: { readonly sessionId: string };
-    /** The oldest first. */
+    /** The grants, the oldest first. */
     result: { readonly grants: readonly Grant[] };
   };
   'take-over': {
     params: {
       readonly sessionId: string;
       readonly reason?: string | undefined;
-      /** After so many milliseconds control falls back to the app. @default it does not */
+      /** Milliseconds after which control falls back to the app. @default it does not */
       readonly untilMs?: number | undefined;
     };
     result: { readonly control: Control };
@@ -343,7 +343,7 @@ export interface OperationTypes {
     params: {
       readonly sessionId: string;
       readonly note?: string | undefined;
-      /** Whether the app is to answer the last message, where nobody has. @default false */
+      /** Whether the app must answer the last message, if nobody has. @default false */
       readonly answer?: boolean | undefined;
     };
     /** `runId` is the run that answers it. */
@@ -359,14 +359,14 @@ export interface OperationTypes {
   presence: {
     params: {
       readonly sessionId: string;
-      /** Of a connection that follows the session, as `connected` says it: what it is told, and how long this one is there. */
+      /** Id of a connection that follows the session, as its `connected` event has it. It receives changes, and its end ends this presence. */
       readonly connectionId: string;
-      /** `gone` is told no more either. @default who asks is told who is there, and is not there */
+      /** `gone` also ends the caller's presence events. @default the caller receives them without being present */
       readonly state?: PresenceState | 'gone' | undefined;
-      /** What the page says of who uses it; JSON. */
+      /** The page's data about its user; JSON. */
       readonly data?: unknown;
     };
-    /** `id` names who asks among them. */
+    /** `id` names the caller among the members. */
     result: { readonly id: string; readonly members: readonly PresenceMember[] };
   };
   abort: {
@@ -385,7 +385,7 @@ export interface OperationTypes {
       readonly approved?: boolean | undefined;
       readonly reason?: string | undefined;
       readonly input?: unknown;
-      /** The `inputHash` of the question's policy: what the person has seen. Another one is refused. */
+      /** The `inputHash` of the question's policy that the person has seen. A different hash is refused. */
       readonly inputHash?: string | undefined;
       readonly output?: unknown;
     };
@@ -413,12 +413,12 @@ export interface OperationTypes {
     params: {
       readonly limit?: number | undefined;
       readonly before?: string | undefined;
-      /** Those that are archived, or those that are not. @default false */
+      /** Lists archived sessions, or those that are not archived. @default false */
       readonly archived?: boolean | undefined;
       readonly status?: SessionStatus | undefined;
-      /** A part of the title, in capitals or not. */
+      /** A part of the title, in any case. */
       readonly query?: string | undefined;
-      /** Those that others share with the caller, instead of its own. @default false */
+      /** Lists the sessions that others share with the caller, instead of its own. @default false */
       readonly shared?: boolean | undefined;
     };
     result: { readonly sessions: readonly SessionSummary[]; readonly cursor: string | null };

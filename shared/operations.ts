@@ -14,7 +14,7 @@ export const OPERATIONS = {
 /** The name of an operation, the same on every transport. */
 export type OperationName = keyof typeof OPERATIONS;
 
-/** An operation that begins a run, which its answer may follow. */
+/** An operation that begins a run. Its response may follow the run. */
 export type RunOperation = CallOf<'run'>;
 
 /** Whether an operation begins a run. */
@@ -25,7 +25,7 @@ export function beginsRun(name: string): name is RunOperation {
 /** The operations that begin a run. */
 export const RUN_OPERATIONS: readonly RunOperation[] = Object.keys(OPERATIONS).filter(beginsRun);
 
-/** Whether an operation counts as a read: it changes nothing and costs something. `export` is counted when it is opened. */
+/** Whether an operation counts as a read: it changes nothing, yet costs something. `export` is counted when it opens. */
 export function isRead(name: OperationName): boolean {
   return name !== 'export' && (OPERATIONS[name].http === 'GET' || isCall(name, 'read'));
 }

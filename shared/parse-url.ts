@@ -1,6 +1,5 @@
 /**
- * The URL that a text is, or null. In place of `URL.canParse`, which refuses letters such as "ü" on Node 20 once it was called often
- * enough to be compiled.
+ * Parses a text as a URL; null if it is none. Replaces `URL.canParse`, which on Node 20, once compiled, refuses letters such as "ü".
  */
 export function parseUrl(text: string): URL | null {
   try {

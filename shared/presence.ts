@@ -1,23 +1,23 @@
-/** What somebody in a session is doing. */
+/** The activity of somebody in a session. */
 export type PresenceState = 'here' | 'typing';
 
-/** Somebody who has a session open: one of each connection that said so. */
+/** Somebody who has a session open. Each connection that announced itself counts as one. */
 export interface PresenceMember {
-  /** Names this one among all of the session. */
+  /** Names this member among all members of the session. */
   readonly id: string;
   /** Id of the user. */
   readonly userId: string;
   readonly state: PresenceState;
-  /** What their page says of them. */
+  /** The page's data about its user. */
   readonly data?: unknown;
 }
 
-/** What is told of who is there. */
+/** A change of the people in a session. */
 export interface PresenceChange {
-  /** Those who came or do something else; all who are there, with `whole`. */
+  /** The members who came or changed; all members with `whole`. */
   readonly members: readonly PresenceMember[];
-  /** Ids of those who left. */
+  /** Ids of the members who left. */
   readonly gone?: readonly string[];
-  /** Nobody else is there. */
+  /** `members` is the whole list. */
   readonly whole?: true;
 }

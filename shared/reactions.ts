@@ -1,4 +1,4 @@
-/** What a person thinks of a message. */
+/** A person's reaction to a message. */
 export interface Reaction {
   /** Id of the user. */
   readonly by: string;
@@ -9,17 +9,17 @@ export interface Reaction {
   readonly at: number;
 }
 
-/** A reaction that is given, or taken back. */
+/** A reaction that is given or taken back. */
 export interface ReactionGiven {
   readonly messageId: string;
   readonly by: string;
-  /** In the place of what the same person thought before; null takes it back. */
+  /** Replaces the same person's earlier reaction; null takes it back. */
   readonly value: string | null;
   readonly comment?: string;
 }
 
-/** The same, as the log says it. */
+/** The same as the log has it. */
 export interface ReactionLogged extends ReactionGiven {
-  /** All that the message has from here on. */
+  /** All reactions of the message from here on. */
   readonly reactions: readonly Reaction[];
 }

@@ -2,15 +2,15 @@ import type { GatewayEvent } from './events.js';
 import type { PendingQuestion } from './fold.js';
 import type { ContentBlock, Message, ResourceBlock, ToolUseBlock } from './messages.js';
 
-/** Content that no event of an answer says. */
+/** Content of an answer that has no event. */
 export type UnsaidBlock = MediaBlock | ResourceBlock;
 
 type MediaBlock = Extract<ContentBlock, { readonly type: 'image' | 'file' | 'audio' }>;
 
-/** What an answer holds: as an event that would have said it, or as it is where none could. */
+/** A part of an answer: the event that would have told it, or the block itself if there is no such event. */
 export type Said = { readonly event: GatewayEvent } | { readonly block: UnsaidBlock };
 
-/** An answer as the events that would have made it, each block by one of them. The end comes last, once it has ended. */
+/** An answer as the events that would have made it, one for each block. The end comes last, if it has ended. */
 export function saidIn(message: Message, runId: string): Said[] {
   const envelope = { sessionId: '', cursor: undefined as unknown as string, ts: message.createdAt, runId };
   const { app = '', stopReason, error, usage } = message;
@@ -47,7 +47,7 @@ function sayBlock(block: ContentBlock, index: number, envelope: Envelope): Said[
       const { denied: _, ...call } = block;
       const { callId, name, input } = block;
       const said: Said[] = [{ event: { ...envelope, ...call } }];
-      // That it is in an answer tells that its client was asked.
+      // A client's call in an answer implies that the client was asked.
       if (block.runsOn === 'client')
         said.push({ event: { type: 'input_required', ...envelope, callId, name, payload: input } });
       return said;
@@ -62,7 +62,7 @@ function sayBlock(block: ContentBlock, index: number, envelope: Envelope): Said[
 
 const DENIED = 'Denied: ';
 
-/** An answer keeps the reason in the result of the call alone. */
+/** The reason of a denial is kept only in the call's result. */
 function refusal(
   { callId, name }: ToolUseBlock,
   content: readonly ContentBlock[],
@@ -75,13 +75,13 @@ function refusal(
   return { type: 'tool_confirmation_result', ...envelope, callId, name, approved: false, by: '', ...why };
 }
 
-/** Where the bytes of a block are: an uploaded file's below the gateway. */
+/** The URL of a block's bytes. An uploaded file has one below the gateway. */
 export function urlOf({ mediaType, url, fileId, data = '' }: MediaBlock): string {
   if (url !== undefined) return url;
   return fileId === undefined ? `data:${mediaType};base64,${data}` : `files/${fileId}`;
 }
 
-/** A question that is open, as the event that put it. All that are open at once are one batch. */
+/** An open question, as the event that asked it. All questions that are open at once form one batch. */
 export function asking(question: PendingQuestion): GatewayEvent {
   const { callId, runId, kind, name, input, schema, message, policy } = question;
   const base = { sessionId: '', cursor: undefined as unknown as string, ts: 0, callId, name, batch: 'open' };

@@ -1,29 +1,29 @@
-/** What becomes of the instants that passed while no gateway lived, or none could be reached. */
+/** The treatment of instants that passed while no gateway was up or could reach the store. */
 export type MissedPolicy = 'once' | 'all' | 'skip';
 
-/** When a schedule fires: once, or again and again. */
+/** The times of a schedule: once, or repeated. */
 export interface ScheduleTimes {
-  /** Once, at this time, in milliseconds since the epoch. Either this or `every`. */
+  /** Fires once at this time, in milliseconds since the epoch. Give either this or `every`. */
   readonly at?: number | undefined;
-  /** A cron expression of five or six fields (the sixth, first, is seconds), or a number of milliseconds from when it was set on. */
+  /** A cron expression of five or six fields (the sixth, first, is seconds), or a number of milliseconds, counted from when it was set. */
   readonly every?: string | { readonly ms: number } | undefined;
   /** IANA name of the time zone that a cron expression is read in. @default 'UTC' */
   readonly zone?: string | undefined;
   /**
-   * `once`: of all instants that were missed the last one fires, and says how many were. `all`: each fires, the last 24 at most. `skip`:
-   * none does; that it was skipped is logged.
+   * `once`: the last missed instant fires, and says how many were missed. `all`: each fires, the last 24 at most. `skip`: none fires, and the log
+   * says so.
    *
    * @default 'once'
    */
   readonly missed?: MissedPolicy | undefined;
 }
 
-/** A schedule as it is set. */
+/** Parameters of a new schedule. */
 export interface ScheduleParams extends ScheduleTimes {
   readonly sessionId: string;
-  /** Its name in its session; one of the same name takes its place. @default a new one */
+  /** Its name in its session. A new schedule replaces the one of the same name. @default a new one */
   readonly id?: string | undefined;
-  /** What is sent each time. */
+  /** The text of the message that is sent each time. */
   readonly message: string;
 }
 
@@ -35,7 +35,7 @@ export interface Schedule {
   readonly every?: string | { readonly ms: number };
   readonly zone?: string;
   readonly missed: MissedPolicy;
-  /** Id of the user who set it: its runs are that user's. */
+  /** Id of the user who set it. Its runs belong to this user. */
   readonly by: string;
   /** When it was set, in milliseconds since the epoch. */
   readonly setAt: number;
@@ -43,23 +43,23 @@ export interface Schedule {
   readonly nextAt: number;
 }
 
-/** Why an instant has no run: too late, the session's queue was full, or a person had control. */
+/** Reason why an instant has no run: too late, the session's queue was full, or a person had control. */
 export type SkipReason = 'missed' | 'busy' | 'taken_over';
 
-/** What the log says of an instant of a schedule. */
+/** The log's record of an instant of a schedule. */
 export interface FiredInstant {
   readonly id: string;
-  /** When it was to be, in milliseconds since the epoch. */
+  /** The planned time, in milliseconds since the epoch. */
   readonly instant: number;
-  /** Absent where it has a run, which the event names. */
+  /** Absent if it has a run, which the event names. */
   readonly skipped?: SkipReason;
-  /** How many instants before it are accounted for with it. */
+  /** How many earlier instants this one also accounts for. */
   readonly missed?: number;
-  /** When it fires next; null where that was the last time. */
+  /** The next time it fires, in milliseconds since the epoch; null if this was the last. */
   readonly nextAt: number | null;
 }
 
-/** What began a run, where nobody sent its message. */
+/** The cause of a run whose message nobody sent. */
 export interface ScheduleTrigger {
   readonly type: 'schedule';
   readonly id: string;

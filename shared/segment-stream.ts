@@ -6,21 +6,21 @@ import { type AskingEvent, type Piece, Segmenter } from './segments.js';
 
 /** Tells a run's events in the frames of a protocol: a fold without clock or chance. */
 export interface SegmentWriter<Frame> {
-  /** @param settled Of a question: it is open no more, and nobody is to be asked. The frames are as many. */
+  /** @param settled For a question: it is no longer open, so that nobody is asked. The number of frames stays the same. */
   take(event: GatewayEvent, settled: boolean): readonly Frame[];
-  /** Content that no event says. */
+  /** Content that has no event. */
   block(block: UnsaidBlock): readonly Frame[];
-  /** The segment ends at a question. @param cursor Place of that */
+  /** The segment ends at a question. @param cursor Place of the question */
   pause(cursor: string | undefined): readonly Frame[];
   /** The next segment begins. */
   resume(): readonly Frame[];
-  /** Goes on behind a question that was answered, where another segment would begin. */
+  /** Goes on behind an answered question, at the place of a new segment. */
   pass(): readonly Frame[];
-  /** Whether the client is asked this, so that the segment ends. @default it is */
+  /** Whether the client is asked this question, so that the segment ends. @default it is */
   asks?(event: AskingEvent): boolean;
 }
 
-/** What of a run is told: one of its segments, or all of it up to a question that is open. */
+/** The told part of a run: one of its segments by index, or all of it up to an open question. */
 export type Told = number | 'whole';
 
 /** A run, or one of its segments, as the frames of a protocol. Frame number N is the same for every reader. */
@@ -41,7 +41,7 @@ export class SegmentStream<Frame> {
     this.#segments = new Segmenter(runId, { through: told === 'whole', asks });
   }
 
-  /** Whether all is told. */
+  /** Whether everything was told. */
   get over(): boolean {
     return this.#over;
   }
@@ -51,12 +51,12 @@ export class SegmentStream<Frame> {
     return this.#ended;
   }
 
-  /** Whether it has come to where what it tells begins. */
+  /** Whether the told part has begun. */
   get begun(): boolean {
     return this.#isTold;
   }
 
-  /** Whether it has to know if there is anything behind the last event. */
+  /** Whether it must learn whether another event follows the last one. */
   get asking(): boolean {
     return !this.#over && this.#segments.asking;
   }
@@ -66,12 +66,12 @@ export class SegmentStream<Frame> {
     return this.#tell(this.#segments.take(event));
   }
 
-  /** There is nothing behind the last event yet. */
+  /** Tells it that nothing follows the last event yet. */
   head(): Frame[] {
     return this.#tell(this.#segments.head());
   }
 
-  /** Begins in the middle of the run, with what a snapshot has of it: each block is one delta then. Null where it has nothing of it. */
+  /** Begins in the middle of the run, from a snapshot: each block becomes one delta. Null if the snapshot has nothing of the run. */
   begin({ run, pending, messages }: SessionState): Frame[] | null {
     const runId = this.#runId;
     const isOpen = run?.runId === runId;
@@ -82,7 +82,7 @@ export class SegmentStream<Frame> {
     return [...frames, ...asked.flatMap((question) => this.take(asking(question)))];
   }
 
-  /** An answer as it is in a history, each block as one piece. Told without questions: what is open still is asked behind it. */
+  /** Tells an answer from its history, each block as one piece. Questions are left out; open ones are asked behind it. */
   say(answer: Message): Frame[] {
     return saidIn(answer, this.#runId).flatMap((said) => this.#said(said));
   }

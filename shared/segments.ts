@@ -1,23 +1,22 @@
 import type { EventOf, GatewayEvent } from './events.js';
 
 /**
- * A piece of a run as protocols tell it whose answers end where their client has to act: an event, or the place behind questions that were
- * put together, where such an answer pauses.
+ * A piece of a run, for protocols whose answers end where the client must act: an event, or the pause behind questions that were asked together.
  */
 export type Piece =
   | {
       readonly type: 'event';
       readonly event: GatewayEvent;
-      /** Of a question: whether it is known to be open no more. */
+      /** For a question: whether it is known to be no longer open. */
       readonly settled: boolean;
     }
   | {
       readonly type: 'pause';
-      /** The calls that are asked about. */
+      /** The calls that the questions are about. */
       readonly asked: readonly string[];
       /** Place of the last question. */
       readonly cursor: string | undefined;
-      /** Whether the run is read on behind it. */
+      /** Whether reading goes on behind it in the same segment. */
       readonly passed: boolean;
     };
 
@@ -28,19 +27,19 @@ interface Batch {
   readonly id: string;
   readonly asked: string[];
   readonly answered: Set<string>;
-  /** The first question and all that came since. */
+  /** The first question and all later events. */
   readonly held: GatewayEvent[];
-  /** How many of them there are up to the last question. */
+  /** The number of events up to the last question. */
   length: number;
   /** Whether no further question can belong to it. */
   complete: boolean;
-  /** Whether its run has ended, and nothing of it can be answered any more. */
+  /** Whether its run has ended, so that its questions cannot be answered any more. */
   over: boolean;
 }
 
 /**
- * Divides a run's events into segments: each ends exactly behind the last of the questions that were put together, and what was logged
- * behind that belongs to the next one. Every reader finds the same ends, live or later. Feed it each event once, in order.
+ * Divides a run's events into segments. Each ends exactly behind the last question of a batch; later events belong to the next segment. Live and
+ * later readers find the same ends. Feed it each event once, in order.
  */
 export class Segmenter {
   readonly #runId: string;
@@ -49,8 +48,8 @@ export class Segmenter {
   #batch: Batch | null = null;
 
   /**
-   * @param options `through`: whether to go on through questions that have been answered, and to end only at one that is open. `asks`:
-   * whether a question is for who reads it; others are told like any event. @default all are
+   * @param options `through`: whether to go on through answered questions and end only at an open one. `asks`: whether a question is for this reader;
+   * others are told like any event. @default all are
    */
   constructor(
     runId: string,
@@ -64,17 +63,17 @@ export class Segmenter {
     this.#asks = asks;
   }
 
-  /** Whether questions were taken that a further event, or that there is none, has to tell of. */
+  /** Whether it holds back questions until the next event, or the end of the log, decides about them. */
   get asking(): boolean {
     return this.#batch !== null;
   }
 
-  /** Takes the next event; those of other runs are passed over. */
+  /** Takes the next event. Events of other runs are ignored. */
   take(event: GatewayEvent): Piece[] {
     return 'runId' in event && event.runId === this.#runId ? this.#take(event) : [];
   }
 
-  /** There is nothing behind the last event yet. What is stored together must have been taken together. */
+  /** Tells it that nothing follows the last event yet. Events that were stored together must have been taken together. */
   head(): Piece[] {
     const batch = this.#batch;
     if (!batch) return [];
@@ -118,7 +117,7 @@ function isAsking(event: GatewayEvent): event is AskingEvent {
   return event.type === 'tool_confirmation_required' || event.type === 'input_required';
 }
 
-/** A question without a batch is one of its own. */
+/** A question without a batch forms its own. */
 function batchOf({ batch, callId }: AskingEvent): string {
   return batch ?? callId;
 }
@@ -129,7 +128,7 @@ function begun(event: AskingEvent): Batch {
   return { id: batchOf(event), asked, held: [event], ...rest };
 }
 
-/** What follows may be one more question of the batch, or tell that there is none, or answer one. */
+/** The next event may add a question to the batch, complete the batch, or answer a question. */
 function note(batch: Batch, event: GatewayEvent): void {
   if (isAsking(event)) {
     if (batch.complete || batchOf(event) !== batch.id || batch.asked.includes(event.callId))
@@ -157,12 +156,12 @@ export interface SegmentName {
   readonly index: number;
 }
 
-/** Writes the id of a segment. No key of a session contains what separates its parts. */
+/** Writes the id of a segment. No session key contains the separator. */
 export function formatSegment({ sessionId, runId, index }: SegmentName): string {
   return `${sessionId}~${runId}~${index}`;
 }
 
-/** Reads the id of a segment; null when it is not one. */
+/** Reads the id of a segment; null if it is not one. */
 export function parseSegment(text: string): SegmentName | null {
   const match = /^([^~]{1,260})~([^~]{1,128})~(\d{1,9})$/.exec(text);
   return match && { sessionId: match[1]!, runId: match[2]!, index: Number(match[3]) };

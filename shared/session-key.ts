@@ -6,7 +6,7 @@ export interface SessionKey {
   readonly name: string;
 }
 
-/** What begins with `~` is the address of a session that somebody shares. */
+/** A name with `~` is the address of a session that somebody shares. */
 const NAME = /^~?[A-Za-z0-9_.:@+-]{1,128}$/;
 const APP = /^[A-Za-z0-9_.@+-]{1,128}$/;
 

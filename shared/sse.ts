@@ -3,7 +3,7 @@ import { GatewayError } from './gateway-error.js';
 
 /** Names that may stand in an SSE `event:` field, so that no value can forge a second event. */
 const EVENT_NAME = /^[A-Za-z0-9_.:-]{1,128}$/;
-// The end of a run carries its answer whole, which the gateway bounds at half of this by default.
+// The end of a run carries its whole answer, which the gateway bounds at half of this by default.
 const MAX_EVENT_CHARS = 64 * 1024 * 1024;
 
 /**
@@ -30,7 +30,7 @@ export interface SseEvent {
   readonly id?: string;
 }
 
-/** Reads a byte stream of events. Characters and lines may be cut anywhere; what is not yet complete is bounded. */
+/** Reads a byte stream of events. Characters and lines may be cut anywhere; an incomplete event is bounded. */
 export class SseDecoder {
   readonly #text = new TextDecoder();
   readonly #parser: EventSourceParser;

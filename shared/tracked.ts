@@ -1,23 +1,22 @@
 import { GatewayError } from './gateway-error.js';
 
 const TRACKED: unique symbol = Symbol.for('agent-session-gateway.tracked') as never;
-/** What fits in a header and in a field of an event stream. */
+/** An id must fit in a header and in a field of an event stream. */
 const EVENT_ID = /^[\x21-\x7e]{1,1024}$/;
 
-/** An item of a streaming method that has an id: its place, after which a caller who was cut off goes on. */
+/** An item of a streaming method with an id. A caller that was cut off goes on after it. */
 export interface Tracked<Value> {
   readonly [TRACKED]: true;
   readonly id: string;
-  /** Absent where only the place is told. */
+  /** Absent if the item tells only its place. */
   readonly value?: Value;
 }
 
 /**
- * Gives an item of a streaming method an id, so that the client resumes the stream after a cut: the method is called again, with the
- * last id in `context.lastEventId`. Without a value it tells the place alone: yield one first, so that also a stream that had no item
- * yet is resumed.
+ * Gives an item of a streaming method an id, so that the client can resume the stream after a cut: the method is called again, with the last id in
+ * `context.lastEventId`. Without a value the item tells only its place. Yield one first, so that a stream can be resumed before its first value.
  *
- * @param id 1 to 1,024 printable ASCII characters without spaces. What it means is the method's own.
+ * @param id 1 to 1,024 printable ASCII characters without spaces. The method gives it a meaning.
  * @throws GatewayError `INTERNAL` for another id
  *
  * @example
@@ -46,7 +45,7 @@ export function isTracked(item: unknown): item is Tracked<unknown> {
   return typeof item === 'object' && item !== null && TRACKED in item;
 }
 
-/** Whether this can be the id of an item. */
+/** Whether a value can be the id of an item. */
 export function isEventId(id: unknown): id is string {
   return typeof id === 'string' && EVENT_ID.test(id);
 }

@@ -1,4 +1,4 @@
-/** What survives `JSON.parse(JSON.stringify(value))`. */
+/** A value that survives `JSON.parse(JSON.stringify(value))`. */
 export type Json =
   | string
   | number
@@ -11,8 +11,8 @@ export type Json =
 type Unserialisable = ((...args: never) => unknown) | symbol | bigint;
 
 /**
- * The type a value has after one trip over the wire: `Date` becomes `string`, functions vanish. Types that already are JSON come
- * back untouched, so editors show the name their author gave them.
+ * The type of a value after one trip over the wire: `Date` becomes `string`, functions vanish. A type that is already JSON comes back unchanged, so
+ * that editors show its own name.
  */
 export type Wire<T> = unknown extends T
   ? T

@@ -16,11 +16,11 @@ import { originOf, readSoFar, toStream } from './read-run.js';
 
 /** Options of `gatewayChat`. */
 export interface GatewayChatOptions extends UiStreamOptions {
-  /** The app of chats whose id names none. @default the gateway's default app */
+  /** The app of chats whose id names no app. @default the gateway's default app */
   readonly app?: string;
 }
 
-/** What a chat sends: the same in every version of the SDK. */
+/** A chat's request, equal in every version of the SDK. */
 export interface SentChat {
   readonly trigger: 'submit-message' | 'regenerate-message';
   readonly chatId: string;
@@ -31,17 +31,17 @@ export interface SentChat {
   readonly body?: object | undefined;
 }
 
-/** A transport of the AI SDK over a client of the gateway: its `ChatTransport`, and what that has not. */
+/** A transport of the AI SDK over a client of the gateway: its `ChatTransport`, with further methods. */
 export interface GatewayChat {
-  /** What `reconnectToStream` answers is the whole answer again. */
+  /** `reconnectToStream` replays the whole answer. */
   readonly resumeStreamIsReplay: true;
   /** Sends, edits, regenerates or answers, by the last message. A signal detaches; see `stop`. Rejects with `GatewayError`. */
   sendMessages(options: SentChat): Promise<ReadableStream<any>>;
-  /** The answer that is being given, or whose end this transport has not told yet, from its beginning; null where there is none. */
+  /** The answer in progress, or one whose end this transport has not told yet, from its beginning; null if there is none. */
   reconnectToStream(options: { readonly chatId: string }): Promise<ReadableStream<any> | null>;
-  /** Ends the run: leaving the stream does not. False where nothing runs. */
+  /** Ends the run, which leaving the stream does not. False if nothing runs. */
   stop(chatId: string): Promise<boolean>;
-  /** The last messages of the chat, for the hook to begin with. @param limit @default 50 */
+  /** The last messages of the chat, as the hook's first ones. @param limit @default 50 */
   messages(chatId: string, limit?: number): Promise<UiMessage[]>;
 }
 
@@ -60,7 +60,7 @@ export function gatewayChat(client: Client<any>, options: GatewayChatOptions = {
   const { app } = options;
   const sessionOf = (chatId: string): ClientSession =>
     client.session(app !== undefined && !chatId.includes(':') ? `${app}:${chatId}` : chatId);
-  // Runs that a chat was not told to their end.
+  // Runs whose end the chat was not told.
   const untold = new Map<string, string>();
   const tell: Tell = (chatId, told, { runId, from, signal }) => {
     untold.set(chatId, runId);
@@ -90,7 +90,7 @@ export function gatewayChat(client: Client<any>, options: GatewayChatOptions = {
   };
 }
 
-/** Tells a chat of a part of a run. */
+/** Tells a chat a part of a run. */
 type Tell = (
   chatId: string,
   told: Told,
@@ -110,7 +110,7 @@ async function historyOf(
   }
 }
 
-/** One thing that a chat sends. */
+/** One request of a chat. */
 class Sending {
   readonly #session: ClientSession;
   readonly #sent: SentChat;
@@ -153,7 +153,7 @@ class Sending {
     const names = trigger === 'regenerate-message' || messageId === id;
     const state = names ? await this.#session.state() : null;
     const known = state && versionOf(state, id);
-    // What an earlier attempt did not get through is sent.
+    // The gateway does not know the message, so an earlier attempt did not reach it: send it.
     if (!state || (!known && !state.hasMore)) {
       const key = /^[\x21-\x7e]{1,256}$/.test(id) && { idempotencyKey: id };
       return this.#session.send({ id, content }, { ...metadata, ...key });
@@ -187,7 +187,7 @@ class Sending {
     });
   }
 
-  /** Hands an answer over. Somebody else may have been first, or the run may have ended, which its events tell. */
+  /** Hands an answer over. If another client was first, or the run has ended, the run's events tell it. */
   async #respond(callId: string, answer: Parameters<ClientSession['respond']>[1]): Promise<void> {
     try {
       await this.#session.respond(callId, answer);

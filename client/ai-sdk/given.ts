@@ -4,7 +4,7 @@ import type { UiPart } from '../../shared/ui-stream/chunks.js';
 
 const DATA_URL = /^data:([^;,]+)(?:;[^;,]+)*;base64,/i;
 
-/** What a user's message says, as blocks. Parts that only interfaces know are left out. */
+/** The content blocks of a user's message. Parts that only interfaces know are left out. */
 export function contentOf(parts: readonly UiPart[]): ContentBlock[] {
   return parts.flatMap((part, at): ContentBlock[] => {
     if (part.type === 'text') return [{ type: 'text', text: String(part.text) }];
@@ -25,7 +25,7 @@ function fileOf(part: UiPart): ContentBlock {
   return { type, mediaType, ...bytes, ...(typeof filename === 'string' && { name: filename }) };
 }
 
-/** What a page has answered in a message, by call. */
+/** The answers that a page has put into a message, by call. */
 export function answersIn(parts: readonly UiPart[]): ReadonlyMap<string, CallAnswer> {
   const answers = new Map<string, CallAnswer>();
   for (const { type, toolCallId, ...part } of parts) {

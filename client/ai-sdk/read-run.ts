@@ -5,14 +5,14 @@ import type { UiChunk } from '../../shared/ui-stream/chunks.js';
 import type { UiMessageStream } from '../../shared/ui-stream/stream.js';
 import type { ClientSession } from '../session.js';
 
-/** What is told of a run: fed with the session's events, it asks to be told where they end. */
+/** Turns a session's events into an answer. While `asking`, it needs to be told when no more events follow (`head`). */
 interface Reader<Told> {
   readonly asking: boolean;
   take(event: GatewayEvent): Told;
   head(): Told;
 }
 
-/** Where a run is read from: the place of its first event, or a snapshot where that is not kept any more. */
+/** The start for reading a run: its first event's place, or a snapshot if that event is no longer kept. */
 export async function originOf(session: ClientSession, runId: string): Promise<string> {
   const found = new AbortController();
   try {
@@ -25,8 +25,8 @@ export async function originOf(session: ClientSession, runId: string): Promise<s
 }
 
 /**
- * Tells a reader of a session's events. What is stored together comes together, so that whatever was there when it asked has been told
- * once the session's head of then was.
+ * Feeds a session's events to a reader. Events that were stored together arrive together, so all events up to a head are told once the head has been
+ * reached.
  */
 export async function* read<Told>(
   session: ClientSession,
@@ -47,7 +47,7 @@ export async function* read<Told>(
   }
 }
 
-/** Reads what a run has said so far, as of this call. @throws GatewayError `CURSOR_GONE` where that is not kept */
+/** Reads a run up to its present end. @throws GatewayError `CURSOR_GONE` if its events are no longer kept */
 export async function readSoFar(
   session: ClientSession,
   runId: string,
@@ -63,7 +63,7 @@ export async function readSoFar(
   reader.head();
 }
 
-/** A part of a run as the stream that interfaces read. Cancelling it detaches. */
+/** A part of a run as a stream for interfaces. Cancelling it detaches. */
 export function toStream(
   session: ClientSession,
   told: UiMessageStream,
@@ -74,7 +74,7 @@ export function toStream(
   }: {
     readonly from: string;
     readonly signal: AbortSignal | undefined;
-    /** The end of the run was told. */
+    /** Called when the end of the run was told. */
     ended(): void;
   },
 ): ReadableStream<UiChunk> {

@@ -9,16 +9,16 @@ import type { HttpOptions } from '../transport/http-options.js';
 export type { UploadedFile } from '../../shared/operation-types.js';
 export type { HttpOptions, Supplied } from '../transport/http-options.js';
 
-/** What can be uploaded. A stream is sent as it comes; browsers that cannot do that refuse it. */
+/** The bytes of an upload. A stream is sent as it comes; browsers that cannot do that refuse it. */
 export type FileSource = Blob | Uint8Array<ArrayBuffer> | ArrayBuffer | ReadableStream<Uint8Array>;
 
 /** How a file is uploaded. */
 export interface UploadOptions {
   /** @default that of a `File` */
   readonly name?: string | undefined;
-  /** What it is, where its bytes do not say so. @default that of a `Blob` */
+  /** The media type, if the bytes do not tell it. @default that of a `Blob` */
   readonly mediaType?: string | undefined;
-  /** Ends the upload with `ABORTED`; nothing of it is kept. */
+  /** Ends the upload with `ABORTED`. No part of it is kept. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -29,21 +29,21 @@ export interface DownloadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The files of a gateway, for its clients. Everything rejects with `GatewayError`. */
+/** The files of a gateway, for its clients. All promises reject with `GatewayError`. */
 export interface Files {
   /**
-   * Uploads a file. The answer's `fileId` and `mediaType` go into an `image`, `file` or `audio` block of a message. An upload that
-   * failed can be made again: the same bytes of the same user, under the same name and type, are the same file.
+   * Uploads a file. Put the `fileId` and `mediaType` of the result into an `image`, `file` or `audio` block of a message. A failed upload
+   * may be repeated: the same bytes of the same user, under the same name and type, are the same file.
    */
   upload(source: FileSource, options?: UploadOptions): Promise<UploadedFile>;
-  /** Asks for a file, with the client's credentials. The bytes are those of the response's body. */
+  /** Requests a file with the client's credentials. The response's body has the bytes. */
   download(fileId: string, options?: DownloadOptions): Promise<Response>;
-  /** Where a file is, for elements of pages whose credentials are cookies; with a token use `download`. */
+  /** The URL of a file, for elements of pages that use cookies. With a token use `download`. */
   url(fileId: string): string;
 }
 
 /**
- * Reaches the files of a gateway. Takes the options of `createClient`, and is apart from it, so that pages without files do not load it.
+ * Reaches the files of a gateway. Takes the options of `createClient`. It is an entry of its own, so that pages without files do not load it.
  *
  * @throws GatewayError `INVALID_REQUEST` without `baseUrl`
  *
@@ -69,7 +69,7 @@ export function createFiles(options: HttpOptions): Files {
       ]);
       const isStream = source instanceof ReadableStream;
       const sending = {
-        // Sent once: who refreshes credentials has nothing left to send with them.
+        // A stream can be sent only once, so a refresh of credentials would have nothing left to send.
         credentials: isStream ? { ...credentials, isRefreshable: false } : credentials,
         options: {
           ...options,
@@ -82,7 +82,7 @@ export function createFiles(options: HttpOptions): Files {
         const response = await request(sending, {
           path: `${extraRoutes}${FILES_PATH}${query && `?${query}`}`,
           body: source,
-          // What hosts have parsers for, they read before the gateway does.
+          // A type that hosts have no parser for, so that they do not read the body before the gateway does.
           headers: { 'content-type': 'application/octet-stream' },
           signal: scope.signal,
         });
@@ -99,7 +99,7 @@ export function createFiles(options: HttpOptions): Files {
         { options, credentials },
         {
           path: pathOf(fileId),
-          // The body comes after the response, and ends with the signal too.
+          // The body follows the response, so the signal must outlive the response.
           signal: openScope(signal).signal,
           ...(range && { headers: { range: `bytes=${range.start}-${range.end ?? ''}` } }),
         },

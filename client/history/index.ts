@@ -12,19 +12,19 @@ import type { HttpOptions } from '../transport/http-options.js';
 
 export type { HttpOptions, Supplied } from '../transport/http-options.js';
 
-/** What of a session is read. */
+/** Options of `exportSession`. */
 export interface ExportOptions<Kind extends ExportedKind = ExportedKind> {
-  /** The messages that are shown, or the events that are kept. @default 'messages' */
+  /** Exports the shown messages, the kept events, or the schedules. @default 'messages' */
   readonly what?: Kind | undefined;
-  /** Ends it with `ABORTED`. */
+  /** Ends the export with `ABORTED`. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Reads a whole session, the oldest first, as fast as the loop takes it. Takes the options of `createClient`, and is apart from it, so
- * that pages that export nothing do not load it.
+ * Reads a whole session, the oldest first, as fast as the loop takes it. Takes the options of `createClient`. It is an entry of its own, so that
+ * pages that export nothing do not load it.
  *
- * @throws GatewayError `SESSION_NOT_FOUND`; `NETWORK` where it was cut off: what came by then is not the whole
+ * @throws GatewayError `SESSION_NOT_FOUND`; `NETWORK` if it was cut off, so that the items so far are not the whole
  *
  * @example
  * ```ts
@@ -78,7 +78,7 @@ export async function* exportSession(
 async function* linesOf({ body }: Response): AsyncGenerator<string> {
   const reader = body!.getReader();
   const decoder = new TextDecoder();
-  // Pieces of a line, which may come in many.
+  // Pieces of a line, which may be many.
   let line: string[] = [];
   for (;;) {
     const { done, value } = await reader.read();

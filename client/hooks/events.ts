@@ -3,14 +3,14 @@ import type { GatewayError } from '../../shared/gateway-error.js';
 import { attempt } from '../listeners.js';
 import type { EventsOptions } from '../session.js';
 
-/** Where to listen from, and to what. */
+/** The start and the types of events to listen to. */
 export interface EventHookOptions<Type extends EventType = EventType>
   extends Pick<EventsOptions<Type>, 'from' | 'types'> {
-  /** Gets why no more events come, where the gateway refuses. @default an uncaught error of the page */
+  /** Receives the error after which no more events come, if the gateway refuses. @default an uncaught error of the page */
   readonly onError?: ((error: GatewayError) => void) | undefined;
 }
 
-/** Calls a function for each item until the returned function is called. What it throws is reported and harms nobody. */
+/** Calls a function for each item until the returned function is called. An error that it throws is reported and stops nothing. */
 export function forEach<T>(
   items: AsyncIterable<T>,
   handle: (item: T) => void,
@@ -34,7 +34,7 @@ export function forEach<T>(
   };
 }
 
-/** Makes an error of nobody's uncaught. */
+/** Throws an error that nobody handles as an uncaught one. */
 export function uncaught(error: unknown): never {
   throw error;
 }

@@ -2,12 +2,12 @@ import type { ConnectionStatus } from '../connection.js';
 import type { Shown } from './session-store.js';
 
 /**
- * What a person should know of the connection. `online` also while nothing needs one. `offline`: the gateway cannot be reached, and is
- * tried again. `unauthorized`: it refuses who asks.
+ * The connection's state, for a person. `online` also while no connection is needed. `offline`: the gateway cannot be reached, and is tried again.
+ * `unauthorized`: the gateway refuses the credentials.
  */
 export type ConnectionHealth = 'online' | 'connecting' | 'offline' | 'unauthorized';
 
-/** The health of a connection, to be shown. */
+/** The health of a connection, as an interface reads it. */
 export function healthOf(connection: ConnectionStatus): Shown<ConnectionHealth> {
   const page = globalThis as Partial<Pick<Window, 'addEventListener' | 'removeEventListener'>>;
   return {

@@ -3,13 +3,13 @@ import type { Client } from '../client.js';
 import { type ClientInbox, clientInbox } from '../inbox/client-inbox.js';
 import type { Shown } from './session-store.js';
 
-/** An inbox, as it is shown. */
+/** An inbox, for display. */
 export interface InboxView extends InboxTotals {
-  /** The session that was used last first: the 50 newest, and all that have changed since. */
+  /** The last used session first: the 50 newest, and all that have changed since. */
   readonly sessions: readonly InboxRow[];
-  /** Why it could not be read. */
+  /** The error if it could not be read. */
   readonly error?: unknown;
-  /** It was not read yet. */
+  /** Whether it was not read yet. */
   readonly isLoading: boolean;
 }
 
@@ -18,10 +18,10 @@ export interface InboxStore extends Shown<InboxView>, Pick<ClientInbox, 'read'> 
 
 const NOTHING: InboxView = { sessions: [], unread: 0, waiting: 0, isLoading: true };
 
-/** One for each client, so that all who show an inbox share its stream. */
+/** One store for each client, so that all components that show an inbox share its stream. */
 const stores = new WeakMap<object, InboxStore>();
 
-/** The inbox of a client's user, as it changes while somebody listens. */
+/** The inbox of a client's user, updated while somebody listens. */
 export function inboxStoreOf(client: Client<any>): InboxStore {
   const known = stores.get(client);
   if (known) return known;

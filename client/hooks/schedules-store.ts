@@ -5,19 +5,19 @@ import { type SessionSchedules, sessionSchedules } from '../schedules/index.js';
 import { forEach } from './events.js';
 import type { Shown } from './session-store.js';
 
-/** The schedules of a session, as they are shown. */
+/** The schedules of a session, for display. */
 export interface SchedulesView {
-  /** In the order in which they fire next. */
+  /** The schedules, in the order in which they fire next. */
   readonly schedules: readonly Schedule[];
-  /** Why they could not be read. */
+  /** The error if they could not be read. */
   readonly error?: unknown;
-  /** They were not read yet. */
+  /** Whether they were not read yet. */
   readonly isLoading: boolean;
 }
 
 const CHANGES = ['schedule_set', 'schedule_unset', 'schedule_fired', 'session_closed', 'gap'] as const;
 
-/** The schedules of a session, as they change while somebody listens, and what can be done with them. */
+/** The schedules of a session, updated while somebody listens, with the actions on them. */
 export function createSchedulesStore(
   client: Client<any>,
   sessionId: string,
@@ -26,7 +26,7 @@ export function createSchedulesStore(
   let view: SchedulesView = { schedules: [], isLoading: true };
   const listeners = new Set<() => void>();
   let stop: (() => void) | null = null;
-  /** Of the last time they were asked for: older answers come too late. */
+  /** The number of the latest request. Responses of older ones are dropped. */
   let asked = 0;
   const show = (next: SchedulesView): void => {
     view = next;
@@ -38,7 +38,7 @@ export function createSchedulesStore(
       const now = await session.schedules();
       if (mine === asked) show({ schedules: now, isLoading: false });
     } catch (error) {
-      // A session that has not begun has none.
+      // A session that has not begun has no schedules.
       const isAbsent = isGatewayError(error) && error.code === 'SESSION_NOT_FOUND';
       const failure = isAbsent ? {} : { error };
       if (mine === asked) show({ schedules: isAbsent ? [] : view.schedules, isLoading: false, ...failure });

@@ -9,7 +9,7 @@ import type { ClientState } from '../typed-events.js';
 import type { WatchState } from '../view.js';
 import type { Watch } from '../watch.js';
 
-/** What an interface does with a session. The functions stay the same for as long as the session is shown. */
+/** The actions of an interface on a session. The functions stay the same for as long as the session is shown. */
 export interface SessionActions<Source = unknown>
   extends Pick<
       SessionOperations<Source>,
@@ -17,42 +17,42 @@ export interface SessionActions<Source = unknown>
     >,
     Pick<Watch, 'loadEarlier' | 'retry'> {}
 
-/** A session as an interface shows it, and what can be done with it. The same object until something changes. */
+/** A session as an interface shows it, with its actions. The same object until something changes. */
 export interface SessionView extends WatchState, SessionActions {}
 
-/** The same of a gateway whose type is known: its tools, data blocks and questions by name. */
+/** The same for a gateway whose type is known: its tools, data blocks and questions by name. */
 export type SessionViewOf<Source> = ClientState<Source, WatchState> & SessionActions<Source>;
 
 /** A value that changes, as an interface reads it. */
 export interface Shown<T> {
   readonly getSnapshot: () => T;
-  /** Calls the listener after each change. Returns what stops it. */
+  /** Calls the listener after each change. Returns a function that removes it. */
   readonly subscribe: (listener: () => void) => () => void;
 }
 
-/** How a session is opened. */
+/** Options for opening a session. */
 export interface SessionOptions {
   /** The state that a server rendered; the session goes on from it without a gap. Read once. */
   readonly initial?: SessionState | undefined;
-  /** The app of the session, where it is not the default one. */
+  /** The app of the session, unless it is the default one. */
   readonly app?: string | undefined;
 }
 
-/** About a frame, where there is nobody to say when the next one is. */
+/** About one frame, for runtimes that do not announce the next one. */
 const FRAME_MS = 16;
 
 /** A session as an interface reads it. */
 export interface SessionStore extends Shown<SessionView> {
-  /** What it began with: what a server has rendered. */
+  /** The state at the beginning, as a server has rendered it. */
   readonly getServerSnapshot: () => SessionView;
 }
 
-/** What is on show, so that whoever shows the same session shows the same of it. */
+/** The shown state of each session, so that all components that show it show the same one. */
 const shown = new WeakMap<object, Map<string, Shown<SessionView>>>();
 
 /**
- * A session for an interface: a watch that tells of growing text once a frame, of everything else at once, and holds still in between.
- * Opens nothing before somebody subscribes.
+ * A session for an interface: a watch that reports growing text once a frame and everything else at once, and is stable in between. Opens nothing
+ * before somebody subscribes.
  */
 export function createSessionStore(
   client: Client,
@@ -70,12 +70,12 @@ export function createSessionStore(
   /** The last message that was sent from here, until its run is over. */
   let sent: Run | undefined;
   let state = watch.getServerSnapshot();
-  /** What the listeners were told of last; somebody may have looked at a later one. */
+  /** The state that the listeners saw last; a reader may have seen a later one. */
   let told: WatchState | undefined;
   let stop: (() => void) | undefined;
   let cancelFrame: (() => void) | undefined;
 
-  /** What is shown; while a frame is waited for that is what was shown before. */
+  /** The shown state. It stays the previous one until the frame that is waited for. */
   const current = () => {
     const now = cancelFrame ? state : watch.getSnapshot();
     if (now !== state) {
@@ -95,7 +95,7 @@ export function createSessionStore(
   const actions: SessionActions = {
     send: (...args) => begun(session.send(...args)),
     edit: (...args) => begun(session.edit(...args)),
-    // What is shown is meant, whatever comes behind it meanwhile.
+    // Means the answer that is shown now, whatever follows it meanwhile.
     regenerate: (messageId, options) => {
       const { run, tip } = current();
       return begun(session.regenerate(messageId ?? run?.message.id ?? tip ?? undefined, options));
@@ -155,7 +155,7 @@ export function createSessionStore(
   };
 }
 
-/** Calls back before the next frame is drawn. A hidden page draws none. */
+/** Calls back before the next frame is drawn. Hidden pages draw none. */
 function onNextFrame(run: () => void): () => void {
   if (typeof requestAnimationFrame === 'function' && !isHidden()) {
     const frame = requestAnimationFrame(run);

@@ -5,11 +5,11 @@ import type { SignalOptions } from '../options.js';
 import { misused } from '../transport/failure.js';
 import { type InboxEvent, type InboxEventsOptions, inboxEvents } from './events.js';
 
-/** The inbox of a client's user: what waits in which session. */
+/** The inbox of a client's user: unread answers and open questions by session. */
 export interface ClientInbox {
   /**
-   * Notes that the user has read a session up to a cursor, all of it where none is given. A place never goes back: one that another
-   * device has gone beyond stays. Safe to be repeated.
+   * Notes that the user has read a session up to a cursor, or all of it without one. A read place never goes back, so that a later one of another
+   * device stays. Safe to repeat.
    *
    * @throws GatewayError `SESSION_NOT_FOUND`; `INVALID_PARAMS` at `cursor` for a place of another conversation, or behind the end
    */
@@ -17,15 +17,15 @@ export interface ClientInbox {
     sessionId: string,
     options?: SignalOptions & { readonly cursor?: string | undefined },
   ): Promise<ReadResult>;
-  /** A page of sessions, the one that was used last first, with sums over all of them. @default limit 50 */
+  /** A page of sessions, the last used first, with sums over all of them. @default limit 50 */
   list(
     options?: SignalOptions & { readonly limit?: number | undefined; readonly cursor?: string | undefined },
   ): Promise<InboxPage>;
   /**
-   * What changes from a `place` on, over a connection of its own, which is opened again where it breaks: each session as a whole, the
-   * newest state of it. Without a place it begins with a first page. With `reset` the rows take the place of all that was known.
+   * The changes after a `place`, each session as a whole in its newest state. They come over a connection of their own, which is opened again if it
+   * breaks. Without a place, a first page comes first. With `reset`, the rows replace all that was known.
    *
-   * @throws GatewayError where the gateway refuses
+   * @throws GatewayError if the gateway refuses
    */
   events(options?: InboxEventsOptions): AsyncGenerator<InboxEvent, void, undefined>;
 }
@@ -33,7 +33,7 @@ export interface ClientInbox {
 /**
  * The inbox of a client's user.
  *
- * @throws GatewayError `INVALID_REQUEST` for what is no client of this package
+ * @throws GatewayError `INVALID_REQUEST` if it is no client of this package
  *
  * @example
  * ```ts

@@ -8,20 +8,20 @@ import { backoff, createWatchdog, delay, openScope, raceSignal } from '../timing
 import { failed, silence } from '../transport/failure.js';
 import type { Link, LinkEnd } from '../transport/transport.js';
 
-/** Where to begin, and until when. */
+/** The start of the changes, and a signal that ends them. */
 export interface InboxEventsOptions {
-  /** The `place` of a page, or that of an event: what has changed since comes first. @default with a first page, which resets */
+  /** The `place` of a page or an event. Changes since then come first. @default begins with a first page, which resets */
   readonly from?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What has changed, and where whoever knows it stands. */
+/** A change of the inbox, and the place after it. */
 export interface InboxEvent extends InboxChange {
-  /** Goes on from here. Absent where more of the same change follows. */
+  /** Reading goes on from here. Absent if more of the same change follows. */
   readonly place?: string;
 }
 
-/** What waits for its reader: the newest row of each session. */
+/** Changes that their reader has not taken yet: the newest row of each session. */
 class Waiting {
   #rows = new Map<string, InboxRow>();
   #last: InboxEvent | null = null;
@@ -33,7 +33,7 @@ class Waiting {
       this.#isReset = true;
     }
     for (const row of sessions) {
-      // The newest comes last.
+      // Moves the row to the end, so that the newest comes last.
       this.#rows.delete(row.sessionId);
       this.#rows.set(row.sessionId, row);
     }
@@ -55,7 +55,7 @@ class Waiting {
   }
 }
 
-/** The changes of the inbox of a client's user, over links of their own: each goes on where the one before ended. */
+/** The changes of the inbox of a client's user. They come over links of their own, each of which goes on where the one before ended. */
 export async function* inboxEvents(
   core: Core,
   { from, signal: given }: InboxEventsOptions = {},
@@ -90,7 +90,7 @@ export async function* inboxEvents(
         if (event.type === 'connected') {
           tried = 0;
           if (!transport.isGuarded) watchdog.expect(event.heartbeatMs);
-          // A socket that was open for requests follows nothing yet.
+          // A socket that was already open for requests does not follow the inbox yet.
           if (!event.sessions[INBOX]) own.subscribe({ add: targets }).catch(failedToFollow);
         }
         if (event.type === 'inbox') waiting.add(event);
@@ -98,7 +98,7 @@ export async function* inboxEvents(
         if (event.type === 'inbox') wake();
       },
       onProgress: () => watchdog.heard(),
-      // One place is enough: a new link goes on there.
+      // One place is enough to go on, so a new link replaces it.
       onStale: () => own.close(),
       onClose: over,
     });
@@ -131,7 +131,7 @@ export async function* inboxEvents(
       );
     }
   } catch (error) {
-    // Whoever ends it is told nothing.
+    // A reader that ended the iteration sees no error.
     if (!signal.aborted) throw error;
   } finally {
     unwatch();

@@ -3,7 +3,7 @@ import { isHidden, watchPage } from '../page.js';
 import { quietTimer } from '../timing.js';
 import { clientInbox } from './client-inbox.js';
 
-/** Reading is noted once it has lasted so long. */
+/** A session counts as read after it was shown for so long. */
 const SETTLE_MS = 1000;
 const SHOWN = [
   'message_accepted',
@@ -15,10 +15,10 @@ const SHOWN = [
 ] as const;
 
 /**
- * Notes that a session is read for as long as its page is visible: what is there a second after it came, and what came meanwhile once
- * the page is shown. Returns what ends that. What the gateway refuses is left to the next time.
+ * Notes that a session is read while its page is visible: a second after events came, or once the page is shown again. Returns a function that ends
+ * it. If the gateway refuses, the next events cause another attempt.
  *
- * @throws GatewayError `INVALID_REQUEST` for what is no client of this package
+ * @throws GatewayError `INVALID_REQUEST` if it is no client of this package
  *
  * @example
  * ```ts
@@ -29,7 +29,7 @@ const SHOWN = [
 export function readWhileVisible(client: Client<any>, sessionId: string): () => void {
   const inbox = clientInbox(client);
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** Whether there is something that was not noted yet. */
+  /** Whether there are events that were not noted yet. */
   let isFresh = true;
   let isOver = false;
   const note = (): void => {

@@ -5,7 +5,7 @@ import { frameTransport } from '../transport/frames.js';
 import type { Supplied } from '../transport/http-options.js';
 import type { ClientTransport } from '../transport/transport.js';
 
-/** Longest line a gateway is believed: a snapshot of 50 messages, each with files in it. */
+/** Longest line that is taken from a gateway: a snapshot of 50 messages, each with files in it. */
 const LINE_BYTES = 256 * 1024 * 1024;
 
 /** How to reach a gateway over a Unix socket. */
@@ -16,7 +16,7 @@ export interface UnixSocketOptions {
 }
 
 /**
- * Frames as lines of JSON over a Unix socket, for `createClient({ transport })`. An idle one keeps no process alive.
+ * Frames as lines of JSON over a Unix socket, for `createClient({ transport })`. An idle socket keeps no process alive.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
-/** Where texts are kept by their keys. What it throws is reported and harms nobody. */
+/** A store of texts by key. Its errors are reported and stop nothing. */
 export interface Disk {
   get(key: string): Promise<string | null | undefined>;
-  /** @param durability `strict` also through a loss of power, where there is a choice */
+  /** @param durability `strict` also survives a loss of power, if the device offers that */
   set(key: string, value: string, durability?: 'strict'): Promise<void>;
   delete(key: string): Promise<void>;
   keys(): Promise<readonly string[]>;
@@ -12,13 +12,13 @@ export interface StorageLike {
   getItem(key: string): string | null | undefined | Promise<string | null | undefined>;
   setItem(key: string, value: string): unknown;
   removeItem(key: string): unknown;
-  /** As `AsyncStorage`; others have `key` and `length`. */
+  /** `AsyncStorage` has this; others have `key` and `length`. */
   getAllKeys?(): readonly string[] | Promise<readonly string[]>;
   key?(index: number): string | null;
   readonly length?: number;
 }
 
-/** A storage as a disk, whose keys begin with a prefix of their own. */
+/** A storage as a disk, whose keys begin with a prefix. */
 export function storageDisk(storage: StorageLike, prefix: string): Disk {
   const all = async (): Promise<readonly string[]> =>
     (await storage.getAllKeys?.()) ??
@@ -42,7 +42,7 @@ export function indexedDbDisk(name: string): Disk {
       const request = indexedDB.open(name, 1);
       request.onupgradeneeded = () => request.result.createObjectStore(STORE);
       request.onsuccess = () => {
-        // Whoever deletes the database, or the browser for want of room, does not wait for this page.
+        // The user, or the browser for want of room, may delete the database without waiting for this page.
         request.result.onversionchange = () => {
           request.result.close();
           opened = undefined;
@@ -54,7 +54,7 @@ export function indexedDbDisk(name: string): Disk {
       };
       request.onerror = () => reject(request.error);
     });
-  /** Resolves when the browser has it, whatever becomes of the page; with `strict`, of the machine. */
+  /** Resolves when the browser has stored it, even if the page crashes; with `strict`, even if the machine does. */
   const run = async <T>(
     mode: IDBTransactionMode,
     work: (store: IDBObjectStore) => IDBRequest<T>,

@@ -5,7 +5,7 @@ export type { StorageLike } from './disk.js';
 export type { Drafts, OfflinePersistence, PersistOptions } from './persistence.js';
 
 /**
- * Keeps what a client shows and has not sent yet in a database of the browser's. Give it to one client, as its option `persist`.
+ * Keeps shown states and unsent messages of a client in a database of the browser. Give it to one client, as its option `persist`.
  *
  * @example
  * ```ts
@@ -19,7 +19,7 @@ export function indexedDb(options: PersistOptions): OfflinePersistence {
 }
 
 /**
- * Keeps the same in a storage: React Native's `AsyncStorage`, `localStorage`, or what has their functions.
+ * Keeps the same in a storage: React Native's `AsyncStorage`, `localStorage`, or another one with their functions.
  *
  * @example
  * ```ts

@@ -6,54 +6,54 @@ import { persistStates } from './states.js';
 import { openTabs } from './tabs.js';
 import { persistUnsent } from './unsent.js';
 
-/** What is kept, whose it is, and for how long. */
+/** Options of persistence: the user, the amount and the time. */
 export interface PersistOptions {
-  /** Id of the user who is logged in: nobody else is shown what is kept, and nothing of it is sent for anybody else. */
+  /** Id of the user who is logged in. Kept data is shown and sent for this user alone. */
   readonly user: string;
-  /** Apart from what other clients of the page keep. @default 'agent-session-gateway' */
+  /** Separates the data from that of other clients of the page. @default 'agent-session-gateway' */
   readonly name?: string | undefined;
-  /** How many sessions' states are kept, those that were shown last. @default 50 */
+  /** How many sessions' states are kept, the last shown ones. @default 50 */
   readonly sessions?: number | undefined;
   /**
-   * Milliseconds for which an unsent message is sent by itself. Less than gateways know its key for, so that it is sent once; later it is
-   * shown as failed. @default 82800000, 23 hours
+   * Milliseconds for which an unsent message is retried by itself; later it is shown as failed. It must be less than gateways remember its key, so
+   * that it is sent once. @default 82800000, 23 hours
    */
   readonly unsentMs?: number | undefined;
-  /** Makes what is kept unreadable to others, and readable again. Ids and times are not hidden. */
+  /** Encrypts and decrypts the kept data. Ids and times are not hidden. */
   readonly encryption?: {
     seal(text: string): Promise<string>;
-    /** Throws for what it cannot read, which is dropped. */
+    /** Throws for a text that it cannot read, which is then dropped. */
     open(sealed: string): Promise<string>;
   };
-  /** Hears what could not be kept or read, such as for want of room. @default nobody */
+  /** Receives errors of keeping and reading, such as a full device. @default nobody */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /** Texts that somebody is writing. */
 export interface Drafts {
-  /** The draft for a session; empty where there is none. */
+  /** The draft for a session; empty if there is none. */
   get(sessionId: string): Promise<string>;
   /** An empty text drops it. */
   set(sessionId: string, text: string): Promise<void>;
 }
 
-/** What a client keeps on its device. */
+/** A client's data on its device. */
 export interface OfflinePersistence extends Persistence {
   readonly drafts: Drafts;
   /**
-   * For a logout: drops all that is kept of the user, in all tabs, and gives up what was not sent. Nothing is kept from then on. Disconnect
-   * the client first.
+   * For a logout: drops all kept data of the user, in all tabs, and gives up unsent messages. Nothing is kept from then on. Disconnect the client
+   * first.
    */
   wipe(): Promise<void>;
 }
 
-/** What the parts of persistence have in common. */
+/** The shared parts of persistence. */
 export interface Keeping {
   readonly disk: Disk;
   readonly options: PersistOptions;
-  /** Whether all was dropped: nothing is kept any more. */
+  /** Whether all data was dropped, so that nothing is kept any more. */
   isOver(): boolean;
-  /** Does something with the disk; what goes wrong is reported. */
+  /** Does something with the disk, and reports its errors. */
   attempt<T>(work: () => Promise<T>): Promise<T | undefined>;
 }
 

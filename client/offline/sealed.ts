@@ -1,7 +1,7 @@
 import type { Disk } from './disk.js';
 import type { PersistOptions } from './persistence.js';
 
-/** A disk whose values are unreadable to others. */
+/** A disk with encrypted values. */
 export function sealed(disk: Disk, encryption: PersistOptions['encryption']): Disk {
   if (!encryption) return disk;
   return {
@@ -12,7 +12,7 @@ export function sealed(disk: Disk, encryption: PersistOptions['encryption']): Di
       try {
         return await encryption.open(value);
       } catch {
-        // It was sealed under a key that is gone.
+        // The value was sealed under a key that is gone.
         await disk.delete(key);
         return undefined;
       }

@@ -13,22 +13,22 @@ import type { Keeping } from './persistence.js';
 const STATE = 's:';
 const INDEX = 'index';
 const SAVE_MS = 500;
-/** How long the device may take before a page begins without it. */
+/** A page begins without the device if that takes longer. */
 const READ_MS = 1_000;
 const SESSIONS = 50;
 const MESSAGES = 50;
 
-/** A state as it is shown from the disk. */
+/** A state that was read from the disk. */
 type KeptState = SessionState & { readonly stale?: true };
 
-/** Keeps the states of sessions that are shown, and shows them before their gateway is reached. */
+/** Keeps the states of shown sessions, and shows them before their gateway is reached. */
 export function persistStates(core: Core, keeping: Keeping): { stop(): void } {
   const { disk, options, attempt, isOver } = keeping;
   const { connection } = core;
   const waiting = new Map<string, ReturnType<typeof setTimeout>>();
 
   let known: Promise<Map<string, number>> | undefined;
-  /** When each was kept, the oldest first. */
+  /** The time when each session was kept, the oldest first. */
   const readIndex = async (): Promise<Map<string, number>> => {
     const index = new Map(JSON.parse((await disk.get(INDEX)) ?? '[]') as [string, number][]);
     const keys = (await disk.keys()).filter((key) => key.startsWith(STATE)).map((key) => key.slice(2));
@@ -55,7 +55,7 @@ export function persistStates(core: Core, keeping: Keeping): { stop(): void } {
       try {
         await disk.set(STATE + sessionId, text);
       } catch {
-        // There is no room: what was shown longest ago makes some.
+        // The disk is full: drop the sessions that were shown longest ago.
         await evict(index, Math.floor(index.size / 2));
         await disk.set(STATE + sessionId, text);
       }
@@ -77,7 +77,7 @@ export function persistStates(core: Core, keeping: Keeping): { stop(): void } {
       );
   };
 
-  /** What is kept of a session, if the device says so in time: one that does not keeps nobody from the gateway. */
+  /** The kept state of a session. A slow device gives none, so that it delays nobody. */
   const readState = async (sessionId: string): Promise<KeptState | undefined> => {
     const read = attempt(async () => {
       const text = await disk.get(STATE + sessionId);
@@ -92,7 +92,7 @@ export function persistStates(core: Core, keeping: Keeping): { stop(): void } {
   };
 
   const follow: Connection['follow'] = (sessionId, start, sink) => {
-    // A view is told where it begins; whoever iterates over events is not.
+    // Views report where they begin; plain iterations over events do not.
     if (!sink.begun || isOver()) return connection.follow(sessionId, start, sink);
     const saving: Sink = {
       ...sink,
@@ -137,7 +137,7 @@ export function persistStates(core: Core, keeping: Keeping): { stop(): void } {
   };
 }
 
-/** Has what a view shows count as old until it has all that there was when its gateway answered. */
+/** Marks a view's state as stale until it has all events up to the head that the gateway reported. */
 function proving(core: Core, sessionId: string, sink: Sink): Sink & { readonly stop: () => void } {
   let place: SessionStatusResult | undefined;
   const prove = () => {
@@ -149,7 +149,7 @@ function proving(core: Core, sessionId: string, sink: Sink): Sink & { readonly s
     const state = stateNow(core, sessionId);
     if (!state?.stale) return stop();
     const [epoch, , seq] = state.cursor?.split('.') ?? [];
-    // Of a log that has gone on elsewhere a gap tells, and a snapshot comes with it.
+    // If the log was replaced, a gap says so, and a snapshot comes with it.
     if (!place || epoch !== place.epoch) return;
     if (Number(seq) > place.head || state.cursor === place.cursor) prove();
   };
@@ -161,7 +161,7 @@ function proving(core: Core, sessionId: string, sink: Sink): Sink & { readonly s
         look();
       },
       ({ code }: GatewayError) => {
-        // A gateway may not serve this: then its having gone on from here has to do.
+        // A gateway may lack this route. Then it must be enough that it went on from this state.
         if (code === 'ROUTE_NOT_FOUND') prove();
       },
     );
@@ -185,7 +185,7 @@ const snapshotOf = (sessionId: string, state: KeptState): GatewayEvent => ({
   state,
 });
 
-/** What a session's view shows, without the pages that were loaded before it. */
+/** The state in a session's view, without the pages of older messages. */
 function stateNow(core: Core, sessionId: string): KeptState | undefined {
   const view = findView(core, sessionId);
   if (!view) return undefined;

@@ -1,23 +1,23 @@
 import { randomId } from '../random.js';
 
-/** The tabs of a page that share what is kept. */
+/** The tabs of a page that share kept data. */
 export interface Tabs {
-  /** This one. */
+  /** This tab. */
   readonly own: string;
-  /** Calls back once another tab has ended, however it did. At once where tabs cannot be told from one another. */
+  /** Calls back once another tab has ended, in any way. At once if the runtime cannot tell tabs apart. */
   whenGone(tab: string, run: () => Promise<void>): void;
-  /** Calls back for each other tab that there is, or is opened from now on. */
+  /** Calls back for each other tab, now and later. */
   onTab(run: (tab: string) => void): void;
   tellWiped(): void;
 }
 
-/** @param wiped Called where another tab has dropped all */
+/** @param wiped Called when another tab has dropped all data */
 export function openTabs(name: string, wiped: () => void): Tabs {
   const own = randomId();
   const { locks } = (globalThis.navigator ?? {}) as { readonly locks?: LockManager };
   const opened = new Set<(tab: string) => void>();
   const channel = typeof BroadcastChannel === 'function' ? new BroadcastChannel(name) : undefined;
-  // A program that runs in Node ends when it has nothing else to do.
+  // A program in Node must be able to end when it has nothing else to do.
   (channel as { unref?(): void } | undefined)?.unref?.();
   channel?.addEventListener(
     'message',
@@ -27,7 +27,7 @@ export function openTabs(name: string, wiped: () => void): Tabs {
       for (const run of opened) run((data.opened ?? data.here)!);
     },
   );
-  // Held for as long as this tab lives: the browser lets go of it, also where the tab crashes.
+  // The lock is held as long as this tab lives. The browser releases it even after a crash.
   const held = locks?.request(`${name}:${own}`, () => new Promise<void>(() => {}));
   held?.catch(() => {});
   channel?.postMessage({ opened: own });

@@ -7,10 +7,10 @@ import type { Tabs } from './tabs.js';
 
 const UNSENT = 'u:';
 const UNSENT_MS = 23 * 3_600_000;
-/** The wait of a send that has been tried in vain for a while, as the number of attempts that it goes by. */
+/** The wait after a long series of failures, as the number of attempts that back-off counts. */
 const LATE = 4;
 
-/** What was asked for and not accepted yet. */
+/** A request for a run that was not accepted yet. */
 interface Unsent {
   readonly operation: 'send' | 'regenerate';
   readonly params: {
@@ -21,13 +21,13 @@ interface Unsent {
   readonly at: number;
   /** The tab that sends it. */
   readonly tab: string;
-  /** Why it is not tried any more. */
+  /** The reason why it is not tried any more. */
   readonly failed?: { readonly code: string; readonly message: string; readonly status?: number };
 }
 
 /**
- * Keeps what was asked for until it is accepted or given up. It is asked for again under its key until then: in the order in which it was
- * asked for, by the tab that was asked, and by another one where that has ended.
+ * Keeps requests for runs until they are accepted or given up. Each is repeated under its key, in the order of the requests, by its own tab, or by
+ * another one once that has ended.
  */
 export function persistUnsent(
   core: Core,
@@ -37,9 +37,9 @@ export function persistUnsent(
   const { call, outbox, retries } = core;
   const lifeMs = options.unsentMs ?? UNSENT_MS;
   const kept = new Map<string, string>();
-  /** What is on its way to the disk, so that what is dropped does not come back behind it. */
+  /** Writes on their way to the disk, so that a dropped entry does not come back after its deletion. */
   const writes = new Map<string, Promise<unknown>>();
-  /** The last of each session that is on its way. */
+  /** The last request of each session that is on its way. */
   const last = new Map<string, Promise<unknown>>();
   let at = 0;
 
@@ -69,14 +69,14 @@ export function persistUnsent(
     const { signal = new AbortController().signal, ...rest } = given as unknown as {
       readonly signal?: AbortSignal;
     } & Unsent['params'];
-    // A clock may stand still, or go back.
+    // The clock may stand still, or go back.
     at = Math.max(at + 1, Date.now());
     const known = kept.get(rest.idempotencyKey);
     const unsent: Unsent = {
       ...{ operation, params: rest, tab: tabs.own },
       at: known ? Number(known.slice(UNSENT.length).split(':')[0]) : at,
     };
-    // Not waited for: a device that does not answer keeps nothing from being sent.
+    // Not awaited: a device that hangs must not delay a send.
     void keep(unsent);
     const before = last.get(rest.sessionId);
     const sent = (async () => {
@@ -88,7 +88,7 @@ export function persistUnsent(
           const error = cause as GatewayError;
           if (signal.aborted || isOver() || !mayPass(error) || Date.now() - unsent.at > lifeMs) {
             const { code, message, status } = error;
-            // Let go of with its client, it is sent by the next one.
+            // If its client let it go, the next client sends it.
             if (code !== 'ABORTED') void keep({ ...unsent, failed: { code, message, status } });
             throw error;
           }
@@ -108,7 +108,7 @@ export function persistUnsent(
   };
   const own: Outbox = {
     ...outbox,
-    // It is shown in its session, or was given up.
+    // Its session shows it, or it was given up.
     remove: (key) => {
       drop(key);
       outbox.remove(key);
@@ -136,7 +136,7 @@ export function persistUnsent(
     };
     outbox.set(sessionId, entry as never);
   };
-  /** Takes over what a tab has left. */
+  /** Takes over the requests that a closed tab left. */
   const takeOver = async (tab: string): Promise<void> => {
     for (const unsent of await readAll()) {
       if (isOver() || unsent.tab !== tab || kept.has(unsent.params.idempotencyKey)) continue;

@@ -5,22 +5,22 @@ import { coreOf } from '../core-of.js';
 import type { SignalOptions } from '../options.js';
 import { misused } from '../transport/failure.js';
 
-/** How a person takes over, and until when. */
+/** Options of `takeOver`. */
 export type TakeOverOptions = SignalOptions & Omit<ParamsOf<'take-over'>, 'sessionId'>;
-/** What a person leaves to the app. */
+/** Options of `handBack`. */
 export type HandBackOptions = SignalOptions & Omit<ParamsOf<'hand-back'>, 'sessionId'>;
 
-/** Who answers in a session: its app, or a person. */
+/** Control of a session: its app answers, or a person. */
 export interface SessionControl {
   /**
-   * Takes over: what runs or waits ends in the same step, and nothing of it comes behind. What this user sends from then on are answers.
-   * Safe to be repeated.
+   * Takes over. The active run and the queued ones end in the same step and log nothing after it. This user's later messages are answers. Safe to
+   * repeat.
    *
-   * @throws GatewayError `CONTROL_TAKEN` where somebody else was first (`details.by`); `INVALID_PARAMS` naming the field; `SESSION_NOT_FOUND`
+   * @throws GatewayError `CONTROL_TAKEN` if somebody else was first (`details.by`); `INVALID_PARAMS` naming the field; `SESSION_NOT_FOUND`
    */
   takeOver(options?: TakeOverOptions): Promise<Control>;
   /**
-   * Gives control back to the app. With `answer` it answers the last message, where nobody has: `runId` is that run.
+   * Gives control back to the app. With `answer` it answers the last message, if nobody has; `runId` is the run of that answer.
    *
    * @throws GatewayError as `takeOver`
    */
@@ -28,9 +28,9 @@ export interface SessionControl {
 }
 
 /**
- * Who answers in a session of a client.
+ * Control of a session of a client.
  *
- * @throws GatewayError `INVALID_REQUEST` for what is no client of this package
+ * @throws GatewayError `INVALID_REQUEST` if it is no client of this package
  *
  * @example
  * ```ts

@@ -8,43 +8,43 @@ import { createListeners } from '../listeners.js';
 import { quietTimer } from '../timing.js';
 import { misused } from '../transport/failure.js';
 
-/** How often it is looked whether the connection is another one by now, in milliseconds. */
+/** The interval of checks whether the connection has changed, in milliseconds. */
 const LOOK_MS = 1000;
-/** Where the connection does not follow the session yet, it is asked for again so soon, in milliseconds. */
+/** The wait before the next attempt while the connection does not follow the session yet, in milliseconds. */
 const AGAIN_MS = 100;
-/** Somebody types no more after so long, in milliseconds. */
+/** The time after which somebody counts as no longer typing, in milliseconds. */
 const TYPING_MS = 5000;
 
 type State = ParamsOf<'presence'>['state'];
 
-/** Who is in a session, as far as is known by now. */
+/** The people in a session, as far as is known by now. */
 export interface PresenceView {
-  /** Each page that has the session open and said so, also of one user. */
+  /** The members: each page that has the session open and entered, several for one user included. */
   readonly members: readonly PresenceMember[];
-  /** Which of them this page is; absent where it is not there. */
+  /** The id of this page among them; absent if it has not entered. */
   readonly me?: string;
-  /** Why nothing is known any more. */
+  /** The error after which nothing is known any more. */
   readonly error?: GatewayError;
 }
 
-/** Who is in a session. Iterating yields who is there, now and after each change. */
+/** The people in a session. Iterating yields the members, now and after each change. */
 export interface SessionPresence extends AsyncIterable<PresenceView> {
-  /** Says that this page is there, until `leave` or its connection ends. @param data What others are told, JSON of 1 KiB at most */
+  /** Enters this page, until `leave` or the end of its connection. @param data JSON for the others, of 1 KiB at most */
   enter(data?: unknown): void;
-  /** Says that its user types, for the next seconds. */
+  /** Shows its user as typing for the next seconds. */
   typing(): void;
-  /** Says that this page is not there any more. */
+  /** Withdraws this page. */
   leave(): void;
   /** The same object until something changes. */
   readonly getSnapshot: () => PresenceView;
-  /** Calls the listener after each change. Returns what stops it. It is told for as long as anybody listens, or it is there itself. */
+  /** Calls the listener after each change. Returns a function that removes it. Changes come while anybody listens, or while this page is entered. */
   readonly subscribe: (listener: () => void) => () => void;
 }
 
 /**
- * Who is in a session of a client. Nothing of it is stored.
+ * The people in a session of a client. Nothing about them is stored.
  *
- * @throws GatewayError `INVALID_REQUEST` for what is no client of this package
+ * @throws GatewayError `INVALID_REQUEST` if it is no client of this package
  *
  * @example
  * ```ts
@@ -66,10 +66,10 @@ export function sessionPresence(
   let isTyping = false;
   let silence: ReturnType<typeof setTimeout> | undefined;
   let stop: (() => void) | undefined;
-  /** The connection that was told, and what of. */
+  /** The connection and the state that were told last. */
   let told: string | undefined;
   let isAsking = false;
-  /** It was told last that this page is not there: what comes next must not overtake that. */
+  /** Resolves once the last `leave` is done, which the next state must not overtake. */
   let leaving: Promise<unknown> = Promise.resolve();
 
   const show = (next: PresenceView) => {
@@ -86,7 +86,7 @@ export function sessionPresence(
   const stateNow = (): State => (entered ? (isTyping ? 'typing' : 'here') : undefined);
   const saying = (connectionId: string | undefined) => JSON.stringify([connectionId, stateNow(), entered]);
 
-  /** Says what is so, on the present connection, until that is done. */
+  /** Tells the gateway the present state on the present connection, until that succeeds. */
   const tell = async (): Promise<void> => {
     if (isAsking) return;
     isAsking = true;
@@ -107,7 +107,7 @@ export function sessionPresence(
           await new Promise((resolve) => void quietTimer(AGAIN_MS, () => resolve(undefined)));
           continue;
         }
-        // What is refused is not asked again, until something else is so.
+        // A refused state is not told again until it changes.
         if (!error.retryable) told = said;
         show({ ...view, error });
         break;

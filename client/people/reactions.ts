@@ -4,23 +4,23 @@ import { coreOf } from '../core-of.js';
 import type { SignalOptions } from '../options.js';
 import { misused } from '../transport/failure.js';
 
-/** What a person thinks of a message. */
+/** Options of `react`. */
 export type ReactOptions = SignalOptions & Omit<ParamsOf<'react'>, 'sessionId' | 'messageId'>;
 
-/** What people think of the messages of a session. */
+/** The reactions to the messages of a session. */
 export interface SessionReactions {
   /**
-   * Says what this user thinks of a message, in the place of what they said before; `value: null` takes it back. Safe to be repeated.
+   * Sets this user's reaction to a message, in place of an earlier one. `value: null` takes it back. Safe to repeat.
    *
-   * @throws GatewayError `MESSAGE_NOT_FOUND` for one that is not shown; `INVALID_PARAMS` naming the field; `QUOTA_EXCEEDED`
+   * @throws GatewayError `MESSAGE_NOT_FOUND` for a message that is not shown; `INVALID_PARAMS` naming the field; `QUOTA_EXCEEDED`
    */
   react(messageId: string, reaction: ReactOptions): Promise<void>;
 }
 
 /**
- * What people think of the messages of a session of a client. Each message has it in `reactions`.
+ * The reactions to the messages of a session of a client. Each message has them in `reactions`.
  *
- * @throws GatewayError `INVALID_REQUEST` for what is no client of this package
+ * @throws GatewayError `INVALID_REQUEST` if it is no client of this package
  *
  * @example
  * ```ts

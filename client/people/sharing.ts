@@ -4,25 +4,25 @@ import { coreOf } from '../core-of.js';
 import type { SignalOptions } from '../options.js';
 import { misused } from '../transport/failure.js';
 
-/** With whom a session is shared. */
+/** The grants of a session. */
 export interface SessionSharing {
   /**
-   * Has somebody else reach the session: a user of the same tenant, or whoever has the link. They do under `grant.sessionId`.
+   * Gives somebody access to the session: a user of the same tenant, or anybody with the link. They reach it under `grant.sessionId`.
    *
-   * @throws GatewayError `INVALID_PARAMS` naming the field: a role above one's own, oneself, a link where there are none;
+   * @throws GatewayError `INVALID_PARAMS` naming the field: a role above one's own, oneself, a link if the gateway allows none;
    *   `QUOTA_EXCEEDED` beyond `limits.grantsPerSession`; `SESSION_NOT_FOUND`
    */
   share(grant: Omit<ShareParams, 'sessionId'>, options?: SignalOptions): Promise<Shared>;
-  /** Ends a grant, if there is one, and what is open by it. */
+  /** Ends a grant, if it exists, and all connections that use it. */
   unshare(grantId: string, options?: SignalOptions): Promise<void>;
-  /** The oldest first. @throws GatewayError `SESSION_NOT_FOUND` */
+  /** The grants, the oldest first. @throws GatewayError `SESSION_NOT_FOUND` */
   grants(options?: SignalOptions): Promise<readonly Grant[]>;
 }
 
 /**
- * With whom a session of a client is shared.
+ * The grants of a session of a client.
  *
- * @throws GatewayError `INVALID_REQUEST` for what is no client of this package
+ * @throws GatewayError `INVALID_REQUEST` if it is no client of this package
  *
  * @example
  * ```ts

@@ -4,7 +4,7 @@ import { coreOf } from '../core-of.js';
 import type { SignalOptions } from '../options.js';
 import { misused } from '../transport/failure.js';
 
-/** What of a `ServiceWorkerRegistration` is used. */
+/** The used members of a `ServiceWorkerRegistration`. */
 export interface PushRegistration {
   readonly pushManager: {
     getSubscription(): Promise<BrowserSubscription | null>;
@@ -15,7 +15,7 @@ export interface PushRegistration {
   };
 }
 
-/** What of a `PushSubscription` is used. */
+/** The used members of a `PushSubscription`. */
 export interface BrowserSubscription {
   readonly endpoint: string;
   readonly options?: { readonly applicationServerKey: ArrayBuffer | null };
@@ -26,21 +26,21 @@ export interface BrowserSubscription {
 /** The pushes of a client's user to this browser. */
 export interface ClientPush {
   /**
-   * Has this browser be told what happens while nobody looks. Safe to be repeated, as at each start of a page: a browser gives another
-   * subscription from time to time. Ask for the permission of `Notification` before, in an event of the user's.
+   * Has this browser receive pushes while nobody looks. Safe to repeat, and best done at each start of a page, since browsers change the subscription
+   * from time to time. Ask for the permission of `Notification` before, in an event of the user's.
    *
-   * @throws GatewayError `INVALID_REQUEST` where the gateway sends no pushes, `QUOTA_EXCEEDED` beyond `limits.pushSubscriptions`; what the
-   *   browser throws where it may not
+   * @throws GatewayError `INVALID_REQUEST` if the gateway sends no pushes, `QUOTA_EXCEEDED` beyond `limits.pushSubscriptions`; also the browser's own
+   * error if the permission is missing
    */
   subscribe(registration: PushRegistration, options?: SignalOptions): Promise<void>;
-  /** Has it be told no more: before its user signs out. */
+  /** Ends pushes to this browser. Call it before the user signs out. */
   unsubscribe(registration: PushRegistration, options?: SignalOptions): Promise<void>;
 }
 
 /**
- * The pushes of a client's user. What shows them is a service worker: `agent-session-gateway/client/push-worker`, or one of yours.
+ * The pushes of a client's user. A service worker shows them: `agent-session-gateway/client/push-worker`, or one of yours.
  *
- * @throws GatewayError `INVALID_REQUEST` for what is no client of this package
+ * @throws GatewayError `INVALID_REQUEST` if it is no client of this package
  *
  * @example
  * ```ts
@@ -58,7 +58,7 @@ export function clientPush(client: Pick<Client, 'connection'>): ClientPush {
       const { publicKey } = await call('push', { ...options });
       if (publicKey === null) throw misused('This gateway sends no pushes (notify.push)');
       let subscription = await pushManager.getSubscription();
-      // One under another key is no good: a browser has one at a time.
+      // A subscription under another key is of no use, and a browser has one at a time.
       if (subscription && keyOf(subscription) !== publicKey) {
         await subscription.unsubscribe();
         subscription = null;
@@ -78,7 +78,7 @@ export function clientPush(client: Pick<Client, 'connection'>): ClientPush {
   };
 }
 
-/** What the gateway takes of a subscription. */
+/** The parts of a subscription that the gateway takes. */
 function targetOf(subscription: BrowserSubscription): PushTarget {
   const { p256dh = '', auth = '' } = subscription.toJSON().keys ?? {};
   return { endpoint: subscription.endpoint, keys: { p256dh, auth } };

@@ -1,4 +1,4 @@
-// A service worker that shows notices, and opens their sessions. It is served by itself, or imported by another one.
+// A service worker that shows notices and opens their sessions. Serve it by itself, or import it into another one.
 const worker = globalThis as any;
 
 worker.addEventListener?.('push', (event: any) => {
@@ -17,5 +17,5 @@ worker.addEventListener?.('notificationclick', (event: any) => {
   );
 });
 
-/** What a push says. */
+/** The payload of a push. */
 export type { PushBody } from '../../shared/notices.js';

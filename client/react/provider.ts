@@ -4,9 +4,9 @@ import type { Client } from '../client.js';
 
 const GatewayContext = createContext<Client<any> | undefined>(undefined);
 
-/** What `GatewayProvider` takes. */
+/** Props of `GatewayProvider`. */
 export interface GatewayProviderProps {
-  /** The client of everything below. Create it once, outside of components; on a server once for each request. */
+  /** The client of all components below. Create it once, outside of components; on a server once for each request. */
   readonly client: Client<any>;
   readonly children?: ReactNode;
 }

@@ -10,7 +10,7 @@ import { type MethodHandle, useMethod } from './use-calls.js';
 import { useChannel, useSessionEvents } from './use-events.js';
 import { type SelectOptions, useSession } from './use-session.js';
 
-/** The hooks whose types are a gateway's: paths, parameters and results of methods, payloads of channels and events, content of sessions. */
+/** Hooks with a gateway's types: paths, parameters and results of methods, payloads of channels and events, content of sessions. */
 export interface GatewayHooks<Source> {
   readonly useGateway: () => Client<Source>;
   readonly useSession: {

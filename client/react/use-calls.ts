@@ -5,21 +5,21 @@ import type { ParamsOf, SessionSummary } from '../../shared/operation-types.js';
 import { type ConnectionHealth, healthOf } from '../hooks/health.js';
 import { useGateway } from './provider.js';
 
-/** How the connection is, for a person. On a server `connecting`. */
+/** The health of the connection, for a person. On a server `connecting`. */
 export function useConnection(): ConnectionHealth {
   const { connection } = useGateway();
   const { subscribe, getSnapshot } = useMemo(() => healthOf(connection), [connection]);
   return useSyncExternalStore(subscribe, getSnapshot, () => 'connecting' as const);
 }
 
-/** What became of the last call. */
+/** The state of the last call. */
 export interface CallState<Result> {
   readonly data: Result | undefined;
   readonly error: GatewayError | undefined;
   readonly isPending: boolean;
 }
 
-/** A method and what became of its last call. */
+/** A method and the state of its last call. */
 export interface MethodHandle<Args extends unknown[], Result> extends CallState<Result> {
   /** Calls the method. The promise may be ignored: a failure is in `error` as well. */
   readonly invoke: (...args: Args) => Promise<Result>;
@@ -27,7 +27,7 @@ export interface MethodHandle<Args extends unknown[], Result> extends CallState<
 
 const NOTHING = { data: undefined, error: undefined, isPending: false };
 
-/** Keeps the state of the last of some calls. */
+/** Keeps the state of the last call. */
 function useCall<Args extends unknown[], Result>(
   call: (...args: Args) => Promise<Result>,
   start: CallState<Result> = NOTHING,
@@ -53,7 +53,7 @@ function useCall<Args extends unknown[], Result>(
   return { ...state, run, last };
 }
 
-/** A method of the gateway, to be called by an event handler, and what became of its last call. */
+/** A method of the gateway for event handlers, and the state of its last call. */
 export function useMethod(path: string): MethodHandle<[params?: unknown, options?: CallOptions], unknown> {
   const client = useGateway();
   const call = useCallback(
@@ -64,9 +64,9 @@ export function useMethod(path: string): MethodHandle<[params?: unknown, options
   return { invoke, data, error, isPending };
 }
 
-/** The user's sessions, the one that was used last first, as they were when they were last read. */
+/** The user's sessions, the last used first, as they were last read. */
 export interface SessionList {
-  /** Undefined until they are known. */
+  /** Undefined until they were read. */
   readonly sessions: readonly SessionSummary[] | undefined;
   readonly hasMore: boolean;
   readonly error: GatewayError | undefined;

@@ -5,7 +5,7 @@ import type { Channel, ChannelGap, ChannelMessage } from '../session.js';
 import type { ClientEvent } from '../typed-events.js';
 import { useGateway } from './provider.js';
 
-/** The function of the last render that was committed, under one identity. */
+/** Calls the function of the last committed render, by a function whose identity never changes. */
 function useLatest<Args extends unknown[]>(run: ((...args: Args) => void) | undefined) {
   const latest = useRef(run);
   useEffect(() => {
@@ -15,8 +15,8 @@ function useLatest<Args extends unknown[]>(run: ((...args: Args) => void) | unde
 }
 
 /**
- * Calls the handler for each event of a session, once, while the component is mounted. Events are no state: nothing renders. The
- * handler may change between renders.
+ * Calls the handler once for each event of a session, while the component is mounted. Events are no state, so nothing renders. The handler
+ * may change between renders.
  */
 export function useSessionEvents<Type extends EventType = EventType>(
   id: string,
@@ -27,7 +27,7 @@ export function useSessionEvents<Type extends EventType = EventType>(
   const handle = useLatest(handler);
   const fail = useLatest(options.onError ?? uncaught);
   const { from } = options;
-  // Written in place, the list is another one at each render.
+  // A list literal is a new object at each render.
   const types = options.types?.join();
   useEffect(
     () => forEach(client.events(id, { from, types: types?.split(',') as Type[] | undefined }), handle, fail),
@@ -36,8 +36,8 @@ export function useSessionEvents<Type extends EventType = EventType>(
 }
 
 /**
- * A channel of a session: `publish` to it, and hear what is published while the component is mounted, also by this client. A `gap`
- * says that messages are missing.
+ * A channel of a session: `publish` to it, and receive its messages while the component is mounted, this client's own included. A `gap`
+ * tells of missing messages.
  */
 export function useChannel(
   id: string,

@@ -10,7 +10,7 @@ import {
 import { useGateway } from './provider.js';
 import { useSession } from './use-session.js';
 
-/** Who answers in a session, as it changes while the component is mounted, and how to take over and hand back. */
+/** Control of a session, as it changes while the component is mounted, with the actions to take over and hand back. */
 export function useControl(id: string): SessionControl & {
   readonly control: Control | undefined;
   readonly handOff: RequestedHandOff | undefined;
@@ -21,7 +21,11 @@ export function useControl(id: string): SessionControl & {
   return useMemo(() => ({ ...calls, control, handOff }), [calls, control, handOff]);
 }
 
-/** Who is in a session, while the component is mounted. @param data What others are told of this page's user. Without it this page is not there itself */
+/**
+ * The people in a session, while the component is mounted.
+ *
+ * @param data JSON for the others about this page's user. Without it this page does not enter.
+ */
 export function usePresence(id: string, data?: unknown): PresenceView & Pick<SessionPresence, 'typing'> {
   const client = useGateway();
   const presence = useMemo(() => sessionPresence(client, id), [client, id]);

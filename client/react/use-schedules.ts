@@ -3,7 +3,7 @@ import { createSchedulesStore, type SchedulesView } from '../hooks/schedules-sto
 import type { SessionSchedules } from '../schedules/index.js';
 import { useGateway } from './provider.js';
 
-/** The schedules of a session, as they change while the component is mounted, and how they are set and taken back. */
+/** The schedules of a session, as they change while the component is mounted, with the operations on them. */
 export function useSchedules(id: string): SchedulesView & Pick<SessionSchedules, 'schedule' | 'unschedule'> {
   const client = useGateway();
   const store = useMemo(() => createSchedulesStore(client, id), [client, id]);

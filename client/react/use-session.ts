@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { createSessionStore, type SessionOptions, type SessionView } from '../hooks/session-store.js';
 import { useGateway } from './provider.js';
 
-/** What of a session a component shows. It renders again only when that changes. */
+/** Selects a part of a session. The component renders again only when that part changes. */
 export interface SelectOptions<T, View = SessionView> {
   readonly select: (view: View) => T;
   /** @default Object.is */
@@ -10,10 +10,10 @@ export interface SelectOptions<T, View = SessionView> {
 }
 
 /**
- * A session, followed for as long as a component shows it. Components that show the same one share it. Text that grows renders at most
- * once a frame, everything else at once. Unmounting ends no run. On a server it opens nothing and renders `initial`.
+ * A session, followed for as long as a component shows it. Components that show the same session share it. Growing text renders at most once a frame,
+ * everything else at once. Unmounting ends no run. On a server it opens nothing and renders `initial`.
  *
- * @param id The session's key. Read once for each id: `initial`.
+ * @param id The session's key. `initial` is read once for each id.
  *
  * @example
  * ```ts

@@ -15,26 +15,25 @@ export type {
   SkipReason,
 } from '../../shared/schedules.js';
 
-/** The schedules of a session: to set, to read, to take back. */
+/** The schedules of a session, with the operations on them. */
 export interface SessionSchedules {
   /**
-   * Sets a schedule: its message is sent `at` a time, or again and again, as `every` says. One of the same `id` takes its place. Safe to
-   * be repeated.
+   * Sets a schedule. Its message is sent once (`at`) or repeatedly (`every`). It replaces the schedule of the same `id`. Safe to repeat.
    *
-   * @throws GatewayError `INVALID_PARAMS` naming the field: a time that is past, an expression that never fires or fires too often, a
-   *   zone that there is not; `QUOTA_EXCEEDED` beyond `limits.schedulesPerSession`
+   * @throws GatewayError `INVALID_PARAMS` naming the field: a past time, an expression that never fires or fires too often, an unknown
+   * zone; `QUOTA_EXCEEDED` beyond `limits.schedulesPerSession`
    */
   schedule(schedule: Omit<ScheduleParams, 'sessionId'>, options?: SignalOptions): Promise<Schedule>;
-  /** Takes a schedule back, if there is one of that name. Runs that it has begun go on. */
+  /** Removes a schedule, if there is one of that name. Runs that it has begun go on. */
   unschedule(id: string, options?: SignalOptions): Promise<void>;
-  /** In the order in which they fire next. @throws GatewayError `SESSION_NOT_FOUND` */
+  /** The schedules, in the order in which they fire next. @throws GatewayError `SESSION_NOT_FOUND` */
   schedules(options?: SignalOptions): Promise<readonly Schedule[]>;
 }
 
 /**
  * The schedules of a session of a client.
  *
- * @throws GatewayError `INVALID_REQUEST` for what is no client of this package
+ * @throws GatewayError `INVALID_REQUEST` if it is no client of this package
  *
  * @example
  * ```ts
@@ -52,7 +51,7 @@ export function sessionSchedules(client: Pick<Client, 'connection'>, sessionId: 
   return {
     schedules,
     async schedule({ id = `sch_${randomId()}`, ...rest }, options) {
-      // An attempt that is repeated sets the same one.
+      // A repeated attempt sets the same schedule.
       return (await call('schedule', { ...options, ...rest, id, sessionId })).schedule;
     },
     async unschedule(id, options) {

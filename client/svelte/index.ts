@@ -12,14 +12,14 @@ import {
 export type { ConnectionHealth } from '../hooks/health.js';
 export type { SessionActions, SessionOptions, SessionView, SessionViewOf } from '../hooks/session-store.js';
 
-/** A value that changes: `current` in runes and templates, `$value` as a store. Followed while something shows it. */
+/** A value that changes: `current` in runes and templates, `$value` as a store. It is followed while something shows it. */
 export interface Live<T> {
   readonly current: T;
   /** The contract of Svelte's stores: calls back at once and after each change. */
   readonly subscribe: (run: (value: T) => void) => () => void;
 }
 
-/** A session as a live value, and what can be done with it. */
+/** A session as a live value, with its actions. */
 export interface LiveSession<Source = unknown> extends Live<SessionViewOf<Source>>, SessionActions<Source> {}
 
 function live<T>({ getSnapshot: read, subscribe }: Shown<T>): Live<T> {
@@ -30,7 +30,7 @@ function live<T>({ getSnapshot: read, subscribe }: Shown<T>): Live<T> {
       return read();
     },
     subscribe: (run) => {
-      // A component that a server renders subscribes to its stores, and leaves them at once.
+      // A component that a server renders subscribes to its stores and leaves them at once.
       if (typeof document === 'undefined') {
         run(read());
         return () => {};
@@ -50,10 +50,10 @@ function live<T>({ getSnapshot: read, subscribe }: Shown<T>): Live<T> {
 }
 
 /**
- * A session, followed while a component shows it. Text that grows changes it at most once a frame, everything else at once. On a server
- * it opens nothing and renders `initial`.
+ * A session, followed while a component shows it. Growing text changes it at most once a frame, everything else at once. On a server it
+ * opens nothing and renders `initial`.
  *
- * @param id The session's key. For another one create another: `const chat = $derived(liveSession(client, id))`.
+ * @param id The session's key. Make a new value for another key: `const chat = $derived(liveSession(client, id))`.
  *
  * @example
  * ```ts
@@ -75,7 +75,7 @@ export function liveSession<Source = unknown>(
   return Object.defineProperties(actions, Object.getOwnPropertyDescriptors(value)) as never;
 }
 
-/** How the connection of a client is, for a person. */
+/** The health of a client's connection, for a person. */
 export function liveConnection({ connection }: Client<any>): Live<ConnectionHealth> {
   return live(healthOf(connection));
 }

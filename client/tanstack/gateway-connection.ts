@@ -14,7 +14,7 @@ import { type Chunk, SessionChunks } from './session-chunks.js';
 
 export type { TanStackGiven };
 
-/** The context that TanStack AI gives with a send. */
+/** The context that TanStack AI passes with a send. */
 export interface SendContext {
   readonly threadId: string;
   readonly runId: string;
@@ -25,24 +25,24 @@ export interface SendContext {
   }[];
 }
 
-/** A connection of TanStack AI: its `SubscribeConnectionAdapter`, and what that has not. */
+/** A connection of TanStack AI: its `SubscribeConnectionAdapter`, with further methods. */
 export interface GatewayConnection {
-  /** All of the session from now on, with what it shows now, whoever began its runs. A drop is resumed and never seen. */
+  /** Tells the whole session: its present content and all later runs, of any client. A drop is resumed unnoticed. */
   subscribe(signal?: AbortSignal): AsyncIterable<any>;
-  /** Sends, edits, answers again or answers questions, by the last message. Resolves when that part of the run is told. */
+  /** Sends, edits, regenerates, or answers questions, by the last message. Resolves when that part of the run was told. */
   send(
     messages: readonly TanStackGiven[],
     data?: object,
     signal?: AbortSignal,
     context?: SendContext,
   ): Promise<void>;
-  /** Ends the run: stopping a page's stream does not. False where nothing runs. */
+  /** Ends the run, which stopping a page's stream does not. False if nothing runs. */
   stop(): Promise<boolean>;
 }
 
 /**
- * Makes a connection for `useChat` and `ChatClient` of TanStack AI out of a client. Its subscription tells the whole session: what other
- * tabs, people and programs say in it, too.
+ * Makes a connection for `useChat` and `ChatClient` of TanStack AI out of a client. Its subscription tells the whole session, so it
+ * includes messages of other tabs, people and programs.
  *
  * @example
  * ```ts
@@ -62,14 +62,14 @@ export function gatewayConnection(client: Client<any>, sessionId: string): Gatew
   };
 }
 
-/** The sends of one page into a session, and the subscription that tells it of them. */
+/** The sends of one page into a session, and the subscription that tells their events. */
 class Sends {
   readonly #session: ClientSession;
-  /** The page's own ids of runs that it has begun or answered. */
+  /** The page's own ids of the runs that it has begun or answered. */
   readonly #names = new Map<string, string>();
   /** Sends on their way, before their runs are known. */
   readonly #accepting = new Set<Promise<unknown>>();
-  /** Messages that the page shows and that the session may not have. */
+  /** Messages that the page shows and that the session may not have yet. */
   readonly #unsent = new Map<string, object>();
   readonly #told = new Map<string, () => void>();
 
@@ -91,7 +91,7 @@ class Sends {
       }
   }
 
-  /** A run that the page has begun is told under the page's name: that is known once it was accepted. */
+  /** Delays a run's start until this page's sends were accepted, since the run needs the page's own id. */
   async *#named(events: AsyncIterable<GatewayEvent>): AsyncGenerator<GatewayEvent> {
     for await (const event of events) {
       if (event.type === 'message_start') await Promise.allSettled(this.#accepting);
@@ -101,12 +101,12 @@ class Sends {
 
   #finished(chunk: Chunk): void {
     if ('runId' in chunk) this.#told.get(String(chunk.runId))?.();
-    // An error names no run: whatever was told last has ended.
+    // An error names no run, so all runs that were being told have ended.
     else for (const told of this.#told.values()) told();
   }
 
   #unsentIn({ messages }: SessionState): object[] {
-    // An edited message has an id of its own, which begins with the one that it had.
+    // An edited message has an id of its own, which begins with the former one.
     const known = new Set(messages.map(({ id }) => baseOf(id)));
     return [...this.#unsent].filter(([id]) => !known.has(baseOf(id))).map(([, message]) => message);
   }
@@ -146,19 +146,19 @@ class Sends {
     }
   }
 
-  /** Hands answers over to the run that waits for them. False where none does. */
+  /** Hands answers over to the run that waits for them. False if none waits. */
   async #answered(answers: ReadonlyMap<string, CallAnswer>, name: string): Promise<boolean> {
     const { run, pending } = await this.#session.state();
     const open = pending.filter((question) => question.runId === run?.runId);
     const due = open.filter((question) => answersCall(answers.get(question.callId), question));
     if (!run || due.length === 0) return false;
-    // It goes on under this name.
+    // The run goes on under this id.
     if (due.length === open.length) this.#names.set(run.runId, name);
     for (const { callId } of due) await this.#respond(callId, answers.get(callId)!);
     return due.length === open.length;
   }
 
-  /** Somebody else may have been first, or the run may have ended, which its events tell. */
+  /** If another client was first, or the run has ended, the run's events tell it. */
   async #respond(callId: string, answer: CallAnswer): Promise<void> {
     try {
       await this.#session.respond(callId, toResponse(answer));

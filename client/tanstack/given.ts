@@ -1,7 +1,7 @@
 import type { CallAnswer } from '../../shared/asked-calls.js';
 import type { ContentBlock } from '../../shared/messages.js';
 
-/** A message as a page has it. */
+/** A message of a page. */
 export interface TanStackGiven {
   readonly id?: string;
   readonly role: string;

@@ -6,23 +6,23 @@ import { initialState, reduce, type SessionState } from '../../shared/fold.js';
 import { asking, saidIn } from '../../shared/said.js';
 import { type Piece, Segmenter } from '../../shared/segments.js';
 
-/** A chunk of TanStack AI. Messages in it are its own, and the run that goes on behind a question names the one that asked. */
+/** A chunk of TanStack AI. Its messages are TanStack's own. A run that goes on behind a question names the run that asked. */
 export type Chunk =
   | AgUiEvent
   | { readonly type: 'MESSAGES_SNAPSHOT'; readonly messages: readonly object[] }
   | { readonly type: 'RUN_STARTED'; readonly runId: string; readonly parentRunId?: string };
 
-/** The page's own knowledge of the runs that it has begun. */
+/** The page's knowledge of the runs that it has begun. */
 export interface OwnRuns {
-  /** The page's id of a run that it has begun or answered; undefined for another one's run. */
+  /** The page's id of a run that it has begun or answered; undefined for the run of another client. */
   nameOf(runId: string): string | undefined;
-  /** Messages that it shows and whose runs have not begun. */
+  /** Messages that the page shows and whose runs have not begun. */
   unsent(state: SessionState): readonly object[];
 }
 
 /**
- * Tells all of a session, whoever began its runs, in the chunks of TanStack AI: what the conversation shows when a run begins, and each
- * run in parts that end at questions. Feed it each event of the session once, in order.
+ * Tells a whole session in the chunks of TanStack AI: the shown conversation when a run begins, and each run in parts that end at
+ * questions, whichever client began it. Feed it each event of the session once, in order.
  */
 export class SessionChunks {
   readonly #threadId: string;
@@ -35,7 +35,7 @@ export class SessionChunks {
     this.#own = own;
   }
 
-  /** Whether it has to know if there is anything behind the last event. */
+  /** Whether it must learn whether another event follows the last one. */
   get asking(): boolean {
     return this.#telling?.segments.asking ?? false;
   }
@@ -48,12 +48,12 @@ export class SessionChunks {
       const telling = this.#begun(event.runId!, false);
       return [this.#shown(), ...telling.started(), ...telling.take(telling.segments.take(event))];
     }
-    // The conversation shows other messages now.
+    // The conversation now shows other messages.
     if (event.type === 'history_moved' && !this.#state.run) return [this.#shown()];
     return this.#told((segments) => segments.take(event));
   }
 
-  /** There is nothing behind the last event yet. */
+  /** Tells it that nothing follows the last event yet. */
   head(): Chunk[] {
     return this.#told((segments) => segments.head());
   }
@@ -77,7 +77,7 @@ export class SessionChunks {
     return this.#telling;
   }
 
-  /** The run that a snapshot has, with what it waits for. A page that was opened again runs its own tools, too. */
+  /** The run of a snapshot, with its open questions. A page that was opened again runs its own tools, too. */
   #reopened(): Chunk[] {
     const { run, pending } = this.#state;
     this.#telling = null;
@@ -141,7 +141,7 @@ class Telling {
     this.#part += 1;
     const parent = this.#names.runId;
     const own = this.#nameOf();
-    // Somebody else has answered where the page has no new name for it.
+    // Without a new id of this page, another client has answered.
     this.#names.runId = own !== undefined && own !== parent ? own : `${this.#runId}:${this.#part}`;
     this.writer.pass();
     return this.started(parent);

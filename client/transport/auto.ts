@@ -4,12 +4,12 @@ import { addressOf, isUnsent, unreachable } from './failure.js';
 import type { FrameTransport } from './frames.js';
 import type { ClientTransport, Link } from './transport.js';
 
-/** Time for a WebSocket before HTTP is used. A proxy may swallow the upgrade and answer nothing at all. */
+/** The time limit for a WebSocket before HTTP is used. A proxy may swallow the upgrade and answer nothing at all. */
 const PROBE_MS = 5000;
 
 /**
- * Tries a WebSocket, and falls back to SSE where none can be opened, or where the gateway refuses it: cookies and headers may say who
- * asks, and a WebSocket carries neither. Whichever was chosen is kept to until it cannot be opened any more.
+ * Tries a WebSocket, and falls back to SSE if none can be opened, or if the gateway refuses it: the credentials may be cookies or headers,
+ * which a WebSocket cannot carry. The chosen transport is kept until it cannot be opened any more.
  */
 export function autoTransport(webSocket: FrameTransport, sse: ClientTransport): ClientTransport {
   let chosen: ClientTransport | undefined;
@@ -52,7 +52,7 @@ export function autoTransport(webSocket: FrameTransport, sse: ClientTransport): 
       try {
         return await transport.request(...args);
       } catch (error) {
-        // Nothing was sent, and a call that may not be repeated can still take the other way.
+        // Nothing was sent, so even a call that must not be repeated can take the other transport.
         const isBlocked = transport === webSocket && isGatewayError(error) && isUnsent(error);
         if (!isBlocked || args[2].signal.aborted) throw error;
         doubt(transport);

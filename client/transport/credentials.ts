@@ -2,35 +2,37 @@ import { quietTimer } from '../timing.js';
 import { asGatewayError } from './failure.js';
 import type { HttpOptions, Supplied } from './http-options.js';
 
-/** A new token is asked for at most so often, whatever is refused meanwhile; more often only where tokens live for less than four times that. */
+/** The least time between two refreshes, whatever is refused meanwhile; less only if tokens live for less than four times that. */
 const MIN_REFRESH_MS = 5000;
-/** A new token is asked for this long before the old one runs out, or at half its time if that is later. */
+/** The refresh comes this long before the old token runs out, or at half its time if that is later. */
 const EARLY_MS = 30_000;
 
-/** What a request identifies itself with. */
+/** The credentials of a request. */
 export interface Given {
   readonly token?: string | null | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * Where a transport has its token and headers from. Whoever needs new ones at the same time shares one refresh: providers that rotate
- * refresh tokens take two for theft.
+ * The source of a transport's token and headers. Requests that need new ones at the same time share one refresh, since providers that rotate refresh
+ * tokens take two for theft.
  */
 export interface Credentials {
-  /** Whether there is anything that could be refreshed. */
+  /** Whether there is anything to refresh. */
   readonly isRefreshable: boolean;
-  /** What to identify with now. */
+  /** The present credentials. */
   read(): Promise<Given>;
-  /** The last token ran out: the next is a new one. */
+  /** The last token ran out: the next read gives a new one. */
   expired(): void;
-  /** New ones, from a refresh that others may wait for too. If the last is only just over: what it brought, unless there is better. */
+  /**
+   * New credentials, from a refresh that others may wait for too. If the last refresh is only just over, its result, unless there is a better one.
+   */
   refresh(refused?: Given): Promise<Given>;
   /**
-   * Has new ones before those of a connection run out. Should nothing come of it, there may be time for another attempt.
+   * Provides new credentials before those of a connection run out, early enough for another attempt if the first one fails.
    *
-   * @param leftMs How long those are still good for, as the gateway counts; undefined for ever.
-   * @returns What stops it.
+   * @param leftMs How long the old ones are still good for, by the gateway's clock; undefined for ever.
+   * @returns A function that stops it.
    */
   renew(leftMs: number | undefined, renewed: (given: Given) => void, refused?: Given): () => void;
 }
@@ -63,7 +65,7 @@ export function createCredentials({ token, headers }: Pick<HttpOptions, 'token' 
       return now.token === refused?.token ? given : now;
     }
     refreshing ??= ask(true).then(settle, (error) => {
-      // Who fails is not asked again at once either.
+      // A source that fails is not asked again at once either.
       settle(refused ?? {});
       throw error;
     });

@@ -14,21 +14,21 @@ export function isUnsent(error: GatewayError): boolean {
   return unsentErrors.has(error);
 }
 
-/** What the caller has to change. */
+/** The error of a mistake of the caller's. */
 export function misused(message: string, cause?: unknown): GatewayError {
   return new GatewayError({ code: 'INVALID_REQUEST', status: 400, message, cause });
 }
 
-/** Where a transport leads, for errors. */
+/** The address of a transport, for errors. */
 export function addressOf({ address, name }: Pick<ClientTransport, 'address' | 'name'>): string {
   return address ?? name;
 }
 
 /**
- * What is not ours is a failure of the network, whose effect is unknown.
+ * Turns any failure into a `GatewayError`. A foreign error counts as a failure of the network, whose effect is unknown.
  *
- * @param what Says what happened, with the address.
- * @param advice What to look at, as a sentence.
+ * @param what The failure in words, with the address.
+ * @param advice A remedy, as a sentence.
  */
 export function asGatewayError(cause: unknown, what: string, advice = ''): GatewayError {
   if (isGatewayError(cause)) return cause;
@@ -50,28 +50,28 @@ export function unreachable(address: string, cause: unknown): GatewayError {
   );
 }
 
-/** The error of a connection that ended before what was under way. */
+/** The error of a connection that ended before its requests did. */
 export function broken(address: string, cause?: unknown): GatewayError {
   return asGatewayError(cause, `${address} broke off`, 'What was under way may have been done.');
 }
 
-/** The error of an answer that no gateway gives. */
+/** The error of an answer that did not come from a gateway. */
 export function foreign(address: string, what: string, cause?: unknown): GatewayError {
   return asGatewayError(cause, `${address} answered, but ${what}`, 'Is this the address of a gateway?');
 }
 
-/** The error of a connection on which nothing came any more. */
+/** The error of a connection that fell silent. */
 export function silence(address: string): GatewayError {
   return broken(address, 'it fell silent, without a heartbeat');
 }
 
-/** The error of what was not answered. */
+/** The error of a request that was not answered in time. */
 export function lateness(address: string, what: string, ms: number): GatewayError {
   const message = `${address}: ${what} was not answered within ${ms} ms. timeoutMs allows more.`;
   return new GatewayError({ code: 'TIMEOUT', message });
 }
 
-/** What an error and its causes say. Those of `fetch` say what happened in a cause of theirs only, and several of them in a code. */
+/** The texts of an error and its causes. Errors of `fetch` tell what happened only in a cause, and some of them only by a code. */
 function reasonsOf(cause: unknown): Set<unknown> {
   const reasons = causesOf(cause).map((at) => (typeof at === 'string' ? at : at.message || at.code));
   return new Set(reasons.filter(Boolean));
@@ -83,7 +83,7 @@ interface Cause {
   readonly cause?: Cause;
 }
 
-/** An error and the causes next to it, of which one may be its own. */
+/** An error and its causes. An error may be its own cause. */
 export function causesOf(cause: unknown): Cause[] {
   const causes: Cause[] = [];
   for (let at = cause as Cause | undefined; at && causes.length < 4; at = at.cause) causes.push(at);

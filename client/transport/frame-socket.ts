@@ -16,34 +16,34 @@ const CONNECT_MS = 10_000;
 export interface FrameWire {
   send(text: string): void;
   close(): void;
-  /** Whether somebody waits for this socket; where the runtime allows it, an idle one keeps no process alive. */
+  /** Whether somebody waits for this socket. If the runtime allows it, an idle socket keeps no process alive. */
   hold?(busy: boolean): void;
 }
 
-/** What a socket reports. Never called before the opening call has returned. */
+/** The callbacks of a socket. None is called before the opening call has returned. */
 export interface FrameWireHandlers {
   onOpen(): void;
   onText(text: string): void;
   /** Bytes came, of a text that is not whole yet. */
   onProgress?(): void;
-  /** Called exactly once, also when it could not be opened or was closed from here. @param cause What the runtime says of it. */
+  /** Called exactly once, also if it could not be opened or was closed from here. @param cause The runtime's error */
   onClose(cause?: unknown): void;
 }
 
-/** Makes one attempt to open a socket. @throws GatewayError where there is no such thing as this kind of socket */
+/** Makes one attempt to open a socket. @throws GatewayError if this runtime has no such kind of socket */
 export type OpenFrameWire = (handlers: FrameWireHandlers) => FrameWire;
 
 /** A request under way. */
 export interface PendingRequest {
   /** The payload of its answer. */
   readonly answer: Promise<unknown>;
-  /** Lets go of it; a method call is ended by it. */
+  /** Lets go of it, which ends a method call. */
   cancel(): void;
-  /** Allows so many more chunks. */
+  /** Allows `count` more chunks. */
   more(count: number): void;
 }
 
-/** What a socket tells its owner. */
+/** The callbacks of a socket to its owner. */
 export interface SocketHandlers {
   onEvent(event: GatewayEvent): void;
   /** It takes no more requests: the gateway closes it, or it broke. Called once. */
@@ -52,7 +52,7 @@ export interface SocketHandlers {
   onIdle(): void;
 }
 
-/** What a socket is opened with. */
+/** Options of a socket. */
 export interface SocketOptions {
   readonly address: string;
   readonly open: OpenFrameWire;
@@ -68,14 +68,14 @@ export interface FrameSocket {
   /** Whether it takes no more requests. */
   isEnded(): boolean;
   isIdle(): boolean;
-  /** Frames that came; one that comes after a request shows that the socket is alive. */
+  /** The number of frames that came. If it grows after a request, the socket is alive. */
   heard(): number;
   /**
-   * Sends a request; only once it is connected.
+   * Sends a request. Call it only once the socket is connected.
    *
-   * @param onChunk Gets the items of a streaming method; without it, none is expected.
+   * @param onChunk Receives the items of a streaming method; without it, none is expected.
    * @param window Chunks that may come before `more` allows more.
-   * @throws GatewayError `INVALID_REQUEST` for params that are no JSON
+   * @throws GatewayError `INVALID_REQUEST` for params that JSON cannot express
    */
   request(
     method: string,
@@ -85,7 +85,7 @@ export interface FrameSocket {
   ): PendingRequest;
   /** Has the runtime wait for this socket, or not. */
   hold(busy: boolean): void;
-  /** Takes no more requests and closes once those under way are answered. */
+  /** Takes no more requests, and closes once the pending ones are answered. */
   retire(): void;
   /** Closes it at once. Requests without an answer fail with `NETWORK`. */
   close(): void;
@@ -97,7 +97,7 @@ interface Waiting {
   readonly onChunk: ((item: StreamItem) => void) | undefined;
 }
 
-/** Opens one. At first it is held for whoever had it opened. */
+/** Opens a socket. At first it is held for the caller that opens it. */
 export function openFrameSocket(
   { address, open, targets, credentials, patience }: SocketOptions,
   { onEvent, onEnd, onIdle }: SocketHandlers,
@@ -106,7 +106,7 @@ export function openFrameSocket(
   const events = new EventReader();
   let wire: FrameWire | undefined;
   let given: Given = {};
-  /** The last `error` frame: why the connection is closed, if it is. */
+  /** The last `error` frame: the reason if the connection is closed next. */
   let complaint: GatewayError | undefined;
   let isOpen = false;
   let isEnded = false;
@@ -134,7 +134,7 @@ export function openFrameSocket(
     onEnd(error);
     if (waiting.size === 0) cut();
   };
-  /** @param lost What became of requests without an answer: they may have had their effect, whatever the connection was closed for. */
+  /** @param lost The error of unanswered requests: they may have had their effect, whatever the reason for closing. */
   const closed = (error?: GatewayError, lost = error ?? broken(address)) => {
     wire = undefined;
     watchdog.stop();
@@ -209,7 +209,7 @@ export function openFrameSocket(
       case 'authenticated':
         return renewAfter(frame.authExpiresInMs);
       case 'error':
-        // A new token that is refused, or why the connection is closed next: until then it goes on.
+        // A new token was refused, or the connection will be closed next. It goes on until then.
         complaint = GatewayError.fromJSON(frame);
         if (frame.code === 'SHUTTING_DOWN') end(complaint);
     }
@@ -245,7 +245,7 @@ export function openFrameSocket(
         onClose: (cause) => {
           if (wire !== own) return;
           const mayTry = complaint?.status === 401 && !isOpen && !again && credentials.isRefreshable;
-          // A refused token is read again once.
+          // A refused token is refreshed and tried again once.
           if (mayTry && !isEnded) void dial(true);
           else {
             const lost = (isOpen ? broken : unreachable)(address, complaint?.message ?? cause);
@@ -261,7 +261,7 @@ export function openFrameSocket(
   };
   const watchdog = createWatchdog(() => close(silence(address)), patience);
   const late = quietTimer(CONNECT_MS, () => close(unreachable(address, `not within ${CONNECT_MS} ms`)));
-  /** What is to end with it: the wait for the connection, then that for the next token. */
+  /** Stops the current timer: the limit for connecting, then the wait for the next token. */
   let stopTimer = () => clearTimeout(late);
   void dial(false);
 

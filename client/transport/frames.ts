@@ -10,9 +10,9 @@ import { type FrameSocket, type OpenFrameWire, openFrameSocket } from './frame-s
 import type { Supplied } from './http-options.js';
 import type { ClientTransport } from './transport.js';
 
-/** How long a socket without a link waits for the next request. */
+/** A socket without a link waits so long for the next request. */
 const IDLE_MS = 5000;
-/** Items of a streaming method that may wait here for their consumer. */
+/** The number of items of a streaming method that may wait here for their consumer. */
 const WINDOW = 64;
 
 /** How to speak frames. */
@@ -25,7 +25,7 @@ export interface FrameTransportOptions {
 
 /** A transport over frames, as `auto` needs it. */
 export interface FrameTransport extends ClientTransport {
-  /** Connects, unless it is. @throws GatewayError what the gateway refused, or `NETWORK` */
+  /** Connects, if it is not connected. @throws GatewayError the gateway's refusal, or `NETWORK` */
   connect(): Promise<void>;
 }
 
@@ -37,19 +37,19 @@ interface OpenLink {
 }
 
 /**
- * A transport over one socket for everything: requests, their answers and the events of all sessions. It is opened by the first
- * request or link, and closed with its link, or when it was idle for some seconds. A link beside another has a socket of its own.
+ * A transport over one socket for everything: requests, their answers and the events of all sessions. The first request or link opens it.
+ * It closes with its link, or after some idle seconds. A second link has a socket of its own.
  */
 export function frameTransport({ name, address, open, token }: FrameTransportOptions): FrameTransport {
   const credentials = createCredentials({ token });
   const patience: Patience = { times: 1 };
   const links = new Map<FrameSocket, OpenLink>();
-  /** For requests. */
+  /** The socket for requests. */
   let socket: FrameSocket | undefined;
   let idle: ReturnType<typeof setTimeout> | undefined;
 
   const isUnused = (own: FrameSocket) => own.isIdle() && !links.has(own);
-  /** Lets a socket go that nobody uses for some time. */
+  /** Closes a socket that nobody uses for some time. */
   const rest = (own: FrameSocket) => {
     if (!isUnused(own)) return;
     own.hold(false);
@@ -87,7 +87,7 @@ export function frameTransport({ name, address, open, token }: FrameTransportOpt
       } finally {
         rest(own);
       }
-      // It may have ended meanwhile: nothing was sent, so another one can be tried.
+      // It may have ended meanwhile. Nothing was sent, so another socket can be tried.
       if (!own.isEnded()) return own;
     }
   };
@@ -109,7 +109,7 @@ export function frameTransport({ name, address, open, token }: FrameTransportOpt
         return await raceSignal(signal, () => answer);
       } catch (error) {
         cancel();
-        // Nothing at all came since: the next request had better take another socket.
+        // Nothing came since, so the next request should take another socket.
         if (signal.reason?.code === 'TIMEOUT' && own.heard() === before) own.retire();
         throw error;
       }
@@ -153,7 +153,7 @@ export function frameTransport({ name, address, open, token }: FrameTransportOpt
       clearTimeout(idle);
       own.hold(true);
       links.set(own, link);
-      // One that was opened for requests: its sessions are asked for.
+      // The socket was opened for requests, so its sessions must be asked for.
       adopted?.ready.then((event) => {
         link.isStarted = true;
         if (links.get(own) === link) onEvent({ ...event, sessions: {} });

@@ -7,15 +7,15 @@ import type { HttpOptions } from './http-options.js';
 
 /** One HTTP request, below the base URL. */
 export interface HttpRequest {
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
-  /** What to POST, JSON unless the headers say otherwise; without it the request is a GET. */
+  /** The body to POST, JSON unless the headers say otherwise. Without it the request is a GET. */
   readonly body?: BodyInit | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal: AbortSignal;
 }
 
-/** An origin over HTTP, and who asks. */
+/** The options of a gateway over HTTP, and the caller's credentials. */
 export interface HttpClient {
   readonly options: HttpOptions;
   readonly credentials: Credentials;
@@ -24,12 +24,12 @@ export interface HttpClient {
 /**
  * Makes a request with fresh credentials, and once more with refreshed ones after a 401.
  *
- * @throws GatewayError what the gateway answered, or `NETWORK`.
+ * @throws GatewayError the gateway's own error, or `NETWORK`.
  */
 export async function request({ options, credentials }: HttpClient, ask: HttpRequest): Promise<Response> {
   const { path, body, signal } = ask;
   const url = urlOf(options.baseUrl, path);
-  // Called as a method of `options`, the browser's own fetch would refuse.
+  // Called as a method of `options`, the browser's own fetch would throw.
   const { fetch = globalThis.fetch } = options;
   let mayHaveArrived = false;
   try {
@@ -40,7 +40,7 @@ export async function request({ options, credentials }: HttpClient, ask: HttpReq
       if (body) headers.set('content-type', 'application/json');
       for (const name in ask.headers) headers.set(name, ask.headers[name]!);
       mayHaveArrived = true;
-      // Raced as well: an implementation may ignore the signal.
+      // Raced as well, since an implementation may ignore the signal.
       const response = await raceSignal(signal, () =>
         fetch(url, {
           method: body ? 'POST' : 'GET',
@@ -62,7 +62,7 @@ export async function request({ options, credentials }: HttpClient, ask: HttpReq
   }
 }
 
-/** Asks for one operation over its route and reads the JSON it answers; undefined for 204. */
+/** Asks for one operation over its route and returns the JSON of the response; undefined for 204. */
 export async function requestOperation(
   client: HttpClient,
   operation: CallName,
@@ -94,7 +94,7 @@ export async function requestOperation(
   }
 }
 
-/** Writes params as JSON. @throws GatewayError `INVALID_REQUEST` for what JSON cannot say */
+/** Writes params as JSON. @throws GatewayError `INVALID_REQUEST` for a value that JSON cannot express */
 export function toJson(value: unknown): string {
   try {
     return JSON.stringify(value);
@@ -103,7 +103,7 @@ export function toJson(value: unknown): string {
   }
 }
 
-/** A query of what is not undefined, without `URLSearchParams`, which not every runtime has whole. */
+/** A query of the entries that are not undefined. Not every runtime has a complete `URLSearchParams`. */
 export function queryOf(entries: readonly (readonly [string, unknown])[]): string {
   return entries
     .filter(([, value]) => value !== undefined)
@@ -111,23 +111,23 @@ export function queryOf(entries: readonly (readonly [string, unknown])[]): strin
     .join('&');
 }
 
-/** An address as it is written, which may be relative. */
+/** An address below a base URL, which may be relative. */
 export function below(baseUrl: string, path: string): string {
   return baseUrl.replace(/\/+$/, '') + path;
 }
 
-/** An address below the mount. @throws GatewayError `INVALID_REQUEST` for a relative mount where there is no page */
+/** An address below the mount. @throws GatewayError `INVALID_REQUEST` for a relative mount outside of a page */
 export function urlOf(baseUrl: string, path: string): string {
   const url = below(baseUrl, path);
   if (/^[a-z]+:/i.test(url)) return url;
-  // Nothing else in the address but the page's own: `location` is missing outside of browsers.
+  // Only the page's own address is used, since `location` is missing outside of browsers.
   const page = (globalThis as { readonly location?: { readonly href?: string } }).location?.href;
   if (!page)
     throw misused(`baseUrl ${JSON.stringify(baseUrl)} is relative, without a page here: write it out`);
   return new URL(url, page).href;
 }
 
-/** Whether an answer can be read while it comes. React Native's own `fetch` gives whole answers: a stream would never be one. */
+/** Whether a response can be read while it comes. React Native's own `fetch` gives only whole responses, so a stream would never arrive. */
 export function canStream({ fetch }: Pick<HttpOptions, 'fetch'>): boolean {
   const { navigator } = globalThis as { readonly navigator?: { readonly product?: string } };
   return !!fetch || navigator?.product !== 'ReactNative';
@@ -147,7 +147,7 @@ const CODES: Readonly<Record<number, string>> = {
   429: 'RATE_LIMITED',
 };
 
-/** The gateway's own error, or the closest one for an answer of something in between, which says nothing for good. */
+/** The gateway's own error. A response of an intermediary becomes the closest code, and may be retried unless it is 413. */
 async function readError(response: Response, url: string, signal: AbortSignal): Promise<GatewayError> {
   const { status } = response;
   const answer = (await raceSignal(signal, () => response.json()).catch(() => undefined)) as
@@ -170,7 +170,7 @@ function hintOf(retryAfter: string): Pick<ErrorBody, 'retryAfterMs'> {
   return Number.isNaN(ms) ? {} : { retryAfterMs: Math.max(0, ms) };
 }
 
-/** Whether not even a connection was made, where the runtime says so: then nothing was sent. */
+/** Whether the runtime reports that no connection was made, so that nothing was sent. */
 function wasNeverConnected(cause: unknown): boolean {
   const never = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused)$/;
   return !isGatewayError(cause) && causesOf(cause).some(({ code }) => never.test(String(code)));

@@ -23,7 +23,7 @@ import {
 import type { HttpOptions } from './http-options.js';
 import type { ClientTransport, Link, LinkHandlers, TransportOptions } from './transport.js';
 
-/** Sessions one GET may name; the others are added to the open stream. */
+/** The number of sessions that one GET may name. The others are added to the open stream. */
 const URL_SESSIONS = 8;
 
 /**
@@ -47,7 +47,7 @@ export function sseTransport(options: HttpOptions): ClientTransport {
   };
 }
 
-/** Looked at before anything else that a runtime without streams may lack. @throws GatewayError `INVALID_REQUEST` */
+/** Checked before anything else that a runtime without streams may lack. @throws GatewayError `INVALID_REQUEST` */
 function streaming(client: HttpClient): HttpClient {
   if (!canStream(client.options)) throw wholeAnswer();
   return client;
@@ -76,7 +76,7 @@ async function* readEvents(
     cancel(response);
     throw foreign(response.url || path, 'not with events');
   }
-  // No async iteration over the body: Safari has none.
+  // No async iteration over the body, since Safari has none.
   const reader = response.body?.getReader();
   if (!reader) throw wholeAnswer();
   try {
@@ -84,7 +84,7 @@ async function* readEvents(
       const part = await raceSignal(signal, () => reader.read());
       if (part.done) return;
       onProgress?.();
-      // All that a chunk completes at once: a step of the iteration for each event would cost more than its decoding.
+      // All events of a chunk at once: a step of the iteration for each event would cost more than its decoding.
       yield decoder.feed(part.value);
     }
   } catch (cause) {
@@ -113,7 +113,7 @@ async function* streamMethod(
   const ask = { path, body: toJson(params), signal };
   try {
     for await (const events of readEvents(client, ask, new SseDecoder(), progress)) {
-      // What the consumer does with an item may take its time, in which nothing is read.
+      // The consumer may take its time with an item, and nothing is read meanwhile.
       watchdog.stop();
       for (const { event, data, id } of events) {
         const place = id && { eventId: id };
@@ -155,9 +155,9 @@ function openLink(client: HttpClient, targets: readonly SubscribeTarget[], handl
     if (signal.aborted) return;
     const event = reader.read(type, JSON.parse(data), id);
     if (event.type === 'connected') {
-      // Before it is passed on: what follows `connected` may already subscribe.
+      // Set before the event is passed on, since its receiver may subscribe at once.
       connectionId = event.connectionId;
-      // A stream is opened with its token: a new one takes over with the new token, before the old one runs out.
+      // A stream keeps the token that it was opened with. A new stream takes over with the new token, before the old one runs out.
       stopRenewal = credentials.renew(event.authExpiresInMs, () => handlers.onStale?.());
     } else if (type === 'auth_expired') credentials.expired();
     handlers.onEvent(event);
@@ -174,13 +174,13 @@ function openLink(client: HttpClient, targets: readonly SubscribeTarget[], handl
   };
 }
 
-/** What the GET itself can ask for: some sessions, all by cursor or all by the same word. */
+/** The part of the targets that the GET itself can ask for: sessions that all start by cursor, or all by the same word. */
 function opening(targets: readonly SubscribeTarget[]) {
   const from = targets[0]?.from;
   const first = targets.filter((target) => target.from === from).slice(0, URL_SESSIONS);
   const query = queryOf([['from', from], ...first.map(({ sessionId }) => ['sessionId', sessionId] as const)]);
   const cursors = first.map(({ sessionId, cursor }) => [sessionId, cursor!] as const);
-  // An empty cursor is no header, but has its place in a vector.
+  // A header cannot be empty, but a vector can hold an empty cursor.
   const headers: Record<string, string> =
     first[0]?.cursor !== undefined
       ? { 'last-event-id': first[1] || !first[0].cursor ? formatVector(cursors) : first[0].cursor }

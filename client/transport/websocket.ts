@@ -9,7 +9,7 @@ import type { ClientTransport } from './transport.js';
 
 const OPEN = 1;
 
-/** The part of a `WebSocket` that is used; browsers, Node (from 22) and the `ws` package have it. */
+/** The used part of a `WebSocket`. Browsers, Node (from 22) and the `ws` package have it. */
 export interface WebSocketLike {
   readonly readyState: number;
   onopen: ((event: never) => void) | null;
@@ -31,7 +31,7 @@ interface Ending {
 /** A `WebSocket` class. */
 export type WebSocketClass = new (url: string) => WebSocketLike;
 
-/** How to reach a gateway over a WebSocket. */
+/** Options for reaching a gateway over a WebSocket. */
 export interface WebSocketOptions {
   /** Mount of the gateway, as for HTTP: `/ws` is added. Relative to the page in browsers. */
   readonly baseUrl?: string | undefined;
@@ -43,7 +43,7 @@ export interface WebSocketOptions {
 }
 
 /**
- * One WebSocket for requests and events alike. The token travels in the first frame, never in the URL.
+ * One WebSocket for requests and events. The token travels in the first frame, never in the URL.
  *
  * @example
  * ```ts
@@ -54,7 +54,7 @@ export function webSocketTransport(options: WebSocketOptions): ClientTransport {
   return webSocketFrames(options);
 }
 
-/** The same, with what `auto` needs of it. */
+/** The same, with the members that `auto` needs. */
 export function webSocketFrames(options: WebSocketOptions): FrameTransport {
   return frameTransport({
     name: 'websocket',
@@ -73,7 +73,7 @@ function openSocket(options: WebSocketOptions, handlers: FrameWireHandlers) {
   }
   const socket = new Socket(addressOf(options));
   let isOver = false;
-  // Some classes report a connection that failed by `error` alone, others by `close` as well.
+  // Some classes report a failed connection by `error` alone, others by `close` as well.
   const over = (cause?: unknown) => {
     if (isOver) return;
     isOver = true;
@@ -84,7 +84,7 @@ function openSocket(options: WebSocketOptions, handlers: FrameWireHandlers) {
   socket.onclose = (event?: Ending) =>
     over(event?.code && `closed with ${event.code} ${event.reason}`.trim());
   socket.onerror = (event?: Ending) => {
-    // One that was open still brings its close, after what it holds.
+    // A socket that was open still emits `close`, after its buffered messages.
     if (socket.readyState !== OPEN) over(event?.error ?? event?.message);
   };
   return {
@@ -112,7 +112,7 @@ function addressOf({ url, baseUrl }: WebSocketOptions): string {
   return webSocketUrl(urlOf(baseUrl, WEBSOCKET_PATH));
 }
 
-/** No `URL`, whose protocol cannot be set everywhere. */
+/** Rewrites the text, since not every `URL` class can set the protocol. */
 function webSocketUrl(url: string): string {
   return url.replace(/^http/i, 'ws');
 }

@@ -26,29 +26,29 @@ import {
 export type { ConnectionHealth } from '../hooks/health.js';
 export type { SessionActions, SessionOptions, SessionView, SessionViewOf } from '../hooks/session-store.js';
 
-/** Under which a client is provided: `app.provide(GATEWAY, client)`, once for each app, on a server once for each request. */
+/** Key under which a client is provided: `app.provide(GATEWAY, client)`, once for each app, on a server once for each request. */
 export const GATEWAY: InjectionKey<Client<any>> = Symbol('gateway');
 
-/** The client that the app provides. @throws GatewayError `INVALID_REQUEST` where there is none */
+/** The client that the app provides. @throws GatewayError `INVALID_REQUEST` if there is none */
 export function useGateway<Source = unknown>(): Client<Source> {
   const client = inject(GATEWAY, undefined);
   if (client) return client as Client<Source>;
   throw new GatewayError({ code: 'INVALID_REQUEST', message: 'Missing: app.provide(GATEWAY, client)' });
 }
 
-/** A session's state as refs, each of which changes only when its part does, and what can be done with it. */
+/** A session's state as refs, each of which changes only when its part does, with the session's actions. */
 export type SessionRefs<Source = unknown> = {
   readonly [Name in Exclude<keyof SessionView, keyof SessionActions>]-?: ComputedRef<
     Name extends keyof SessionViewOf<Source> ? SessionViewOf<Source>[Name] : never
   >;
 } & SessionActions<Source> & {
-    /** All of it at once. */
+    /** The whole view. */
     readonly view: Readonly<Ref<SessionViewOf<Source>>>;
   };
 
 type Optional<T> = { [Name in keyof T]-?: Pick<T, never> extends Pick<T, Name> ? Name : never }[keyof T];
 
-/** What a view may lack at first, and has to have a ref for from the start. */
+/** Fields that a view may lack at first. Each needs a ref from the start. */
 const ABSENT: Readonly<Record<Optional<SessionView>, true>> = {
   error: true,
   replies: true,
@@ -61,7 +61,7 @@ const ABSENT: Readonly<Record<Optional<SessionView>, true>> = {
   stale: true,
 };
 
-/** Shows what a source says: in a component from when it is mounted, never on a server; elsewhere at once. Ends with its scope. */
+/** Shows a source's value: in a component from mounting on, never on a server; elsewhere at once. Ends with its scope. */
 function follow<T>(source: () => Shown<T>, shown: Ref<T>): void {
   const begin = () => {
     const changed = (
@@ -82,8 +82,8 @@ function follow<T>(source: () => Shown<T>, shown: Ref<T>): void {
 }
 
 /**
- * A session, followed while the component is mounted, or the scope lasts. Text that grows changes it at most once a frame, everything
- * else at once. On a server it opens nothing and renders `initial`.
+ * A session, followed while the component is mounted, or the scope lasts. Growing text changes it at most once a frame, everything else at once. On a
+ * server it opens nothing and renders `initial`.
  *
  * @param id The session's key; may change.
  *
@@ -112,7 +112,7 @@ export function useSession<Source = unknown>(
   } as unknown as SessionRefs<Source>;
 }
 
-/** How the connection is, for a person. */
+/** The health of the connection, for a person. */
 export function useConnection(): Readonly<Ref<ConnectionHealth>> {
   const health = healthOf(useGateway().connection);
   const shown = shallowRef<ConnectionHealth>('connecting');

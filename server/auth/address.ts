@@ -3,8 +3,8 @@ import { isIPv4, isIPv6 } from 'node:net';
 const LOOPBACK = '127.0.0.1';
 
 /**
- * One text for all addresses that one party commands at no cost: IPv4 in its plain form (also when written as
- * `::ffff:1.2.3.4`), IPv6 by its /64, the whole loopback range as `127.0.0.1`, and `local` where there is none.
+ * One text for all addresses that one party controls at no cost: IPv4 in its plain form (also when written as `::ffff:1.2.3.4`), IPv6 by
+ * its /64, the whole loopback range as `127.0.0.1`, and `local` without an address.
  */
 export function addressKey(ip: string): string {
   if (isIPv4(ip)) return ip.startsWith('127.') ? LOOPBACK : ip;
@@ -22,7 +22,7 @@ export function addressKey(ip: string): string {
     .join(':')}::/64`;
 }
 
-/** Whether an address can be reached from this machine alone. */
+/** Whether an address can be reached only from this machine. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }

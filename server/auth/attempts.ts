@@ -3,11 +3,11 @@ import { GatewayError } from '../../shared/errors.js';
 import { addressKey } from './address.js';
 
 export interface AttemptLimits {
-  /** Failures of one address within `windowMs` before it is refused. @default 10 */
+  /** Failures of one address within `windowMs` after which it is refused. @default 10 */
   readonly limit?: number | undefined;
   /** @default 60_000 */
   readonly windowMs?: number | undefined;
-  /** Addresses, and good tokens, remembered at most; the oldest are forgotten first. @default 10_000 */
+  /** The largest number of remembered addresses, and of good tokens. The oldest are forgotten first. @default 10_000 */
   readonly maxEntries?: number | undefined;
   /** Monotonic milliseconds. */
   readonly now?: (() => number) | undefined;
@@ -16,11 +16,11 @@ export interface AttemptLimits {
 const STRONG_LENGTH = 32;
 
 /**
- * Limits how often an address may fail to authenticate. A blocked address is refused unheard, so that it learns nothing,
- * and refusals do not lengthen the block: the address may try again as its failures leave the window.
+ * Limits how often an address may fail to authenticate. A blocked address is refused without a check, so that it learns nothing. Refusals
+ * do not prolong the block: the address may try again as its failures leave the window.
  *
- * An address may be shared (a proxy, an office). Tokens too long to be guessed that proved good before therefore pass the
- * block and are verified as ever: somebody else's failures don't lock their bearers out.
+ * An address may be shared (a proxy, an office). So a token that was good before and is too long to be guessed passes the block and is
+ * verified as usual: failures of others do not lock its bearer out.
  */
 export class AttemptLimiter {
   readonly #limit: number;
@@ -39,7 +39,7 @@ export class AttemptLimiter {
   }
 
   /**
-   * Lets a try through.
+   * Admits an attempt.
    *
    * @throws GatewayError `RATE_LIMITED` with `retryAfterMs` while the address is blocked.
    */
@@ -70,7 +70,7 @@ export class AttemptLimiter {
     if (this.#good.size > 0) this.#good.delete(digest(token));
   }
 
-  /** Remembers a token that proved good. Short ones are not: passing the block with them would make them guessable. */
+  /** Remembers a good token. Short ones are not remembered, since passing the block would make them guessable. */
   remember(token: string): void {
     if (token.length < STRONG_LENGTH) return;
     this.#good.add(digest(token));

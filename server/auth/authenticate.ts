@@ -17,11 +17,11 @@ import type { AuthConfig, Credentials, Identity, UserLike, Verification, Verifie
 export interface AuthRefusal {
   /** The error's code: `UNAUTHENTICATED`, `RATE_LIMITED`, `AUTH_UNAVAILABLE` or the host's own. */
   readonly code: string;
-  /** Why, in words that hold no part of the credentials. */
+  /** The reason, without any part of the credentials. */
   readonly reason: string;
-  /** The client's address; empty where it is not known. */
+  /** The client's address; empty if unknown. */
   readonly address: string;
-  /** Of the request, where it was one. */
+  /** Id of the request, if there was one. */
   readonly requestId?: string;
 }
 
@@ -30,13 +30,13 @@ export interface AuthenticatorOptions {
   /** @default 'user' */
   readonly sessionScope?: SessionScope | undefined;
   readonly attempts?: AttemptLimits | undefined;
-  /** How long `validate`, `hydrateUser` and token functions may take. @default 10_000 */
+  /** Milliseconds that `validate`, `hydrateUser` and token functions may take. @default 10_000 */
   readonly hostTimeoutMs?: number | undefined;
-  /** Whether tokens that a function returns have to be long: others than this machine can reach the gateway. @default false */
+  /** Whether tokens that a function returns must be long, because other machines can reach the gateway. @default false */
   readonly exposed?: boolean | undefined;
-  /** Told about failures of host code; credentials are cut out. */
+  /** Receives failures of host code, with credentials cut out. */
   readonly onError?: ((error: unknown) => void) | undefined;
-  /** Told about each caller who showed something and was refused. */
+  /** Receives each refusal of a caller that presented credentials. */
   readonly onRefused?: ((refusal: AuthRefusal) => void) | undefined;
   /** Epoch milliseconds. */
   readonly now?: (() => number) | undefined;
@@ -48,25 +48,25 @@ export interface CarriedIdentity {
   readonly shown?: Credentials;
 }
 
-/** The one way in, whatever the transport. */
+/** The single entrance for callers of every transport. */
 export interface Authenticator {
   /**
-   * Finds out who a caller is; synchronous with a static token and without any. Throws, or rejects:
+   * Identifies a caller; synchronous with a static token and without any. Throws, or rejects:
    *
-   * @throws GatewayError `UNAUTHENTICATED` (its `cause` says why, for the log), `RATE_LIMITED` with `retryAfterMs` when
-   * the address failed too often, `AUTH_UNAVAILABLE` when nobody could find out, or the host's own `GatewayError`.
+   * @throws GatewayError `UNAUTHENTICATED` (its `cause` has the reason for the log), `RATE_LIMITED` with `retryAfterMs` if the address
+   * failed too often, `AUTH_UNAVAILABLE` if the caller could not be checked, or the host's own `GatewayError`.
    */
   authenticate(credentials: Credentials): MaybePromise<Identity>;
   /**
-   * Asks again about a caller who was let in, with what it showed then. The answer replaces the identity: roles may have changed.
-   * One that cannot be asked about (a fixed token, a user whom the host named) is as it was.
+   * Checks an accepted caller again, with its former credentials. The result replaces the identity, since roles may have changed. An
+   * identity that cannot be checked (a fixed token, a user named by the host) stays the same.
    *
-   * @throws GatewayError as `authenticate`; `UNAUTHENTICATED` also where the same credentials are somebody else's now
+   * @throws GatewayError as `authenticate`; also `UNAUTHENTICATED` if the same credentials now belong to somebody else
    */
   revalidate(identity: Identity): MaybePromise<Identity>;
-  /** An identity as a value that another gateway of the same configuration takes in. It holds what the caller showed: keep it secret. */
+  /** An identity as a value for another gateway of the same configuration. It contains the credentials, so keep it secret. */
   carry(identity: Identity): CarriedIdentity;
-  /** An identity that was carried, which can be asked about again as it could where it comes from. */
+  /** Restores a carried identity. It can be checked again as at its origin. */
   receive(carried: CarriedIdentity): Identity;
   /**
    * The identity of a user whom the host authenticated itself.
@@ -92,17 +92,17 @@ class ConfiguredAuthenticator implements Authenticator {
   readonly #auth: AuthConfig;
   readonly #verifier: Verifier;
   readonly #attempts: AttemptLimiter;
-  /** Tries that nobody could judge. Host code may throw for a bad token, so they are no free guesses either, but an outage has many. */
+  /** Attempts that could not be judged. Host code may throw for a bad token, so they are limited too; an outage causes many of them. */
   readonly #unjudged: AttemptLimiter;
   readonly #host: HostCode;
   readonly #onRefused: (refusal: AuthRefusal) => void;
-  /** Whether a good answer may turn bad before the credentials expire. */
+  /** Whether a caller may be withdrawn before the credentials expire. */
   readonly #revocable: boolean;
-  /** Whether a wrong token can be a guess. A signature can't be guessed: bad JWTs never shut an address out. */
+  /** Whether a wrong token can be a guess. Signatures cannot be guessed, so bad JWTs never block an address. */
   readonly #guessable: boolean;
-  /** What callers showed who may be asked about again. Beside the identities, so that it gets into no log with them. */
+  /** Credentials of callers that may be checked again. They are kept apart from the identities, so that they get into no log. */
   readonly #shown = new WeakMap<Identity, Credentials>();
-  /** Whose the tokens are that need not be verified again; null where each has to be. */
+  /** Identities of tokens that need not be verified again; null if each token must be. */
   readonly #kept: KeptIdentities | null;
   readonly #now: () => number;
 
@@ -143,7 +143,7 @@ class ConfiguredAuthenticator implements Authenticator {
     }
     const shown = token === credentials.token ? credentials : new Shown(token, credentials.request);
     this.#admit(shown);
-    // What the same caller showed before. Nobody is named '' but whoever shows nothing, where that is enough.
+    // The same token's earlier identity. The empty name stands for callers without a token, if none is required.
     const known = this.#kept?.find(token ?? '', this.#now());
     if (known !== undefined) return known;
     return andThen(this.#verify(shown), (verification) => {
@@ -182,8 +182,8 @@ class ConfiguredAuthenticator implements Authenticator {
   #count(verification: Verification, shown: Credentials): void {
     const { token, request } = shown;
     if (token === undefined || !this.#guessable) return;
-    // Tries made at the same time may have failed meanwhile. The rest of them, right or wrong, get one and the same answer, or a
-    // burst of guesses would tell more than its allowance.
+    // Attempts made at the same time may have failed meanwhile. The rest of them, right or wrong, get the same error, or a burst of guesses
+    // would learn more than its allowance.
     this.#admit(shown);
     if (!verification.ok && verification.guess) this.#attempts.fail(request.ip, token);
     if (!verification.ok && verification.unjudged) this.#unjudged.fail(request.ip, token);
@@ -208,7 +208,7 @@ class ConfiguredAuthenticator implements Authenticator {
     });
   }
 
-  /** Of a token's own claims the next request gets the same user: no handler may change it for others. What the host configured is its own. */
+  /** The next request with the same token shares this user, so no handler may change it. Users that the host configured stay as they are. */
   #unchangeable(identity: Identity): Identity {
     return this.#auth.type === 'jwt' ? deepFreeze(identity) : identity;
   }
@@ -229,7 +229,7 @@ class ConfiguredAuthenticator implements Authenticator {
   }
 
   #tell(error: unknown, { token, request }: Credentials): void {
-    // Who shows nothing is told to authenticate, which is no event.
+    // A caller without credentials is asked to authenticate, which is no event.
     if (!token && request.headers.cookie === undefined) return;
     if (!isGatewayError(error)) return;
     const { code, cause, message } = error;
@@ -239,20 +239,20 @@ class ConfiguredAuthenticator implements Authenticator {
   }
 }
 
-/** Whether a user is the one that all callers without an identity of their own are. */
+/** Whether a user stands for all callers without an identity of their own. */
 function isEverybody(auth: AuthConfig, { id }: UserContext): boolean {
   if (auth.type === 'none') return id === 'anonymous';
   return auth.type === 'token' && auth.user === undefined && id === 'token';
 }
 
-/** Keys of a JWT that come from elsewhere can be withdrawn; a fixed one can't. */
+/** A JWT's keys from an issuer can be withdrawn; a fixed key cannot. */
 function isRevocable(auth: AuthConfig): boolean {
   if (auth.hydrateUser !== undefined || auth.type === 'custom') return true;
   if (auth.type === 'token') return typeof auth.token === 'function';
   return (auth as { readonly jwksUri?: string }).jwksUri !== undefined;
 }
 
-/** Whether a token that was good is good until it expires, and its bearer the same. A function of the host's may say something else each time. */
+/** Whether a good token stays good until it expires, with the same bearer. A function of the host may change its result. */
 function isLasting(auth: AuthConfig, sessionScope: SessionScope | undefined): boolean {
   return !isRevocable(auth) && (auth.type === 'token' || typeof sessionScope !== 'function');
 }
@@ -263,7 +263,7 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-// A connection may be open for days: it is not to hold its whole request.
+// A connection may be open for days and must not hold its whole request.
 function withoutRaw({ token, request: { headers, ip } }: Credentials): Credentials {
   return { token, request: { headers, ip } };
 }

@@ -1,11 +1,11 @@
-/** Codes by which `jose` says that a token is bad; `ERR_JWKS_TIMEOUT` is not one of them. */
+/** Codes by which `jose` marks a bad token. `ERR_JWKS_TIMEOUT` is not one of them. */
 const CODES = /^ERR_(?:JWT|JWS|JWE)_|^ERR_JWKS_NO_MATCHING_KEY$|^ERR_JOSE_ALG_NOT_ALLOWED$/;
-/** Those of a token that is not good yet, or no more. */
+/** Codes of a token that is not good yet, or no longer. */
 const UNTIMELY = new Set(['TokenExpiredError', 'NotBeforeError', 'ERR_JWT_EXPIRED']);
 
 /**
- * What an error says of a token, if it is a library's word that the token itself is bad rather than that nobody could find out. What is
- * `untimely` has a good signature, which is looked at first: no guess, but a tab that was left open over night.
+ * Classifies an error of a library that judged the token itself as bad; undefined if the token could not be checked. An `untimely` token
+ * has a good signature, which is checked first: it is no guess, but perhaps a tab that stayed open over night.
  */
 export function badnessOf(error: unknown): 'untimely' | 'wrong' | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
@@ -17,7 +17,7 @@ export function badnessOf(error: unknown): 'untimely' | 'wrong' | undefined {
     const says = name === 'JsonWebTokenError' || (typeof code === 'string' && CODES.test(code));
     return says ? 'wrong' : undefined;
   } catch {
-    // A getter of its own.
+    // A getter of the error may throw.
     return undefined;
   }
 }

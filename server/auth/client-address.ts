@@ -4,19 +4,19 @@ import { addressKey } from './address.js';
 import { invalidAuth } from './refusal.js';
 
 /**
- * Which proxies are believed about whom they speak for (`X-Forwarded-For`), as in Express: `true` for all, a number of hops, or
- * addresses and CIDR ranges (`loopback`, `linklocal` and `uniquelocal` are names of some).
+ * The proxies whose `X-Forwarded-For` is believed, as in Express: `true` for all, a number of hops, or addresses and CIDR ranges
+ * (`loopback`, `linklocal` and `uniquelocal` name some).
  */
 export type TrustProxy = boolean | number | string | readonly string[];
 
-/** The address of the client that makes a request; empty where it is not known. */
+/** The address of a request's client; empty if unknown. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
 type Trust = (address: string, hop: number) => boolean;
 
 const NOBODY: Trust = () => false;
 
-/** Tells whose word about a client's address counts. @throws GatewayError `INVALID_REQUEST` naming `trustProxy` */
+/** Compiles `trustProxy` into a check of addresses. @throws GatewayError `INVALID_REQUEST` naming `trustProxy` */
 export function trustOf(trusted: TrustProxy | undefined): Trust {
   if (trusted === undefined || trusted === false) return NOBODY;
   if (trusted === true) return () => true;
@@ -30,8 +30,8 @@ export function trustOf(trusted: TrustProxy | undefined): Trust {
 }
 
 /**
- * Finds a client's address: behind the proxies that are trusted, or the peer's. Without `trustProxy` a host framework that found
- * one out itself (Express) is believed.
+ * Finds a client's address: behind trusted proxies, or the peer's. Without `trustProxy`, an address that a host framework (Express) has
+ * found is believed.
  *
  * @throws GatewayError `INVALID_REQUEST` naming `trustProxy`
  */
@@ -44,7 +44,7 @@ export function clientAddress(trusted: TrustProxy | undefined): ClientAddress {
   return (request) => (proxyAddr(request, trust) ?? '').replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1');
 }
 
-/** Whether a request looks as if a proxy on this machine had passed it on. */
+/** Whether a request looks as if a proxy on this machine had forwarded it. */
 export function isForwarded(request: IncomingMessage): boolean {
   const { headers, socket } = request;
   return (

@@ -1,7 +1,7 @@
 import { unauthenticated } from './refusal.js';
 import type { AuthRequest, Credentials } from './types.js';
 
-/** Longest credential that is looked at, in characters (ASCII: bytes). */
+/** Longest credential that is accepted, in characters (ASCII: bytes). */
 export const MAX_TOKEN_LENGTH = 8192;
 
 const SCHEME = 'bearer';
@@ -25,7 +25,7 @@ export function bearerToken(headers: AuthRequest['headers']): string | undefined
   return token;
 }
 
-/** What a caller shows. */
+/** A caller's credentials. */
 export class Shown implements Credentials {
   readonly token: string | undefined;
   readonly request: AuthRequest;

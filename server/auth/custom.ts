@@ -3,7 +3,7 @@ import type { HostCode, HostOutcome } from './host-call.js';
 import { userProblem } from './identity.js';
 import type { AuthResult, CustomAuth, Verification, Verifier } from './types.js';
 
-/** Asks the host's `validate`; whatever it does other than saying yes in due form refuses the caller. */
+/** Calls the host's `validate`. Anything but a well-formed yes refuses the caller. */
 export function createCustomVerifier(auth: CustomAuth, host: HostCode, now: () => number): Verifier {
   return {
     takesAnyone: true,

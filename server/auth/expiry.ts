@@ -1,4 +1,4 @@
-/** When a token runs out, for its owner: by this clock, and from now on, as owners' clocks may be wrong. */
+/** The expiry of a token, for its owner: by this clock, and as a duration, since owners' clocks may be wrong. */
 export function authExpiry(
   expiresAt: number | undefined,
 ): { readonly authExpiresAt: number; readonly authExpiresInMs: number } | undefined {

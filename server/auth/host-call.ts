@@ -4,22 +4,22 @@ import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { badnessOf } from './bad-token.js';
 
 /**
- * How a call of host code ended. Without a value: `error` is for the caller to see, or the code said by a library's error that the
- * token is `bad`.
+ * The outcome of a call of host code. Without a value, `error` is for the caller, or `bad` tells that a library's error marked the token as
+ * bad.
  */
 export type HostOutcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: GatewayError; readonly bad?: undefined }
   | { readonly ok: false; readonly bad: 'untimely' | 'wrong' };
 
-/** One call of host code: its name for the log, and the credential that must not get there. */
+/** One call of host code: its name for the log, and the credential that must stay out of the log. */
 export interface HostCall<T> {
   readonly name: string;
   readonly token: string | undefined;
   readonly run: () => MaybePromise<T>;
 }
 
-/** Runs `validate`, `hydrateUser` and token functions: bounded in time, and never trusted to return. */
+/** Runs `validate`, `hydrateUser` and token functions, with a time limit, since they may never return. */
 export class HostCode {
   readonly #timeoutMs: number;
   readonly #onError: (error: unknown) => void;
@@ -29,7 +29,7 @@ export class HostCode {
     this.#onError = onError;
   }
 
-  /** Calls; stays synchronous where the host does. Never throws. */
+  /** Calls the function; synchronous if the host's function is. Never throws. */
   call<T>(call: HostCall<T>): MaybePromise<HostOutcome<T>> {
     try {
       const value = call.run();
@@ -39,7 +39,7 @@ export class HostCode {
     }
   }
 
-  /** Tells the log about a mistake in host code. */
+  /** Logs a mistake in host code. */
   report(message: string): void {
     this.#onError(new GatewayError({ code: 'INTERNAL', message }));
   }
@@ -77,7 +77,7 @@ export class HostCode {
   }
 }
 
-/** Nobody can say whether the credentials are good: that is not the caller's fault, and may pass. */
+/** The credentials could not be checked. That is not the caller's fault, and may pass. */
 function unavailable(): GatewayError {
   return new GatewayError({ code: 'AUTH_UNAVAILABLE', retryAfterMs: 1000 });
 }

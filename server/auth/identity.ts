@@ -3,13 +3,13 @@ import { unauthenticated } from './refusal.js';
 import { createScope, type SessionScope, userScope } from './scope.js';
 import type { Identity, UserLike } from './types.js';
 
-/** Makes an identity of a user that was authenticated here or by the host. */
+/** Makes the identity of a user that was authenticated here or by the host. */
 export type Identify = (user: UserLike, expiresAt?: number) => Identity;
 
 /**
- * @param isShared Whether a user is one that many callers are.
- * @returns a function that throws `UNAUTHENTICATED` for a user without a non-empty string `id`, with `roles` or a
- * `tenantId` of another type than theirs, or without a scope.
+ * @param isShared Whether a user stands for many callers.
+ * @returns a function that throws `UNAUTHENTICATED` for a user without a non-empty string `id`, with `roles` or a `tenantId` of a wrong
+ * type, or without a scope.
  */
 export function createIdentify(
   sessionScope?: SessionScope,
@@ -19,7 +19,7 @@ export function createIdentify(
   return (candidate, expiresAt) => {
     const problem = userProblem(candidate);
     if (problem !== undefined) throw unauthenticated(problem);
-    // What `Register` adds to the type is the host's promise about its own `hydrateUser`.
+    // The host promises that its `hydrateUser` returns the fields that `Register` adds.
     const user = withoutNulls(candidate) as UserContext;
     const shared = user.service === true || isShared(user);
     return {
@@ -32,12 +32,12 @@ export function createIdentify(
   };
 }
 
-/** What is wrong with a value that should be a user; undefined for nothing. */
+/** The problem of a value that should be a user; undefined if there is none. */
 export function userProblem(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return 'the user is not an object';
   const { id, roles, tenantId } = value as Record<string, unknown>;
   if (typeof id !== 'string' || id === '') return 'user.id is not a non-empty string';
-  // A text has `includes` too: the roles 'administrator' would then contain the role 'admin'.
+  // A string has `includes` too: the roles 'administrator' would then contain the role 'admin'.
   if (roles != null && !isTextArray(roles)) return 'user.roles is not an array of strings';
   if (tenantId != null && typeof tenantId !== 'string') return 'user.tenantId is not a string';
   return undefined;

@@ -29,8 +29,7 @@ export function isPem(secret: string | Uint8Array): boolean {
 }
 
 /**
- * The key of a JWT configuration. Each allowed algorithm has to suit it: a public key taken for a shared secret would let
- * anyone sign.
+ * The key of a JWT configuration. Each allowed algorithm must suit it: a public key used as a shared secret would let anyone sign.
  *
  * @throws GatewayError `INVALID_REQUEST` naming `auth.secret` or `auth.algorithms`.
  */
@@ -66,7 +65,7 @@ function publicKey(secret: string | Uint8Array): KeyObject {
 }
 
 function suits(key: KeyObject, algorithm: JwtAlgorithm): boolean {
-  // Keys of the type rsa-pss, which few tools make, are none that Web Crypto takes.
+  // Web Crypto does not accept keys of the type rsa-pss, which few tools make.
   if (/^[RP]S/.test(algorithm)) return key.asymmetricKeyType === 'rsa';
   if (algorithm.startsWith('Ed')) return key.asymmetricKeyType === 'ed25519';
   return key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === CURVES[algorithm];

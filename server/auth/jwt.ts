@@ -9,12 +9,12 @@ import type { JwtAlgorithm, JwtAuth, UserLike, Verification, Verifier } from './
 export interface JwtVerifierOptions {
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Told when published keys cannot be fetched. */
+  /** Called when published keys cannot be fetched. */
   readonly report: (message: string) => void;
 }
 
 /**
- * Verifies JSON Web Tokens with one key, or those that an issuer publishes, and an explicit list of algorithms.
+ * Verifies JSON Web Tokens with one key, or with an issuer's published keys, and an explicit list of algorithms.
  *
  * @throws GatewayError `INVALID_REQUEST` when the key and the algorithms do not suit each other.
  */
@@ -45,7 +45,7 @@ function checkWith(
     auth.jwksUri === undefined
       ? jwtKey(auth.secret, algorithms)
       : new RemoteKeys(auth.jwksUri, auth.jwks ?? {}, report).find;
-  // Loaded by gateways that verify tokens, as it takes a third of what it takes to start.
+  // Loaded only by gateways that verify tokens, since it takes a third of the start-up time.
   const jose = import('jose');
   return async (token, options) => {
     const { jwtVerify } = await jose;
@@ -58,7 +58,7 @@ function judge(
   auth: JwtAuth,
   toleranceSeconds: number,
 ): Verification {
-  // Extensions that the issuer calls critical would have to be understood (RFC 7515, 4.1.11).
+  // Critical extensions would have to be understood (RFC 7515, 4.1.11).
   if ('crit' in protectedHeader) return refuse('crit');
   if (auth.issuer !== undefined && !isOneOf(payload.iss, auth.issuer)) return refuse('iss');
   if (auth.audience !== undefined && !isAddressedTo(payload.aud, auth.audience)) return refuse('aud');
@@ -67,7 +67,7 @@ function judge(
   if (exp !== undefined && !Number.isFinite(exp)) return refuse('exp is not a number');
   if (typeof sub !== 'string' || sub === '') return refuse('sub is not a non-empty string');
   if (tenantId != null && typeof tenantId !== 'string') return refuse('tenantId is not a string');
-  // The tolerance is part of it: a connection lasts as long as its token would still open one.
+  // Includes the tolerance: a connection lasts as long as its token could still open one.
   const expiresAt = exp === undefined ? undefined : (exp + toleranceSeconds) * 1000;
   return { ok: true, user: userOf(payload, sub), expiresAt };
 }
@@ -83,7 +83,7 @@ function userOf(payload: JWTPayload, id: string): UserLike {
   };
 }
 
-// Checked here, not by the library: it skips the check for an empty text.
+// Checked here, since the library skips the check for an empty text.
 function isOneOf(claim: unknown, allowed: string | readonly string[]): boolean {
   return (
     typeof claim === 'string' && (typeof allowed === 'string' ? claim === allowed : allowed.includes(claim))
@@ -100,7 +100,7 @@ function refuse(reason: string): Verification {
 
 function refuseError(error: unknown): Verification {
   if (isGatewayError(error)) return { ok: false, reason: 'the keys are out of reach', guess: false, error };
-  // Its codes are constants; its messages may quote the token.
+  // The library's codes are constants; its messages may quote the token.
   const { code } = error as { readonly code?: unknown };
   const reason = typeof code === 'string' && code.startsWith('ERR_J') ? code : 'the key is of no use';
   return { ok: false, reason, guess: badnessOf(error) !== 'untimely' };

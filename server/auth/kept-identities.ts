@@ -2,11 +2,11 @@ import type { Identity } from './types.js';
 
 interface Kept {
   readonly identity: Identity;
-  /** Epoch milliseconds. Before, where the clock is set back, the token may not be good yet. */
+  /** Epoch milliseconds. If the clock is set back to before, the token may not be good yet. */
   readonly since: number;
 }
 
-/** How much is kept: by number, and by the characters of the tokens, which may be long. */
+/** Limits of the kept identities: their number, and the characters of their tokens, which may be long. */
 export interface KeptBounds {
   /** @default 10_000 */
   readonly entries?: number | undefined;
@@ -15,10 +15,10 @@ export interface KeptBounds {
 }
 
 /**
- * Identities by the token that proved them: a token that comes again until it expires is not verified again. Only for tokens that nobody
- * can withdraw. Two generations: what was not seen for half of the room is forgotten, without a scan.
+ * Identities by the token that proved them. A repeated token is not verified again until it expires. Only for tokens that nobody can
+ * withdraw. There are two generations: a token that is not used while half of the room fills up is forgotten, without a scan.
  *
- * Found by the text itself. That tells nobody how much of a guess was right: a map compares texts whose seeded hashes are equal.
+ * Lookups by the text itself reveal nothing of a guess: a map compares only texts with equal seeded hashes.
  */
 export class KeptIdentities {
   readonly #entries: number;
@@ -32,12 +32,12 @@ export class KeptIdentities {
     this.#characters = characters;
   }
 
-  /** Tokens that are kept. */
+  /** The number of kept tokens. */
   get size(): number {
     return this.#recent.size + this.#older.size;
   }
 
-  /** Whose token it is, where that is known and still true. @param now Epoch milliseconds */
+  /** The identity of a token, if it is kept and still valid. @param now Epoch milliseconds */
   find(token: string, now: number): Identity | undefined {
     const recent = this.#recent.get(token);
     const kept = recent ?? this.#older.get(token);

@@ -4,32 +4,32 @@ import type { MaybePromise } from '../async/maybe-promise.js';
 import { userScope } from './scope.js';
 import type { Identity, UserLike } from './types.js';
 
-/** Why things end whose caller is good, and does not reach the session any more. */
+/** The reason for ending something whose caller is valid, but no longer reaches the session. */
 export const UNREACHED = new GatewayError({ code: 'SESSION_NOT_FOUND' });
 
-/** Something that a caller has open: a connection, a stream of a method, an answer of a plugin. */
+/** An open resource of a caller: a connection, a stream of a method, a response of a plugin. */
 export interface OpenThing {
-  /** Who has it open, by what was known last. */
+  /** The caller's last known identity. */
   readonly identity: Identity;
-  /** The caller was asked about again. What it may not have any more, it is to lose. @throws GatewayError to end it */
+  /** Called after the caller was checked again. It must close all that the caller may no longer use. @throws GatewayError to end it */
   renew?(identity: Identity): MaybePromise<void>;
-  /** The sessions that it is open on, as its caller names them. */
+  /** The sessions that it uses, by the caller's names for them. */
   readonly sessionIds?: readonly string[];
-  /** Ends it: its caller was withdrawn, for this reason where there is one. */
+  /** Ends it, because its caller was withdrawn; `why` is the reason, if known. */
   end(why?: unknown): void;
 }
 
-/** Whose things to end: a user, or everybody with an id, whatever the tenant. */
+/** The caller to disconnect: a user, or everybody with an id, whatever the tenant. */
 export type DisconnectTarget = UserLike | { readonly userId: string };
 
 export interface PresenceOptions {
-  /** Milliseconds within which a caller with something open is asked about again; `Infinity` for never. */
+  /** Milliseconds within which a caller with something open is checked again; `Infinity` for never. */
   readonly revalidateMs: number;
-  /** Asks about a caller. @throws GatewayError to withdraw it */
+  /** Checks a caller again. @throws GatewayError to withdraw it */
   revalidate(identity: Identity): MaybePromise<Identity>;
-  /** Told why something was ended. */
+  /** Called with the reason when something was ended. */
   onWithdrawn(identity: Identity, error: unknown): void;
-  /** Told that a caller could not be asked about. */
+  /** Called when a caller could not be checked. */
   report(error: unknown, what: string): void;
 }
 
@@ -39,13 +39,13 @@ interface Entry {
   asking: boolean;
 }
 
-/** Callers asked about at the same time: whoever answers is not to meet all of them at once. */
+/** The number of callers that are checked at the same time, to spare the service that checks them. */
 const AT_ONCE = 64;
 const TICK_MS = 1000;
 
 /**
- * All that callers have open. Within a bound each caller is asked about again, and one who was withdrawn loses what it has. That
- * nobody can be asked, because the host's own services are away, withdraws nobody: the next round asks again.
+ * All open resources of callers. Each caller is checked again within a time limit, and a withdrawn one loses its resources. If a check
+ * fails because the host's own services are away, nobody is withdrawn: the next round repeats it.
  */
 export class Presence {
   readonly #options: PresenceOptions;
@@ -61,7 +61,7 @@ export class Presence {
     return this.#entries.size;
   }
 
-  /** Takes something in until what this returns is called. */
+  /** Adds a resource. Returns a function that removes it. */
   add(thing: OpenThing): () => void {
     this.#entries.set(thing, { thing, dueAt: this.#next(), asking: false });
     this.#timer ??= this.#start();
@@ -73,7 +73,7 @@ export class Presence {
     };
   }
 
-  /** Ends all that a user has open, and returns how much that was. */
+  /** Ends all open resources of a user, and returns their number. */
   disconnect(target: DisconnectTarget): number {
     const matches = matcherOf(target);
     const found = [...this.#entries.keys()].filter(({ identity }) => matches(identity));
@@ -81,7 +81,7 @@ export class Presence {
     return found.length;
   }
 
-  /** Ends all that is open by a grant, which is over. */
+  /** Ends all open resources of a grant that is over. */
   endGrant(grantId: string): void {
     const isBy = ({ sessionIds = [], identity: { guest } }: OpenThing): boolean =>
       guest?.grantId === grantId || sessionIds.some((id) => id.endsWith(grantName(grantId)));
@@ -93,7 +93,7 @@ export class Presence {
     return setInterval(() => this.#tick(), Math.min(TICK_MS, Math.max(5, revalidateMs / 4))).unref();
   }
 
-  // Before the bound is over, so that the answer comes within it; spread, so that what opened together does not ask together.
+  // Before the limit, so that the result comes within it. Spread, so that resources that opened together are not checked together.
   #next(): number {
     return performance.now() + this.#options.revalidateMs * (0.6 + Math.random() * 0.3);
   }
@@ -137,12 +137,12 @@ export class Presence {
   }
 }
 
-/** Whether an error says that the caller is not what it was, rather than that nobody could find out. */
+/** Whether an error means that the caller was withdrawn, rather than that the check failed. */
 function isWithdrawal(error: unknown): boolean {
   return isGatewayError(error) && error.status >= 400 && error.status < 500 && error.status !== 429;
 }
 
-/** Whether an identity is whom a host means. */
+/** Whether an identity belongs to the target. */
 export function matcherOf(target: DisconnectTarget): (identity: Identity) => boolean {
   const { userId, id } = target as { readonly userId?: unknown; readonly id?: unknown };
   if (typeof userId === 'string') return ({ user }) => user.id === userId;

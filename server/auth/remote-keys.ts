@@ -3,13 +3,12 @@ import { GatewayError } from '../../shared/errors.js';
 import type { JwksOptions } from './types.js';
 
 const MAX_BYTES = 1024 * 1024;
-/** How soon a caller may have an address asked again that never answered yet. */
+/** The shortest time between attempts at an address that never answered yet. */
 const FIRST_RETRY_MS = 1000;
 
 /**
- * The keys that an issuer publishes as a JSON Web Key Set. They are fetched when the first token comes, again when they are old, and
- * when a token names a key that is not among them, which is how rotation is noticed. While the address does not answer, the keys
- * that are known stay good.
+ * The keys that an issuer publishes as a JSON Web Key Set. They are fetched with the first token, again when they are old, and again when a
+ * token names an unknown key, which is how a rotation is noticed. While the address does not answer, the known keys stay good.
  */
 export class RemoteKeys {
   readonly #uri: string;
@@ -23,7 +22,7 @@ export class RemoteKeys {
   #triedAt = Number.NEGATIVE_INFINITY;
   #loading: Promise<void> | null = null;
 
-  /** @param report Told why the keys could not be fetched. */
+  /** @param report Receives the reason why the keys could not be fetched. */
   constructor(uri: string, options: JwksOptions, report: (message: string) => void) {
     this.#uri = uri;
     this.#timeoutMs = options.timeoutMs ?? 5000;
@@ -35,7 +34,8 @@ export class RemoteKeys {
   /**
    * Finds the key of a token.
    *
-   * @throws GatewayError `AUTH_UNAVAILABLE` when it is not known and the address does not answer; an error of `jose` when there is none
+   * @throws GatewayError `AUTH_UNAVAILABLE` if the key is not known and the address does not answer; an error of `jose` if there is no such
+   * key
    */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const keys = await this.#current();
@@ -56,7 +56,7 @@ export class RemoteKeys {
     } else if (performance.now() - this.#fetchedAt >= this.#maxAgeMs && this.#mayTry(this.#cooldownMs)) {
       const failing = this.#failed;
       const loading = this.#load();
-      // Where the address has failed before, nobody waits for it with keys at hand.
+      // If the address has failed before, the known keys serve without waiting for it.
       if (!failing) await loading;
     }
     if (this.#keys === null) throw this.#unavailable();
@@ -67,7 +67,7 @@ export class RemoteKeys {
     return this.#loading !== null || performance.now() - this.#triedAt >= afterMs;
   }
 
-  /** Fetches the keys, for all who ask meanwhile. Never rejects. */
+  /** Fetches the keys once for all concurrent callers. Never rejects. */
   #load(): Promise<void> {
     this.#loading ??= this.#fetch()
       .then(
@@ -111,11 +111,11 @@ export class RemoteKeys {
   }
 }
 
-/** The whole body, which may not be larger than any set of keys is. */
+/** The whole body, up to a size that no set of keys exceeds. */
 async function textOf(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  // Not every TypeScript library says that the stream can be iterated; in Node it can.
+  // Not every TypeScript library types the stream as iterable; in Node it is.
   const body = (response.body ?? []) as unknown as AsyncIterable<Uint8Array>;
   for await (const chunk of body) {
     length += chunk.byteLength;
@@ -129,7 +129,7 @@ function noKeys(message: string): GatewayError {
   return new GatewayError({ code: 'AUTH_UNAVAILABLE', message });
 }
 
-/** Why a fetch failed; `fetch` itself hides it one level down. */
+/** The reason why a fetch failed, which `fetch` hides in the error's cause. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error && cause.message !== '' ? `${message}: ${cause.message}` : message;

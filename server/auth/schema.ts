@@ -92,7 +92,7 @@ const jwt = z
   })
   .transform((value) => value as JwtAuth);
 
-/** Checks `auth`; issue paths are relative to it. A field it does not know is refused: it may be a misspelt check. */
+/** Checks `auth`; issue paths are relative to it. An unknown field is refused, since it may be a misspelt check. */
 export const authConfigSchema: z.ZodType<AuthConfig> = z.discriminatedUnion(
   'type',
   [

@@ -3,12 +3,12 @@ import { isGatewayError } from '../../shared/errors.js';
 import { unauthenticated } from './refusal.js';
 
 /**
- * Whose sessions a key names: each user's own, shared by a tenant, shared by all, or what a function of the user says.
+ * The scope of sessions: each user's own, shared by a tenant, shared by all, or the result of a function of the user.
  */
 export type SessionScope = 'user' | 'tenant' | 'global' | ((user: UserContext) => string);
 
 /**
- * A function from users to scopes. Scopes are stored with the sessions, so their form is stable.
+ * Makes a function from users to scopes. Scopes are stored with the sessions, so their form is stable.
  *
  * The returned function throws `UNAUTHENTICATED` for a user whose scope is empty (no tenant with `'tenant'`).
  */
@@ -19,12 +19,12 @@ export function createScope(sessionScope: SessionScope = 'user'): (user: UserCon
   return (user) => functionScope(sessionScope, user);
 }
 
-/** The scope of one user: tenant and id, unambiguous whatever characters they hold. */
+/** The scope of one user: tenant and id, unambiguous whatever their characters. */
 export function userScope(user: UserContext): string {
   return JSON.stringify([user.tenantId ?? null, user.id]);
 }
 
-/** The user whose own scope it is; null for a scope that several share. */
+/** The user that a scope belongs to; null for a scope that several users share. */
 export function userOfScope(scope: string): Pick<UserContext, 'id' | 'tenantId'> | null {
   if (!scope.startsWith('[')) return null;
   try {

@@ -4,20 +4,20 @@ import type { AuthConfig, JwtAuth } from './types.js';
 
 const MIN_BYTES = 32;
 
-/** What is wrong with a secret that is too short, and the remedy. */
+/** The problem of a secret that is too short, and the remedy. */
 export const SHORT_SECRET = `has fewer than ${MIN_BYTES} bytes; make one with \`openssl rand -base64 32\``;
 
-/** Where a gateway can be reached. */
+/** The network exposure of a gateway. */
 export interface Exposure {
-  /** It listens on loopback (or a Unix socket) only. */
+  /** Whether it listens only on loopback (or a Unix socket). */
   readonly loopback: boolean;
-  /** It listens nowhere itself: the host's server serves it. */
+  /** Whether it does not listen itself, because the host's server serves it. */
   readonly embedded: boolean;
 }
 
 /**
- * Judges a gateway's secrets by where it can be reached: what is a warning on loopback and in embedded mode is refused on
- * any other host. Tokens that a function returns are not known yet: they are judged when it returns them.
+ * Judges a gateway's secrets by its exposure. A problem is a warning on loopback and in embedded mode, and is refused on any other host.
+ * Tokens of a function are judged when it returns them.
  *
  * @returns warnings for the log; none holds a secret.
  * @throws GatewayError `INVALID_REQUEST` naming `auth`, `auth.token` or `auth.secret`.
@@ -27,7 +27,7 @@ export function checkSecrets(auth: AuthConfig | undefined, { loopback, embedded 
   if (problem === undefined) return auth?.type === 'jwt' ? keySetWarnings(auth) : [];
   const [path, message] = problem;
   if (!loopback && !embedded) throw invalidAuth(path, message);
-  // On loopback, no `auth` is the ordinary start of a project.
+  // On loopback, a missing `auth` is the ordinary start of a project.
   return path === 'auth' && !embedded ? [] : [`${path}: ${message}`];
 }
 
@@ -48,7 +48,7 @@ function problemOf(auth: AuthConfig | undefined): readonly [path: string, messag
   return undefined;
 }
 
-/** What is wrong with published keys is not ours to refuse: which network is trusted, and whose keys they are, the host knows. */
+/** Problems with published keys only cause warnings, since the host knows which networks and issuers it trusts. */
 function keySetWarnings({ jwksUri, issuer, audience }: JwtAuth): string[] {
   if (jwksUri === undefined) return [];
   const { protocol, hostname } = new URL(jwksUri);

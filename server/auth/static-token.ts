@@ -5,10 +5,10 @@ import { isShortSecret, SHORT_SECRET } from './secrets.js';
 import type { TokenAuth, Verification, Verifier } from './types.js';
 
 /**
- * Verifies shared secret tokens in a time that does not depend on how much of one was right.
+ * Verifies shared secret tokens in a time that does not depend on how much of a token is right.
  *
- * @param exposed Whether a token that a function returns has to be as long as one that is configured: the gateway can be reached
- * from other machines.
+ * @param exposed Whether a token that a function returns must be as long as a configured one, because the gateway can be reached from other
+ * machines.
  */
 export function createTokenVerifier(auth: TokenAuth, host: HostCode, exposed = false): Verifier {
   const good: Verification = { ok: true, user: auth.user ?? { id: 'token' } };
@@ -37,7 +37,7 @@ export function createTokenVerifier(auth: TokenAuth, host: HostCode, exposed = f
   };
 }
 
-// Values come from host code: an unset environment variable must not turn into a token.
+// Values come from host code: an unset environment variable must not become a token.
 function tokensOf(tokens: unknown): string[] {
   const list: readonly unknown[] = Array.isArray(tokens) ? tokens : [tokens];
   return list.filter((token): token is string => typeof token === 'string' && token !== '');

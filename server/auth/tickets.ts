@@ -7,19 +7,19 @@ import type { Authenticator, CarriedIdentity } from './authenticate.js';
 import { unauthenticated } from './refusal.js';
 import type { Identity } from './types.js';
 
-/** How long after its issue a ticket can be opened. */
+/** The time after its issue within which a ticket must be opened. */
 const OPEN_WITHIN_MS = 30_000;
-/** How long one serves reconnects at most. */
+/** The longest time for which a ticket serves reconnects. */
 const MAX_AGE_MS = 3_600_000;
 const PER_USER = 16;
 const TOTAL = 10_000;
-/** Sessions a ticket's stream may come back to. */
+/** The number of sessions that a ticket's stream may come back to. */
 const SESSIONS = 1000;
 const FORM = /^tkt_[A-Za-z0-9_-]{43}$/;
 
-/** The stream that a ticket serves at present. */
+/** The present stream of a ticket. */
 export interface TicketStream {
-  /** Ends it: another has come in its place. */
+  /** Ends it, because another stream has replaced it. */
   supersede(): void;
 }
 
@@ -29,24 +29,24 @@ export interface IssuedTicket {
   readonly expiresAt: number;
 }
 
-/** A ticket that somebody shows at the door. */
+/** A ticket that a caller presents. */
 export interface ShownTicket {
   readonly identity: Identity;
-  /** The identity was asked about again. */
+  /** Called after the identity was checked again. */
   renew(identity: Identity): void;
   /**
-   * Lets a stream of these sessions in. The former stream of the ticket ends: its client has lost it, or is somebody else.
+   * Admits a stream of these sessions. The ticket's former stream ends: its client has lost it, or is somebody else.
    *
-   * @throws GatewayError `UNAUTHENTICATED` when it resumes what the ticket's stream did not follow
+   * @throws GatewayError `UNAUTHENTICATED` when it resumes a session that the ticket's stream did not follow
    */
   admit(sessionIds: Iterable<string>): Promise<void>;
-  /** The stream has begun. What this returns is called with each session that it follows later, and has noted it once it resolves. */
+  /** The stream has begun. Returns a function to call with each session that it follows later; it resolves once the session is noted. */
   serve(stream: TicketStream): (sessionId: string) => MaybePromise<void>;
-  /** Makes it worthless. */
+  /** Invalidates the ticket. */
   drop(): void;
 }
 
-/** What is kept of a ticket, sealed with the ticket itself. */
+/** The stored content of a ticket, sealed with the ticket itself. */
 interface Kept {
   readonly carried: CarriedIdentity;
   readonly expiresAt: number;
@@ -58,7 +58,7 @@ interface Served {
   stream: TicketStream | null;
 }
 
-/** The stream of a ticket is served elsewhere now. */
+/** Tells other gateways that the stream of a ticket is now served elsewhere. */
 const SUPERSEDE = errand<string, void>('supersede');
 
 export interface TicketsOptions {
@@ -73,15 +73,14 @@ export function isTicket(token: string): boolean {
 }
 
 /**
- * Tickets stand in for a token in the URL of an event stream. One is opened within 30 s by one stream, and then serves that
- * stream's reconnects, one at a time and for the same sessions, until the token of its holder expires or is withdrawn, 1 h at most.
- * One that is issued by any of the gateways on a store is opened, and resumed, at any other. The store has the hash of a ticket and
- * what is sealed with it: a reader of the store gets no credentials. Bounded by what was issued and used here: 16 a user and 10,000
- * in all, the one unused for longest goes first.
+ * Tickets replace a token in the URL of an event stream. A ticket is opened within 30 s by one stream, and then serves that stream's
+ * reconnects, one at a time and for the same sessions, until its holder's token expires or is withdrawn, 1 h at most. A ticket of any
+ * gateway on a store can be opened and resumed at every other one. The store has only the hash of a ticket and content sealed with it, so a
+ * reader of the store gets no credentials. Each gateway remembers 16 tickets a user and 10,000 in all; the longest unused goes first.
  */
 export class Tickets {
   readonly #options: TicketsOptions;
-  /** Whose tickets were issued or used here, the oldest first. */
+  /** The holders of tickets that were issued or used here, the oldest first. */
   readonly #known = new Map<string, { readonly identity: Identity; readonly expiresAt: number }>();
   readonly #byUser = new Map<string, Set<string>>();
   readonly #served = new Map<string, Served>();
@@ -96,7 +95,7 @@ export class Tickets {
     return this.#options.cluster.shared;
   }
 
-  /** Tickets that were issued or used here; expired ones are dropped when others are issued. */
+  /** The number of tickets that were issued or used here. Expired ones are dropped when others are issued. */
   get size(): number {
     return this.#known.size;
   }
@@ -116,7 +115,7 @@ export class Tickets {
   /**
    * Opens a stream with a ticket, or resumes it (`resuming`: the request carries a last event id).
    *
-   * @throws GatewayError `UNAUTHENTICATED` when it is unknown or expired, or was opened before and this is no resumption.
+   * @throws GatewayError `UNAUTHENTICATED` if it is unknown or expired, or was opened before and this is no resumption.
    */
   async redeem(ticket: string, { resuming }: { readonly resuming: boolean }): Promise<ShownTicket> {
     const { authenticator } = this.#options;
@@ -132,7 +131,7 @@ export class Tickets {
     }
     const isFirst = await notes.put(openedName(id), 'null', { ttlMs, once: true });
     if (!isFirst && !resuming) throw unauthenticated('the ticket was opened before');
-    // From now on it is kept for its reconnects.
+    // From now on it is stored for its reconnects.
     if (isFirst) await notes.put(nameOf(id), sealed, { ttlMs });
     let identity = authenticator.receive(carried);
     this.#remember(id, identity, expiresAt);
@@ -157,7 +156,7 @@ export class Tickets {
     this.#served.set(id, { sessions: new Set(opened ?? asked), stream: null });
     if (!opened) return this.#keep(id, expiresAt);
     former?.supersede();
-    // Two may come back with it at once, each at another gateway.
+    // Two streams may come back with it at once, each at another gateway.
     await this.#options.cluster.errands.askAll(SUPERSEDE, id);
   }
 
@@ -204,12 +203,12 @@ export class Tickets {
     for (const [id, { expiresAt }] of this.#known) if (now >= expiresAt) this.#forget(id, true);
   }
 
-  /** Makes the tickets of whom it matches worthless. */
+  /** Invalidates the tickets of matching identities. */
   withdraw(matches: (identity: Identity) => boolean): void {
     for (const [id, { identity }] of this.#known) if (matches(identity)) this.#dropSoon(id);
   }
 
-  /** @param over Nobody comes back with it any more. */
+  /** @param over Whether nobody can come back with it any more. */
   #forget(id: string, over = false): void {
     const userKey = this.#known.get(id)?.identity.userKey;
     this.#known.delete(id);
@@ -237,7 +236,7 @@ export class Tickets {
 const nameOf = (id: string): string => `ticket:${id}`;
 const openedName = (id: string): string => `ticket:${id}:opened`;
 
-/** A ticket has 256 random bits: what is derived of it needs no more. */
+/** A ticket has 256 random bits, so a plain derivation is enough. */
 function keyOf(ticket: string): Buffer {
   return createHmac('sha256', ticket).update('what is kept of a ticket').digest();
 }
@@ -263,7 +262,7 @@ function newTicket(): string {
   return `tkt_${randomBytes(32).toString('base64url')}`;
 }
 
-/** By what a ticket is known: its hash. */
+/** The id of a ticket: its hash. */
 function idOf(ticket: string): string {
   return crypto.hash('sha256', ticket, 'base64');
 }

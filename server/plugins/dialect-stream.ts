@@ -9,21 +9,21 @@ import { SseSink } from '../transports/http/sse-sink.js';
 import type { PluginSocket } from '../transports/websocket/plugin-upgrade.js';
 import type { DialectOptions, DialectStream, PluginContext } from './plugin.js';
 
-/** What streams of plugins work with. */
+/** The parts of a gateway that streams of plugins use. */
 export interface DialectEnvironment {
   readonly host: HostEnvironment;
   readonly limits: PluginContext['limits'];
 }
 
-/** What a stream is told on. */
+/** The output of a stream. */
 interface Outlet {
   readonly text: TextSink;
-  /** Says when its reader has caught up, and when that is gone, until what this returns is called. */
+  /** Reports when the reader has caught up, and when it has left, until the returned function is called. */
   watch(drained: () => void, left: () => void): () => void;
   finish(text?: string): void;
 }
 
-/** Tells of a session in a dialect, over the same delivery as every client: its reader is a cursor, not a queue. */
+/** Tells a session in a dialect, over the same delivery as every client: its reader is a cursor, not a queue. */
 export function streamDialect<State>(
   { host, limits }: DialectEnvironment,
   session: { readonly id: string; readonly identity: Identity; readonly transport: string },
@@ -40,7 +40,7 @@ export function streamDialect<State>(
     sink,
     heartbeatMs: limits.heartbeatMs,
     slowClientMs: outlet ? limits.slowClientMs : Number.POSITIVE_INFINITY,
-    // A socket is a client itself, however many streams it has.
+    // A socket counts as a client itself, however many streams it has.
     client: follows && !socket,
     ofRun: !follows,
   });
@@ -63,7 +63,7 @@ export function streamDialect<State>(
   return { over: sink.over, finish: (text) => outlet?.finish(text) };
 }
 
-/** A comment (HTML standard, section 9.2.6): readers pass it over, proxies see that somebody is there. */
+/** A comment (HTML standard, section 9.2.6): readers ignore it, and it keeps proxies from closing the connection. */
 const COMMENT = ':\n\n';
 const NDJSON = 'application/x-ndjson; charset=utf-8';
 
@@ -94,7 +94,7 @@ function onSocket(socket: PluginSocket, ofRun: boolean): Outlet {
   return {
     text: {
       write,
-      // The socket has pings of its own.
+      // The socket has its own pings.
       beat: () => true,
       sent: () => socket.taken,
       unread: () => socket.backlog,

@@ -2,7 +2,7 @@ import type { Identity } from '../auth/types.js';
 import { openedFile, type StoredFile } from '../files/stored-file.js';
 import { type HostEnvironment, hostCaller } from '../host/open-session.js';
 
-/** Opens a file for a plugin, in the name of whom it acts for. @throws GatewayError `FILE_NOT_FOUND` */
+/** Opens a file for a plugin, in its caller's name. @throws GatewayError `FILE_NOT_FOUND` */
 export async function openPluginFile(
   { host, inlineBytes }: { readonly host: HostEnvironment; readonly inlineBytes: number },
   fileId: string,

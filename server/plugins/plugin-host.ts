@@ -14,7 +14,7 @@ import { peersOf } from './plugin-peers.js';
 import { openPluginSession } from './plugin-session.js';
 import { describeTools } from './tool-description.js';
 
-/** What of a gateway its plugins reach. */
+/** The part of a gateway that its plugins reach. */
 export interface PluginEnvironment {
   readonly gatewayId: string;
   readonly extraRoutes: ExtraRoutes;
@@ -34,7 +34,7 @@ export class PluginHost implements PluginRoutes, PluginSocketRoutes {
   readonly #plugins: GatewayPlugin[] = [];
   readonly #routes = new Map<string, PluginRoute>();
   readonly #sockets = new Map<string, PluginSocketRoute>();
-  /** What of the plugins that have something to start has not. */
+  /** Plugins that have something to start and have not started. */
   readonly #waiting = new Map<GatewayPlugin, { readonly name: string; readonly failed: boolean }>();
   #started = false;
 
@@ -42,7 +42,7 @@ export class PluginHost implements PluginRoutes, PluginSocketRoutes {
     this.#env = env;
   }
 
-  /** @throws GatewayError `INVALID_REQUEST` when the plugin is there already or wants a path that is taken */
+  /** @throws GatewayError `INVALID_REQUEST` if the plugin is there already, or wants a path that is taken */
   use(plugin: GatewayPlugin): void {
     if (this.#plugins.some((other) => other.name === plugin.name)) {
       throw new GatewayError({
@@ -56,7 +56,7 @@ export class PluginHost implements PluginRoutes, PluginSocketRoutes {
     if (this.#started) void this.#startLate(plugin);
   }
 
-  /** Starts a plugin that came after the others. */
+  /** Starts a plugin that was added after the others had started. */
   async #startLate(plugin: GatewayPlugin): Promise<void> {
     try {
       await this.#start(plugin);
@@ -116,12 +116,12 @@ export class PluginHost implements PluginRoutes, PluginSocketRoutes {
     }
   }
 
-  /** A plugin that has not started, or could not be. */
+  /** A plugin that has not started, or failed to start. */
   get unready(): { readonly name: string; readonly failed: boolean } | undefined {
     return this.#waiting.values().next().value;
   }
 
-  /** Resolves when all plugins have done what they do before runs end. */
+  /** Resolves when all plugins have finished their work before the end of runs. */
   async drain(): Promise<void> {
     const drained = this.#plugins.map(async (plugin) => {
       try {
@@ -152,7 +152,7 @@ function take<Route>(routes: Map<string, Route>, path: string, route: Route): vo
   routes.set(path, route);
 }
 
-/** The route of a path or of the nearest path above it; `/` is above no other. Costs what the few routes cost, whatever the path. */
+/** The route of a path or of the nearest path above it; `/` is above no other. The cost depends on the few routes and not on the path. */
 function nearest<Route>(routes: ReadonlyMap<string, Route>, path: string): Route | undefined {
   if (path === '/') return routes.get('/');
   let found: string | undefined;

@@ -3,7 +3,7 @@ import type { Cluster } from '../cluster/cluster.js';
 import { asUnavailable } from '../log/unavailable.js';
 import type { PluginPeers } from './plugin.js';
 
-/** What a plugin shares with itself at other gateways. */
+/** A plugin's link to itself at other gateways. */
 export function peersOf(
   plugin: string,
   { shared: notes, errands }: Pick<Cluster, 'shared' | 'errands'>,

@@ -3,7 +3,7 @@ import { hostCaller, openSession } from '../host/open-session.js';
 import { type DialectEnvironment, streamDialect } from './dialect-stream.js';
 import type { PluginSession } from './plugin.js';
 
-/** A session for a plugin, in the scope of whom it acts for. @param transport Name of the plugin, as lifecycle events and methods see it. */
+/** A session for a plugin, in its caller's scope. @param transport Name of the plugin, as lifecycle events and methods see it. */
 export function openPluginSession(
   plugin: DialectEnvironment,
   id: string,

@@ -29,9 +29,9 @@ export interface ToolDescription {
   readonly description?: string;
   readonly title?: string;
   readonly hints?: ToolHints;
-  /** JSON Schema of the input; absent where the tool declares none, or one that cannot be written as JSON Schema. */
+  /** JSON Schema of the input; absent if the tool declares none, or one that cannot be written as JSON Schema. */
   readonly inputSchema?: JsonSchema;
-  /** Why the declared schema is missing. */
+  /** The reason why a declared schema is missing. */
   readonly problem?: string;
 }
 
@@ -39,109 +39,116 @@ export interface ToolDescription {
 export interface CallToolOptions {
   /** Ends the call. */
   readonly signal?: AbortSignal;
-  /** Hears what the tool reports. */
+  /** Receives the tool's progress. */
   readonly progress?: ToolProgressListener;
-  /** Hears of a confirmation that the call waits for, and sees to it that a person is asked who answers with `respond`. */
+  /** Receives a confirmation that the call waits for, and must have a person asked who answers with `respond`. */
   readonly asked?: ConfirmationListener;
 }
 
-/** Where a stream in another protocol begins, and who reads it. */
+/** The start of a stream in another protocol, and its reader. */
 export interface DialectOptions extends HostEventsOptions {
-  /** Answered with the stream, as Server-Sent Events; where there is none, only the last state counts. */
+  /** The response that carries the stream, as Server-Sent Events. Without one, only the last state counts. */
   readonly response?: ServerResponse;
-  /** Told on this socket instead: each line of the dialect's text is a message. */
+  /** A socket that carries the stream instead. Each line of the dialect's text is a message. */
   readonly socket?: PluginSocket;
-  /** Whether it goes on for as long as somebody reads, rather than to the end of a run. Then it counts as a connection, and a drain ends it. @default false */
+  /**
+   * Whether it goes on for as long as somebody reads, rather than to the end of a run. It then counts as a connection, and a drain ends it.
+   * @default false
+   */
   readonly follows?: boolean;
-  /** Whether it is answered with lines of JSON instead; the dialect's text is such lines then. @default false */
+  /** Whether the response has lines of JSON instead, which the dialect's text must then be. @default false */
   readonly lines?: boolean;
 }
 
 /** A session that is being told in another protocol. */
 export interface DialectStream<State> {
   /**
-   * Resolves with the state at which the dialect said that all is told; the response is still open then. Rejects with what the dialect
-   * threw, or why there is no more: `ABORTED` (its reader has left, or the signal), `SHUTTING_DOWN`, `UNAUTHENTICATED`, `OVERLOADED`.
+   * Resolves with the state at which the dialect reported that everything was told; the response is still open then. Rejects with the
+   * dialect's error, or the reason for the end: `ABORTED` (its reader has left, or the signal), `SHUTTING_DOWN`, `UNAUTHENTICATED`,
+   * `OVERLOADED`.
    */
   readonly over: Promise<State>;
   /** Ends the response; a socket stays open. @param text Last words. */
   finish(text?: string): void;
 }
 
-/** A session in the scope of a plugin's caller: what host code has of one, and its tools. */
+/** A session in the scope of a plugin's caller: the session that host code has, and its tools. */
 export interface PluginSession extends SessionHandle {
   /**
-   * Calls one of the app's tools in the caller's name, outside of any run. A failure of the tool is a result with `isError`. A tool
-   * that needs confirmation asks in the session's event stream, and where `asked` puts it; it fails at once where there is neither a follower nor `asked`.
+   * Calls one of the app's tools in the caller's name, outside of any run. A failure of the tool is a result with `isError`. A tool that
+   * needs confirmation asks in the session's event stream and by `asked`. It fails at once if there is neither a subscriber nor `asked`.
    *
-   * @throws GatewayError why the call was not begun
+   * @throws GatewayError the reason why the call was not begun
    */
   callTool(name: string, input: unknown, options?: CallToolOptions): Promise<ToolOutput>;
   /**
-   * Tells of the session in another protocol, over the gateway's own event streams: their encoding, heartbeats (comments), back-pressure
-   * and bounds for slow readers, and their end with the caller's token.
+   * Tells the session in another protocol, over the gateway's own event streams: with their encoding, heartbeats (comments), back-pressure,
+   * limits for slow readers, and end with the caller's token.
    */
   stream<State>(dialect: Dialect<State>, options?: DialectOptions): DialectStream<State>;
-  /** The run that was begun under an idempotency key, whatever its message was; null where none was. */
+  /** The run that was begun under an idempotency key, whatever its message; null if there is none. */
   sent(idempotencyKey: string): Promise<SentRun | null>;
-  /** Closes the session and drops all that is kept of it. */
+  /** Closes the session and drops all its data. */
   discard(): Promise<void>;
 }
 
-/** What a plugin shares with itself at the other gateways on the same store. Names are its own: no other plugin meets them. */
+/** A plugin's link to itself at the other gateways on the same store. Its names are its own and never meet those of another plugin. */
 export interface PluginPeers {
-  /** This gateway, as the others know it. */
+  /** This gateway's name among the others. */
   readonly holder: string;
-  /** Notes that all of them read; in memory where the store is this gateway's alone. Keep one before its name is told to a client, who may come to another gateway next. */
+  /**
+   * Notes that all of them read; in memory if no other gateway uses the store. Store one before its name is told to a client, which may
+   * come to another gateway next.
+   */
   readonly notes: PluginNotes;
-  /** Does what the others ask under a name; plain values go to and fro. Asked again for the same, it is done once. */
+  /** Serves requests of the others under a name. Input and result are plain values. A repeated request is done once. */
   on<Input>(name: string, work: (input: Input) => MaybePromise<unknown>): void;
   /**
-   * Has a gateway do something.
+   * Has a gateway do work.
    *
-   * @param options.waitMs How long to wait for one that lives. @default 15_000
-   * @returns What came of it; undefined where that gateway is gone
-   * @throws GatewayError what it said; `OVERLOADED` where it did not answer in time
+   * @param options.waitMs Milliseconds to wait for a living gateway. @default 15_000
+   * @returns The result; undefined if that gateway is gone
+   * @throws GatewayError the other gateway's error; `OVERLOADED` if it did not answer in time
    */
   ask(holder: string, name: string, input: unknown, options?: { readonly waitMs?: number }): Promise<unknown>;
-  /** Has all others do something. Never rejects for what one of them says. @returns How many of them did it */
+  /** Has all others do work. Errors of single gateways do not reject. @returns The number of gateways that did it */
   askAll(name: string, input: unknown): Promise<number>;
 }
 
-/** Small texts by name, which all gateways on a store read. Each may reject with `OVERLOADED`. */
+/** Small texts by name, which all gateways on a store read. Each call may reject with `OVERLOADED`. */
 export interface PluginNotes {
   /**
-   * @param options.ttlMs It is forgotten after so many milliseconds
-   * @param options.once It is kept only where there is none of this name. @default false: it is replaced
-   * @returns Whether it was kept. It can be read by all once this is there
+   * @param options.ttlMs Milliseconds until it is forgotten
+   * @param options.once Keep it only if there is none of this name. @default false: it replaces another
+   * @returns Whether it was kept. All gateways can read it from then on
    */
   put(
     name: string,
     value: string,
     options: { readonly ttlMs: number; readonly once?: boolean },
   ): Promise<boolean>;
-  /** A note, or null where there is none. */
+  /** A note, or null if there is none. */
   get(name: string): Promise<string | null>;
   /** Forgets a note. */
   drop(name: string): Promise<void>;
 }
 
-/** All that a plugin sees of its gateway. */
+/** The part of a gateway that a plugin sees. */
 export interface PluginContext {
   readonly gatewayId: string;
-  /** Itself at the other gateways on the same store: at none where the store is this gateway's alone. */
+  /** The plugin at the other gateways on the same store; there are none if the store is this gateway's alone. */
   readonly peers: PluginPeers;
-  /** Prefix of the routes beyond the specification's; false where they are not served. */
+  /** Prefix of the routes beyond the specification's; false if they are not served. */
   readonly extraRoutes: ExtraRoutes;
-  /** The gateway's limits that concern open responses, and what a host decides by, in milliseconds. */
+  /** The gateway's limits on open responses and on decisions of the host, in milliseconds. */
   readonly limits: Pick<Limits, 'guardMs' | 'heartbeatMs' | 'slowClientMs'>;
-  /** Serves a path and everything below it, or with `/` the mount itself and nothing below. @throws GatewayError `INVALID_REQUEST` when the path is taken */
+  /** Serves a path and everything below it, or with `/` only the mount itself. @throws GatewayError `INVALID_REQUEST` when the path is taken */
   route(path: string, handle: (request: PluginRequest) => MaybePromise<void>, options?: RouteOptions): void;
   /**
-   * Takes upgrades to WebSockets at a path and everything below it. Whoever opens one is authenticated first, and the socket is a
-   * connection of the gateway's like any other.
+   * Takes upgrades to WebSockets at a path and everything below it. The caller is authenticated first, and the socket counts as a
+   * connection of the gateway.
    *
-   * @param accept Begins to serve a socket; what it throws closes that
+   * @param accept Begins to serve a socket. If it throws, the socket is closed
    * @throws GatewayError `INVALID_REQUEST` when the path is taken
    */
   socket(
@@ -165,9 +172,9 @@ export interface PluginContext {
   session(sessionId: string, identity: Identity): PluginSession;
   /** A file of a caller's scope. @throws GatewayError `FILE_NOT_FOUND`, also for one that the caller may not see */
   file(fileId: string, identity: Identity): Promise<StoredFile>;
-  /** Listens to what happens; call what it returns to stop. */
+  /** Listens to events of the gateway. Returns a function that stops it. */
   on<E extends LifecycleEvent>(event: E, listener: LifecycleListener<E>): () => void;
-  /** What the gateway has on its hands now, for metrics. */
+  /** The gateway's current statistics, for metrics. */
   stats(): GatewayStats;
   /** Logs an error for the gateway's operators. */
   report(error: unknown, what: string): void;
@@ -180,7 +187,7 @@ export interface GatewayPlugin {
   setup(context: PluginContext): void;
   /** Called when the gateway has started. */
   start?(): MaybePromise<void>;
-  /** Called when the gateway begins to close, before runs are given time to finish. What it promises has that time too. */
+  /** Called when the gateway begins to close, before runs get time to finish. Its promise gets the same time. */
   drain?(): MaybePromise<void>;
   /** Called when the gateway closes. */
   destroy?(): MaybePromise<void>;

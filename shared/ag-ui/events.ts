@@ -5,12 +5,12 @@ export interface AgUiToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** Where the bytes of a part are. */
+/** The source of a part's bytes. */
 export type AgUiSource =
   | { readonly type: 'data'; readonly value: string; readonly mimeType: string }
   | { readonly type: 'url'; readonly value: string; readonly mimeType?: string };
 
-/** A part of what a user says. */
+/** A part of a user's message. */
 export type AgUiPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image' | 'audio' | 'video' | 'document'; readonly source: AgUiSource };
@@ -41,12 +41,12 @@ export type GivenMessage = { readonly id: string; readonly role: string } & Read
 
 /** A question that ends a run of an interface until it is answered. */
 export interface AgUiInterrupt {
-  /** The call that is asked about: what `resume` names. */
+  /** Id of the call that the question is about. `resume` names it. */
   readonly id: string;
   readonly reason: 'tool_call' | 'confirmation';
   readonly message?: string;
   readonly toolCallId?: string;
-  /** JSON Schema of what answers it. */
+  /** JSON Schema of the answer. */
   readonly responseSchema: object;
   /** ISO 8601. */
   readonly expiresAt?: string;
@@ -111,15 +111,15 @@ export const PASSED_ON = ['STATE_SNAPSHOT', 'STATE_DELTA', 'ACTIVITY_SNAPSHOT', 
 /** The name of an event that apps give themselves. */
 export type AgUiPassedOn = (typeof PASSED_ON)[number];
 
-/** What of the protocol a client knows: `'1.0'` says so of itself; earlier ones fail on what they do not know. */
+/** The version of the protocol that a client knows. `'1.0'` says so itself; earlier clients fail on events that they do not know. */
 export type AgUiVersion = '0' | '1.0';
 
-/** How a client calls what it asked for, and what it understands. */
+/** The names that a client gave to its thread and its run, and how it behaves. */
 export interface AgUiNames {
   readonly threadId: string;
   /** The client's own id of its run. */
   readonly runId: string;
   readonly version: AgUiVersion;
-  /** Whether it runs its own tools only where an event tells it to, as TanStack AI does. @default false */
+  /** Whether it runs its own tools only after an event tells it to, as TanStack AI does. @default false */
   readonly waitsToRun?: boolean;
 }

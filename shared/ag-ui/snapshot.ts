@@ -2,31 +2,31 @@ import { baseOf } from '../ui-stream/versions.js';
 import type { AgUiMessage, GivenMessage } from './events.js';
 import { resultId } from './writer.js';
 
-/** A message of a session, as the messages that a client has of it. */
+/** A message of a session, and the messages that it is for a client. */
 export interface Held {
   readonly id: string;
   readonly messages: readonly AgUiMessage[];
 }
 
-/** What a client is to have before a run is told to it. */
+/** The state that a client must have before a run is told to it. */
 export interface Truth {
-  /** What the session has before it, the oldest first; what is older may be left out. */
+  /** The session's messages before the run's answer, the oldest first. Older ones may be left out. */
   readonly before: readonly Held[];
-  /** Id of the answer that is going to be told; empty where there is none yet. */
+  /** Id of the answer that is about to be told; empty if there is none yet. */
   readonly answerId: string;
-  /** What the client is to have of that already. */
+  /** The part of that answer that the client must already have. */
   readonly told: readonly AgUiMessage[];
-  /** Whether the client is told of all this, though it has none of it. */
+  /** Whether the client is told all of this, although it has none of it. */
   readonly whole: boolean;
 }
 
-/** Of what is the client's own, and of what it is to have no more. */
+/** Owners of the messages that are the client's own, and of those that it must drop. */
 const FOREIGN = -1;
 const STALE = -2;
 
 /**
- * The lists of messages that make a client's conversation that of the session, to be told in this order: none where it is already. What
- * the client has of its own stays where it is.
+ * The lists of messages that bring a client's conversation in line with the session's, to be told in this order. None if it is already in line. The
+ * client's own messages stay at their place.
  */
 export function snapshots(given: readonly GivenMessage[], truth: Truth): GivenMessage[][] {
   const groups = truth.before.filter(({ messages }) => messages.length > 0);
@@ -39,7 +39,7 @@ export function snapshots(given: readonly GivenMessage[], truth: Truth): GivenMe
   if (isCurrent && !owners.includes(STALE)) return truth.whole ? [[...given]] : [];
   const list: GivenMessage[] = [];
   let next = first < 0 ? groups.length : first;
-  /** What is missing stands behind what it follows. */
+  /** Puts missing messages behind the one that they follow. */
   const fill = (): void => {
     for (; next < groups.length && held[next]!.length === 0; next++) list.push(...mended(groups[next]!, []));
   };
@@ -56,20 +56,20 @@ export function snapshots(given: readonly GivenMessage[], truth: Truth): GivenMe
   return reached(given, list);
 }
 
-/** Lists that a client makes this one of, whatever it has. */
+/** The lists after which a client has exactly this one, whatever it had before. */
 function reached(given: readonly GivenMessage[], list: GivenMessage[]): GivenMessage[][] {
   if (leadsTo(list, given, false)) return [list];
   const ids = new Set(given.map(({ id }) => id));
   const kept = list.find(({ id, role }) => ids.has(id) && role !== 'reasoning');
   if (!kept) return [list];
-  // With reasoning in a list clients let go of all other reasoning. Of two with the same id the second counts.
+  // A list with reasoning makes clients drop all other reasoning. If two messages have the same id, the second counts.
   const mark: GivenMessage = { id: kept.id, role: 'reasoning', content: '' };
   if (leadsTo(list, given, true)) return [[mark, ...list]];
   const first = list[0]!;
   return [[mark, kept], ...(first === kept ? [] : [[first]]), list];
 }
 
-/** Whether a client ends up with a list: what it has stays where it is, as all its reasoning does where the list has none. */
+/** Whether a client ends up with a list. It keeps messages of the list in their place, and its reasoning if the list has none. */
 function leadsTo(list: readonly GivenMessage[], given: readonly GivenMessage[], isMarked: boolean): boolean {
   const ids = new Set(list.map(({ id }) => id));
   const drops = isMarked || list.some(({ role }) => role === 'reasoning');
@@ -79,7 +79,7 @@ function leadsTo(list: readonly GivenMessage[], given: readonly GivenMessage[], 
   return result.length === list.length && result.every(({ id }, at) => id === list[at]!.id);
 }
 
-/** A group as the session has it, with what the client alone has answered in it. */
+/** A group as the session has it, with the client's own answers added. */
 function mended({ messages }: Held, held: readonly GivenMessage[]): GivenMessage[] {
   const answered = new Set(
     messages.flatMap((message) => (message.role === 'tool' ? message.toolCallId : [])),
@@ -88,11 +88,11 @@ function mended({ messages }: Held, held: readonly GivenMessage[]): GivenMessage
   return [...(messages as readonly GivenMessage[]), ...own];
 }
 
-/** To which message of the session each one belongs. */
+/** The message of the session that each of the client's messages belongs to. */
 function ownersOf(given: readonly GivenMessage[], groups: readonly Held[], truth: Truth): number[] {
   const { answerId, told } = truth;
   const byId = new Map<string, number>();
-  // An edited message is called by its former id where it was edited.
+  // A client may know an edited message by its former id.
   for (const [group, { messages }] of groups.entries())
     for (const { id, role } of messages) byId.set(id, group).set(role === 'user' ? baseOf(id) : id, group);
   const byBase = new Map(groups.map(({ id }, group) => [id, group]));
@@ -135,7 +135,7 @@ function callsOf(message: GivenMessage | AgUiMessage): string[] {
   return role === 'assistant' && Array.isArray(toolCalls) ? toolCalls.map(({ id }) => String(id)) : [];
 }
 
-/** Whether nothing of a message of the session is missing in what a client has of it, and its text is the same. */
+/** Whether a client has all messages that a message of the session becomes, with the same text. */
 function holds(held: readonly GivenMessage[], messages: readonly AgUiMessage[]): boolean {
   if (held.length === 0) return false;
   const calls = new Set(held.flatMap(callsOf));

@@ -7,41 +7,41 @@ import { MessagesFold, toAgUiMessages } from './messages.js';
 import { type Held, snapshots, type Truth } from './snapshot.js';
 import { AgUiWriter } from './writer.js';
 
-/** What is known of a client, and of the session that it is told of. */
+/** A client, and the session that it is told of. */
 export interface AgUiReader {
   readonly names: AgUiNames;
-  /** What the client has. */
+  /** The client's messages. */
   readonly given: readonly GivenMessage[];
-  /** Whether it is told of all that the session has. @default false */
+  /** Whether the client is told all messages of the session. @default false */
   readonly whole?: boolean;
   readonly session: SessionState;
-  /** Whether the session is as it was where the telling begins, and not later. */
+  /** Whether `session` is the state at the first event that is told, and not a later one. */
   readonly folds: boolean;
 }
 
-/** A message, as the messages that a client has of it. */
+/** A message, with the messages that it is for a client. */
 export function heldOf(message: Message): Held {
   return { id: message.id, messages: toAgUiMessages(message) };
 }
 
-/** Events that bring what a client has in line with the session. */
+/** Events that bring a client's messages in line with the session. */
 export function prefaced(given: readonly GivenMessage[], truth: Truth): AgUiEvent[] {
   return snapshots(given, truth).map((messages) => ({ type: 'MESSAGES_SNAPSHOT', messages }));
 }
 
-/** What the session has before a run's answer. */
+/** The session's messages before a run's answer. */
 function before({ messages }: SessionState, runId: string): readonly Message[] {
   const at = messages.findIndex((message) => message.runId === runId);
   return at < 0 ? messages : messages.slice(0, at);
 }
 
-/** Tells a run, behind what brings its client in line with the session. */
+/** Tells a run, after the events that bring its client in line with the session. */
 class ReaderWriter implements SegmentWriter<AgUiEvent> {
   readonly #runId: string;
   readonly #told: Told;
   readonly #reader: AgUiReader;
   readonly #writer: AgUiWriter;
-  /** What of the answer comes before what is told. */
+  /** The part of the answer before the first event that is told. */
   readonly #ran = new MessagesFold();
   #session: SessionState;
   #index = 0;
@@ -55,7 +55,7 @@ class ReaderWriter implements SegmentWriter<AgUiEvent> {
     this.#writer = new AgUiWriter(reader.names, { tellsAnswers: told === 'whole' });
   }
 
-  /** What was sent to a busy session is told once what is before it is over: the session is folded up to there. */
+  /** Keeps the session's state up to date until it is told: a message sent to a busy session is told only after the runs before it. */
   fold(event: GatewayEvent): void {
     if (this.#reader.folds && !this.#isPrefaced) this.#session = reduce(this.#session, event);
   }
@@ -70,7 +70,7 @@ class ReaderWriter implements SegmentWriter<AgUiEvent> {
     return isFirst && this.#isTold ? [...this.#preface(), ...events] : events;
   }
 
-  /** What the protocol has no word for. */
+  /** The protocol has no word for a block. */
   block(): AgUiEvent[] {
     return [];
   }
@@ -113,7 +113,7 @@ class ReaderWriter implements SegmentWriter<AgUiEvent> {
   }
 }
 
-/** A run, or one of its segments, as a run of an AG-UI client. Event number N is the same for every reader that has nothing of it yet. */
+/** A run or one of its segments, as a run of an AG-UI client. Event number N is the same for every reader that starts with nothing. */
 export class AgUiStream extends SegmentStream<AgUiEvent> {
   readonly #writer: ReaderWriter;
 
@@ -123,7 +123,7 @@ export class AgUiStream extends SegmentStream<AgUiEvent> {
     this.#writer = writer;
   }
 
-  /** What is said first, whatever follows. */
+  /** The events that begin every stream. */
   start(): AgUiEvent[] {
     return this.#writer.start();
   }

@@ -21,17 +21,17 @@ interface Open {
   readonly index: number;
 }
 
-/** What became of a run whose gateway went away; errors of the gateway have no word for it. */
+/** Error code of a run whose gateway went away; the gateway's own errors have no word for it. */
 const LOST = 'LOST';
 
-/** What answers a confirmation. */
+/** JSON Schema of the answer to a confirmation. */
 const APPROVAL = {
   type: 'object',
   properties: { approved: { type: 'boolean' }, reason: { type: 'string' }, input: {} },
   required: ['approved'],
 } as const;
 
-/** Digest of that, as TanStack AI makes it: it takes an answer only where the schema is the one that was bound. */
+/** Digest of `APPROVAL` as TanStack AI makes it, which takes an answer only for the schema that the digest names. */
 const APPROVAL_DIGEST = 'sha256:b6e1b99a953c4f2a3a7ab12c088a8d233da87feeac27f9d0ac69821d45bb757c';
 
 /**
@@ -45,19 +45,19 @@ export class AgUiWriter {
   readonly #used = new Map<string, number>();
   #messageId = '';
   #open: Open | null = null;
-  /** The message that a call belongs to: what was said just before it, or the calls that it is made together with. */
+  /** The message that a call belongs to: the text just before it, or the calls that were made together with it. */
   #round: string | null = null;
   #interrupts: AgUiInterrupt[] = [];
   #inputs: string[] = [];
   #error: { readonly code: string; readonly message: string } | null = null;
 
-  /** @param options `tellsAnswers`: whether it tells what clients answered, which the one who did knows */
+  /** @param options `tellsAnswers`: whether to tell the answers of clients, which the client that gave them already knows */
   constructor(names: AgUiNames, { tellsAnswers }: { readonly tellsAnswers: boolean }) {
     this.#names = names;
     this.#tellsAnswers = tellsAnswers;
   }
 
-  /** What the ids of the answer's messages begin with; empty before it has begun. */
+  /** Prefix of the ids of the answer's messages; empty before the answer has begun. */
   get messageId(): string {
     return this.#messageId;
   }
@@ -69,7 +69,7 @@ export class AgUiWriter {
     return [{ type: 'RUN_STARTED', threadId, runId, ...protocol }];
   }
 
-  /** @param settled Of a question: it is open no more, and nobody is to be asked */
+  /** @param settled For a question: it is no longer open, so that nobody is asked */
   take(event: GatewayEvent, settled = false): AgUiEvent[] {
     switch (event.type) {
       case 'message_start':
@@ -137,7 +137,7 @@ export class AgUiWriter {
     this.#round = null;
   }
 
-  /** Has the client run a tool of its own, where it waits to be told. */
+  /** Has the client run a tool of its own, if it waits for that event. */
   #toRun({ callId: toolCallId, name: toolName, payload: input }: EventOf<'input_required'>): AgUiEvent[] {
     if (!this.#names.waitsToRun) return [];
     return [{ type: 'CUSTOM', name: 'tool-input-available', value: { toolCallId, toolName, input } }];
@@ -171,7 +171,7 @@ export class AgUiWriter {
       : { ...base, reason: 'confirmation' };
   }
 
-  /** TanStack AI lets an interrupt be answered only with this. */
+  /** Binds an interrupt to its run and schema, since TanStack AI lets it be answered only with them. */
   #bindingOf(interruptId: string): object {
     const { runId: interruptedRunId } = this.#names;
     const named = { v: 1, kind: 'generic', interruptId, interruptedRunId };
@@ -202,7 +202,7 @@ export class AgUiWriter {
     ];
   }
 
-  /** A block that goes on behind a question is another message: what follows the question stands behind it. */
+  /** A block that goes on behind a question becomes another message, so that it stands behind the answer. */
   #blockId(kind: Open['kind'], index: number): string {
     const base = this.#messageId;
     const id = kind === 'TEXT' ? (index === 0 ? base : `${base}:${index}`) : `${base}:reasoning:${index}`;
@@ -224,7 +224,7 @@ export class AgUiWriter {
     ];
   }
 
-  /** Of a call of the client's there may be two: what the client answered, and what the app was given. The first counts. */
+  /** A client's call may have two results: the client's answer, and the one that the app was given. The first counts. */
   #answered({ callId, output }: EventOf<'input_result'> | EventOf<'tool_result'>): AgUiEvent[] {
     const call = this.#calls.get(callId);
     if (!call || call.isAnswered) return [];

@@ -2,12 +2,12 @@ import { formatSegment, parseSegment, type SegmentName } from '../segments.js';
 
 const RESPONSE = 'resp_';
 
-/** Writes the id of a response, which names the segment that it is: it is found again by that, without an index. */
+/** Writes the id of a response. The id names its segment, so that the response is found without an index. */
 export function responseId(name: SegmentName): string {
   return `${RESPONSE}${formatSegment(name)}`;
 }
 
-/** Reads the id of a response; null when it is none of ours. */
+/** Reads the id of a response; null if it is not one of ours. */
 export function parseResponseId(id: string): SegmentName | null {
   return id.startsWith(RESPONSE) ? parseSegment(id.slice(RESPONSE.length)) : null;
 }
@@ -19,15 +19,15 @@ export interface RunName {
   readonly runId: string;
 }
 
-/** What an item is of. */
+/** The kind of an item. */
 export type ItemKind = 'msg' | 'rs' | 'fc' | 'ctc' | 'mcp' | 'mcpr';
 
-/** Writes the id of an item. @param part What of the run it is: the index of a block, or the id of a call */
+/** Writes the id of an item. @param part The item's part of the run: the index of a block, or the id of a call */
 export function itemId(kind: ItemKind, { sessionId, runId }: RunName, part: number | string): string {
   return `${kind}_${sessionId}~${runId}~${part}`;
 }
 
-/** Reads the id of an item; null when it is none of ours. */
+/** Reads the id of an item; null if it is not one of ours. */
 export function parseItemId(
   id: string,
 ): (RunName & { readonly kind: ItemKind; readonly part: string }) | null {
@@ -35,12 +35,12 @@ export function parseItemId(
   return match && { kind: match[1] as ItemKind, sessionId: match[2]!, runId: match[3]!, part: match[4]! };
 }
 
-/** Writes the id of a call for its client, who brings it back with the result: it names the run that waits. */
+/** Writes the id of a call for its client, which brings it back with the result. The id names the waiting run. */
 export function clientCallId(callId: string, { sessionId, runId }: RunName): string {
   return `${callId}~${sessionId}~${runId}`;
 }
 
-/** Reads the id of a call, which may be one of anybody's. */
+/** Reads the id of a call, which may have been made elsewhere. */
 export function parseClientCallId(text: string): { readonly callId: string; readonly run: RunName | null } {
   const match = /^(.+)~([^~]{1,260})~([^~]{1,128})$/s.exec(text);
   if (!match) return { callId: text, run: null };

@@ -8,17 +8,17 @@ export function textPart(text: string): object {
   return { type: 'output_text', text, annotations: [], logprobs: [] };
 }
 
-/** A message of the app's. */
+/** A message of the app. */
 export function messageItem(id: string, text: string, status = 'completed'): ResponseItem {
   return { id, type: 'message', role: 'assistant', status, content: [textPart(text)] };
 }
 
-/** What a model thought; nothing yet without a text. */
+/** A model's reasoning; empty without a text. */
 export function reasoningItem(id: string, text?: string): ResponseItem {
   return { id, type: 'reasoning', summary: text === undefined ? [] : [{ type: 'summary_text', text }] };
 }
 
-/** What comes out of a call, or goes into it, as text. */
+/** The input or the output of a call, as text. */
 export function textOfValue(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value ?? null) ?? 'null');
 }
@@ -28,7 +28,7 @@ export function argumentsOf(input: unknown): string {
   return JSON.stringify(input ?? {}) ?? '{}';
 }
 
-/** What a message that is not an answer says, as items. */
+/** The items of a message that is not an answer. */
 export function givenItems(message: Message, run: RunName): ResponseItem[] {
   const { id, role, content } = message;
   const items: ResponseItem[] = [];
@@ -47,13 +47,13 @@ export function givenItems(message: Message, run: RunName): ResponseItem[] {
   return items;
 }
 
-/** Text that a tool is called with; a model may have put it into the field that it was told of. */
+/** The text input of a tool. A model may have put it into the field `input`. */
 export function textInput(input: unknown): string {
   const { input: field } = (input ?? {}) as { readonly input?: unknown };
   return typeof field === 'string' ? field : textOfValue(input);
 }
 
-/** What a caller's tool answered. @param takesText Whether its input is text */
+/** The result of a caller's tool. @param takesText Whether the tool's input is text */
 export function outputItem(callId: string, output: unknown, run: RunName, takesText = false): ResponseItem {
   return {
     id: `${takesText ? 'ctco' : 'fco'}_${callId}`,

@@ -4,17 +4,17 @@ import type { ResponseFrame, ResponseItem } from './types.js';
 
 interface Open {
   readonly kind: 'text' | 'reasoning';
-  /** Of the block in the answer. */
+  /** The block's index in the answer. */
   readonly index: number;
   readonly id: string;
   readonly output_index: number;
   text: string;
 }
 
-/** The output of responses, one after the other, and the frames that tell of it. */
+/** The output of one response after the other, and the frames that tell it. */
 export class ResponseOutput {
   readonly #run: RunName;
-  /** In which segment the item of a block began. */
+  /** The segment in which the item of a block began. */
   readonly #begun = new Map<number, number>();
   #segment = 0;
   #sequence = 0;
@@ -25,7 +25,7 @@ export class ResponseOutput {
     this.#run = run;
   }
 
-  /** What there is; of what is being written, as much as was. */
+  /** The items so far; an open one with the text so far. */
   get items(): ResponseItem[] {
     const open = this.#open;
     return this.#items.flatMap((item) => item ?? (open ? [itemOf(open, 'in_progress')] : []));
@@ -62,7 +62,7 @@ export class ResponseOutput {
     const before = this.close();
     const first = this.#begun.get(index) ?? this.#segment;
     this.#begun.set(index, first);
-    // A block that goes on behind a question is another item of another response.
+    // A block that goes on behind a question is a new item of the next response.
     const part = first === this.#segment ? index : `${index}.${this.#segment}`;
     const id = itemId(kind === 'text' ? 'msg' : 'rs', this.#run, part);
     const output_index = this.#items.push(null) - 1;
@@ -106,7 +106,7 @@ export class ResponseOutput {
     return [...frames, this.frame('response.output_item.done', { output_index, item })];
   }
 
-  /** An item that is told in one go: what it begins as, what it is in the end, and the events between. */
+  /** An item that is told in one go: its first form, its last form, and the events between. */
   whole(
     first: ResponseItem,
     item: ResponseItem,

@@ -4,8 +4,8 @@ import type { AskingEvent } from '../segments.js';
 import { echoIn, type ResponseWriterOptions } from './types.js';
 
 /**
- * Which questions of a run are for its caller: those that are answered like calls of tools that the caller brought, and confirmations.
- * Others wait for whoever follows the session. Feed it the run's events.
+ * Selects the questions of a run that are for its caller: calls of tools that the caller brought, and confirmations. Other questions wait for the
+ * session's subscribers. Feed it the run's events.
  */
 export class CallersQuestions {
   readonly #showsOwn: boolean;
@@ -36,7 +36,7 @@ export class CallersQuestions {
   }
 }
 
-/** What a run has asked its caller so far. */
+/** The questions that a run has asked its caller so far. */
 export class AskedOfCaller extends AskedCalls {
   readonly #questions: CallersQuestions;
 

@@ -19,12 +19,12 @@ export class ResponseStream extends SegmentStream<ResponseFrame> {
     return this.#writer.response;
   }
 
-  /** What it answers. */
+  /** The items that this response answers. */
   get input(): readonly ResponseItem[] {
     return this.#writer.input;
   }
 
-  /** An answer whose events are not kept, as its history has it. @param question What it answers */
+  /** An answer whose events are no longer kept, from its history. @param question The message that it answers */
   recall(answer: Message, question: Message | undefined): ResponseFrame[] {
     const runId = answer.runId ?? '';
     const asked: ResponseFrame[] = question

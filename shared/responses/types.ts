@@ -1,12 +1,12 @@
-/** An item of a response, or of what it answers. */
+/** An item of a response, or of its input. */
 export type ResponseItem = { readonly type: string; readonly id?: string } & Readonly<
   Record<string, unknown>
 >;
 
-/** A tool that a caller brings along, as a response says it: a function, or one whose input is text. */
+/** A tool that a caller brings along: a function, or a tool with text input. */
 export type ResponseTool = ResponseFunctionTool | ResponseCustomTool;
 
-/** One whose input is text. */
+/** A tool with text input. */
 export interface ResponseCustomTool {
   readonly type: 'custom';
   readonly name: string;
@@ -23,7 +23,7 @@ export interface ResponseFunctionTool {
   readonly strict: boolean | null;
 }
 
-/** What of its request a response says again. It is kept with the message, so that each reader is told the same. */
+/** The request fields that a response repeats. They are kept with the message, so that each reader is told the same. */
 export interface ResponseEcho {
   readonly model?: string;
   readonly previous_response_id?: string;
@@ -35,7 +35,7 @@ export interface ResponseEcho {
 
 export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
 
-/** A response, as the API answers with it. */
+/** A response as the API returns it. */
 export interface ResponseObject extends Readonly<Record<string, unknown>> {
   readonly id: string;
   readonly object: 'response';
@@ -50,9 +50,9 @@ export interface ResponseFrame extends Readonly<Record<string, unknown>> {
   readonly sequence_number: number;
 }
 
-/** How the app's own tools are told. */
+/** Options of how the app's own tools are told. */
 export interface ResponseWriterOptions {
-  /** Whether calls of the app's own tools, and what they ask, are told as those of an MCP server. @default 'show' */
+  /** Whether calls of the app's own tools, and their questions, are told as those of an MCP server. @default 'show' */
   readonly ownTools?: 'show' | 'hide';
 }
 
@@ -83,10 +83,10 @@ const DEFAULTS = {
   prompt_cache_key: null,
 };
 
-/** Fields of a request that its response says again; `instructions` hold for one answer, and are kept nowhere. */
+/** Fields of a request that its response repeats. `instructions` hold for one answer and are not kept. */
 export const ECHOED: readonly string[] = Object.keys(DEFAULTS).filter((name) => name !== 'instructions');
 
-/** The fields of a request as a response has them: all are there. */
+/** The fields of a request as a response has them, with defaults for absent ones. */
 export function echoed(echo: ResponseEcho): Readonly<Record<string, unknown>> {
   const { conversation, model, ...rest } = echo;
   return { ...DEFAULTS, ...rest, ...(conversation && { conversation }) };

@@ -1,7 +1,7 @@
 import type { Usage } from '../messages.js';
 import type { ResponseItem } from './types.js';
 
-/** Token counts of a response: what the app has reported for its run, or else the words of what came in and out. */
+/** Token counts of a response: those that the app reported for its run, or else the number of words of input and output. */
 export function toResponseUsage(
   usage: Usage | undefined,
   input: readonly ResponseItem[],

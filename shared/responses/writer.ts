@@ -21,7 +21,7 @@ import { toResponseUsage } from './usage.js';
 interface Call {
   readonly name: string;
   input: unknown;
-  /** Whether its caller was told of it as a call of its own tool: its result is not told then. */
+  /** Whether its caller was told of it as a call of its own tool. Its result is then not told. */
   told?: boolean;
   approvalId?: string;
   denied?: string;
@@ -60,7 +60,7 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
     this.#output = new ResponseOutput(run);
   }
 
-  /** What the response answers: messages, or results of functions and approvals. */
+  /** The items that the response answers: messages, or results of functions and approvals. */
   get input(): readonly ResponseItem[] {
     return this.#input;
   }
@@ -102,7 +102,7 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
     return [...begin, ...this.#tell(event)];
   }
 
-  /** There is no item for it. */
+  /** The API has no item for it. */
   block(): ResponseFrame[] {
     return [];
   }
@@ -171,7 +171,7 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
     return [...this.#begin('queued'), this.#state('response.queued')];
   }
 
-  /** What its caller answered is what the next response is an answer to. */
+  /** The caller's answer becomes the input of the next response. */
   #noteAnswer(event: GatewayEvent): void {
     if (event.type === 'input_result') {
       const { callId, output } = event;
@@ -250,8 +250,8 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
   }
 
   /**
-   * A call of the app's own is told when it has its result. Before, it is not known whether somebody is asked about it first: a call that
-   * has to be approved is no call yet to those who read responses, and what was begun has to end in the same response.
+   * Tells a call of the app's own once its result is known. A call that still needs an approval must not appear as a call, and an item that was begun
+   * must end in the same response.
    */
   #answered({ callId, name, output, isError }: EventOf<'tool_result'>): ResponseFrame[] {
     const call = this.#call(callId, name, {});
@@ -284,7 +284,7 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
       message.content.flatMap((block) => (block.type === 'tool_result' ? [block.callId] : [])),
     );
     const frames = this.#output.close();
-    // What the app wants called, and leaves to its caller, whose results begin another run.
+    // Calls that the app leaves to its caller, whose results begin another run.
     if (end.status === 'completed')
       for (const [callId, call] of this.#calls)
         if (!call.told && !answered.has(callId) && this.#questions.brought(call.name))
@@ -295,7 +295,7 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
   #end({ status, rest }: End, usage?: Usage): ResponseFrame {
     this.#status = status;
     this.#ended = { usage: toResponseUsage(usage, this.#input, this.#output.items), ...rest };
-    // There is no event for one that was cancelled.
+    // The API has no event for a cancelled response.
     return this.#state(`response.${status === 'cancelled' ? 'incomplete' : status}`);
   }
 

@@ -3,7 +3,7 @@ import type { Control } from '../control.js';
 
 const time = z.number();
 
-/** Who has control in the place of the app. */
+/** A person who has control in place of the app. */
 export const controlSchema: z.ZodType<Control> = z.object({
   by: z.string(),
   since: time,
@@ -11,7 +11,7 @@ export const controlSchema: z.ZodType<Control> = z.object({
   reason: z.string().exactOptional(),
 });
 
-/** Fields of the event that control has moved. */
+/** Fields of the event `control_moved`. */
 export const controlMoveShape = {
   to: z.string().nullable(),
   by: z.string(),
@@ -21,17 +21,17 @@ export const controlMoveShape = {
   expired: z.literal(true).exactOptional(),
 };
 
-/** Fields of the event that an app asks for a person. */
+/** Fields of the event `hand_off_requested`. */
 export const handOffShape = {
   reason: z.string().exactOptional(),
   roles: z.array(z.string()).exactOptional(),
 };
 
-/** Params of taking over, beside the session. */
+/** Params of `take-over`, beside the session. */
 export const takeOverShape = {
   reason: z.string().min(1).optional(),
   untilMs: z.number().int().min(1).max(31_536_000_000, 'a year at most').optional(),
 };
 
-/** Params of handing back, beside the session. */
+/** Params of `hand-back`, beside the session. */
 export const handBackShape = { note: z.string().min(1).optional(), answer: z.boolean().optional() };

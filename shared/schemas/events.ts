@@ -163,13 +163,13 @@ export const connectionShape = {
   ts: z.number().exactOptional(),
 };
 
-/** The fields of a delta that the wire leaves out where they are those of the delta before it. */
+/** The fields that the wire leaves out of a delta if they equal those of the delta before it. */
 type Shared = 'sessionId' | 'runId' | 'index';
 type Optional<T, Key> = { [K in keyof T as K extends Key ? never : K]: T[K] } & {
   [K in keyof T as K extends Key ? K : never]?: T[K];
 };
 
-/** The data of an event, as the wire carries it beside the event's type and id: `EventReader` fills in what it leaves out. */
+/** The data of an event, beside its type and id on the wire. `EventReader` fills in the fields that it leaves out. */
 export type EventData<Type extends EventType> = Optional<
   Omit<Extract<GatewayEvent, { type: Type }>, 'type'>,
   'cursor' | (Type extends 'content_delta' | 'reasoning_delta' ? Shared : never)
@@ -196,7 +196,7 @@ export const eventDataSchemas = Object.fromEntries(
 
 const events = Object.entries(shapes).map(([type, shape]) => z.object({ type: z.literal(type), ...shape }));
 
-/** Schema of every event, as clients receive it. Fields it does not know are left out of what it returns. */
+/** Schema of every event, as clients receive it. It drops fields that it does not know. */
 export const eventSchema = z.discriminatedUnion(
   'type',
   events as unknown as [z.ZodObject, ...z.ZodObject[]],

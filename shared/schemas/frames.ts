@@ -10,7 +10,7 @@ const timestamp = z.number();
 const ping = z.object({ type: z.literal('ping'), timestamp });
 const pong = z.object({ type: z.literal('pong'), timestamp });
 
-/** Schemas of what a client writes, by type. */
+/** Schemas of the frames that a client writes, by type. */
 export const clientFrameSchemas = {
   req: z.object({
     type: z.literal('req'),
@@ -34,7 +34,7 @@ export const clientFrameSchemas = {
   pong,
 } satisfies Record<ClientFrame['type'], z.ZodObject>;
 
-/** Schema of what a client writes to a WebSocket or Unix socket. The params of a request have schemas of their own. */
+/** Schema of a frame that a client writes to a WebSocket or Unix socket. The params of a request have schemas of their own. */
 export const clientFrameSchema: z.ZodType<ClientFrame> = z.discriminatedUnion('type', [
   // Nearly every frame is a request.
   clientFrameSchemas.req,
@@ -46,7 +46,7 @@ export const clientFrameSchema: z.ZodType<ClientFrame> = z.discriminatedUnion('t
   pong,
 ]);
 
-/** Schemas of what a gateway writes, by type. */
+/** Schemas of the frames that a gateway writes, by type. */
 export const serverFrameSchemas = {
   res: z.discriminatedUnion('ok', [
     z.object({ type: z.literal('res'), id, ok: z.literal(true), payload: z.unknown().exactOptional() }),
@@ -74,7 +74,7 @@ export const serverFrameSchemas = {
   pong,
 } satisfies Record<NonNullable<ServerFrame['type']> | 'event', z.ZodType>;
 
-/** Schema of what a gateway writes to a WebSocket or Unix socket. The data of events have schemas of their own. */
+/** Schema of a frame that a gateway writes to a WebSocket or Unix socket. The data of events have schemas of their own. */
 export const serverFrameSchema: z.ZodType<ServerFrame> = z.union([
   serverFrameSchemas.event,
   z.discriminatedUnion('type', [

@@ -4,7 +4,7 @@ import { GRANT_ROLES, HIDDEN_PARTS } from '../grants.js';
 const as = z.enum(GRANT_ROLES);
 const hide = z.array(z.enum(HIDDEN_PARTS));
 
-/** Fields of a grant that say what it allows, and until when. */
+/** Fields that say what a grant allows, and until when. */
 export const grantShape = {
   grantId: z.string(),
   as,
@@ -21,7 +21,7 @@ export const grantSchema = z.object({
   at: z.number(),
 });
 
-/** By which grant a session of a list is reached. */
+/** The grant that reaches a session of a list. */
 export const sharedBySchema = z.object({ grantId: z.string(), as, by: z.string() });
 
 /** Params of the operations on grants beside their session. */
@@ -35,5 +35,5 @@ export const sharingShape = {
   hide: hide.max(HIDDEN_PARTS.length).optional(),
 };
 
-/** The id of a grant as callers give it. */
+/** The id of a grant in a request. */
 export const grantIdSchema = z.string().min(1).max(64);

@@ -22,5 +22,5 @@ export const inboxPageShape = {
   place: z.string(),
 };
 
-/** Fields of what has changed in one. */
+/** Fields of a change of an inbox. */
 export const inboxChangeShape = { sessions: z.array(row), ...totals, reset: z.literal(true).exactOptional() };

@@ -53,7 +53,7 @@ export const contentBlockSchema: z.ZodType<ContentBlock> = contentBlockUnion;
 
 const [first, ...others] = contentBlockUnion.options.map((block) => block.strict());
 
-/** One block of content as callers write it: a field that would be lost is refused. */
+/** One block of content in a request. A field that would be lost is refused. */
 export const contentBlockInputSchema: z.ZodType<ContentBlock> = z.discriminatedUnion('type', [
   first!,
   ...others,
@@ -61,12 +61,12 @@ export const contentBlockInputSchema: z.ZodType<ContentBlock> = z.discriminatedU
 
 const text = z.string().min(1);
 
-/** Ids are kept, compared and sent in URLs: as text that every store and every URL can hold. */
+/** Ids are stored, compared and sent in URLs, so they are text that every store and URL can hold. */
 const ownId = id.refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), 'has control characters');
 
 const role = z.enum(['user', 'assistant', 'system', 'tool']);
 
-/** Token counts, with whatever else the app reports. */
+/** Token counts, and other fields that the app reports. */
 export const usageSchema: z.ZodType<Usage> = z.looseObject({
   inputTokens: z.number().exactOptional(),
   outputTokens: z.number().exactOptional(),
@@ -83,7 +83,7 @@ export const messageShape = {
   createdAt: z.number(),
   senderId: z.string().exactOptional(),
   author: z.literal('operator').exactOptional(),
-  // How the run of an answer ended.
+  // The outcome of an answer's run.
   runId: z.string().exactOptional(),
   app: z.string().exactOptional(),
   stopReason: stopReasonSchema.exactOptional(),
@@ -97,7 +97,7 @@ export const messageShape = {
 /** A message as sessions keep it. */
 export const messageSchema: z.ZodType<Message> = z.object(messageShape);
 
-/** A message as callers write it. */
+/** A message in a request. */
 export const messageInputSchema: z.ZodType<MessageInput> = z.strictObject({
   id: ownId.exactOptional(),
   role: role.exactOptional(),
@@ -106,7 +106,7 @@ export const messageInputSchema: z.ZodType<MessageInput> = z.strictObject({
   metadata: metadata.exactOptional(),
 });
 
-/** A message as it is imported. The answer of a run that failed may be empty. */
+/** An imported message. The answer of a run that failed may be empty. */
 export const importedMessageSchema: z.ZodType<ImportedMessage> = z.strictObject({
   ...messageShape,
   id: ownId.exactOptional(),

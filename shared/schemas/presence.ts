@@ -9,14 +9,14 @@ export const presenceMemberSchema: z.ZodType<PresenceMember> = z.object({
   data: z.unknown().exactOptional(),
 });
 
-/** Fields of the event of presence. */
+/** Fields of the event `presence`. */
 export const presenceShape = {
   members: z.array(presenceMemberSchema),
   gone: z.array(z.string()).exactOptional(),
   whole: z.literal(true).exactOptional(),
 };
 
-/** Params of presence, beside the session. */
+/** Params of `presence`, beside the session. */
 export const presentShape = {
   connectionId: z.string().min(1).max(512),
   state: z.enum(['here', 'typing', 'gone']).optional(),

@@ -9,7 +9,7 @@ export const reactionSchema: z.ZodType<Reaction> = z.object({
   at: z.number(),
 });
 
-/** Fields of the event of a reaction. */
+/** Fields of the event `reaction`. */
 export const reactionShape = {
   messageId: z.string(),
   by: z.string(),
@@ -18,7 +18,7 @@ export const reactionShape = {
   reactions: z.array(reactionSchema),
 };
 
-/** Params of a reaction, beside its session. */
+/** Params of `react`, beside the session. */
 export const reactShape = {
   messageId: z.string().min(1).max(256),
   value: z.string().min(1).max(32).nullable(),

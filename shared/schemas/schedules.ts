@@ -17,10 +17,10 @@ export const scheduleShape = {
   nextAt: z.number(),
 };
 
-/** Name of a schedule as callers give it. */
+/** Name of a schedule in a request. */
 export const scheduleId = id;
 
-/** Params of a schedule beside its session. */
+/** Params of `schedule`, beside the session. */
 export const schedulingShape = {
   id: id.optional(),
   message: z.string().min(1),

@@ -19,7 +19,7 @@ const activeRun = z.object({
   progress: z.record(z.string(), toolProgress).exactOptional(),
 });
 
-/** Who may decide a question, how many have to, and until when. */
+/** The policy of a question: its voters, the approvals that it needs, and its end. */
 export const approvalPolicySchema = z.object({
   roles: z.array(z.string()).exactOptional(),
   approvals: z.number().int(),

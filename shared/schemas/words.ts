@@ -15,11 +15,11 @@ export const stopReasonSchema = z.enum([
   'handed_off',
 ]);
 
-/** Schema of what a send does when the session is busy. */
+/** Schema of `onBusy`. */
 export const onBusySchema = z.enum(['queue', 'steer', 'interrupt', 'reject']);
 
-/** Schema of what a session is doing. */
+/** Schema of a session's status. */
 export const sessionStatusSchema = z.enum(['idle', 'running', 'waiting']);
 
-/** Schema of why continuity could not be proved. */
+/** Schema of a gap's reason. */
 export const gapReasonSchema = z.enum(['epoch', 'truncated', 'evicted', 'ahead', 'malformed']);

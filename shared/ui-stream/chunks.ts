@@ -1,4 +1,4 @@
-/** Why an answer, or this part of it, has ended, in the words of the AI SDK. */
+/** The reason why an answer, or this part of it, has ended, in the words of the AI SDK. */
 export type UiFinishReason = 'stop' | 'length' | 'tool-calls' | 'error' | 'other';
 
 interface UiCall {
@@ -8,7 +8,7 @@ interface UiCall {
   readonly providerExecuted?: boolean;
 }
 
-/** A chunk of a UI message stream of the AI SDK, as versions 5, 6 and 7 know it; approvals from 6 on, what became of them from 7 on. */
+/** A chunk of a UI message stream of the AI SDK, versions 5 to 7. Approvals exist from 6 on, their outcome from 7 on. */
 export type UiChunk =
   | { readonly type: 'start'; readonly messageId?: string; readonly messageMetadata?: unknown }
   | { readonly type: 'start-step' | 'finish-step' }

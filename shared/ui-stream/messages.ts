@@ -4,7 +4,7 @@ import type { UiChunk, UiMessage, UiPart } from './chunks.js';
 import { metadataOf, type UiStreamOptions } from './options.js';
 import { UiWriter } from './writer.js';
 
-/** A message of a session as the interfaces of the AI SDK show it: an answer is what folding its stream makes of it. */
+/** A message of a session as a `UIMessage` of the AI SDK. An answer equals the fold of its stream. */
 export function toUiMessage(message: Message, options: UiStreamOptions = {}): UiMessage {
   const { id, role } = message;
   if (role !== 'assistant') {
@@ -13,7 +13,7 @@ export function toUiMessage(message: Message, options: UiStreamOptions = {}): Ui
     return { id, role: role === 'system' ? 'system' : 'user', ...metadata, parts };
   }
   const runId = message.runId ?? '';
-  // What became of approvals is in messages of 6 too.
+  // Messages of version 6 hold the outcome of approvals too.
   const writer = new UiWriter(runId, options.version === 5 ? options : { ...options, version: 7 });
   const parts = new PartsFold();
   for (const said of saidIn(message, runId))
@@ -23,7 +23,7 @@ export function toUiMessage(message: Message, options: UiStreamOptions = {}): Ui
   return { id, role, ...(metadata && { metadata }), parts: parts.parts };
 }
 
-/** What was imported has no run, and says of itself what it was given. */
+/** An imported answer has no run, and keeps the metadata that it was given. */
 function answerMetadata(message: Message, options: UiStreamOptions): object | undefined {
   const { runId, stopReason, usage, metadata } = message;
   if (runId === undefined) return metadata;

@@ -1,22 +1,22 @@
 import type { StopReason, Usage } from '../messages.js';
 
-/** What is known of an answer when metadata of its `UIMessage` is told. */
+/** The facts about an answer from which its `UIMessage` gets metadata. */
 export interface UiMessageInfo {
   readonly runId: string;
   /** Why the run ended; absent before that. */
   readonly stopReason?: StopReason;
   readonly usage?: Usage;
-  /** Place in the session's events up to which it was told; absent in histories and where it begins. */
+  /** The place in the session's events up to which it was told; absent in histories and at its beginning. */
   readonly cursor?: string;
-  /** What the app has annotated the answer with. */
+  /** The app's annotations of the answer. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** How answers are told to interfaces of the AI SDK. */
 export interface UiStreamOptions {
   /**
-   * Major version of the SDK. Version 5 has no approvals: it is told of them by data parts `data-approval-request`. With 7 a page is told of
-   * approvals that were given elsewhere; what 6 is told is known to 7 too. Version 6 fails at what only 7 knows.
+   * Major version of the SDK. Version 5 has no approvals and gets data parts `data-approval-request`. Version 7 also learns of approvals that were
+   * given elsewhere. It reads everything that 6 is told; 6 fails on parts that only 7 knows.
    *
    * @default 6
    */

@@ -1,11 +1,11 @@
 import type { UiChunk, UiMessage } from './chunks.js';
 
 /**
- * A continuation that has nothing to tell, since other questions of the step are open. A page must not ask on behind it at once, and
- * has to once those are answered.
+ * A continuation that tells nothing new, since other questions of the step are open. The page must not ask on behind it at once, but once those are
+ * answered.
  *
- * @param message As its page has it
- * @param missing The calls that are not answered
+ * @param message The page's version of it
+ * @param missing The calls without an answer
  */
 export function unchanged(
   { id, parts }: Pick<UiMessage, 'id' | 'parts'>,
@@ -13,7 +13,7 @@ export function unchanged(
   messageMetadata: object,
 ): UiChunk[] {
   const shown = new Set(parts.map(({ toolCallId }) => toolCallId));
-  // What is said to be run elsewhere is nothing to ask on for, and leaves the step the one that the open questions are in.
+  // Pages do not ask on because of calls that run elsewhere, and the open questions stay in the current step.
   const done = missing.every((callId) => shown.has(callId)) ? handedOver(parts) : [];
   const told: readonly UiChunk[] = done.length > 0 ? done : [{ type: 'start-step' }, { type: 'finish-step' }];
   return [
@@ -23,7 +23,7 @@ export function unchanged(
   ];
 }
 
-/** What a page has run itself. */
+/** Marks the calls that a page has run itself as run elsewhere. */
 function handedOver(parts: UiMessage['parts']): UiChunk[] {
   return parts.flatMap(({ toolCallId, state, output, errorText, providerExecuted }): UiChunk[] => {
     if (typeof toolCallId !== 'string' || providerExecuted) return [];

@@ -1,7 +1,7 @@
 import type { SessionState } from '../fold.js';
 import type { ContentBlock, Message } from '../messages.js';
 
-/** Between the id of a message, as its page has it, and what tells its edited versions apart. */
+/** Separates the id of a message, as its page has it, from the mark of an edited version. */
 const VERSION = '~';
 
 /** The id that all versions of a message begin with. */

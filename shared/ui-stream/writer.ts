@@ -10,11 +10,11 @@ interface Call {
   readonly input: unknown;
   /** Whether the user's client answers it. */
   readonly isClients: boolean;
-  /** Whether it is a question of the app's, which has no result of its own. */
+  /** Whether it is a question of the app, which has no result of its own. */
   readonly isQuestion: boolean;
-  /** Whether it was said that somebody else runs it. */
+  /** Whether the page was told that somebody else runs it. */
   isElsewhere?: boolean;
-  /** Whether its approval was asked for. */
+  /** Whether its approval was requested. */
   isAsked?: boolean;
   denied?: boolean;
 }
@@ -31,7 +31,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
   #messageId: string | null = null;
   #open: { readonly kind: 'text' | 'reasoning'; readonly id: string } | null = null;
   #inStep = false;
-  /** Whether what comes next begins a step: something was answered, or has to be. */
+  /** Whether the next chunk begins a step, since something was or must be answered. */
   #stepDue = false;
   #error: string | null = null;
 
@@ -40,7 +40,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
     this.#options = options;
   }
 
-  /** @param settled Of a question: it is open no more, and nobody is to be asked. The chunks are as many. */
+  /** @param settled For a question: it is no longer open, so that nobody is asked. The number of chunks stays the same. */
   take(event: GatewayEvent, settled = false): UiChunk[] {
     switch (event.type) {
       case 'message_start':
@@ -88,25 +88,25 @@ export class UiWriter implements SegmentWriter<UiChunk> {
     }
   }
 
-  /** Something else that the answer holds. */
+  /** Content that has no event. */
   block(block: UnsaidBlock): UiChunk[] {
     return [...this.#close(), ...this.#step(), blockChunk(block)];
   }
 
-  /** The segment ends at a question. @param cursor Place of that */
+  /** The segment ends at a question. @param cursor Place of the question */
   pause(cursor: string | undefined): UiChunk[] {
     const info = { runId: this.#runId, ...(cursor !== undefined && { cursor }) };
     return [...this.#endStep(true), this.#finish('tool-calls', info)];
   }
 
-  /** The next segment begins: a continuation of the same message. */
+  /** The next segment begins. It continues the same message. */
   resume(): UiChunk[] {
     this.#inStep = false;
     this.#stepDue = true;
     return [this.#start()];
   }
 
-  /** Goes on behind a question that was answered, where the other segment would begin. */
+  /** Goes on behind an answered question, at the place of a new segment. */
   pass(): UiChunk[] {
     this.#stepDue = true;
     return this.#close();
@@ -141,7 +141,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
     const call: Call = { toolName: name, input, isClients: runsOn === 'client', isQuestion: false };
     this.#calls.set(callId, call);
     const before = [...this.#close(), ...this.#step()];
-    // What the client runs is complete once it is asked to: until then only the gateway is concerned.
+    // A client's call is complete once the client is asked; before, it concerns only the gateway.
     if (call.isClients) return [...before, { type: 'tool-input-start', toolCallId: callId, toolName: name }];
     return [...before, this.#input(callId, call, true)];
   }
@@ -158,7 +158,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
     };
   }
 
-  /** A call of the app's own that a question is about, which may be its first sign. */
+  /** A question about a call of the app's own, which the page may not know yet. */
   #about(
     callId: string,
     toolName: string,
@@ -223,7 +223,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
     if (this.#options.version !== 7) return [];
     const approval = { approvalId: callId };
     const why = reason !== undefined && { reason };
-    // A response to what was not asked for fails a page.
+    // A response to an approval that was not requested fails a page.
     const request: UiChunk[] = isAsked
       ? []
       : [{ type: 'tool-approval-request', ...approval, toolCallId: callId }];
@@ -235,7 +235,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
     const call: Call = known ?? { toolName: name, input: payload, isClients: true, isQuestion: true };
     this.#calls.set(callId, call);
     const before = known ? this.#close() : [...this.#close(), ...this.#step()];
-    // An interface runs what is not said to be run elsewhere.
+    // A page runs every call that is not marked as run elsewhere.
     const elsewhere = settled || (call.isElsewhere ? false : null);
     call.isElsewhere = settled;
     return [...before, this.#input(callId, call, elsewhere, payload ?? call.input)];
@@ -268,7 +268,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
     return [{ type: `${open.kind}-end`, id: open.id }];
   }
 
-  /** Sees to it that a step is open, and that it is another where something was answered since. */
+  /** Opens a step, or the next one if something was answered since. */
   #step(): UiChunk[] {
     if (this.#inStep && !this.#stepDue) return [];
     const before: UiChunk[] = this.#inStep ? [{ type: 'finish-step' }] : [];
@@ -277,7 +277,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
     return [...before, { type: 'start-step' }];
   }
 
-  /** Ends the step. Behind an answer a page asks on as long as its last step is one with calls, so there is another. */
+  /** Ends the step. A page asks on behind an answer whose last step has calls, so an answered one is followed by another step. */
   #endStep(isPaused: boolean): UiChunk[] {
     const chunks = [...this.#close(), ...(this.#stepDue && !isPaused ? this.#step() : [])];
     if (this.#inStep) chunks.push({ type: 'finish-step' });
@@ -287,7 +287,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
 
   #end({ stopReason, usage, message, cursor }: EventOf<'message_end'>): UiChunk[] {
     const reason = finishReason(stopReason);
-    // Nothing was said, and there is no message.
+    // Without content there is no message.
     if (this.#messageId === null)
       return [...failure(stopReason, this.#error), { type: 'finish', finishReason: reason }];
     const info = {
@@ -299,7 +299,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
     };
     const failed = failure(stopReason, this.#error);
     const messageMetadata = metadataOf(info, this.#options);
-    // Nothing behind an error is read by those who show it.
+    // Pages read nothing behind an error.
     const told: UiChunk[] = failed.some(({ type }) => type === 'error')
       ? [{ type: 'message-metadata', messageMetadata }]
       : [];

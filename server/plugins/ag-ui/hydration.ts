@@ -10,7 +10,7 @@ import { askAgain } from './telling.js';
 
 const PAGE = 100;
 
-/** The state that a page begins with: the messages so far, and the active run or the questions that it waits with. */
+/** The first state of a page: the messages so far, and the active run or its open questions. */
 export async function hydration(
   session: PluginSession,
   { threadId, query }: { readonly threadId: string; readonly query: URLSearchParams },
@@ -35,7 +35,7 @@ export async function hydration(
   };
 }
 
-/** The confirmations that a run waits for. */
+/** The open confirmations of a run. */
 function interruptsIn(
   { pending, run }: SessionState,
   names: { readonly threadId: string; readonly runId: string },

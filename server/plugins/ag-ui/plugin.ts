@@ -8,7 +8,7 @@ import { AgUiRoutes } from './routes.js';
 
 /** Options of `agUiPlugin`. */
 export interface AgUiOptions extends Partial<ConversationOptions> {
-  /** Where agents and CopilotKit's runtime are, below the gateway's mount. @default '/ag-ui' */
+  /** The path of agents and of CopilotKit's runtime, below the gateway's mount. @default '/ag-ui' */
   readonly path?: string;
 }
 
@@ -19,7 +19,7 @@ const ROUTE = {
   fail: sendUiError,
 } satisfies RouteOptions;
 
-/** A page takes the end of a run for an answer, and an end alone for a cut. */
+/** Sends the error before closing, since a page takes an end alone for a cut. */
 function failSocket({ message, code }: GatewayError, socket: PluginSocket): void {
   socket.send(JSON.stringify({ type: 'RUN_ERROR', message, code }));
 }
@@ -27,7 +27,7 @@ function failSocket({ message, code }: GatewayError, socket: PluginSocket): void
 /**
  * Serves the gateway's sessions to agents of the AG-UI protocol as they are, and to CopilotKit in place of its runtime.
  *
- * @throws GatewayError `INVALID_REQUEST` for an option that is wrong
+ * @throws GatewayError `INVALID_REQUEST` for an invalid option
  *
  * @example
  * ```ts

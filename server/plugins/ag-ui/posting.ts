@@ -12,7 +12,7 @@ import type { PluginSession } from '../plugin.js';
 import { type AgUiRequest, contentOf, conversationIn, textOf } from './request.js';
 import { type AgUiTelling, askAgain, startOf } from './telling.js';
 
-/** What a request comes to: a part of a run, or events that are known already. */
+/** The outcome of a request: a part of a run, or events that are already known. */
 export type Posted = AgUiTelling | readonly AgUiEvent[];
 
 /** One run of a client, in the session that it names. */
@@ -21,7 +21,7 @@ export class Posting {
   readonly #conversation: Conversation;
   readonly #resumes: boolean;
 
-  /** @param key The caller's own idempotency key, which goes before the id of its run. */
+  /** @param key The caller's own idempotency key. It takes precedence over the id of the client's run. */
   constructor(
     session: PluginSession,
     request: AgUiRequest,
@@ -32,7 +32,7 @@ export class Posting {
     }: {
       readonly options: ConversationOptions;
       readonly key: string | undefined;
-      /** Whether the client has a part of the answer already, so that nothing is begun. */
+      /** Whether the client already has a part of the answer, so that nothing is begun. */
       readonly resumes: boolean;
     },
   ) {
@@ -46,7 +46,7 @@ export class Posting {
     });
   }
 
-  /** Does what the client's messages mean. @throws GatewayError */
+  /** Performs the request that the client's messages express. @throws GatewayError */
   async post(): Promise<Posted> {
     const { messages, resumed } = this.#request;
     const conversation = this.#conversation;
@@ -76,7 +76,7 @@ export class Posting {
     return this.#told(state, await conversation.change(state, known, message));
   }
 
-  /** The answers to questions of a run; null where there are none. @param at Place of the last message of a user */
+  /** Answers questions of a run; null if there are none. @param at Place of the last message of a user */
   async #continue(state: SessionState, at: number): Promise<Posted | null> {
     const answers = new Map([...outputsIn(this.#request.messages.slice(at + 1)), ...this.#request.resumed]);
     const runId = answers.size === 0 ? undefined : askingRun(state, answers);
@@ -87,7 +87,7 @@ export class Posting {
     return this.#told(state, run, index ?? 'whole');
   }
 
-  /** Other questions of those are open: the client is told again of what it has to answer. */
+  /** Other questions of the batch are open. Tells the client its questions again. */
   #waiting(state: SessionState, answers: ReadonlyMap<string, CallAnswer>): AgUiEvent[] {
     const writer = new AgUiWriter(this.#request, { tellsAnswers: false });
     const left = state.pending.filter((question) => !answersCall(answers.get(question.callId), question));
@@ -103,13 +103,13 @@ export class Posting {
     told: AgUiTelling['told'] = 0,
   ): Promise<AgUiTelling> {
     const names = this.#request;
-    // Parts of a run can be told apart by its events alone.
+    // Events alone tell where the parts of a run end.
     const isTold = (await isKept(this.#conversation.session, cursor)) ? told : 'whole';
     return { runId, told: isTold, names, given: names.messages, ...startOf(state, { runId, cursor }) };
   }
 }
 
-/** What a client has answered with, by call. */
+/** A client's answers, by call. */
 function outputsIn(messages: readonly GivenMessage[]): [string, CallAnswer][] {
   return messages.flatMap(({ role, toolCallId, content, error }): [string, CallAnswer][] => {
     if (role !== 'tool' || typeof toolCallId !== 'string') return [];
@@ -118,7 +118,7 @@ function outputsIn(messages: readonly GivenMessage[]): [string, CallAnswer][] {
   });
 }
 
-/** The run that asked what these answer. */
+/** The run that asked the questions of these answers. */
 function askingRun(
   { run, messages }: SessionState,
   answers: ReadonlyMap<string, CallAnswer>,

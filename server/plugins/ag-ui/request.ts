@@ -9,7 +9,7 @@ import { readArguments } from '../../chat-format/from-chat.js';
 import { mediaOf } from '../../chat-format/media.js';
 import { fieldError, read } from '../conversation/errors.js';
 
-// The bounds are those of ids and names in sessions.
+// The limits of ids and names in sessions.
 const id = z.string().min(1).max(256);
 
 const tool = z.looseObject({
@@ -53,21 +53,21 @@ const callSchema = z.looseObject({
   function: z.looseObject({ name: id, arguments: z.string() }),
 });
 
-/** What a client of the protocol asks for. */
+/** A client's request. */
 export interface AgUiRequest {
   readonly threadId: string;
-  /** Its own id of the run. */
+  /** The client's own id of the run. */
   readonly runId: string;
   readonly version: '0' | '1.0';
-  /** All messages that it has, as it sent them. */
+  /** All messages of the client, as it sent them. */
   readonly messages: readonly GivenMessage[];
   readonly clientTools: readonly ClientTool[];
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Its answers to confirmations, by call. */
+  /** The client's answers to confirmations, by call. */
   readonly resumed: ReadonlyMap<string, CallAnswer>;
 }
 
-/** Reads what a client posted. @throws GatewayError `INVALID_REQUEST` */
+/** Reads a client's request. @throws GatewayError `INVALID_REQUEST` */
 export function readAgUiRequest(body: unknown): AgUiRequest {
   const given = read(inputSchema, body);
   const { threadId, runId, protocolVersion, messages, tools, resume } = given;
@@ -87,7 +87,7 @@ export function readAgUiRequest(body: unknown): AgUiRequest {
   };
 }
 
-/** What the client says beside its messages, where it says anything. */
+/** The client's fields beside its messages, if it has any. */
 function parametersIn({ context, state, forwardedProps }: z.infer<typeof inputSchema>) {
   return {
     ...(context.length > 0 && { context }),
@@ -130,7 +130,7 @@ function kindOf(mediaType: string): 'image' | 'audio' | 'file' {
   return kind === 'image' || kind === 'audio' ? kind : 'file';
 }
 
-/** A conversation that a client has, as a session begins with it. What has no counterpart is left out. */
+/** A client's conversation, as the first messages of a session. Messages without a counterpart are left out. */
 export function conversationIn(messages: readonly GivenMessage[]): ImportedMessage[] {
   const names = new Map<string, string>();
   return messages.flatMap((message, at): ImportedMessage[] => {
@@ -178,7 +178,7 @@ function callsIn({ toolCalls }: GivenMessage): z.infer<typeof callSchema>[] {
     : [];
 }
 
-/** Text, also where it comes in parts. */
+/** The text of a message, also of one in parts. */
 export function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';

@@ -18,16 +18,16 @@ import { AgUiRuns, TANSTACK } from './runs.js';
 import { AgUiSocket } from './socket.js';
 import { readingOf, startOf, tellEvents, tellRun } from './telling.js';
 
-/** What the routes work with. */
+/** The parts that the routes use. */
 export interface AgUiRoutesOptions {
   readonly path: string;
   readonly conversation: ConversationOptions;
 }
 
-/** What CopilotKit's runtime says of a run that was stopped. */
+/** The message of CopilotKit's runtime for a stopped run. */
 const STOPPED = 'STOPPED';
 
-/** What a request of a client is about, whichever of the two forms it has. */
+/** The subject of a request, in either of its two forms. */
 interface Called {
   readonly method: 'run' | 'connect' | 'stop' | 'info';
   readonly app: string;
@@ -35,7 +35,7 @@ interface Called {
   readonly body: unknown;
 }
 
-/** The routes of agents, and of the runtime that CopilotKit asks for. */
+/** The routes of agents, and of the runtime that CopilotKit expects. */
 export class AgUiRoutes {
   readonly #context: PluginContext;
   readonly #options: AgUiRoutesOptions;
@@ -100,7 +100,7 @@ export class AgUiRoutes {
   async #run({ request, response }: PluginRequest, identity: Identity, { app, body }: Called): Promise<void> {
     const { headers } = request;
     const reading = readingOf(request);
-    // TanStack AI says so of itself: it may come back by the id of its run alone.
+    // TanStack AI sends this header. It may come back with only the id of its run.
     const isNoted = headers['x-run-id'] !== undefined;
     const given = readAgUiRequest(body);
     const key = headers['idempotency-key']?.toString();
@@ -109,7 +109,7 @@ export class AgUiRoutes {
     return this.#runs.tell({ response }, run, reading);
   }
 
-  /** Serves a page of TanStack AI that is opened: the messages so far, or the run that is under way. */
+  /** Serves a newly opened page of TanStack AI: the messages so far, or the run in progress. */
   async #open(call: PluginRequest, app: string): Promise<void> {
     const identity = await call.authenticate();
     const { request, response } = call;
@@ -129,7 +129,7 @@ export class AgUiRoutes {
     return new AgUiSocket(this.#runs, named.app, upgrade);
   }
 
-  /** Tells of the thread, and of the run that it is at. */
+  /** Tells the thread and its current run. */
   async #connect({ response }: PluginRequest, identity: Identity, { app, body }: Called): Promise<void> {
     const names = readAgUiRequest(body);
     const session = this.#session(app, names.threadId, identity);
@@ -154,7 +154,7 @@ export class AgUiRoutes {
   ): Promise<void> {
     const { runId: theirs } = (body ?? {}) as { readonly runId?: unknown };
     const session = this.#session(app, threadId, identity);
-    // A run that continues another has an id that only its client knows: it is the one that is active then.
+    // Only the client knows the id of a run that continues another, which is then the active one.
     const sent = typeof theirs === 'string' ? await session.sent(keyOf(theirs)) : null;
     const stopped = await stop(session, sent?.runId);
     const message = stopped ? 'The answer was stopped' : 'Nothing runs in this thread';
@@ -168,7 +168,7 @@ function ended(names: AgUiRequest, events: readonly AgUiEvent[]): AgUiEvent[] {
   return [...writer.start(), ...events, ...writer.pause()];
 }
 
-/** What a path below the plugin's names; null where there is nothing. */
+/** The subject of a path below the plugin's; null if there is none. */
 function pathOf(rest: string): Omit<Called, 'body'> | 'single' | null {
   if (rest === '') return 'single';
   const [root, app = '', action = 'run', threadId = '', ...more] = partsOf(rest);
@@ -186,7 +186,7 @@ const METHODS = {
   'agent/stop': 'stop',
 } as const;
 
-/** All routes in one. @throws GatewayError `INVALID_REQUEST` */
+/** The single route for all requests. @throws GatewayError `INVALID_REQUEST` */
 function singleOf(body: unknown): Called {
   const { method, params, body: inner } = (body ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof method !== 'string' || !Object.hasOwn(METHODS, method))

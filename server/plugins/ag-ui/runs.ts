@@ -10,34 +10,34 @@ import { type Posted, Posting } from './posting.js';
 import type { AgUiRequest } from './request.js';
 import { type Reading, tellEvents, tellRun } from './telling.js';
 
-/** Between a session and its run in the id that a client is told of a run which it has not begun. */
+/** Separates session and run in the id that a client gets for a run which it has not begun. */
 const BETWEEN = '~';
 
-/** TanStack AI names no version of the protocol: it understands this. */
+/** TanStack AI names no version of the protocol, but understands this one. */
 export const TANSTACK = { version: '1.0', waitsToRun: true } as const;
 
-/** What is kept of a client's run: a page that was opened again, or a socket's client that comes back, knows its id alone. */
+/** A note on a client's run, for a reopened page or a returning socket client, which know only its id. */
 interface Noted {
   readonly sessionId: string;
-  /** What it was told of; nothing where that were events that were known. */
+  /** The told part of a run; absent if known events were told. */
   readonly run?: Pick<Telling, 'runId' | 'told'>;
   readonly events?: readonly AgUiEvent[];
 }
 
-/** What a client's request has come to. */
+/** The outcome of a client's request. */
 export interface PostedRun {
   readonly session: PluginSession;
   readonly posted: Posted;
 }
 
-/** How a run is posted. */
+/** Options of posting a run. */
 export interface PostOptions {
   readonly app: string;
   /** The caller's own idempotency key. */
   readonly key?: string | undefined;
-  /** Whether the client has a part of the answer already, so that nothing is begun. @default false */
+  /** Whether the client already has a part of the answer, so that nothing is begun. @default false */
   readonly resumes?: boolean;
-  /** Whether its client may come back by the id of its run alone. */
+  /** Whether the client may come back with only the id of its run. */
   readonly isNoted: boolean;
 }
 
@@ -53,7 +53,7 @@ export class AgUiRuns {
     this.#notes = new UserNotes(context, 'run');
   }
 
-  /** Does what a client asks for. @throws GatewayError */
+  /** Performs a client's request. @throws GatewayError */
   async post(
     identity: Identity,
     request: AgUiRequest,
@@ -61,7 +61,7 @@ export class AgUiRuns {
   ): Promise<PostedRun> {
     const session = this.#context.session(`${app}:${request.threadId}`, identity);
     const posted = await new Posting(session, request, { options: this.#options, key, resumes }).post();
-    // Before its client is told of it.
+    // Before the client learns of the run.
     if (isNoted && !resumes) {
       const run = 'runId' in posted && { runId: posted.runId, told: posted.told };
       const noted = {
@@ -73,15 +73,15 @@ export class AgUiRuns {
     return { session, posted };
   }
 
-  /** Tells of what was posted. */
+  /** Tells the outcome of a request. */
   tell(outlet: Outlet, { session, posted }: PostedRun, reading: Reading): Promise<void> {
     if (!('runId' in posted)) return tellEvents(outlet, posted, reading);
     return tellRun(outlet, session, posted, { report: this.#context.report, reading });
   }
 
   /**
-   * Tells a run by its client's id: the whole run to a page that had nothing of it, also what was answered elsewhere; or what comes behind
-   * an event of what was posted.
+   * Tells a run by its client's id. A page that had nothing of it gets the whole run, with answers from elsewhere. A client that names an
+   * event gets the events behind it.
    *
    * @throws GatewayError `RUN_NOT_FOUND`
    */

@@ -4,12 +4,12 @@ import { readAgUiRequest } from './request.js';
 import { type AgUiRuns, TANSTACK } from './runs.js';
 import { numberOf, socketReading } from './telling.js';
 
-/** A page of TanStack AI on a WebSocket: it begins runs, or it comes back to one. */
+/** A page of TanStack AI on a WebSocket, which begins runs or comes back to one. */
 export class AgUiSocket implements PluginSocketListener {
   readonly #runs: AgUiRuns;
   readonly #app: string;
   readonly #upgrade: PluginUpgrade;
-  /** End the telling of runs, by the client's ids. */
+  /** Controllers that end the telling of runs, by the client's ids. */
   readonly #turns = new Map<string, AbortController>();
 
   constructor(runs: AgUiRuns, app: string, upgrade: PluginUpgrade) {
@@ -21,7 +21,7 @@ export class AgUiSocket implements PluginSocketListener {
     if (runId !== null && offset !== null) this.#join(runId, offset === '-1' ? null : numberOf(offset));
   }
 
-  /** Nothing else is said on such a socket. */
+  /** Comes back to a run. Such a socket tells nothing else. */
   #join(id: string, last: number | null): void {
     const { socket, identity } = this.#upgrade;
     const run = { id, isWhole: last === null };
@@ -35,11 +35,11 @@ export class AgUiSocket implements PluginSocketListener {
     const { socket, identity, parse } = this.#upgrade;
     const body = parse(text);
     const { type, runId } = (body ?? {}) as { readonly type?: unknown; readonly runId?: unknown };
-    // A view that is left says the same as a button that stops: the run goes on, as where a stream is closed.
+    // A page that leaves a view sends the same as a stop button. The run goes on, as if a stream had been closed.
     if (type === 'abort') return this.#turns.get(String(runId))?.abort();
     const request = { ...readAgUiRequest(body), ...TANSTACK };
     const { runId: id } = request;
-    // Sent again it is told again.
+    // A repeated request is told again.
     this.#turns.get(id)?.abort();
     const run = await this.#runs.post(identity, request, { app: this.#app, isNoted: true });
     const turn = new AbortController();

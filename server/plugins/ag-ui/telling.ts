@@ -18,11 +18,11 @@ import {
 } from '../conversation/telling.js';
 import type { Dialect, PluginSession } from '../plugin.js';
 
-/** A part of a run that a response is to tell to a client. */
+/** A part of a run that a response tells to a client. */
 export type AgUiTelling = Telling & AgUiReader;
 
 /**
- * Where a run is told from, by what is known of its session.
+ * The start for telling a run, chosen by the known state of its session.
  *
  * @param state The session before the run was sent, or a later one
  */
@@ -31,7 +31,7 @@ export function startOf(
   { runId, cursor }: Pick<Telling, 'runId' | 'cursor'>,
 ): Pick<AgUiTelling, 'cursor' | 'session' | 'folds'> {
   if (state?.cursor == null) return { cursor, session: state ?? initialState, folds: true };
-  // What comes before it begins is folded too.
+  // The events before the run's beginning are folded too.
   const folds = isBefore(state.cursor, cursor) || state.queue.some((queued) => queued.runId === runId);
   return { cursor: folds ? state.cursor : cursor, session: state, folds };
 }
@@ -42,30 +42,30 @@ function isBefore(one: string, other: string): boolean {
   return !!a && !!b && a.epoch === b.epoch && a.seq <= b.seq;
 }
 
-/** How a client reads, and what it has read. */
+/** A client's way of reading, and its place. */
 export interface Reading {
   /** Lines of JSON instead of Server-Sent Events. */
   readonly lines: boolean;
-  /** The id of the last event that it has, where it comes back for the rest. */
+  /** The id of the client's last event, if it comes back for the rest. */
   readonly last: number | null;
-  /** Ends each id, where events of several runs come on one connection. @default none */
+  /** Suffix of each id, if one connection has events of several runs. @default none */
   readonly tag?: string;
 }
 
 const START: Reading = { lines: false, last: null };
 
-/** How a client on a socket reads a run of its. */
+/** The reading of a client on a socket, for one of its runs. */
 export function socketReading(runId: string, last: number | null): Reading {
   const tag = createHash('sha256').update(runId).digest('base64url').slice(0, 8);
   return { lines: true, last, tag: `@${tag}` };
 }
 
-/** Whether it has events of the run, and comes back for those behind them. */
+/** Whether the client has events of the run, and wants those behind them. */
 const counts = ({ last }: Reading): boolean => (last ?? 0) > 0;
 
 /**
- * Writes events with their ids: an event of the run has its number. Snapshots that bring a client in line with the session are not
- * counted: they may differ when it comes back, and are sent again only to a client that has nothing of the run.
+ * Writes events with their ids: an event of the run has its number. Snapshots that bring a client in line with the session are not counted.
+ * They may differ when it comes back, and only a client that has nothing of the run gets them again.
  */
 class Frames {
   readonly #reading: Reading;
@@ -93,21 +93,21 @@ class Frames {
   }
 }
 
-/** How a client reads that sends a request. */
+/** The reading of a client that sends a request. */
 export function readingOf({ headers }: Pick<IncomingMessage, 'headers'>): Reading {
   const last = headers['last-event-id'];
   const lines = headers.accept?.includes('application/x-ndjson') ?? false;
   return { lines, last: last === undefined ? null : numberOf(String(last)) };
 }
 
-/** The number that an id begins with. @throws GatewayError `INVALID_REQUEST` for one of somebody else's */
+/** The number at the start of an id. @throws GatewayError `INVALID_REQUEST` for a foreign id */
 export function numberOf(id: string): number {
   const [, number] = /^(\d{1,9})(?:\.\d{1,9})?(?:@[\w-]{8})?$/.exec(id) ?? [];
   if (number === undefined) throw fieldError('Last-Event-ID', 'is none of this route');
   return Number(number);
 }
 
-/** Has a writer tell questions that are open, with the calls that they are of, and pause. */
+/** Has a writer tell open questions, with their calls, and pause. */
 export function askAgain(
   writer: AgUiWriter,
   questions: readonly PendingQuestion[],
@@ -121,7 +121,7 @@ export function askAgain(
   return { asked, end: writer.pause() };
 }
 
-/** The run's own dialect, behind what is said whatever follows. */
+/** The dialect of the run, behind the events that begin every stream. */
 function dialectOf(telling: AgUiTelling, reading: Reading): Dialect<Tale<AgUiEvent>> {
   const stream = new AgUiStream(telling.runId, telling.told, telling);
   const frames = new Frames(reading);
@@ -153,13 +153,13 @@ export async function tellRun(
   telling: AgUiTelling,
   { report, reading = START }: { report(error: unknown, what: string): void; readonly reading?: Reading },
 ): Promise<void> {
-  // Events are counted from the run's first one.
+  // Numbers count from the run's first event.
   if (counts(reading)) await assertKept(session, telling.cursor);
   const { lines } = reading;
   await tell(outlet, session, dialectOf(telling, reading), { from: telling.cursor, lines, report });
 }
 
-/** Answers with events that are known already. */
+/** Answers with events that are already known. */
 export async function tellEvents(
   outlet: Outlet,
   events: readonly AgUiEvent[],

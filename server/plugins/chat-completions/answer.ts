@@ -4,7 +4,7 @@ import type { ChatToolCall, ChatUsage } from '../../chat-format/chat-types.js';
 import { toChatUsage } from '../../chat-format/to-chat.js';
 import type { AnswerEnd, AnswerPart } from './chat-run.js';
 
-/** Token counts of an answer; `estimated` where they are counted words. */
+/** Token counts of an answer; `estimated` if words were counted instead. */
 export type AnswerUsage = ChatUsage & { readonly estimated?: true };
 
 /** Writes one answer in the vendor's shapes, whole or in chunks. */
@@ -42,21 +42,21 @@ export class Answer {
     else this.#words[part.type].add(part.delta);
   }
 
-  /** The chunk that a stream begins with. */
+  /** The first chunk of a stream. */
   firstChunk(): unknown {
     return this.#chunk({ role: 'assistant', content: '', refusal: null }, null);
   }
 
-  /** The chunk of a part, which is not kept. */
+  /** The chunk of a part. Nothing is added to the whole answer. */
   chunk(part: AnswerPart): unknown {
     this.#count(part);
     if (part.type === 'text') return this.#chunk({ content: part.delta }, null);
-    // Not the vendor's own field, but what others who stream reasoning use, and their clients read.
+    // Not the vendor's own field, but the one that other servers stream reasoning in, and that their clients read.
     if (part.type === 'reasoning') return this.#chunk({ reasoning_content: part.delta }, null);
     return this.#chunk({ tool_calls: [{ index: this.#calls.length - 1, ...part.call }] }, null);
   }
 
-  /** The chunks that a stream ends with. */
+  /** The last chunks of a stream. */
   lastChunks({ finishReason, usage }: AnswerEnd): readonly unknown[] {
     const last = this.#chunk({}, finishReason);
     if (!this.#withUsage) return [last];

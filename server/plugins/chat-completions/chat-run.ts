@@ -15,32 +15,32 @@ export type AnswerPart =
 /** How an answer ended. */
 export interface AnswerEnd {
   readonly finishReason: ChatFinishReason;
-  /** What the app reported for the whole run. */
+  /** The usage that the app reported for the whole run. */
   readonly usage: Usage | undefined;
   /** Whether the run waits for the results of the calls it made. */
   readonly waiting: boolean;
 }
 
-/** How an answer is told. */
+/** The words of a format for an answer. */
 export interface AnswerWords {
-  /** What a stream begins with. */
+  /** The beginning of a stream. */
   first(): string;
-  /** A piece of it. */
+  /** A piece of the answer. */
   part(part: AnswerPart): string;
 }
 
-/** An answer that is being read. */
+/** The reading of an answer. */
 export interface AnswerReading extends Pick<DialectStream<AnswerEnd>, 'finish'> {
-  /** @throws GatewayError why there is no whole answer: `ABORTED` also when its reader has left */
+  /** @throws GatewayError the reason why there is no whole answer: `ABORTED` also if its reader has left */
   readonly end: Promise<AnswerEnd>;
 }
 
-/** What another gateway goes on with a run by that waits. */
+/** The state of a waiting run, for other gateways to go on with it. */
 export interface KeptRun {
   readonly sessionId: string;
   readonly app: string;
   readonly runId: string;
-  /** Place in the session's events behind which the run is read. */
+  /** Place in the session's events after which the run is read. */
   readonly cursor: string;
   /** Whether the session is dropped with the run. */
   readonly ephemeral: boolean;
@@ -52,7 +52,7 @@ export interface KeptRun {
   readonly clientTools: readonly string[];
 }
 
-/** What a run is begun or taken up with. */
+/** The start of a new run, or of one that is taken up. */
 export interface ChatRunInit
   extends Omit<KeptRun, 'sessionId' | 'waitingFor' | 'called'>,
     Partial<Pick<KeptRun, 'waitingFor' | 'called'>> {
@@ -70,14 +70,14 @@ export class ChatRun {
   readonly ephemeral: boolean;
   readonly #clientTools: ReadonlySet<string>;
   readonly #report: ChatRunInit['report'];
-  /** Calls by the app that may be for the caller: known once they ask for an answer, or the run ends without a result. */
+  /** Calls by the app that may be for the caller. This is known once they ask for an answer, or the run ends without their result. */
   readonly #called = new Map<string, EventOf<'tool_use'>>();
   readonly #waitingFor: Set<string>;
   #session: PluginSession;
   #cursor: string;
   #error: GatewayError | null = null;
   #ended = false;
-  /** A question could not be declined. */
+  /** Fails if a question could not be declined. */
   readonly #failed = failure();
 
   constructor(init: ChatRunInit) {
@@ -93,7 +93,7 @@ export class ChatRun {
     this.#report = report;
   }
 
-  /** What it is gone on with elsewhere. */
+  /** The state with which another gateway can go on. */
   kept(): KeptRun {
     const { sessionId, app, runId, ephemeral } = this;
     const [waitingFor, called] = [[...this.#waitingFor], [...this.#called.values()]];
@@ -105,12 +105,12 @@ export class ChatRun {
     return this.#session.id;
   }
 
-  /** Ids of the calls that the caller was told of and has not answered. */
+  /** Ids of the calls that the caller was told and has not answered. */
   get waitingFor(): ReadonlySet<string> {
     return this.#waitingFor;
   }
 
-  /** Hands over what the caller's tools answered. @param session The session as the caller may reach it now. */
+  /** Hands over the results of the caller's tools. @param session The session as the caller may reach it now. */
   async answer(session: PluginSession, results: ReadonlyMap<string, unknown>): Promise<void> {
     this.#session = session;
     for (const callId of [...this.#waitingFor]) {
@@ -127,7 +127,7 @@ export class ChatRun {
     return { end, finish: (text) => stream.finish(text) };
   }
 
-  /** Its state is the end, once that is reached. A failed run fails only when what it had said was told. */
+  /** The state is the end, once it is reached. A failed run fails only after its text was told. */
   #dialect({ first, part }: AnswerWords): Dialect<(() => AnswerEnd) | null> {
     return {
       begin: () => ({ state: null, text: first() }),
@@ -149,7 +149,7 @@ export class ChatRun {
           if (piece) text += part(piece);
           else this.#decline(event);
         }
-        // Calls that are made together are put together, in one append; what comes later belongs to the next answer.
+        // Calls that were made together are asked together, in one append. Later ones belong to the next answer.
         if (this.#waitingFor.size === 0 || !isHead) return { state: null, text };
         const end = { finishReason: 'tool_calls', usage: undefined, waiting: true } as const;
         return { state: () => end, text, over: true };
@@ -188,14 +188,14 @@ export class ChatRun {
     }
   }
 
-  /** In a session of its caller's own a question waits for whoever follows it; in one that ends with the run nobody does. */
+  /** A question in a lasting session waits for its subscribers. A session that ends with the run has none. */
   #decline(event: GatewayEvent): void {
     if (!this.ephemeral) return;
     if (event.type !== 'input_required' && event.type !== 'tool_confirmation_required') return;
     handOver(this.#session, event.callId, { kind: 'failure', reason: UNATTENDED }).catch(this.#failed.reject);
   }
 
-  /** Resolves when the session's history holds what the run said. @throws GatewayError */
+  /** Resolves when the session's history holds the run's answer. @throws GatewayError */
   async ended(): Promise<void> {
     if (this.#ended) return;
     for await (const event of this.#session.events({ from: this.#cursor })) {
@@ -204,7 +204,7 @@ export class ChatRun {
     }
   }
 
-  /** Ends the run if it has not ended, and drops the session if that is not kept. Never rejects. */
+  /** Ends the run if it has not ended, and discards an ephemeral session. Never rejects. */
   async close(reason: string): Promise<void> {
     try {
       if (!this.#ended) await this.#session.abort({ runId: this.runId, reason });
@@ -222,9 +222,9 @@ function finish(reason: StopReason, error: GatewayError | null): ChatFinishReaso
     case 'end':
     case 'max_tokens':
       return toFinishReason(reason);
-    // Calls of tools that the caller did not bring are not told; without any, this is an end like others.
+    // Calls of tools that the caller did not bring are not told. Without other calls this is a normal end.
     case 'tool_use':
-    // A person goes on in the place of the app.
+    // A person goes on in place of the app.
     case 'taken_over':
     case 'handed_off':
       return 'stop';

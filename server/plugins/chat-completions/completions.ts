@@ -16,19 +16,19 @@ import { type AnswerEnd, type AnswerPart, ChatRun, type KeptRun } from './chat-r
 import { type ChatRequest, readChatRequest } from './request.js';
 import { checkComplete, findWaitingRun, lastResults } from './run-finder.js';
 
-/** What reading the ends of their answers may take callers when the gateway closes. */
+/** The time that callers get to read the ends of their answers when the gateway closes. */
 const LAST_WORDS_MS = 1000;
 
-/** Runs that may wait for the tools of one user. */
+/** The number of runs that may wait for the tools of one user. */
 const WAITING_PER_USER = 100;
 
-/** Who asks what where. */
+/** A request with its caller and place. */
 interface Ask {
   readonly request: ChatRequest;
   readonly identity: Identity;
   readonly place: SessionPlace;
   readonly app: string;
-  /** Has the client send the request only once. */
+  /** Marks the request as begun, so that the client does not send it again. */
   begun(): void;
 }
 
@@ -52,12 +52,12 @@ export class Completions {
     });
   }
 
-  /** Ends what waits for callers who could not come back. */
+  /** Ends the runs that wait for callers who cannot come back. */
   drain(): Promise<void> {
     return this.#waiting.drain();
   }
 
-  /** Resolves when every answer has ended and what it used was put away. */
+  /** Resolves when every answer has ended and its resources are released. */
   async settled(): Promise<void> {
     await this.#waiting.drain();
     const cut = setTimeout(() => {
@@ -102,7 +102,7 @@ export class Completions {
     }
   }
 
-  /** The run that answers: the one that waits for the results the conversation ends with, or a new one. */
+  /** The run that answers: the one that waits for the results at the end of the conversation, or a new one. */
   async #runFor(ask: Ask): Promise<ChatRun> {
     const results = lastResults(ask.request.messages);
     if (results.size > 0) {
@@ -134,7 +134,7 @@ export class Completions {
     try {
       await run.answer(session ?? this.#context.session(run.sessionId, identity), results);
     } catch (error) {
-      // A session that was closed meanwhile has nothing that could go on.
+      // A session that was closed meanwhile has no run to go on with.
       if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') return null;
       await this.#waiting.add(identity, run.kept());
       throw error;
@@ -156,22 +156,22 @@ export class Completions {
     return run;
   }
 
-  /** Adds to a session of the caller's own what it does not know yet. */
+  /** Adds messages that it does not know yet to a session of the caller's own. */
   #continue(ask: Ask): Promise<ChatRun> {
     const { identity, place } = ask;
-    // Two requests at once would each bring what neither found.
+    // Two requests at once would each add the messages that neither found.
     return this.#turns.take(`${identity.scope}\n${place.key}`, async (last) => {
       const session = this.#context.session(place.key, identity);
       const kept = await this.#waiting.take(identity, [session.id]);
       const left = kept && this.#revived(kept, identity);
       await left?.close('its caller went on without the results of its tools');
-      // What it had said has to be in the session before that is compared with the caller's list.
+      // The session needs the former answer before it is compared with the caller's list.
       await left?.ended();
       return this.#start(ask, last);
     });
   }
 
-  /** @param last The session's last message, where that is known; false for a session that has not begun */
+  /** @param last The session's last message, if it is known; false for a session that has not begun */
   async #start(ask: Ask, last: Last | false): Promise<ChatRun> {
     const { request, identity, place, begun } = ask;
     const session = this.#context.session(place.key, identity);
@@ -184,7 +184,7 @@ export class Completions {
     return this.#chatRun(ask, { session, ...run });
   }
 
-  /** A run that waited, here or at another gateway. */
+  /** Takes up a run that waited here or at another gateway. */
   #revived(kept: KeptRun, identity: Identity): ChatRun {
     const session = this.#context.session(kept.sessionId, identity);
     return new ChatRun({ ...kept, session, report: this.#context.report });
@@ -235,7 +235,7 @@ export class Completions {
     return new GatewayError({ code: 'INTERNAL' });
   }
 
-  /** Before the last bytes: whoever has the answer may come back at once. */
+  /** Before the last bytes, since a caller with the answer may come back at once. */
   async #putAway(run: ChatRun, { waiting }: AnswerEnd, identity: Identity): Promise<void> {
     if (waiting) await this.#waiting.add(identity, run.kept());
     else await run.close('done');

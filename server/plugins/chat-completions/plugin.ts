@@ -11,11 +11,11 @@ import { Completions } from './completions.js';
 
 /** Options of `chatCompletionsPlugin`. */
 export interface ChatCompletionsOptions {
-  /** What the paths begin with, below the gateway's mount. @default '/v1' */
+  /** The prefix of the paths, below the gateway's mount. @default '/v1' */
   readonly pathPrefix?: string;
   /** Names of models and the apps behind them; the apps' own names are models besides. */
   readonly modelMapping?: Readonly<Record<string, string>>;
-  /** How long a run waits for the results of its caller's tools, in milliseconds. @default 10 minutes */
+  /** Milliseconds for which a run waits for the results of its caller's tools. @default 10 minutes */
   readonly toolWaitMs?: number;
 }
 
@@ -26,9 +26,9 @@ const ROUTE = {
 } satisfies RouteOptions;
 
 /**
- * Serves the gateway's apps as models of OpenAI's chat-completions API, for its clients as they are.
+ * Serves the gateway's apps as models of OpenAI's chat-completions API, for unmodified clients.
  *
- * @throws GatewayError `INVALID_REQUEST` for an option that is wrong; from `gateway.use` for a mapping to an app that there is not
+ * @throws GatewayError `INVALID_REQUEST` for an invalid option; from `gateway.use` for a mapping to an unknown app
  *
  * @example
  * ```ts
@@ -56,7 +56,7 @@ function addRoutes(
   parts: { readonly pathPrefix: string; readonly models: Models; readonly completions: Completions },
 ): void {
   const { pathPrefix, models, completions } = parts;
-  // What the vendor's API has and this one has not is answered in its shape too, as its clients read no other.
+  // Other paths of the vendor's API get errors in its shape, since its clients read no other.
   const refuse = (call: PluginRequest): never => {
     throw notServed(call);
   };

@@ -12,10 +12,10 @@ const tool = z.object({
 });
 
 const count = z.number().int().min(1);
-/** Clients of local models write -1 for no bound. */
+/** Clients of local models write -1 for no limit. */
 const bound = z.union([count, z.literal(-1).transform(() => null)]);
 
-/** The body of a completion request. Fields it does not name are kept; null stands for absent. */
+/** The body of a completion request. Unknown fields are kept; null stands for absent. */
 export const chatRequestSchema = z.looseObject({
   model: z.string().min(1),
   messages: z.array(chatMessageSchema).min(1),

@@ -6,14 +6,14 @@ import { fieldError } from '../conversation/errors.js';
 import { readBody } from '../openai/problem.js';
 import { chatRequestSchema } from './request-schema.js';
 
-/** A completion request that was checked. */
+/** A checked completion request. */
 export interface ChatRequest {
   readonly model: string;
   /** The conversation, with the results of one step of a tool loop in one message. */
   readonly messages: readonly MessageInput[];
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  /** What the app may call; empty with `tool_choice: 'none'`. */
+  /** The tools that the app may call; empty with `tool_choice: 'none'`. */
   readonly clientTools: readonly ClientTool[];
   /** All other fields, by their names on the wire. */
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -44,7 +44,7 @@ export function readChatRequest(body: unknown): ChatRequest {
 
 type Choice = ReturnType<typeof chatRequestSchema.parse>['tool_choice'];
 
-/** What of the offered tools an app may call, and the choice that it is told. */
+/** The offered tools that an app may call, and the choice that it is told. */
 function chooseTools(
   offered: readonly ClientTool[],
   choice: Choice,
@@ -59,7 +59,7 @@ function chooseTools(
     throw fieldError('tool_choice', message, 'invalid_value');
   }
   if (choice.type === 'function') return { tools: offered, choice };
-  // The tools that are left say it already; few models' servers know the form.
+  // The remaining tools say it already, and few model servers know this form.
   return { tools: offered.filter(({ name }) => names.includes(name)), choice: choice.allowed_tools.mode };
 }
 
@@ -77,7 +77,7 @@ function withoutNulls({ type, function: { name, description, parameters, strict 
 
 type Offered = NonNullable<ReturnType<typeof chatRequestSchema.parse>['tools']>[number];
 
-/** The results of parallel calls are one message, so that an app that is to go on with them has them all in `turn.message`. */
+/** Joins the results of parallel calls into one message, so that the app has them all in `turn.message`. */
 function joinResults(messages: readonly MessageInput[]): MessageInput[] {
   const joined: MessageInput[] = [];
   for (const message of messages) {

@@ -3,7 +3,7 @@ import { fieldError } from '../conversation/errors.js';
 import { stateOf } from '../conversation/state.js';
 import type { PluginSession } from '../plugin.js';
 
-/** The results of tools that a conversation ends with, by call. Empty when it ends with something else. */
+/** The results of tools at the end of a conversation, by call. Empty if it ends with another message. */
 export function lastResults(messages: readonly MessageInput[]): ReadonlyMap<string, unknown> {
   const last = messages.at(-1);
   if (last?.role !== 'tool') return new Map();
@@ -13,7 +13,7 @@ export function lastResults(messages: readonly MessageInput[]): ReadonlyMap<stri
   return new Map(results.map(({ callId, output }) => [callId, output]));
 }
 
-/** @throws GatewayError `INVALID_REQUEST` naming the calls that have no result */
+/** @throws GatewayError `INVALID_REQUEST` naming the calls without a result */
 export function checkComplete(waitingFor: Iterable<string>, results: ReadonlyMap<string, unknown>): void {
   const missing = [...waitingFor].filter((callId) => !results.has(callId));
   if (missing.length === 0) return;
@@ -21,7 +21,7 @@ export function checkComplete(waitingFor: Iterable<string>, results: ReadonlyMap
   throw fieldError('messages', message, 'invalid_value');
 }
 
-/** A run of a kept session that waits for some of the results, though nobody remembers having begun it. */
+/** A run of a lasting session that waits for some of the results, although no gateway remembers it. */
 export interface FoundRun {
   readonly runId: string;
   readonly cursor: string;
@@ -30,7 +30,7 @@ export interface FoundRun {
 }
 
 /**
- * Looks into a session for a run that waits for results: its gateway was restarted, or forgot it.
+ * Searches a session for a run that waits for results, after its gateway was restarted or forgot it.
  *
  * @param tools Names of the caller's tools
  */

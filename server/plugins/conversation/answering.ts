@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../../../shared/errors.js';
 
-/** What a whole answer has beside its body. */
+/** The status and headers of a whole answer. */
 export interface AnswerHead {
   /** @default 200 */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Answers with a body that is whole. */
+/** Answers with a whole body. */
 export function sendBody(
   response: ServerResponse,
   type: string,
@@ -31,9 +31,9 @@ export function sendJson(response: ServerResponse, value: unknown, status = 200)
 }
 
 /**
- * Begins an answer that is an error: who has to log in, and when to come back.
+ * Begins an error response, with the headers for logging in and for coming back later.
  *
- * @returns Its status; null where nothing can be said, since the response has begun: it is cut
+ * @returns Its status; null if the response has already begun: it is then cut
  */
 export function beginError(
   { status, retryAfterMs }: { readonly status: number; readonly retryAfterMs?: number | undefined },
@@ -49,7 +49,7 @@ export function beginError(
   return status >= 400 ? status : 500;
 }
 
-/** What an error says, with the id that the log has of its request. */
+/** The message of an error, with the id of its log entry. */
 export function saidOf({ message, requestId }: GatewayError): string {
   return requestId === undefined ? message : `${message} (${requestId})`;
 }

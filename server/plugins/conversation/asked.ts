@@ -4,10 +4,10 @@ import { codeOf } from './errors.js';
 import { reading } from './reading.js';
 
 /**
- * Reads what a run has asked so far.
+ * Reads the questions that a run has asked so far.
  *
  * @param asked Collects the questions
- * @throws GatewayError `CURSOR_GONE` where that is not kept any more
+ * @throws GatewayError `CURSOR_GONE` if its events are no longer kept
  */
 export function askedIn(
   session: PluginSession,
@@ -17,7 +17,7 @@ export function askedIn(
   return session.stream(reading(asked), { from: cursor }).over;
 }
 
-/** Hands an answer over. Somebody else may have been first, or the run may have ended, which its events tell. */
+/** Hands an answer over. If another client was first, or the run has ended, the run's events tell it. */
 export async function handOver(session: PluginSession, callId: string, answer: CallAnswer): Promise<void> {
   try {
     await session.respond(callId, toResponse(answer));

@@ -2,21 +2,21 @@ import type { ContentBlock, Message, MessageInput } from '../../../shared/messag
 import type { PluginSession } from '../plugin.js';
 import { pagesOf } from './state.js';
 
-/** Messages a send may hold; what is older is left out, but for what the system says first. */
+/** The number of messages that a send may hold. Older ones are left out, except for the leading system messages. */
 const MAX_MESSAGES = 1000;
 
-/** A conversation ready to be sent: what to answer, and what comes before it. */
+/** A conversation ready to be sent: the message to answer, and the messages before it. */
 export interface Outgoing {
   readonly input: MessageInput;
   readonly preceding: readonly MessageInput[];
 }
 
-/** A whole conversation, for a session that has none. Null when it says nothing. */
+/** A whole conversation, for a session that has none. Null if it has no messages. */
 export function wholeConversation(list: readonly MessageInput[]): Outgoing | null {
   const input = list.at(-1);
   if (!input) return null;
   const before = list.slice(0, -1).filter(({ content }) => content.length > 0);
-  // An empty message can be answered, but a message of no blocks is none.
+  // An empty message can be answered, but needs at least an empty text.
   const answered = input.content.length > 0 ? input : { ...input, content: '' };
   return { input: answered, preceding: bounded(before) };
 }
@@ -30,9 +30,9 @@ function bounded(messages: readonly MessageInput[]): readonly MessageInput[] {
 }
 
 /**
- * What of a caller's conversation a session does not have yet: all behind the last answer that it knows. The session is the
- * truth: what the caller has changed or left out before that stays in it as it was. Where it knows none of the caller's answers, all
- * is new but what it evidently has. Null when nothing is.
+ * The part of a caller's conversation that a session does not have yet: all messages after the last answer that it knows. The session is
+ * the truth: earlier changes or omissions of the caller have no effect. If the session knows none of the caller's answers, all messages are
+ * new but those that it evidently has. Null if none is new.
  */
 export async function newInConversation(
   list: readonly MessageInput[],
@@ -55,7 +55,7 @@ export async function newInConversation(
   return wholeConversation(without(list, [...open, ...system]));
 }
 
-/** Leaves out what the session has already, but never the message that is to be answered. */
+/** Leaves out messages that the session already has, but never the one to be answered. */
 function without(list: readonly MessageInput[], had: readonly Message[]): MessageInput[] {
   const texts = new Set(had.map(fingerprint));
   return list.filter((message, at) => at === list.length - 1 || !texts.has(fingerprint(message)));
@@ -65,7 +65,7 @@ function fingerprint({ role = 'user', content }: Pick<MessageInput, 'role' | 'co
   return JSON.stringify([role, content]);
 }
 
-/** The ids of the calls that a caller knows of. */
+/** The ids of the calls that a caller knows. */
 function callsIn(list: readonly MessageInput[]): ReadonlySet<string> {
   const calls = new Set<string>();
   for (const { content } of list)
@@ -78,7 +78,7 @@ function callsIn(list: readonly MessageInput[]): ReadonlySet<string> {
 class KnownAnswers {
   readonly #calls = new Set<string>();
   readonly #texts = new Set<string>();
-  /** Of an answer that was broken off its caller may have seen only the beginning. */
+  /** Texts of the newest answer. If it was cut off, its caller may have seen only the beginning. */
   readonly #newest: ReadonlySet<string>;
 
   constructor(messages: readonly Message[], callsOfCaller: ReadonlySet<string>) {
@@ -104,7 +104,7 @@ class KnownAnswers {
   }
 }
 
-/** What an answer is to its caller: where the run called tools of theirs it is several messages, each behind the results before. */
+/** The texts of an answer as its caller saw them. Calls of the caller's tools divide it into several messages, each behind their results. */
 function textsOf(content: readonly ContentBlock[], callsOfCaller: ReadonlySet<string>): ReadonlySet<string> {
   let texts = [''];
   for (const block of content) {
@@ -114,7 +114,7 @@ function textsOf(content: readonly ContentBlock[], callsOfCaller: ReadonlySet<st
   return new Set(texts.map(normal));
 }
 
-/** Clients trim and re-wrap what they keep. */
+/** Clients trim and re-wrap their copies. */
 function normal(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
 }

@@ -13,14 +13,14 @@ import type { ConversationOptions } from './options.js';
 import { isKept, stateOf, stateReaching } from './state.js';
 import type { Last } from './turns.js';
 
-/** Everything that a request brings along for the run that it begins. */
+/** Everything that a request brings along for its run. */
 export interface Brought {
-  /** The caller's own idempotency key, which goes before those that are made of ids. */
+  /** The caller's own idempotency key. It takes precedence over keys made of ids. */
   readonly key?: string | undefined;
   readonly clientTools?: readonly ClientTool[];
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** The message that a new one is to follow, null for the beginning. @default the last one */
+  /** The parent of the new message, null for the beginning. @default the last one */
   readonly parent?: string | null;
 }
 
@@ -33,15 +33,15 @@ export interface RunPlace {
   readonly cursor: string;
 }
 
-/** The place where a run goes on behind questions that were answered. */
+/** The place where a run goes on behind answered questions. */
 export interface Continuation extends RunPlace {
-  /** The segment behind the last questions that the answers are to: 0 where they are to none, null where the run's events are gone. */
+  /** The segment behind the last questions that are answered: 0 if none is, null if the run's events are gone. */
   readonly index: number | null;
-  /** Questions that were put together with those, and are open. */
+  /** Open questions of the same batch. */
   readonly missing: readonly AskedCall[];
 }
 
-/** The messages that a client has before its first one. */
+/** The client's messages before its first one here. */
 export interface Before {
   readonly messages: readonly unknown[];
   readonly format?: 'ui';
@@ -50,8 +50,8 @@ export interface Before {
 const NO_ANSWERS: ReadonlyMap<string, CallAnswer> = new Map();
 
 /**
- * A session as clients of other protocols know it: they bring their messages with each request. This class decides once what a request
- * means. The session is the truth, ids are the client's, and the same request again comes to the same run.
+ * A session for clients of other protocols, which bring all their messages with each request. This class alone decides the meaning of a
+ * request. The session is the truth, ids are the client's, and a repeated request leads to the same run.
  */
 export class Conversation {
   readonly session: PluginSession;
@@ -64,12 +64,12 @@ export class Conversation {
     this.#brought = brought;
   }
 
-  /** The session's state, with as many older messages as it takes to have the given one; null where it has not begun. */
+  /** The session's state, with enough older messages to include the given one; null if it has not begun. */
   state(reaching?: string): Promise<SessionState | null> {
     return reaching === undefined ? stateOf(this.session) : stateReaching(this.session, reaching);
   }
 
-  /** The run that this request has begun before, by its own key. */
+  /** The run that an earlier request with the same key has begun. */
   async sent(): Promise<Awaited<ReturnType<PluginSession['sent']>>> {
     const { key } = this.#brought;
     return key === undefined ? null : this.session.sent(key);
@@ -82,24 +82,23 @@ export class Conversation {
   }
 
   /**
-   * Begins the session with what its client has before the first message, unless it has begun or must not be seeded.
+   * Begins the session with the client's earlier messages, unless it has begun or must not be seeded.
    *
-   * @returns The state behind that
+   * @returns The state afterwards
    */
   async seeded(state: SessionState | null, { messages, format }: Before): Promise<SessionState | null> {
     if (state || !this.#options.seed || messages.length === 0) return state;
     try {
       await this.session.import(messages, format ? { format } : {});
     } catch (error) {
-      // Two first requests at once bring the same: one of them begins the session.
+      // Two first requests at once bring the same messages. One of them begins the session.
       if (codeOf(error) !== 'SESSION_EXISTS') throw error;
     }
     return stateOf(this.session);
   }
 
   /**
-   * Sends a message. One that the session has already comes to the run that answers it, where it says the same, and is changed where it
-   * says something else.
+   * Sends a message. If the session already has it, an equal one leads to the run that answers it, and a different one changes it.
    */
   async send(
     state: SessionState | null,
@@ -118,7 +117,7 @@ export class Conversation {
     }
   }
 
-  /** A client that writes on instead of answering has answered these; the other questions are denied where that is wanted. */
+  /** Settles open questions when a client writes on: with the answers that it brings, or else by denying them if the option says so. */
   async #settle({ pending }: SessionState, answers: ReadonlyMap<string, CallAnswer>): Promise<void> {
     for (const question of pending) {
       const { callId, runId } = question;
@@ -130,8 +129,8 @@ export class Conversation {
   }
 
   /**
-   * Has a message of the session say something else, or answers it again where it says the same. Sent twice, it is one run while that is
-   * active.
+   * Changes a message of the session, or answers it again if its content is the same. A repeated call leads to the same run as long as that
+   * is active.
    */
   async change(state: SessionState, known: Message, message: SaidMessage): Promise<RunPlace> {
     if (sameContent(known.content, message.content)) {
@@ -141,12 +140,12 @@ export class Conversation {
     const digest = createHash('sha256')
       .update(JSON.stringify([known.id, message.content]))
       .digest('base64url');
-    // An edited message keeps its id in its client; in the session each version has one of its own, which begins with it.
+    // An edited message keeps its id in its client. In the session each version has an id of its own, which begins with it.
     const id = versionId(known.id, digest.slice(0, 12));
     return this.#begin({ ...message, id }, id, known.id);
   }
 
-  /** Answers a message again. @param instead The answer that its client names. @default the one that is shown */
+  /** Answers a message again. @param instead The answer that the client names. @default the one that is shown */
   async regenerate(state: SessionState, { id }: Message, instead?: string): Promise<RunPlace> {
     const isOther = instead !== undefined && baseOf(instead) !== baseOf(id);
     const former = isOther ? instead : formerAnswer(state, id);
@@ -172,7 +171,7 @@ export class Conversation {
     };
   }
 
-  /** Hands over what of these answers questions of a run that are open. */
+  /** Hands over the answers to a run's open questions. */
   async answer(
     state: SessionState | null,
     runId: string,
@@ -180,7 +179,7 @@ export class Conversation {
   ): Promise<Continuation> {
     const place = await this.place(runId);
     if (!(await isKept(this.session, place.cursor))) {
-      // The questions are gone, but for the open ones.
+      // Only the open questions are still known.
       for (const question of state?.pending ?? []) {
         const answer = answers.get(question.callId);
         if (answersCall(answer, question)) await handOver(this.session, question.callId, answer);
@@ -193,10 +192,10 @@ export class Conversation {
   }
 
   /**
-   * Sends what of a caller's messages the session does not have, behind what it was compared with. Null where nothing is new.
+   * Sends those of a caller's messages that the session does not have, behind the compared ones. Null if none is new.
    *
-   * @param options `isWhole`: the caller sends all that it has, and not what is new. `last`: what the session ends with, where that
-   * is known; false for whatever it ends with
+   * @param options `isWhole`: the caller sends its whole conversation, and not only new messages. `last`: the session's last message, if it
+   * is known; false accepts any
    */
   async add(
     state: SessionState | null,
@@ -223,7 +222,7 @@ export class Conversation {
 
 const placeOf = ({ runId, cursor }: RunPlace): RunPlace => ({ runId, cursor });
 
-/** The run that is active, or the first of those that wait. */
+/** The active run, or the first queued one. */
 export function currentRun({ run, queue }: SessionState): string | undefined {
   return run?.runId ?? queue[0]?.runId;
 }
@@ -237,20 +236,20 @@ export function runAfter({ messages, run, queue }: SessionState, id: string): st
   );
 }
 
-/** The run that is to answer a message, while that has not ended. */
+/** The run that answers a message, unless it has ended. */
 export function openRunAfter(state: SessionState, id: string): string | undefined {
   const runId = runAfter(state, id);
   const isOpen = state.run?.runId === runId || state.queue.some((queued) => queued.runId === runId);
   return isOpen ? runId : undefined;
 }
 
-/** The answer that another one is to stand beside; of one that is being given, the one before. */
+/** The answer that a new one stands beside. If a new one is in progress, the answer before it. */
 function formerAnswer({ messages, run }: SessionState, id: string): string | undefined {
   if (run?.message.parentId === id) return run.message.versions?.at(-2);
   return messages.find(({ parentId }) => parentId === id)?.id;
 }
 
-/** Makes an idempotency key of an id, which may be any text: keys are printable ASCII. */
+/** Makes an idempotency key of an id, which may be any text. Keys are printable ASCII. */
 export function keyOf(text: string): string {
   if (/^[\x21-\x7e]{1,256}$/.test(text)) return text;
   return createHash('sha256').update(text).digest('base64url');

@@ -3,10 +3,10 @@ import type { z } from 'zod';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import { beginError, saidOf, sendBody } from './answering.js';
 
-/** Carries the code of an error: its text is what the user is shown. */
+/** Header with the code of an error, whose body is the text that the user is shown. */
 export const ERROR_HEADER = 'x-error-code';
 
-/** What is wrong with one field of a request. `code` is a vendor's. */
+/** A problem with one field of a request. `code` is a vendor's. */
 export interface FieldProblem {
   readonly path: string;
   readonly message: string;
@@ -19,7 +19,7 @@ export function fieldError(path: string, message: string, code?: string): Gatewa
   return new GatewayError({ code: 'INVALID_REQUEST', message: `${path}: ${message}`, details: [problem] });
 }
 
-/** Reads what has a schema. @param above The path that it has itself. @throws GatewayError `INVALID_REQUEST`, naming the field */
+/** Reads a value by its schema. @param above The path of the value itself. @throws GatewayError `INVALID_REQUEST`, naming the field */
 export function read<Schema extends z.ZodType>(schema: Schema, value: unknown, above = ''): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -27,7 +27,7 @@ export function read<Schema extends z.ZodType>(schema: Schema, value: unknown, a
   throw fieldError([...(above === '' ? [] : [above]), ...path].join('.') || 'body', message);
 }
 
-/** Answers with an error as a plain sentence, which interfaces show as it is. Nothing can be said once the response has begun. */
+/** Answers with an error as a plain sentence, which interfaces show as it is. A response that has begun is cut. */
 export function sendUiError(error: GatewayError, response: ServerResponse): void {
   const status = beginError(error, response);
   if (status === null) return;

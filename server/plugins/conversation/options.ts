@@ -1,22 +1,22 @@
 import type { OnBusy } from '../../../shared/events.js';
 import { fieldError } from './errors.js';
 
-/** How requests are met. */
+/** The treatment of requests. */
 export interface ConversationOptions {
-  /** The effect of a message that comes while another is answered. @default 'queue' */
+  /** The effect of a message that comes while another one is answered. @default 'queue' */
   readonly onBusy: Exclude<OnBusy, 'steer'>;
-  /** Whether questions that are open when a user's message comes stay so, or are denied first. @default 'keep' */
+  /** Whether open questions stay open when a user's message comes, or are denied first. @default 'keep' */
   readonly openQuestions: 'keep' | 'deny';
   /**
-   * Whether a conversation that a client already has becomes the beginning of a session that has not begun. A client can invent what the
-   * assistant and its tools are said to have answered.
+   * Whether a client's own conversation becomes the beginning of a session that has not begun. Beware: a client can invent answers of the
+   * assistant and its tools.
    *
    * @default true
    */
   readonly seed: boolean;
 }
 
-/** Options of a door, where they are given. @throws GatewayError `INVALID_REQUEST` */
+/** Reads the given options of a door. @throws GatewayError `INVALID_REQUEST` */
 export function readConversationOptions({
   onBusy,
   openQuestions = 'keep',
@@ -34,13 +34,13 @@ export function readOnBusy(onBusy: ConversationOptions['onBusy'] = 'queue'): Con
   throw fieldError('onBusy', "must be 'queue', 'interrupt' or 'reject'");
 }
 
-/** How long a run waits for the results of its caller's tools. @throws GatewayError `INVALID_REQUEST` */
+/** Milliseconds for which a run waits for the results of its caller's tools. @throws GatewayError `INVALID_REQUEST` */
 export function readToolWait(toolWaitMs = 10 * 60_000): number {
   if (toolWaitMs > 0 && toolWaitMs <= 0x7fffffff) return toolWaitMs;
   throw fieldError('toolWaitMs', 'must be milliseconds, 24 days at most');
 }
 
-/** What the paths of a door begin with. @throws GatewayError `INVALID_REQUEST` */
+/** The prefix of a door's paths. @throws GatewayError `INVALID_REQUEST` */
 export function readPrefix(name: string, prefix: unknown = '/v1'): string {
   if (typeof prefix === 'string' && /^(?:\/[A-Za-z0-9_.-]+)*$/.test(prefix)) return prefix;
   throw fieldError(name, "must be like '/v1', or empty");

@@ -2,20 +2,20 @@ import { GatewayError } from '../../../shared/errors.js';
 import type { GatewayEvent } from '../../../shared/events.js';
 import type { Dialect } from '../plugin.js';
 
-/** What takes in a run's events. */
+/** A consumer of a run's events. */
 interface Reader {
   /** Whether it needs no more. */
   readonly over?: boolean;
   take(event: GatewayEvent): unknown;
-  /** There is nothing behind the last event yet. */
+  /** Nothing follows the last event yet. */
   head(): unknown;
 }
 
 /**
  * Reads a run without telling it.
  *
- * @param until The head: what there is so far. @default 'head'
- * @throws GatewayError `CURSOR_GONE` where something of it is not kept any more
+ * @param until The head: the part that exists now. @default 'head'
+ * @throws GatewayError `CURSOR_GONE` if a part of it is no longer kept
  */
 export function reading<State extends Reader>(state: State, until: 'head' | 'over' = 'head'): Dialect<State> {
   return {

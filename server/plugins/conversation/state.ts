@@ -5,11 +5,11 @@ import { versionOf } from '../../../shared/ui-stream/versions.js';
 import type { PluginSession } from '../plugin.js';
 import { codeOf } from './errors.js';
 
-/** How far back in a session a message is looked for. */
+/** Limits of the search for a message, back from a session's end. */
 const PAGE = 100;
 const MAX_PAGES = 10;
 
-/** The state of a session; null where it has not begun. */
+/** The state of a session; null if it has not begun. */
 export async function stateOf(session: PluginSession): Promise<SessionState | null> {
   try {
     await session.status();
@@ -25,7 +25,7 @@ export async function stateOf(session: PluginSession): Promise<SessionState | nu
 /**
  * The messages of a session from its end on, page by page.
  *
- * @param options `before`: from there on. `pages`: how many at most
+ * @param options `before`: start there. `pages`: the largest number of pages
  */
 export async function* pagesOf(
   session: Pick<PluginSession, 'history'>,
@@ -40,7 +40,7 @@ export async function* pagesOf(
   }
 }
 
-/** The state with as many of the session's older messages as it takes to have one, if the session has it. */
+/** The state with enough of the session's older messages to include a given one, if the session has it. */
 export async function stateReaching(session: PluginSession, id: string): Promise<SessionState | null> {
   const now = await stateOf(session);
   if (!now?.hasMore || versionOf(now, id)) return now;
@@ -54,19 +54,19 @@ export async function stateReaching(session: PluginSession, id: string): Promise
   return state;
 }
 
-/** Whether all that is behind a place is kept. */
+/** Whether all events behind a place are kept. */
 export async function isKept(session: PluginSession, cursor: string): Promise<boolean> {
   const { epoch, first } = await session.status();
   const place = parseCursor(cursor);
   return !place || place.epoch !== epoch || place.seq >= first - 1;
 }
 
-/** @throws GatewayError `CURSOR_GONE` where what is behind a place is not kept any more, so that frames cannot be counted */
+/** @throws GatewayError `CURSOR_GONE` if events behind a place are no longer kept, so that frames cannot be counted */
 export async function assertKept(session: PluginSession, cursor: string): Promise<void> {
   if (!(await isKept(session, cursor))) throw new GatewayError({ code: 'CURSOR_GONE' });
 }
 
-/** Ends what runs, or a run. False where nothing did. */
+/** Ends the active run, or the given one. False if none was active. */
 export async function stop(session: PluginSession, runId: string | undefined): Promise<boolean> {
   try {
     return await session.abort({ reason: 'stopped', ...(runId !== undefined && { runId }) });

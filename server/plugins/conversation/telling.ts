@@ -3,36 +3,36 @@ import type { SegmentStream, Told } from '../../../shared/segment-stream.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Dialect, DialectOptions, PluginSession } from '../plugin.js';
 
-/** A part of a run that is to be told. */
+/** A part of a run to tell. */
 export interface Telling {
   readonly runId: string;
   /** Place just before its first event. */
   readonly cursor: string;
   readonly told: Told;
-  /** Frames that its reader has already. @default 0 */
+  /** The number of frames that its reader already has. @default 0 */
   readonly skip?: number;
-  /** Whether its reader knows frames by their number, so that only the run's own events will do. @default where some are skipped */
+  /** Whether its reader knows frames by their number, so that only the run's own events will do. @default true if some are skipped */
   readonly isCounted?: boolean;
 }
 
-/** How a protocol tells. */
+/** The words of a protocol. */
 export interface TellingWords<Frame> {
   stream(): SegmentStream<Frame>;
   frame(frame: Frame): string;
-  /** Text that its readers pass over. @default an SSE comment */
+  /** Text that its readers ignore. @default an SSE comment */
   readonly blank?: string;
 }
 
-/** The state of a telling: its stream, and how many frames were made. */
+/** The state of a telling: its stream, and the number of frames made. */
 export interface Tale<Frame> {
   readonly stream: SegmentStream<Frame>;
   made: number;
 }
 
 /**
- * A run's events as the frames of a protocol. It ends only where that has its end; whatever else ends it is thrown.
+ * A run's events as the frames of a protocol. It completes only at the end of the told part; any other end is thrown.
  *
- * @throws GatewayError `CURSOR_GONE` where what comes next is not kept any more
+ * @throws GatewayError `CURSOR_GONE` if the next events are no longer kept
  */
 export function segmentDialect<Frame>(
   { told, skip = 0, isCounted = skip > 0 }: Telling,
@@ -50,7 +50,7 @@ export function segmentDialect<Frame>(
     begin(session) {
       if (!tale) {
         tale = { stream: stream(), made: 0 };
-        // The head leaves with it, and whoever counts frames knows from here on that there will be some.
+        // It goes out with the response's head. A reader that counts frames knows from here on that some will come.
         return { state: tale, text: blank };
       }
       const frames =
@@ -73,14 +73,15 @@ export function segmentDialect<Frame>(
   };
 }
 
-/** What is told on: a response, or a socket, which other things may be told on too. */
+/** The output of a telling: a response, or a socket, which may carry other tellings too. */
 export type Outlet = Pick<DialectOptions, 'response' | 'socket' | 'signal'>;
 
 /**
- * Answers with a session's events. A stream that could not be told to its end does not end cleanly: that would be taken for the end.
+ * Answers with a session's events. If the end cannot be told, the stream does not end cleanly, since a clean end would be taken for the
+ * real one.
  *
- * @param options `last`: the last words, by the state that was reached
- * @returns Why it could not be told to its end; null where it was
+ * @param options `last`: makes the last words from the final state
+ * @returns The reason why the end could not be told; null if it was told
  */
 export async function tell<State>(
   outlet: Outlet,
@@ -107,10 +108,10 @@ export async function tell<State>(
   }
 }
 
-/** The close code of sockets whose clients are to come back (RFC 6455, section 7.4.2: service restart). */
+/** The close code for clients that must come back (RFC 6455, section 7.4.2: service restart). */
 const INTERRUPTED = 1012;
 
-/** Answers with events that are known already. */
+/** Answers with events that are already known. */
 export function tellAll({ response, socket }: Outlet, text: string, lines = false): void {
   socket?.send(...linesOf(text));
   response?.writeHead(200, {
@@ -122,5 +123,5 @@ export function tellAll({ response, socket }: Outlet, text: string, lines = fals
   response?.end(text);
 }
 
-/** What is said on a socket by text: a message each line. */
+/** The messages on a socket for a text: one for each line. */
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '');

@@ -1,16 +1,16 @@
 import { type GatewayError, isGatewayError } from '../../../shared/errors.js';
 
-/** What comes last in a session: what is sent has to come `behind` it. Undefined where the work finds that out itself. */
+/** The last message of a session, which the next send must follow. Undefined if the work finds it out itself. */
 export type Last = string | null | undefined;
 
-/** Lets what is sent follow what it was planned by. */
+/** Has each send follow the message that it was planned for. */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 
   /**
    * Does work of the same key one after the other.
    *
-   * @param work Done again, with what came last by then, where its send was refused: another gateway or client was first
+   * @param work Repeated, with the then last message, if its send was refused because another gateway or client was first
    */
   async take<T>(key: string, work: (last: Last) => Promise<T>): Promise<T> {
     const before = this.#last.get(key);
@@ -35,7 +35,7 @@ async function planned<T>(work: (last: Last) => Promise<T>): Promise<T> {
     } catch (error) {
       const { last: found } = isGatewayError(error) && error.code === 'HISTORY_MOVED' ? toldBy(error) : {};
       if (found === undefined) throw error;
-      // What may not be read is not found out otherwise.
+      // The error names the last message, which the caller may not be allowed to read otherwise.
       last = found;
     }
   }

@@ -1,12 +1,12 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 
-/** The parts of a path as they were meant. @param rest The path below the plugin's own, without the first slash */
+/** The decoded parts of a path. @param rest The path below the plugin's own, without the first slash */
 export function partsOf(rest: string): string[] {
   return rest === '' ? [] : rest.split('/').map(decode);
 }
 
-/** A part of a path as it was meant. */
+/** A decoded part of a path. */
 export function decode(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -21,7 +21,7 @@ export function queryOf(url = ''): URLSearchParams {
   return new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
 }
 
-/** @throws GatewayError `METHOD_NOT_ALLOWED` where a route takes another method */
+/** @throws GatewayError `METHOD_NOT_ALLOWED` if a route takes another method */
 export function only(allowed: string, { request: { method } }: Pick<PluginRequest, 'request'>): void {
   if (method !== allowed)
     throw new GatewayError({ code: 'METHOD_NOT_ALLOWED', message: `This route takes ${allowed}` });

@@ -4,12 +4,12 @@ import type { PluginContext, PluginNotes } from '../plugin.js';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Values that are known to their users alone, by names of any length, for a day. */
+/** Values that only their user can read, by names of any length, for a day. */
 export class UserNotes<Value> {
   readonly #notes: PluginNotes;
   readonly #kind: string;
 
-  /** @param kind Tells them from the plugin's other notes */
+  /** @param kind Distinguishes them from the plugin's other notes */
   constructor({ peers }: Pick<PluginContext, 'peers'>, kind: string) {
     this.#notes = peers.notes;
     this.#kind = kind;
@@ -24,7 +24,7 @@ export class UserNotes<Value> {
     return note === null ? undefined : (JSON.parse(note) as Value);
   }
 
-  /** Takes it out. */
+  /** Reads a value and removes it. */
   async take(identity: Identity, name: string): Promise<Value | undefined> {
     const value = await this.get(identity, name);
     if (value !== undefined) await this.#notes.drop(this.#nameOf(identity, name));

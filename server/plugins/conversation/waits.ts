@@ -2,40 +2,40 @@ import { randomUUID } from 'node:crypto';
 import type { Identity } from '../../auth/types.js';
 import type { PluginContext, PluginPeers } from '../plugin.js';
 
-/** How much longer notes are kept than what they are of waits, in milliseconds: who takes it then must be told that it is over. */
+/** Milliseconds for which a note outlives its wait, so that a late caller is told that it is over. */
 const SLACK_MS = 60_000;
 
-/** How things wait. `Kept` is a plain value: another gateway may go on with it. */
+/** Options of waits. `Kept` is a plain value, so that another gateway may go on with it. */
 export interface WaitsOptions<Kept> {
-  /** How long one waits, in milliseconds. */
+  /** The length of a wait, in milliseconds. */
   readonly waitMs: number;
-  /** How many may wait here for one user; a further one ends the oldest. @default any number */
+  /** The number of entries that may wait here for one user. A further one ends the oldest. @default any number */
   readonly perUser?: number;
-  /** The names that it is found by. */
+  /** The names under which an entry is found. */
   names(kept: Kept): readonly string[];
-  /** Ends what nobody came back to. */
+  /** Ends an entry whose caller did not come back. */
   end(kept: Kept, identity: Identity): Promise<void>;
-  /** Whether it can be gone on with once nobody remembers that it waits, so that a gateway that closes leaves it. @default false */
+  /** Whether a caller can go on after all gateways have forgotten the entry, so that a closing gateway leaves it alone. @default false */
   outlives?(kept: Kept): boolean;
 }
 
-/** A thing that waits. */
+/** A waiting entry. */
 interface Entry<Kept> {
-  /** Names this time that it waits. */
+  /** The id of this wait. */
   readonly token: string;
   readonly kept: Kept;
   readonly identity: Identity;
 }
 
 /**
- * Things that wait for callers who bring something back, each reached by its own caller only. On a shared store they may come to any gateway:
- * whoever goes on with it, or ends it, is one.
+ * Entries that wait for callers to bring something back. Only an entry's own caller can take it. On a shared store a caller may come to any
+ * gateway, and exactly one gateway continues an entry or ends it.
  */
 export class Waits<Kept> {
   readonly #peers: PluginPeers;
   readonly #report: PluginContext['report'];
   readonly #options: WaitsOptions<Kept>;
-  /** Entries that this gateway ends when nobody comes. */
+  /** Entries that this gateway ends if no caller comes. */
   readonly #entries = new Map<string, Entry<Kept> & { readonly timer: NodeJS.Timeout }>();
   readonly #ending = new Set<Promise<void>>();
 
@@ -46,7 +46,7 @@ export class Waits<Kept> {
     peers.on('adopt', (entry: Entry<Kept>) => this.#watch(entry));
   }
 
-  /** Has it wait. */
+  /** Adds an entry. */
   async add(identity: Identity, kept: Kept): Promise<void> {
     const owner = ownerOf(identity);
     const own = [...this.#entries.values()].filter((entry) => ownerOf(entry.identity) === owner);
@@ -67,7 +67,7 @@ export class Waits<Kept> {
     this.#entries.set(entry.token, { ...entry, timer });
   }
 
-  /** The first of a caller's that has one of these names and fits, which then waits no more. */
+  /** Takes the first entry of a caller that has one of these names and fits. */
   async take(
     identity: Identity,
     names: Iterable<string>,
@@ -85,7 +85,7 @@ export class Waits<Kept> {
     return null;
   }
 
-  /** True for one who asks, of all that ask at once. */
+  /** True for exactly one of all concurrent calls. */
   async #claim(token: string): Promise<boolean> {
     const isFirst = await this.#peers.notes.put(`taken:${token}`, '', { ttlMs: this.#ttlMs, once: true });
     this.#remove(token);
@@ -116,7 +116,7 @@ export class Waits<Kept> {
     }
   }
 
-  /** Ends what nobody can come back to, or has other gateways end it when nobody does. */
+  /** Ends the entries that no caller can come back to, or has other gateways end them in time. */
   async drain(): Promise<void> {
     const entries = [...this.#entries.values()];
     for (const { timer } of entries) clearTimeout(timer);
@@ -131,7 +131,7 @@ export class Waits<Kept> {
     );
   }
 
-  /** Resolves when what was to be ended has been. */
+  /** Resolves when all entries that had to end have ended. */
   async settled(): Promise<void> {
     await this.drain();
     await Promise.all(this.#ending);
@@ -142,7 +142,7 @@ function noteOf(owner: string, name: string): string {
   return `wait:${owner}\n${name}`;
 }
 
-/** Whose it is. */
+/** The owner of an entry. */
 function ownerOf({ scope, userKey }: Identity): string {
   return `${scope}\n${userKey}`;
 }

@@ -8,7 +8,7 @@ const record = z.record(z.string(), z.unknown());
 const place = z.looseObject({ checkpoint_id: z.string().nullish() });
 const page = { limit: amount.optional(), offset: amount.optional() };
 
-/** What clients send to the classic routes, by what it is about; they may send more. */
+/** Bodies of the classic routes, by subject. Clients may send further fields. */
 export const BODIES = {
   run: z.looseObject({
     command: z.looseObject({ resume: z.unknown() }).nullish(),
@@ -43,7 +43,7 @@ export const BODIES = {
   assistants: z.looseObject({ graph_id: z.string().nullish(), ...page }),
 } as const;
 
-/** What a body of a kind has. */
+/** The fields of a body of one kind. */
 export type BodyOf<Kind extends keyof typeof BODIES> = z.infer<(typeof BODIES)[Kind]>;
 
 /** Reads a body. @throws GatewayError `INVALID_REQUEST`, naming the field */

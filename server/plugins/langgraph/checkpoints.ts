@@ -1,6 +1,6 @@
 import type { Message } from '../../../shared/messages.js';
 
-/** A place in a conversation that a client can go back to: behind one of its messages. */
+/** A place in a conversation that a client can go back to, behind one of its messages. */
 export interface Checkpoint {
   readonly id: string;
   readonly parent_id?: string;
@@ -9,26 +9,26 @@ export interface Checkpoint {
   readonly [name: string]: unknown;
 }
 
-/** Ids of places grow with time as texts do, because clients compare them so. */
+/** Ids of checkpoints sort by time as text, because clients compare them that way. */
 export function checkpointId(ts: number, tip: string | null): string {
   return `${String(ts).padStart(15, '0')}-${tip ?? ''}`;
 }
 
-/** The message behind which a place is; null for the beginning, undefined where it is no id of a place. */
+/** The message before a checkpoint; null for the beginning, undefined for an invalid id. */
 export function tipOf(id: string): string | null | undefined {
   const match = /^\d{15}-(.*)$/s.exec(id);
   return match ? match[1]! || null : undefined;
 }
 
-/** When a message was settled. */
+/** The time when a message was settled. */
 export function settledAt({ endedAt, createdAt }: Message): number {
   return endedAt ?? createdAt;
 }
 
 /**
- * The place where a conversation is.
+ * The checkpoint at the end of a conversation.
  *
- * @param isAnswering Whether an answer is shown behind the messages that is not whole: it is gone back from to where it began
+ * @param isAnswering Whether an unfinished answer follows the messages. Its checkpoint's parent is then the place where it began
  */
 export function checkpointOf(messages: readonly Message[], ts: number, isAnswering: boolean): Checkpoint {
   const tip = messages.at(-1);
@@ -41,7 +41,7 @@ export function checkpointOf(messages: readonly Message[], ts: number, isAnsweri
   return { id, step, source };
 }
 
-/** The place behind a message, whenever it was. */
+/** The id of the checkpoint behind a message. */
 export function placeBehind(message: Message): string {
   return checkpointId(settledAt(message), message.id);
 }

@@ -10,7 +10,7 @@ import { answerOf } from './interrupts.js';
 import { begin } from './starting.js';
 import type { Thread, Threads } from './threads.js';
 
-/** A command of a client's. */
+/** A command of a client. */
 export type Command = z.infer<typeof commandSchema>;
 
 const commandSchema = z.looseObject({
@@ -28,14 +28,14 @@ const respondSchema = z.looseObject({
   goto: z.unknown().optional(),
 });
 
-/** What is answered to a command. */
+/** The response to a command. */
 export interface CommandAnswer {
   readonly type: 'success' | 'error';
   readonly id: number | null;
   readonly [name: string]: unknown;
 }
 
-/** The protocol's codes of what went wrong. */
+/** An error with one of the protocol's codes. */
 class Refusal extends Error {
   constructor(
     readonly code: string,
@@ -57,12 +57,12 @@ const CODES: Readonly<Record<string, string>> = {
   RUN_NOT_FOUND: 'no_such_run',
 };
 
-/** A command; null where it is none. */
+/** Reads a command; null if it is none. */
 export function readCommand(body: unknown): Command | null {
   return commandSchema.safeParse(body).data ?? null;
 }
 
-/** What of the protocol is not served: what graphs have. Subscriptions are a WebSocket's. */
+/** Commands about graphs, which are not served. Subscriptions work only on a WebSocket. */
 const UNSERVED = ['input.inject', 'agent.getTree', 'state.get', 'state.listCheckpoints', 'state.fork'];
 
 /** The commands of a thread. */
@@ -75,7 +75,7 @@ export class Commands {
     this.#options = options;
   }
 
-  /** Does a command. What is refused is an answer; what is wrong with the gateway is thrown. @throws GatewayError */
+  /** Performs a command. A refusal is a response; a failure of the gateway is thrown. @throws GatewayError */
   async run(identity: Identity, threadId: string, body: unknown): Promise<CommandAnswer> {
     const command = readCommand(body);
     if (!command) {
@@ -134,7 +134,7 @@ interface Done {
   readonly seq: number;
 }
 
-/** Answers questions, those that are answered together at once. @throws GatewayError `CALL_NOT_FOUND` before any is answered */
+/** Answers questions, all of one request at once. @throws GatewayError `CALL_NOT_FOUND` before any is answered */
 export async function respond(
   { session, state }: Thread,
   answers: readonly (readonly [string, unknown])[],
@@ -147,17 +147,17 @@ export async function respond(
   await Promise.all(due.map(({ callId, response }) => session.respond(callId, response)));
 }
 
-/** A thread stays with the app that it began with. */
+/** Refuses to change the app of a thread. */
 export function assertApp(thread: Thread | null, app: string | undefined): void {
   if (thread && app !== undefined && app !== thread.app)
     throw new Refusal('invalid_argument', `The thread ${thread.id} is one of ${thread.app}`);
 }
 
-/** What was wrong with a request; null for what is wrong here. */
+/** The error of a request; null if the gateway is at fault. */
 export function refusalOf(error: unknown): { readonly error: string; readonly message: string } | null {
   if (error instanceof Refusal) return { error: error.code, message: error.message };
   if (!isGatewayError(error) || codeOf(error) === 'UNAUTHENTICATED' || error.status >= 500) return null;
-  // Whoever asks too often is told by the response's status, which clients wait and repeat for.
+  // The status of the response tells callers of rate limits, since clients then wait and repeat.
   if (error.status === 429) return null;
   return { error: CODES[error.code] ?? 'unknown_error', message: (error as GatewayError).message };
 }

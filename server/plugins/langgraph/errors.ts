@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../../../shared/errors.js';
 import { beginError, saidOf, sendJson } from '../conversation/answering.js';
 
-/** Answers with an error as the classic routes have it. */
+/** Answers with an error in the form of the classic routes. */
 export function sendLangGraphError(error: GatewayError, response: ServerResponse): void {
   const status = beginError(error, response);
   if (status === null) return;

@@ -4,7 +4,7 @@ import type { Outlet } from '../conversation/telling.js';
 import { eventDialect, seqOf, seqOfId, startOf } from './events.js';
 import { type Threads, whole } from './threads.js';
 
-/** What a client wants to hear of a thread. */
+/** A client's subscription to the events of a thread. */
 export const eventsSchema = z.looseObject({
   channels: z.array(z.string()).min(1),
   namespaces: z.array(z.array(z.string())).optional(),
@@ -13,13 +13,13 @@ export const eventsSchema = z.looseObject({
 
 /** The events of a thread, ready to be told. */
 export interface EventTelling {
-  /** How many events there are. */
+  /** The number of events. */
   readonly seq: number;
-  /** Tells them for as long as somebody listens. Rejects with why there are no more. */
+  /** Tells them for as long as somebody listens. Rejects with the reason why there are no more. */
   on(outlet: Outlet): Promise<unknown>;
 }
 
-/** Tells of threads. */
+/** Opens streams of threads' events. */
 export class EventStreams {
   readonly #threads: Threads;
 
@@ -27,7 +27,7 @@ export class EventStreams {
     this.#threads = threads;
   }
 
-  /** @param lastId The id of the last event that the client has, which goes before `since` */
+  /** @param lastId The id of the client's last event, which overrides `since` */
   async open(
     identity: Identity,
     threadId: string,
@@ -35,7 +35,7 @@ export class EventStreams {
     lastId?: string,
   ): Promise<EventTelling> {
     const found = await this.#threads.find(identity, threadId);
-    // Only these say what was said before; to others the last messages will do.
+    // Only these channels repeat older messages. Others need only the last ones.
     const isWhole = channels.some((channel) => channel === 'values' || channel === 'checkpoints');
     const thread = found && isWhole ? await whole(found) : found;
     const session = thread?.session ?? this.#threads.open(identity, threadId);

@@ -11,13 +11,13 @@ export interface PlacedFrame extends Frame {
   readonly id: string;
   readonly seq: number;
   readonly ts: number;
-  /** Whether it tells what was folded. */
+  /** Whether it comes from a snapshot. */
   readonly isWhole: boolean;
 }
 
-/** One of our events becomes so many at most. */
+/** The largest number of frames that one of our events becomes. */
 const EACH = 16;
-/** Answers that are told again to whoever comes back: a client says nowhere how far it came. */
+/** The number of answers that a returning client is told again, since it does not say how far it came. */
 const AGAIN = 3;
 
 /** The number of the last event up to a place in the log. */
@@ -26,21 +26,21 @@ export function seqOf(cursor: string | null): number {
   return place ? place.seq * EACH + EACH - 1 : 0;
 }
 
-/** The number of an event whose id a client names; undefined for what is no such id, or of another log. */
+/** The number of the event with an id of a client; undefined for an invalid id, or one of another log. */
 export function seqOfId(id: string | undefined, epoch: string | undefined): number | undefined {
   const match = /(?:^|:)([^:]+):(\d+)$/.exec(id ?? '');
   const place = match && parseCursor(match[1]!);
   return place && place.epoch === epoch ? place.seq * EACH + Number(match![2]) : undefined;
 }
 
-/** Where a thread is told from. */
+/** The start of telling a thread. */
 export interface TellingStart {
   readonly from: string;
-  /** The session there. */
+  /** The state of the session there. */
   readonly state: SessionState;
 }
 
-/** The place from which the last answers, and what is on its way, can be told whole. @param runId Told from there, where it is given */
+/** The place from which the last answers, and those in progress, can be told whole. @param runId Begin at this run, if given */
 export async function startOf(
   session: PluginSession,
   state: SessionState | null,
@@ -53,11 +53,11 @@ export async function startOf(
   for (const id of found) {
     const cursor = await cursorOf(session, id);
     const place = cursor === null ? null : parseCursor(cursor);
-    // What was copied from another session, or is not kept any more, is in the state alone.
+    // Events that were copied from another session, or are no longer kept, are only in the state.
     if (!place || place.epoch !== epoch || place.seq < first - 1) continue;
     if (!start || place.seq < start.seq) start = { from: cursor!, seq: place.seq };
   }
-  // Of a run that is not kept from its beginning there is what was folded.
+  // A run whose beginning is no longer kept is told from a snapshot.
   if (!start) return { from: state.run || runId !== undefined ? 'snapshot' : state.cursor, state };
   return { from: start.from, state: stateBefore(state, start.from, found) };
 }
@@ -80,13 +80,13 @@ async function cursorOf(session: PluginSession, runId: string): Promise<string |
   }
 }
 
-/** What the path had before the first of some runs: these put themselves behind it again. */
+/** The state before the first of some runs, which then add themselves to it again. */
 function stateBefore(state: SessionState, from: string, runs: ReadonlySet<string>): SessionState {
   const { run } = state;
   let end = state.messages.findIndex(({ runId }) => runId !== undefined && runs.has(runId)) - 1;
   if (end < -1) end = state.messages.length;
   if (end === state.messages.length && run && runs.has(run.runId)) {
-    // What the active run answers, and was steered with since.
+    // Skips the messages that the active run answers or was steered with.
     while (end > 0 && state.messages[end - 1]!.createdAt > run.message.createdAt) end -= 1;
     end -= 1;
   }
@@ -122,7 +122,7 @@ export class PlacedFrames {
   ): PlacedFrame[] {
     const seq = (parseCursor(cursor)?.seq ?? 0) * EACH;
     return frames.map((frame, at) => {
-      // A client learns the id of a run from the ids of its beginnings and ends.
+      // A client learns the id of a run from the ids of its lifecycle events.
       const of = frame.runId === undefined ? '' : `synth:${frame.runId}:`;
       return {
         ...frame,
@@ -135,16 +135,16 @@ export class PlacedFrames {
   }
 }
 
-/** Makes text of frames. */
+/** Turns frames into text. */
 export interface Teller {
-  /** Whether all is told. */
+  /** Whether everything was told. */
   readonly over?: boolean;
-  /** Said first. */
+  /** Text before all frames. */
   readonly start?: string;
   tell(frame: PlacedFrame): string;
 }
 
-/** A dialect that has a teller make text of a session's frames, up to where that is over. */
+/** A dialect that turns a session's frames into text by a teller, until that is over. */
 export function frameDialect(state: SessionState, teller: Teller): Dialect<PlacedFrames> {
   let frames: PlacedFrames | null = null;
   const say = (placed: readonly PlacedFrame[]): string => {
@@ -155,7 +155,7 @@ export function frameDialect(state: SessionState, teller: Teller): Dialect<Place
   const encoded = (text: string) => ({ state: frames!, text, over: teller.over ?? false });
   return {
     begin(session) {
-      // The head leaves with a comment, so that a client knows that it is heard.
+      // The head goes out with a comment, so that a client knows that its request was accepted.
       const start = frames ? '' : (teller.start ?? ':\n\n');
       const isSnapshot = session.cursor !== null;
       frames = new PlacedFrames(isSnapshot ? session : state);
@@ -173,7 +173,7 @@ export function frameDialect(state: SessionState, teller: Teller): Dialect<Place
   };
 }
 
-/** The client's run that is active, or was last, by all that there is. */
+/** The client's active run, or its last one, by all present events. */
 export function segmentNow(session: PluginSession, { from, state }: TellingStart): Promise<number> {
   let frames = new PlacedFrames(state);
   const dialect: Dialect<PlacedFrames> = {
@@ -189,20 +189,20 @@ export function segmentNow(session: PluginSession, { from, state }: TellingStart
   return session.stream(dialect, { from }).over.then(({ writer }) => writer.segment);
 }
 
-/** What a client wants to hear. */
+/** A client's filter of events. */
 export interface EventFilter {
   readonly channels: readonly string[];
   readonly namespaces?: readonly (readonly string[])[] | undefined;
-  /** The number of the last event that it has. */
+  /** The number of the client's last event. */
   readonly since: number;
   /** Whether each event is a line of JSON, rather than a Server-Sent Event. */
   readonly asLines: boolean;
 }
 
-/** Tells of a thread, for as long as somebody listens. */
+/** Tells a thread, for as long as somebody listens. */
 export function eventDialect(state: SessionState, filter: EventFilter): Dialect<PlacedFrames> {
   const { channels, namespaces, since, asLines } = filter;
-  // There is nothing below the root.
+  // There are no namespaces below the root.
   const isRoot = namespaces === undefined || namespaces.some((namespace) => namespace.length === 0);
   const wanted = new Set(channels.map((channel) => channel.split(':')[0]));
   return frameDialect(state, {

@@ -4,11 +4,11 @@ import type { Message } from '../../../shared/messages.js';
 export interface Frame {
   readonly method: Method;
   readonly data: Readonly<Record<string, unknown>>;
-  /** The client's run, of which this is a beginning or an end. */
+  /** The client's run, if this is its beginning or end. */
   readonly runId?: string;
 }
 
-/** What frames are about; a client asks for some of these. */
+/** The channels of frames, some of which a client asks for. */
 export type Method =
   | 'lifecycle'
   | 'values'
@@ -19,18 +19,18 @@ export type Method =
   | 'input.answered'
   | 'custom';
 
-/** The run as clients know it: behind each answer to a question it is another one of theirs. */
+/** The client's id of a run. Each answer to a question begins another run of the client. */
 export function segmentId(runId: string, segment: number): string {
   return segment === 0 ? runId : `${runId}~${segment}`;
 }
 
-/** Our run of a client's; one without a name where it is no id of a run. */
+/** Our run for a client's run id; an empty one if it is no such id. */
 export function runOf(id: string): { readonly runId: string; readonly segment: number } {
   const match = /^([\w-]+)(?:~(\d{1,6}))?$/.exec(id);
   return { runId: match?.[1] ?? '', segment: Number(match?.[2] ?? 0) };
 }
 
-/** A beginning or an end of a client's run. */
+/** The beginning or the end of a client's run. */
 export function lifecycle(event: string, runId: string, graph: string, error?: string): Frame {
   const failed = error !== undefined && { error };
   return { method: 'lifecycle', data: { event, ...(graph && { graph_name: graph }), ...failed }, runId };
@@ -48,7 +48,7 @@ export function blockDelta(index: number, type: 'text' | 'reasoning', delta: str
   return { method: 'messages', data: { event: 'content-block-delta', index, delta: said } };
 }
 
-/** A block as it is in the end. */
+/** The final form of a block. */
 export function blockFinish(index: number, content: object): Frame {
   return { method: 'messages', data: { event: 'content-block-finish', index, content } };
 }
@@ -59,7 +59,7 @@ const FAILED = {
   lost: 'The answer was cut off: its server went away',
 } as const;
 
-/** The end of a client's run that is not a question. */
+/** The end of a client's run, other than by a question. */
 export function ending(
   runId: string,
   { stopReason = 'end', app = '', error }: Partial<Pick<Message, 'stopReason' | 'app' | 'error'>>,

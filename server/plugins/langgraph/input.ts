@@ -26,18 +26,18 @@ const startSchema = z.looseObject({
 
 type GivenMessage = z.infer<typeof message>;
 
-/** A message of a user's, and what a client wants with it. */
+/** A user's message, and the client's options for its run. */
 export interface RunStart {
   readonly app: string | undefined;
-  /** The message to answer; null where what is there is to be answered. */
+  /** The message to answer; null if the existing messages are to be answered. */
   readonly message: { readonly id: string | undefined; readonly content: readonly ContentBlock[] } | null;
-  /** What the client has before it. */
+  /** The client's messages before it. */
   readonly before: readonly ImportedMessage[];
   /** The message to go on from, null for the beginning; undefined for the last one. */
   readonly parent: string | null | undefined;
   readonly onBusy: Exclude<OnBusy, 'steer'> | undefined;
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
-  /** What else the client sets: the state's other fields, and what its run is configured with. */
+  /** Further fields of the client: the state's other fields, and the configuration of its run. */
   readonly parameters: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -47,7 +47,7 @@ const STRATEGIES: Readonly<Record<string, Exclude<OnBusy, 'steer'>>> = {
   reject: 'reject',
 };
 
-/** Reads what begins a run. @throws GatewayError `INVALID_REQUEST` */
+/** Reads the start of a run. @throws GatewayError `INVALID_REQUEST` */
 export function readStart(params: unknown): RunStart {
   const asked = read(startSchema, params ?? {});
   const { assistant_id: app, input, config, metadata, multitaskStrategy } = asked;
@@ -123,7 +123,7 @@ function imported(given: GivenMessage): ImportedMessage[] {
   return [{ role, content, ...(given.id !== undefined && { id: given.id }) }];
 }
 
-/** The content of a message as LangChain has it. @throws GatewayError `INVALID_REQUEST` */
+/** The content of a LangChain message. @throws GatewayError `INVALID_REQUEST` */
 export function contentOf(content: unknown): readonly ContentBlock[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   if (!Array.isArray(content)) throw fieldError('content', 'must be text or a list of blocks');

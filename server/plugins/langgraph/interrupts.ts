@@ -3,8 +3,8 @@ import type { PendingQuestion } from '../../../shared/fold.js';
 import type { Message } from '../../../shared/messages.js';
 
 /**
- * A question as the value of an interrupt. A confirmation is a request of LangChain's human-in-the-loop middleware, a tool of the user's
- * client a headless tool, and any other question is what the app asks with.
+ * A question as the value of an interrupt. A confirmation becomes a request of LangChain's human-in-the-loop middleware, a tool of the
+ * user's client a headless tool, and any other question its name, input and schema.
  */
 export function interruptOf(
   { callId, kind, name, input, message, schema, policy, votes }: PendingQuestion,
@@ -22,7 +22,7 @@ export function interruptOf(
   return { name, input: input ?? null, ...(schema !== undefined && { schema }) };
 }
 
-/** The answer to a question in what a client resumes with. A confirmation is given only where that says so. */
+/** The answer to a question, from the value that a client resumes with. A confirmation counts as approved only if the value says so. */
 export function answerOf(
   { callId, kind }: Pick<PendingQuestion, 'callId' | 'kind'>,
   response: unknown,

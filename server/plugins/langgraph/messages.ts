@@ -24,7 +24,7 @@ export interface LangChainCall {
   readonly args: unknown;
 }
 
-/** Messages as LangChain has them. An answer of ours is several of theirs: one ends where results of calls come, and each result is one. */
+/** Messages in LangChain's form. An answer becomes several: the results of calls divide it, and each result is a message of its own. */
 export function toLangChain(messages: readonly Message[]): LangChainMessage[] {
   return messages.flatMap((message) => {
     if (message.role === 'assistant') return answer(message);
@@ -44,12 +44,12 @@ export function resultId(callId: string): string {
   return `${callId}:result`;
 }
 
-/** What is said in a result, as text. */
+/** A result as text. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-/** A call as LangChain has it. */
+/** A call in LangChain's form. */
 export function callOf({ callId, name, input }: CallLike): LangChainCall {
   return { type: 'tool_call', id: callId, name, args: input ?? {} };
 }
@@ -109,7 +109,7 @@ function outcome(
   };
 }
 
-/** Token counts as LangChain has them. */
+/** Token counts in LangChain's form. */
 export function countsOf({ inputTokens = 0, outputTokens = 0, totalTokens }: Usage): Record<string, number> {
   return {
     input_tokens: inputTokens,
@@ -118,7 +118,7 @@ export function countsOf({ inputTokens = 0, outputTokens = 0, totalTokens }: Usa
   };
 }
 
-/** Text alone is a string, which every page can show. */
+/** Text alone becomes a string, which every page can show. */
 function contentOf(blocks: readonly ContentBlock[]): LangChainMessage['content'] {
   if (blocks.every((block) => block.type === 'text'))
     return blocks.map((block) => (block as { readonly text: string }).text).join('');

@@ -6,7 +6,7 @@ import { LangGraphRoutes } from './routes.js';
 
 /** Options of `langGraphPlugin`. */
 export interface LangGraphOptions extends Partial<ConversationOptions> {
-  /** Where clients find it, below the gateway's mount: the `apiUrl` that they are given ends with it. @default '/langgraph' */
+  /** The path below the gateway's mount. The `apiUrl` of clients ends with it. @default '/langgraph' */
   readonly path?: string;
 }
 
@@ -21,7 +21,7 @@ const ROUTE = {
  * Serves the gateway's sessions as threads to clients of LangGraph's API: `useStream` of React, Vue, Svelte and Angular, the SDK's
  * `Client`, and Agent Chat UI.
  *
- * @throws GatewayError `INVALID_REQUEST` for an option that is wrong
+ * @throws GatewayError `INVALID_REQUEST` for an invalid option
  *
  * @example
  * ```ts
@@ -37,7 +37,7 @@ export function langGraphPlugin(options: LangGraphOptions = {}): GatewayPlugin {
       const routes = new LangGraphRoutes(context, { path, conversation });
       context.route(path, (call) => routes.serve(call), ROUTE);
       context.socket(path, (upgrade) => routes.accept(upgrade), {
-        // Clients of the protocol see by it whether to come back.
+        // The close code tells clients of the protocol whether to come back.
         fail: ({ status, code }, socket) => socket.close(4000 + status, code),
       });
     },

@@ -16,7 +16,7 @@ import { ThreadSocket } from './socket.js';
 import { ThreadRoutes } from './thread-routes.js';
 import { Threads } from './threads.js';
 
-/** What the routes work with. */
+/** The parts that the routes use. */
 export interface LangGraphRoutesOptions {
   readonly path: string;
   readonly conversation: ConversationOptions;
@@ -82,7 +82,7 @@ export class LangGraphRoutes {
     const { response, request } = call;
     const lastId = String(request.headers['last-event-id'] ?? '');
     const events = await this.#streams.open(identity, threadId, asked, lastId);
-    // A stream that ends cleanly would be taken for the end of what it tells.
+    // A clean end of the stream would be taken for the end of its run.
     await events.on({ response }).catch(() => response.destroy());
   }
 

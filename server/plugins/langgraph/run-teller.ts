@@ -1,24 +1,24 @@
 import type { PlacedFrame, Teller } from './events.js';
 import { runOf } from './frames.js';
 
-/** Which run of a client's is told, and how. */
+/** A client's run, and how to tell it. */
 export interface RunTelling {
   readonly id: string;
   readonly threadId: string;
   readonly modes: string | readonly string[];
-  /** The number of the last event that the client has. */
+  /** The number of the client's last event. */
   readonly since: number;
 }
 
 const END = 'event: end\ndata: null\n\n';
 
-/** Tells one run in the events of the classic stream, from its beginning to its end, which is also where it asks. */
+/** Tells one run in the events of the classic stream, from its beginning to its end or its first question. */
 export class RunTeller implements Teller {
   readonly #telling: RunTelling;
   readonly #modes: ReadonlySet<string>;
   readonly #interrupts: object[] = [];
   readonly start: string;
-  /** As the frames name it. */
+  /** The run's id in the frames. */
   #id: string;
   #isIn = false;
   #over = false;
@@ -41,7 +41,7 @@ export class RunTeller implements Teller {
     return this.#over;
   }
 
-  /** The state that the run leaves. */
+  /** The state that the run leaves behind. */
   get values(): Readonly<Record<string, unknown>> {
     return this.#values;
   }
@@ -49,7 +49,7 @@ export class RunTeller implements Teller {
   tell(frame: PlacedFrame): string {
     const { method, data, runId } = frame;
     if (method === 'lifecycle') {
-      // What is told from a snapshot knows nothing of the questions before that.
+      // A snapshot does not contain the questions before it, so its segment may differ from the run's.
       if (frame.isWhole && runOf(runId!).runId === runOf(this.#id).runId) this.#id = runId!;
       return runId === this.#id ? this.#bound(frame) : '';
     }
@@ -85,7 +85,7 @@ export class RunTeller implements Teller {
     return text + END;
   }
 
-  /** All that is told of a run of which only its values are left. */
+  /** Tells a run of which only the values are left. */
   end(values: object): string {
     const isWanted = this.#modes.has('values');
     return (isWanted ? `event: values\ndata: ${JSON.stringify(values)}\n\n` : '') + END;

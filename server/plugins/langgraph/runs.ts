@@ -18,7 +18,7 @@ import { begin } from './starting.js';
 import { iso } from './states.js';
 import { type Thread, type Threads, whole } from './threads.js';
 
-/** A run of a client's in a thread that has begun. */
+/** A client's run, in a thread that has begun. */
 interface Begun {
   readonly thread: Thread;
   readonly id: string;
@@ -72,7 +72,7 @@ export class Runs {
       assertApp(thread, start.app);
       const session = thread?.session ?? this.#threads.open(identity, threadId, start.app);
       const { runId } = await begin(session, thread, start, this.#options);
-      // The conversation may go on from elsewhere now.
+      // The conversation may now go on from another message.
       return { thread: await this.#threads.get(identity, threadId), id: runId };
     } catch (error) {
       const refused = isGatewayError(error) ? null : refusalOf(error);
@@ -114,7 +114,7 @@ export class Runs {
     }
   }
 
-  /** The values that a run leaves. */
+  /** The values that a run leaves behind. */
   async #ended({ thread: begun, id }: Begun): Promise<unknown> {
     const thread = await whole(begun);
     const start = await startOf(thread.session, thread.state, runOf(id).runId);
@@ -140,7 +140,7 @@ export class Runs {
     for (const id of all) {
       if (runs.length >= limit + offset) break;
       const info = await statusOf({ thread, id }).catch((error: unknown) => {
-        // What was copied with the messages of another session is no run of this one.
+        // A run that was copied with the messages of another session is none of this one.
         if (isGatewayError(error)) return null;
         throw error;
       });
@@ -158,7 +158,7 @@ export class Runs {
   }
 }
 
-/** Behind a question that nobody has answered there is no run yet. @throws GatewayError `RUN_NOT_FOUND` */
+/** No run exists yet behind an unanswered question. @throws GatewayError `RUN_NOT_FOUND` */
 async function assertBegun({ thread: { session, state }, id }: Begun): Promise<void> {
   const { runId, segment } = runOf(id);
   if (segment === 0) return;
@@ -167,7 +167,7 @@ async function assertBegun({ thread: { session, state }, id }: Begun): Promise<v
   throw new GatewayError({ code: 'RUN_NOT_FOUND', message: `There is no run ${id}` });
 }
 
-/** The values that a run has left whose events are not kept any more; null where they are, or it has not ended. */
+/** The values of an ended run whose events are no longer kept; null if they are kept, or it has not ended. */
 async function leftBy({ thread, id }: Begun, { from }: TellingStart): Promise<object | null> {
   if (from !== 'snapshot') return null;
   const { result } = await statusOf({ thread, id });
@@ -177,7 +177,7 @@ async function leftBy({ thread, id }: Begun, { from }: TellingStart): Promise<ob
   return { messages: toLangChain([...(at < 0 ? messages : messages.slice(0, at)), result.message]) };
 }
 
-/** Some versions write the modes as JSON. */
+/** Some versions of clients write the modes as JSON. */
 function modesIn(query: URLSearchParams): readonly string[] {
   const given = query.getAll('stream_mode').flatMap((text) => text.match(/[\w-]+/g) ?? []);
   return given.length > 0 ? given : ['values', 'messages-tuple', 'custom'];
@@ -192,7 +192,7 @@ function placeIn({ checkpoint_id, checkpoint }: BodyOf<'run'>): object {
   return id == null ? {} : { checkpoint_id: id };
 }
 
-/** Answers that name no question: to the only one, or a decision for each, in their order. An answer to a wrong one would be worse than none. */
+/** Answers without a question's id: for the only question, or a decision for each, in order. A wrong match would be worse than none. */
 function unnamed(
   pending: readonly PendingQuestion[],
   resume: unknown,
@@ -204,7 +204,7 @@ function unnamed(
   throw fieldError('command.resume', `${pending.length} questions wait: answer them by their ids`);
 }
 
-/** Answers what a thread waits for: by the ids of the questions, or without. */
+/** Answers the questions of a thread, by their ids or without. */
 async function resumed(thread: Thread, resume: unknown): Promise<Begun> {
   const { session, state } = thread;
   const { run, pending } = state;
@@ -240,7 +240,7 @@ function runIn({ thread, id }: Begun, info: RunInfo) {
     updated_at: at,
     metadata: {},
     multitask_strategy: 'enqueue',
-    // Pages show what waits by this.
+    // Pages show queued messages by this field.
     kwargs: queued ? { input: { messages: toLangChain([queued]) } } : {},
   };
 }

@@ -7,7 +7,7 @@ import { type EventStreams, eventsSchema } from './event-streams.js';
 
 const unsubscribeSchema = z.looseObject({ subscription_id: z.string() });
 
-/** A client of a thread on a WebSocket: its commands, and the events that it subscribes to by some of them. */
+/** A client of a thread on a WebSocket: its commands, and the events that it subscribes to. */
 export class ThreadSocket implements PluginSocketListener {
   readonly #commands: Commands;
   readonly #streams: EventStreams;
@@ -32,7 +32,7 @@ export class ThreadSocket implements PluginSocketListener {
     try {
       body = parse(text);
     } catch {
-      // What is no JSON is no command either.
+      // A text that is no JSON is no command either.
     }
     const command = readCommand(body);
     switch (command?.method) {
@@ -49,7 +49,7 @@ export class ThreadSocket implements PluginSocketListener {
     try {
       return await this.#commands.run(identity, this.#threadId, body);
     } catch (error) {
-      // Whoever asks too often has to wait, and need not connect anew.
+      // A rate-limited client must wait, but need not connect again.
       if (isGatewayError(error) && error.status === 429)
         return { type: 'error', id, error: 'unknown_error', message: error.message };
       throw error;
@@ -91,5 +91,5 @@ export class ThreadSocket implements PluginSocketListener {
   }
 }
 
-/** Subscriptions of one socket; each is a stream of the thread. */
+/** The number of subscriptions of one socket. Each is a stream of the thread. */
 const MOST = 32;

@@ -8,9 +8,9 @@ import type { RunStart } from './input.js';
 import type { Thread } from './threads.js';
 
 /**
- * Begins what a client asks for. What is asked for again, by the id of its message, is the run that it was.
+ * Begins the run that a client asks for. A repeated request with the same message id leads to the same run.
  *
- * @param thread The thread as it was; null where it has not begun
+ * @param thread The thread before the request; null if it has not begun
  * @throws GatewayError
  */
 export async function begin(
@@ -30,7 +30,7 @@ export async function begin(
   }
   const { id = randomUUID(), content } = message;
   const sent = await session.sent(keyOf(id));
-  // What was not sent here may be there all the same, which the send finds out.
+  // The message may have been sent in another way. The send then finds that out.
   if (!sent)
     return conversation.send(await conversation.seeded(thread?.state ?? null, { messages: before }), {
       id,

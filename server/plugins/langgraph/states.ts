@@ -5,7 +5,7 @@ import { interruptOf } from './interrupts.js';
 import { toLangChain } from './messages.js';
 import type { Thread } from './threads.js';
 
-/** The state of a thread: what is settled, and what is asked. An answer that is being written comes with the thread's events. */
+/** The state of a thread: its settled messages and its questions. An unfinished answer comes with the thread's events. */
 export function stateIn(thread: Thread): object {
   const { state, app } = thread;
   const { run, queue, messages } = state;
@@ -34,13 +34,13 @@ export function stateIn(thread: Thread): object {
   };
 }
 
-/** Messages that the states of one answer say together, about: each says all up to it, so that long ones would be too many. */
+/** About how many messages the states of one response may repeat in total. Each state repeats all messages up to it. */
 const TOLD = 10_000;
 
 /**
- * The states that a thread has had, the newest first: one behind each of its messages.
+ * The past states of a thread, the newest first: one behind each of its messages.
  *
- * @param options `at`: from this one on; `before`: from the one before this on
+ * @param options `at`: from this state on; `before`: from the one before this on
  */
 export function historyIn(
   thread: Thread,
@@ -73,12 +73,12 @@ export function historyIn(
   return states;
 }
 
-/** The questions of the run. */
+/** The open questions of the active run. */
 export function questionsIn({ state: { run, pending } }: Pick<Thread, 'state'>): readonly PendingQuestion[] {
   return run ? pending.filter(({ runId }) => runId === run.runId) : [];
 }
 
-/** What a thread is doing. */
+/** The status of a thread. */
 export function statusOf(thread: Pick<Thread, 'state'>): 'idle' | 'busy' | 'interrupted' | 'error' {
   const { run, queue, messages } = thread.state;
   if (questionsIn(thread).length > 0) return 'interrupted';
@@ -86,7 +86,7 @@ export function statusOf(thread: Pick<Thread, 'state'>): 'idle' | 'busy' | 'inte
   return messages.at(-1)?.stopReason === 'error' ? 'error' : 'idle';
 }
 
-/** A thread, as the classic routes have it. */
+/** A thread in the form of the classic routes. */
 export function threadIn(thread: Thread): object {
   const { messages, metadata } = thread.state;
   const last = messages.at(-1);
@@ -104,7 +104,7 @@ export function threadIn(thread: Thread): object {
   };
 }
 
-/** Where the last of some messages is. Readers leave out what happened before `created_at`, so that is when it was settled. */
+/** The place of the last message. Readers ignore events before `created_at`, so that is the time when the message was settled. */
 function placed(threadId: string, messages: readonly Message[]): object {
   const last = messages.at(-1);
   const before = messages.at(-2);
@@ -129,7 +129,7 @@ function placed(threadId: string, messages: readonly Message[]): object {
   };
 }
 
-/** A time as the protocol writes it. */
+/** A time in the protocol's form. */
 export function iso(ts: number): string {
   return new Date(ts).toISOString();
 }

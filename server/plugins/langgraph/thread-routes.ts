@@ -12,7 +12,7 @@ import { type Thread, type Threads, threadIdOf, whole } from './threads.js';
 
 const PAGE = 100;
 
-/** The classic routes of threads: lists, states, and what is kept with one. */
+/** The classic routes of threads: lists, states, and metadata. */
 export class ThreadRoutes {
   readonly #context: PluginContext;
   readonly #threads: Threads;
@@ -42,7 +42,7 @@ export class ThreadRoutes {
     throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
   }
 
-  /** Names a thread. It begins with its first message. */
+  /** Names a thread, which begins with its first message. */
   async #create({ call, identity }: Asked): Promise<void> {
     const body = await readBody(call, 'thread');
     const id = body.thread_id ?? randomUUID();
@@ -50,7 +50,7 @@ export class ThreadRoutes {
     if (thread && body.if_exists !== 'do_nothing')
       throw new GatewayError({ code: 'SESSION_EXISTS', message: `There is a thread ${id} already` });
     if (thread) return sendJson(call.response, threadIn(thread));
-    // Refuses what can be no key.
+    // Refuses an invalid key.
     const session = this.#threads.open(identity, id);
     const now = iso(Date.now());
     const times = { created_at: now, updated_at: now, state_updated_at: now };
@@ -87,7 +87,7 @@ export class ThreadRoutes {
       method === 'POST' ? await readBody(call, 'history') : { limit: readAmount(query, 'limit', 10) };
     const { limit, before, checkpoint } = body;
     const thread = await this.#threads.find(identity, id);
-    // There is nothing below the root.
+    // There are no namespaces below the root.
     if (!thread || checkpoint?.checkpoint_ns) return sendJson(call.response, []);
     const place =
       typeof before === 'string' ? before : (before?.checkpoint_id ?? before?.configurable?.checkpoint_id);

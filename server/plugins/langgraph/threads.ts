@@ -5,20 +5,20 @@ import type { Identity } from '../../auth/types.js';
 import { pagesOf, stateOf } from '../conversation/state.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
 
-/** A session, as a client calls it. */
+/** A session, with the name that a client gives it. */
 export interface Thread {
   readonly id: string;
   readonly app: string;
   readonly session: PluginSession;
-  /** What the session has now, with its last messages. */
+  /** The session's present state, with its last messages. */
   readonly state: SessionState;
 }
 
-/** Messages that a state of a thread has at most: each `values` says all of them. */
+/** The largest number of messages in a thread's state, since each `values` repeats them all. */
 const MOST = 1000;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The threads of a caller. A thread's id is a session's key; where it names no app, the session may be of any, the default one first. */
+/** The threads of a caller. A thread's id is a session's key. If it names no app, the session may belong to any, the default one first. */
 export class Threads {
   readonly #context: PluginContext;
 
@@ -26,7 +26,7 @@ export class Threads {
     this.#context = context;
   }
 
-  /** The thread of an id; null where nothing has begun under it. @throws GatewayError */
+  /** The thread of an id; null if no session has begun under it. @throws GatewayError */
   async find(identity: Identity, id: string): Promise<Thread | null> {
     for (const app of id.includes(':') ? [null] : await this.#apps(identity)) {
       const session = this.#context.session(app === null ? id : `${app}:${id}`, identity);
@@ -43,7 +43,7 @@ export class Threads {
     return thread;
   }
 
-  /** The session of an id, begun or not. @param app The app of one that has not begun. @default the default one */
+  /** The session of an id, begun or not. @param app The app of a session that has not begun. @default the default one */
   open(identity: Identity, id: string, app?: string): PluginSession {
     return this.#context.session(app === undefined || id.includes(':') ? id : `${app}:${id}`, identity);
   }
@@ -54,13 +54,13 @@ export class Threads {
   }
 }
 
-/** How clients call a session: one that a page began by a UUID needs no app before that. */
+/** The client's name of a session. One that a page began by a UUID needs no app in it. */
 export function threadIdOf(sessionId: string): string {
   const name = sessionId.slice(sessionId.indexOf(':') + 1);
   return UUID.test(name) ? name : sessionId;
 }
 
-/** A thread with the messages of its path, the last ones of those that are too many. Reads the whole conversation: not for every request. */
+/** A thread with the messages of its path, or the last of them if there are too many. Reads the whole conversation, so not for every request. */
 export async function whole(thread: Thread): Promise<Thread> {
   const { session, state } = thread;
   const place = state.cursor === null ? null : parseCursor(state.cursor);

@@ -8,9 +8,9 @@ import { callOf, countsOf, partId, resultId, textOf, toLangChain } from './messa
 
 interface Open {
   readonly id: string;
-  /** Of our answer's block that grows; null between blocks. */
+  /** Index of the block that grows, in our answer; null between blocks. */
   block: number | null;
-  /** How many blocks the message has, the open one not counted. */
+  /** The number of finished blocks of the message. */
   blocks: number;
 }
 
@@ -39,12 +39,12 @@ export class LangGraphWriter {
     return this.#state;
   }
 
-  /** The client's run that is active, or was last. */
+  /** The client's active run, or its last one. */
   get segment(): number {
     return this.#segment;
   }
 
-  /** @param next What came together with it, and follows */
+  /** @param next The events that came together with it, and follow */
   take(event: GatewayEvent, next: readonly GatewayEvent[] = []): Frame[] {
     const before = this.#state;
     this.#state = reduce(before, event);
@@ -59,7 +59,7 @@ export class LangGraphWriter {
         return [{ method: 'custom', data: { name: event.name, payload: event.payload ?? null } }];
       case 'message_end':
         if (isOurs) return this.#end(event);
-        // A run that never began has somebody who waits for its end, too.
+        // The client of a run that never began waits for its end, too.
         return before.queue.some((queued) => queued.runId === runId)
           ? [lifecycle('interrupted', runId!, this.#graph)]
           : [];
@@ -70,7 +70,7 @@ export class LangGraphWriter {
     return this.#piece(event, before);
   }
 
-  /** Begins with what a snapshot has: of the answer that is being written, or else of the last one, each block comes whole. */
+  /** Begins with a snapshot: each block of the unfinished answer, or else of the last one, comes whole. */
   begin(ts: number): Frame[] {
     const { run } = this.#state;
     const answer = this.#answer;
@@ -128,7 +128,7 @@ export class LangGraphWriter {
     return lifecycle(event, segmentId(runId, this.#segment), this.#graph);
   }
 
-  /** The whole state, behind the place that it can be gone back to by. */
+  /** The whole state, behind the checkpoint by which clients can go back to it. */
   #values(ts: number, answer?: Message): Frame[] {
     const { messages } = this.#state;
     const shown = answer ? [...messages, answer] : messages;
@@ -200,7 +200,7 @@ export class LangGraphWriter {
     ];
   }
 
-  /** Has a message be open that blocks can be put into. */
+  /** Opens a message for blocks, if none is open. */
   #message(): Frame[] {
     const frames = this.#closeBlock();
     if (this.#open) return frames;
@@ -228,7 +228,7 @@ export class LangGraphWriter {
     return [...frames, { method: 'messages', data: { event: 'message-finish', ...data } }];
   }
 
-  /** The answer that is being written, or was just ended. */
+  /** The unfinished answer, or the one that has just ended. */
   get #answer(): Message | undefined {
     return this.#state.run?.message ?? this.#state.messages.at(-1);
   }
@@ -239,7 +239,7 @@ export class LangGraphWriter {
     return this.#interrupted(this.#asked(event.runId!), event.ts);
   }
 
-  /** What a run waits for. */
+  /** The open questions of a run. */
   #asked(runId: string): readonly PendingQuestion[] {
     return this.#state.pending.filter((question) => question.runId === runId);
   }
@@ -261,7 +261,7 @@ export class LangGraphWriter {
 
   #answered(event: Answering, next: readonly GatewayEvent[]): Frame[] {
     const answered: Frame = { method: 'input.answered', data: { interrupt_ids: [event.callId] } };
-    // Answers that came together have the run go on once.
+    // Answers that came together continue the run once.
     if (next.some((other) => ANSWERING.has(other.type) && (other as Answering).runId === event.runId))
       return [answered];
     this.#segment += 1;
@@ -272,7 +272,7 @@ export class LangGraphWriter {
 
   #end({ runId, stopReason, usage, ts }: EventOf<'message_end'>): Frame[] {
     const last = this.#state.messages.at(-1);
-    // An answer that says nothing is not among the messages.
+    // An empty answer is not among the messages.
     const answer = last?.runId === runId ? last : { stopReason, ...(usage && { usage }) };
     return this.#ended(runId!, answer!, ts);
   }

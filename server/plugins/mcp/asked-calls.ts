@@ -5,7 +5,7 @@ import type { CallToolOptions, PluginSession } from '../plugin.js';
 import type { McpLimits } from './options.js';
 import type { Heard, Question, Said } from './question.js';
 
-/** What of a request a call needs that runs for it. */
+/** The parts of a request that its call needs. */
 export interface Round {
   readonly signal: AbortSignal;
   readonly progress?: CallToolOptions['progress'];
@@ -16,12 +16,12 @@ interface ToolCall {
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What comes of a round: the tool's output, or what a person has to be asked first. */
+/** The outcome of a round: the tool's output, or a question that a person must answer first. */
 export type Outcome = { readonly output: ToolOutput } | { readonly question: Question };
 
 /**
- * Calls that wait for their client's answer between two requests. Each belongs to whom it was begun by, and ends when its client does
- * not come back in time.
+ * Calls that wait for their client's answer between two requests. Each belongs to the caller that began it, and ends if its client does not
+ * come back in time.
  */
 export class AskedCalls {
   readonly #limits: Pick<McpLimits, 'answerMs' | 'questionsPerUser'>;
@@ -31,7 +31,7 @@ export class AskedCalls {
     this.#limits = limits;
   }
 
-  /** Begins a call. @throws GatewayError why it was not begun */
+  /** Begins a call. @throws GatewayError the reason why it was not begun */
   async begin(session: PluginSession, owner: string, call: ToolCall, round: Round): Promise<Outcome> {
     const begun = new AskedCall(session, owner, call, () => this.#admit(owner));
     const outcome = await begun.during(round, begun.first);
@@ -39,7 +39,7 @@ export class AskedCalls {
     return outcome;
   }
 
-  /** Goes on with a call whose client came back. Undefined when it is not there, or was another call. */
+  /** Goes on with a call whose client came back. Undefined if there is no such call, or it was another one. */
   async goOn(
     callId: string,
     owner: string,
@@ -80,7 +80,7 @@ export class AskedCalls {
     call?.stop();
   }
 
-  /** Ends all calls that wait. */
+  /** Ends all waiting calls. */
   close(): void {
     for (const callId of [...this.#waiting.keys()]) this.#drop(callId);
   }
@@ -89,10 +89,10 @@ export class AskedCalls {
 class AskedCall {
   readonly owner: string;
   readonly output: Promise<ToolOutput>;
-  /** What comes first. */
+  /** The first outcome. */
   readonly first: Promise<Outcome>;
   timer: NodeJS.Timeout | undefined;
-  /** What is asked, until somebody has answered. */
+  /** The question, until somebody has answered. */
   open: Question | null = null;
   readonly #session: PluginSession;
   readonly #call: string;
@@ -126,7 +126,7 @@ class AskedCall {
     return this.owner === owner && this.#call === textOf(call);
   }
 
-  /** Waits for something in the name of a request: when that is cancelled, so is the call. */
+  /** Waits for work on behalf of a request. If the request is cancelled, so is the call. */
   async during<T>({ signal, progress }: Round, work: Promise<T>): Promise<T> {
     const cancel = (): void => this.stop();
     if (signal.aborted) cancel();

@@ -3,19 +3,18 @@ import type { Identity } from '../../auth/types.js';
 import type { ToolView } from './catalogue.js';
 import type { AuthInfo } from './sdk.js';
 
-/** Who makes a request of the protocol, and which tools it has. */
+/** The caller of a request of the protocol, and its tools. */
 export interface McpCaller {
   readonly identity: Identity;
   readonly view: ToolView;
-  /** Whether it can be asked something while it waits for the answer to its request; otherwise it is, by that answer. */
+  /** Whether the client can be asked while it waits for its response. Otherwise the response itself asks. */
   readonly inSession: boolean;
-  /** Runs a call of its tools, as long as it takes. */
+  /** Runs a call of a tool, as long as it takes. */
   during<T>(call: () => Promise<T>): Promise<T>;
 }
 
 /**
- * Serves a request with its caller attached where the SDK passes it on to handlers. A host's own `auth` is back on the request when
- * it has been served.
+ * Serves a request with its caller attached where the SDK passes it on to handlers. Afterwards a host's own `auth` is on the request again.
  */
 export async function servedAs<T>(
   request: IncomingMessage,
@@ -28,7 +27,7 @@ export async function servedAs<T>(
   try {
     return await serve(carrier);
   } finally {
-    // Deleting it would make the request a slow object.
+    // Deleting the property would make the request a slow object.
     (carrier as { auth: AuthInfo | undefined }).auth = own;
   }
 }
@@ -38,7 +37,7 @@ export function callerOf(auth: AuthInfo | undefined): McpCaller | undefined {
   return auth?.extra?.caller as McpCaller | undefined;
 }
 
-/** The same user in another scope is somebody else. */
+/** The same user in another scope counts as another owner. */
 export function ownerOf({ userKey, scope }: Identity): string {
   return JSON.stringify([userKey, scope]);
 }

@@ -8,7 +8,7 @@ import type { ToolDescription } from '../plugin.js';
 import type { McpToolFilter, ParsedOptions } from './options.js';
 import type { McpTool } from './sdk.js';
 
-/** The tools that one client is shown and may call. */
+/** The tools that one client sees and may call. */
 export interface ToolView {
   readonly listing: readonly McpTool[];
   has(name: string): boolean;
@@ -64,7 +64,7 @@ export class ToolCatalogue {
     this.#all = { listing: [...listing.values()], has: (name) => listing.has(name) };
   }
 
-  /** What a caller is shown. @throws GuardError when the filter fails or does not answer in time */
+  /** The tools of a caller. @throws GuardError when the filter fails or does not answer in time */
   async viewFor(request: IncomingMessage, { user }: Identity): Promise<ToolView> {
     const filter = this.#filter;
     if (!filter) return this.#all;
@@ -83,7 +83,7 @@ export class ToolCatalogue {
   }
 }
 
-/** Arguments are an object in MCP, and clients drop a list whose schemas do not say so. Null for what can never be one. */
+/** Arguments are an object in MCP, and clients drop a list whose schemas do not say so. Null if the schema excludes objects. */
 function objectSchema(schema: JsonSchema | undefined): McpTool['inputSchema'] | null {
   if (!schema) return { type: 'object' };
   if (schema.type === 'object') return schema as McpTool['inputSchema'];

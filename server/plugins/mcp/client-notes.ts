@@ -1,7 +1,7 @@
 import type { PluginPeers } from '../plugin.js';
 import type { McpLimits } from './options.js';
 
-/** What another gateway has to know of a client session to go on with it. */
+/** The facts that another gateway needs to go on with a client session. */
 export interface SessionNote {
   readonly owner: string;
   /** The client's `initialize`. */
@@ -11,12 +11,12 @@ export interface SessionNote {
 /** The longest time that a note is kept without being used. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Client sessions as the gateways on a store know them all. A note is kept for as long as any of them uses its session. */
+/** Client sessions as all gateways on a store know them. A note is kept for as long as any of them uses its session. */
 export class ClientNotes {
   readonly #peers: PluginPeers;
   readonly #ttlMs: number;
   readonly #report: (error: unknown, what: string) => void;
-  /** When notes were written last here, by their sessions. */
+  /** The last note that this gateway wrote for each session. */
   readonly #kept = new Map<string, { readonly text: string; at: number }>();
 
   constructor(
@@ -25,17 +25,17 @@ export class ClientNotes {
     report: (error: unknown, what: string) => void,
   ) {
     this.#peers = peers;
-    // Longer than a session may be unused, by more than a use may be older than what was written of it.
+    // Longer than a session may be idle, since a use does not always write the note anew.
     this.#ttlMs = Math.min(1.25 * idleMs, LONGEST_MS);
     this.#report = report;
   }
 
-  /** Notes a session that begins, before its id is told. */
+  /** Notes a new session, before its id is told. */
   async begin(id: string, note: SessionNote): Promise<void> {
     await this.#put(id, JSON.stringify(note));
   }
 
-  /** A session that another gateway knows. */
+  /** A session that another gateway has noted. */
   async find(id: string): Promise<SessionNote | null> {
     const text = await this.#peers.notes.get(nameOf(id));
     if (text === null) return null;
@@ -43,7 +43,7 @@ export class ClientNotes {
     return JSON.parse(text) as SessionNote;
   }
 
-  /** A session is used here: its note is kept for as long again. */
+  /** The session is used here, which prolongs its note. */
   used(id: string): void {
     const kept = this.#kept.get(id);
     if (!kept || performance.now() - kept.at < this.#ttlMs / 10) return;
@@ -52,12 +52,12 @@ export class ClientNotes {
     );
   }
 
-  /** The object of a session is gone here; others may go on with it. */
+  /** The object of a session is gone here. Other gateways may go on with the session. */
   left(id: string): void {
     this.#kept.delete(id);
   }
 
-  /** The session is over, everywhere. */
+  /** The session is over at all gateways. */
   async end(id: string): Promise<void> {
     this.#kept.delete(id);
     await this.#peers.notes.drop(nameOf(id));

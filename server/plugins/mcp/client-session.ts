@@ -10,24 +10,24 @@ import type { JSONRPCMessage, McpSdk, McpServer } from './sdk.js';
 
 /** The longest delay of a Node timer. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
-/** When a client whose stream was cut comes back. */
+/** The delay after which a client whose stream was cut comes back. */
 const RETRY_MS = 1000;
 
 export interface ClientSessionInit {
   readonly id: string;
   readonly server: McpServer;
   readonly limits: McpLimits;
-  /** This gateway, where the client may come to others: what names something of the session's here says so. */
+  /** This gateway. Ids of the session's messages contain it if the client may come to other gateways. */
   readonly holder: string;
-  /** Called when the client's `initialize` was accepted; its answer waits for this. */
+  /** Called when the client's `initialize` was accepted. The response waits for it. */
   onOpen(): MaybePromise<void>;
-  /** Called when work of it begins, and when none is left under way. */
+  /** Called when its first work begins, and when its last work ends. */
   onUse(): void;
   /** Called once, when the session has ended. */
   onClose(): void;
 }
 
-/** One client session of the revisions that have them: a server and a transport of its own, and a clock that ends it unused. */
+/** A client session of the revisions that have them: its own server and transport, and a timer that ends it when idle. */
 export class ClientSession {
   readonly #server: McpServer;
   readonly #transport: InstanceType<McpSdk['node']['NodeStreamableHTTPServerTransport']>;
@@ -64,7 +64,7 @@ export class ClientSession {
     return session;
   }
 
-  /** Takes in the `initialize` that its client sent to another gateway: what its answer says is known. */
+  /** Takes the `initialize` that its client sent to another gateway. The response is discarded, since the client has one. */
   async replay(initialize: unknown): Promise<void> {
     const request = new IncomingMessage(new Socket());
     const headers = {
@@ -76,7 +76,7 @@ export class ClientSession {
     await this.#transport.handleRequest(request, new ServerResponse(request), initialize);
   }
 
-  /** Hears what its client said to another gateway. */
+  /** Takes a message that its client sent to another gateway. */
   hear(message: JSONRPCMessage): void {
     this.#transport.onmessage?.(message);
   }
@@ -90,7 +90,7 @@ export class ClientSession {
     await this.#use(async () => {
       if (response.closed) return;
       const ended = new Promise<void>((resolve) => response.once('close', resolve));
-      // A call goes on when its stream is cut.
+      // A call goes on even if its stream is cut.
       const during: McpCaller['during'] = (work) => this.#use(work);
       await servedAs(request, { ...caller, inSession: true, during }, (it) =>
         this.#transport.handleRequest(it, response, body),
@@ -99,7 +99,7 @@ export class ClientSession {
     });
   }
 
-  /** Keeps the session while work of it is under way. */
+  /** Keeps the session while it is in use. */
   async #use<T>(work: () => Promise<T>): Promise<T> {
     this.#inUse += 1;
     this.#onUse();

@@ -19,20 +19,20 @@ interface Owned {
   readonly session: ClientSession;
 }
 
-/** How a session comes about. */
+/** The steps of opening a session. */
 export interface Handshake {
   /** The client's request. */
   readonly initialize: unknown;
-  /** Chooses what its client is shown. */
+  /** Chooses the tools of its client. */
   choose(): Promise<ToolView>;
   /** Has the session answer the client's `initialize`. */
   answer(session: ClientSession, view: ToolView): Promise<void>;
 }
 
-/** What client sessions work with. */
+/** The parts that client sessions use. */
 export interface ClientSessionsOptions {
   readonly limits: McpLimits;
-  /** The endpoint at other gateways: clients may come to those. */
+  /** The endpoint at other gateways, to which clients may come next. */
   readonly peers: PluginPeers;
   report(error: unknown, what: string): void;
 }
@@ -46,7 +46,7 @@ export class ClientSessions {
   readonly #places = new Map<string, number>();
   readonly #holder: string;
   readonly #notes: ClientNotes;
-  /** Sessions of other gateways that are being taken up here. */
+  /** Sessions of other gateways that are being revived here. */
   readonly #reviving = new Map<string, Promise<Owned | undefined>>();
   #taken = 0;
   #closed = false;
@@ -64,7 +64,7 @@ export class ClientSessions {
     peers.on('end', (id: string) => this.#byId.get(id)?.session.close());
   }
 
-  /** The session of a user; undefined for one that is not there, or another's. */
+  /** The session of a user; undefined if there is none, or it is another user's. */
   find(id: string, identity: Identity): MaybePromise<Owned | undefined> {
     const owner = ownerOf(identity);
     const own = (found: Owned | undefined): Owned | undefined => (found?.owner === owner ? found : undefined);
@@ -129,7 +129,7 @@ export class ClientSessions {
   /**
    * Opens a session for a user. It stays, and is found by its id, if its client's `initialize` was accepted.
    *
-   * @throws GatewayError `RATE_LIMITED` for a user with too many, `OVERLOADED` when the endpoint has too many
+   * @throws GatewayError `RATE_LIMITED` for a user with too many sessions, `OVERLOADED` if the endpoint has too many
    */
   async open(identity: Identity, { initialize, choose, answer }: Handshake): Promise<void> {
     const owner = ownerOf(identity);
@@ -149,7 +149,7 @@ export class ClientSessions {
     }
   }
 
-  /** Takes a place, and returns how to leave it. Sessions that are being opened count too. */
+  /** Takes a slot, and returns a function that frees it. Sessions that are being opened count too. */
   #take(owner: string): () => void {
     const { sessionsPerUser, sessions } = this.#limits;
     const own = this.#places.get(owner) ?? 0;
@@ -168,7 +168,7 @@ export class ClientSessions {
     };
   }
 
-  /** Ends every session; none can be opened any more. */
+  /** Ends every session. None can be opened any more. */
   async closeAll(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#byId.values()].map(({ session }) => session.close()));

@@ -7,8 +7,8 @@ import type { CallToolResult, McpContent } from './sdk.js';
 type Media = Extract<ContentBlock, { type: 'image' | 'audio' | 'file' }>;
 
 /**
- * Writes a tool's output as MCP has it. `structuredContent` takes objects alone; a text copy is for clients that read only text.
- * Throws what `JSON.stringify` throws for structured content that is no JSON.
+ * Writes a tool's output in the form of MCP. `structuredContent` takes only objects; a text copy is for clients that read only text. Throws
+ * the error of `JSON.stringify` if structured content is no JSON.
  */
 export function toCallToolResult({ content, structured, isError }: ToolOutput): CallToolResult {
   const blocks = content.map(toMcpContent);
@@ -46,7 +46,7 @@ function toMcpContent(block: ContentBlock): McpContent {
 
 const DATA_URL = /^data:([^;,]+)[^,]*;base64,/;
 
-/** The bytes of a block, where it has them: in `data`, or in a `data:` URL. */
+/** The bytes of a block, from `data` or a `data:` URL, if it has any. */
 function bytesOf({
   mediaType,
   url,
@@ -62,13 +62,13 @@ function inline(block: Extract<ContentBlock, { type: 'image' | 'audio' }>): McpC
   return bytes && { type: block.type, ...bytes };
 }
 
-/** An uploaded file is read as a resource. */
+/** An uploaded file becomes a resource link. */
 function link({ url, fileId, name, mediaType }: Media): McpContent {
   const uri = url ?? fileUri(fileId ?? '');
   return { type: 'resource_link', uri, name: name ?? uri, mimeType: mediaType };
 }
 
-/** An inline file has no address of its own, and MCP wants one. */
+/** An inline file has no address, but MCP demands one. */
 function file(block: Extract<ContentBlock, { type: 'file' }>): McpContent {
   const bytes = bytesOf(block);
   if (!bytes) return link(block);

@@ -42,7 +42,7 @@ export class McpEndpoint {
     this.#serveModern = sdk.node.toNodeHandler(this.#stateless);
   }
 
-  /** Serves a request of an authenticated caller. @throws GatewayError what is the gateway's to answer */
+  /** Serves a request of an authenticated caller. @throws GatewayError an error that the gateway must answer */
   async serve(call: PluginRequest, identity: Identity): Promise<void> {
     try {
       if (call.request.method === 'POST') await this.#post(call, identity, await call.body());
@@ -84,9 +84,9 @@ export class McpEndpoint {
       if (own === undefined) return void call.response.writeHead(202).end();
       body = own;
     }
-    // Asked again for each request that shows or runs a tool: what its user may do can change while the session is used.
+    // Asked again for each request that lists or calls tools, since the user's rights can change during the session.
     const view = asksForTools(body) ? await this.#catalogue.viewFor(call.request, identity) : NO_TOOLS;
-    // Whoever is told that it is over must not find it at another gateway.
+    // Noted first, so that a client that was told of the end cannot find the session at another gateway.
     if (call.request.method === 'DELETE') await this.#sessions.end(id);
     await found.session.serve(call, { identity, view }, body);
   }
@@ -108,7 +108,7 @@ export class McpEndpoint {
   }
 }
 
-/** The headers that tell the generations apart, as the SDK takes them. */
+/** The headers that distinguish the generations, as the SDK takes them. */
 function protocolHeaders(headers: IncomingHttpHeaders): {
   protocolVersionHeader?: string;
   mcpMethodHeader?: string;
@@ -124,7 +124,7 @@ function protocolHeaders(headers: IncomingHttpHeaders): {
   };
 }
 
-/** Whether a filter has to be asked: no other request shows or runs a tool. */
+/** Whether the filter must be asked: no other request lists or calls a tool. */
 function asksForTools(body: unknown): boolean {
   if (body === undefined) return false;
   const method: unknown = (body as { method?: unknown } | null)?.method;

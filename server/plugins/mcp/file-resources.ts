@@ -5,19 +5,19 @@ import type { McpSdk, ReadResourceResult } from './sdk.js';
 
 const FILES = 'gateway:///files/';
 
-/** Where clients read an uploaded file that a result names. */
+/** The URI of an uploaded file that a result names. */
 export function fileUri(fileId: string): string {
   return `${FILES}${encodeURIComponent(fileId)}`;
 }
 
-/** What clients are told of files: they are read by the addresses that results have, and never listed. */
+/** The template for URIs of files. Clients read files by the URIs of results; files are never listed. */
 export const FILE_TEMPLATE = {
   name: 'file',
   uriTemplate: `${FILES}{fileId}`,
   description: 'A file that you uploaded to the gateway',
 };
 
-/** Reads an uploaded file as a resource. @throws ProtocolError for one that is not there, or not the caller's */
+/** Reads an uploaded file as a resource. @throws ProtocolError if there is none, or it is not the caller's */
 export async function readFile(
   uri: string,
   {

@@ -3,10 +3,10 @@ import { type GatewayError, isGatewayError } from '../../../shared/errors.js';
 
 const PARSE_ERROR = -32700;
 const SERVER_ERROR = -32000;
-/** What the SDK's transport says with it. */
+/** The code that the SDK's transport sends with it. */
 export const SESSION_NOT_FOUND = -32001;
 
-/** Answers a request that reaches no server of the SDK, as the SDK's transport does. */
+/** Answers a request that reaches no server of the SDK, in the same way as the SDK's transport. */
 export function answerError(
   response: ServerResponse,
   status: number,
@@ -26,7 +26,7 @@ export function answerError(
 /** Answers with an error of the gateway in the form that MCP clients read. */
 export function answerGatewayError(response: ServerResponse, error: GatewayError): void {
   const { status, code, message, retryAfterMs } = error;
-  // The rest of a body that is too large is not read; HTTP/2 ends the stream alone.
+  // The rest of a body that is too large is not read. HTTP/2 ends only the stream.
   if (status === 413 && response.req.httpVersionMajor < 2) response.setHeader('Connection', 'close');
   if (retryAfterMs !== undefined) response.setHeader('Retry-After', String(Math.ceil(retryAfterMs / 1000)));
   answerError(response, status, {
@@ -36,7 +36,7 @@ export function answerGatewayError(response: ServerResponse, error: GatewayError
   });
 }
 
-/** Whether an error is told in the form of MCP: what is wrong with the request itself, or too much. Others are the gateway's to answer. */
+/** Whether an error is told in the form of MCP: an invalid request, or an exceeded limit. The gateway answers others. */
 export function isRefusal(error: unknown): error is GatewayError {
   if (!isGatewayError(error) || error.status === 401) return false;
   return (error.status >= 400 && error.status < 500) || error.code === 'OVERLOADED';

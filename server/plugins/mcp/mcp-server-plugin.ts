@@ -29,13 +29,13 @@ class McpServerPlugin implements GatewayPlugin {
 
   constructor(options: ParsedOptions) {
     this.#options = options;
-    // One for each path: a gateway may serve the tools of several apps.
+    // One plugin for each path, since a gateway may serve the tools of several apps.
     this.name = `mcp:${options.path}`;
   }
 
   setup(context: PluginContext): void {
     const { path, sessionId } = this.#options;
-    // A wrong key is told to whoever writes it, not to the first client.
+    // A wrong key fails at setup, and not at the first client.
     context.tools(sessionId);
     this.#context = context;
     context.route(path, (call) => this.#serve(call), {
@@ -59,7 +59,7 @@ class McpServerPlugin implements GatewayPlugin {
     const { path } = this.#options;
     if (call.path !== path && call.path !== `${path}/`) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
     const identity = await call.authenticate();
-    // To whom the app does not exist, its tools don't either.
+    // A caller who may not use the app must not learn of its tools.
     if (!(await this.#isFor(identity))) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
     const endpoint = await this.#ready();
     if (this.#destroyed) throw new GatewayError({ code: 'SHUTTING_DOWN' });

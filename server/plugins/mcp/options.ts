@@ -7,8 +7,8 @@ import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { ToolDescription } from '../plugin.js';
 
 /**
- * Chooses the tools that a client is shown and may call, from those that `include` and `exclude` left. Only names count: what it
- * changes in a description, or adds, has no effect. A throw, or no answer in 5 s, refuses the client.
+ * Chooses the tools that a client sees and may call, from those that `include` and `exclude` left. Only names count: changed descriptions
+ * and added tools have no effect. A throw, or no answer in 5 s, refuses the client.
  */
 export type McpToolFilter = (
   tools: readonly ToolDescription[],
@@ -16,52 +16,54 @@ export type McpToolFilter = (
   caller: { readonly user: UserContext },
 ) => MaybePromise<readonly Pick<ToolDescription, 'name'>[]>;
 
-/** The address of a page of the host's where a person answers a confirmation. */
+/** The address of a page of the host where a person answers a confirmation. */
 export type McpConfirmUrl = (
   question: { readonly callId: string; readonly name: string; readonly input: unknown },
   caller: { readonly user: UserContext },
 ) => string;
 
-/** Bounds of the plugin; `Infinity` for none. */
+/** Limits of the plugin; `Infinity` for none. */
 export interface McpLimits {
-  /** How long a client session may be unused before it ends, in milliseconds. @default 30 min */
+  /** Milliseconds after which an idle client session ends. @default 30 min */
   readonly idleMs: number;
   /** Open client sessions of one user. @default 200 */
   readonly sessionsPerUser: number;
   /** Open client sessions of all users. @default 5000 */
   readonly sessions: number;
-  /** Messages kept of a client session, for streams that are resumed. @default 256 */
+  /** Messages kept of a client session, for resumed streams. @default 256 */
   readonly replayMessages: number;
-  /** Size of these messages, in characters; the last one is kept whatever its size. @default 1 Mi */
+  /** Size of these messages, in characters. The last one is kept whatever its size. @default 1 Mi */
   readonly replaySize: number;
-  /** How long a client of revision 2026-07-28 may take to come back with the answer to a confirmation, in milliseconds. @default 10 min */
+  /** Milliseconds within which a client of revision 2026-07-28 must come back with the answer to a confirmation. @default 10 min */
   readonly answerMs: number;
-  /** Confirmations of one user that wait for such a client. @default 100 */
+  /** Confirmations of one user that may wait for such a client. @default 100 */
   readonly questionsPerUser: number;
 }
 
 /** Options of `mcpServerPlugin`. */
 export interface McpServerPluginOptions {
-  /** Session key: its app has the tools, and calls run in the caller's own session of that name. */
+  /** Session key. Its app has the tools, and calls run in the caller's own session of that name. */
   readonly sessionId: string;
   /** Path of the endpoint below the gateway's mount. @default '/mcp' */
   readonly path?: string | undefined;
-  /** Names of the tools that are exposed; an empty list exposes nothing. @default all */
+  /** Names of the exposed tools; an empty list exposes none. @default all */
   readonly include?: readonly string[] | undefined;
   /** Names of tools that are not exposed. @default none */
   readonly exclude?: readonly string[] | undefined;
-  /** Asked when a client session begins, and for each request that lists or calls tools. */
+  /** Called when a client session begins, and for each request that lists or calls tools. */
   readonly toolFilter?: McpToolFilter | undefined;
   /**
-   * Where a confirmation is answered for clients that open addresses (elicitation by URL): a page that follows the caller's session, signed
-   * in, and answers with `respond`. It goes before forms, whose answer is whatever the client sends. @default forms
+   * Address of a page where a person answers a confirmation, for clients that open addresses (elicitation by URL). The page follows the
+   * signed-in caller's session and answers with `respond`. It is preferred to forms, whose answers only the client vouches for.
+   *
+   * @default forms
    */
   readonly confirmUrl?: McpConfirmUrl | undefined;
-  /** What clients show of the server. @default `agent-session-gateway` and its protocol version */
+  /** The server's name and version for clients. @default `agent-session-gateway` and its protocol version */
   readonly serverInfo?:
     | { readonly name: string; readonly version: string; readonly title?: string }
     | undefined;
-  /** Told to the client's model: how the tools are meant to be used. */
+  /** Instructions for the client's model on how to use the tools. */
   readonly instructions?: string | undefined;
   readonly limits?: Partial<McpLimits> | undefined;
 }
@@ -89,7 +91,7 @@ const DEFAULT_LIMITS: McpLimits = {
   questionsPerUser: 100,
 };
 
-// Zod's own number type refuses Infinity, which is how a limit is switched off.
+// Zod's own number type refuses Infinity, which switches a limit off.
 const amount = z
   .custom<number>((value) => typeof value === 'number' && value > 0, 'must be a number above 0')
   .optional();

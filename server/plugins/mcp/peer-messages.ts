@@ -3,7 +3,7 @@ import type { PluginPeers } from '../plugin.js';
 import type { ClientSession } from './client-session.js';
 import type { JSONRPCMessage } from './sdk.js';
 
-/** A message of a client that belongs to a session object at another gateway. */
+/** A client's message for a session object at another gateway. */
 export interface PeerMessage {
   readonly sessionId: string;
   readonly owner: string;
@@ -14,7 +14,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const SEPARATOR = '~';
 
-/** A name that a server's own requests have besides their number: each of a client's servers counts from 0. */
+/** Tags the id of a server's own request with its gateway, since each of a client's servers counts from 0. */
 export function tagged(message: JSONRPCMessage, holder: string): JSONRPCMessage {
   const { id, method, params } = message as { id?: unknown; method?: unknown; params?: Fields };
   if (method === 'notifications/cancelled')
@@ -26,8 +26,8 @@ export function tagged(message: JSONRPCMessage, holder: string): JSONRPCMessage 
 const withTag = (id: unknown, holder: string): string => `${id}${SEPARATOR}${holder}`;
 
 /**
- * What of a client's request is for the session object here. Answers to another gateway's questions are passed on to it, and so is what
- * cancels a call, wherever that runs. Undefined where nothing is left.
+ * The part of a client's request that is for the session object here. Answers to another gateway's questions are passed on to that gateway.
+ * A cancellation is passed on to the gateway that runs the call. Undefined if nothing is left.
  */
 export async function sorted(
   peers: PluginPeers,
@@ -52,7 +52,7 @@ export async function sorted(
   return undefined;
 }
 
-/** Has a session object hear what its client said to another gateway. */
+/** Gives a session object a message that its client sent to another gateway. */
 export function hear(session: ClientSession | undefined, { message }: PeerMessage): void {
   session?.hear(message);
 }

@@ -2,14 +2,14 @@ import type { ToolProgressListener } from '../../sessions/session-calls.js';
 
 type Progress = Parameters<ToolProgressListener>[0];
 
-/** What MCP says of progress. */
+/** A progress report of MCP. */
 export interface ProgressParams {
   readonly progress: number;
   readonly total?: number;
   readonly message?: string;
 }
 
-/** Passes on the progress of one call: the last report of an event-loop turn, and only what goes up, as MCP demands. */
+/** Passes on the progress of one call: the last report of an event-loop turn, and only increasing values, as MCP demands. */
 export class ProgressRelay {
   readonly #send: (progress: ProgressParams) => Promise<void>;
   #last = Number.NEGATIVE_INFINITY;
@@ -31,13 +31,13 @@ export class ProgressRelay {
     this.#timer ??= setImmediate(() => void this.flush());
   };
 
-  /** Sends what waits; a result must not overtake it. */
+  /** Sends the pending report, which a result must not overtake. */
   async flush(): Promise<void> {
     clearImmediate(this.#timer);
     this.#timer = undefined;
     const progress = this.#waiting;
     this.#waiting = null;
-    // Of a client that is gone nobody hears.
+    // A client that is gone hears nothing.
     if (progress) await this.#send(progress).catch(() => {});
   }
 }

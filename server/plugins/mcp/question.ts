@@ -5,25 +5,25 @@ import type { ClientCapabilities, ElicitParams, UrlElicitParams } from './sdk.js
 /** A confirmation that a call waits for. */
 export type Question = Parameters<NonNullable<CallToolOptions['asked']>>[0];
 
-/** What a person said to it. */
+/** A person's answer to a confirmation. */
 export interface Said {
   readonly approved: boolean;
   readonly reason?: string;
 }
 
-/** Where a client puts a question to its person: in a form of its own, or at an address that it opens. */
+/** The way in which a client asks its person: in its own form, or at an address that it opens. */
 export type Asking = 'form' | 'url';
 
-/** What came of a question that a client put: an answer, or that it is given at the address. */
+/** The outcome of a question that a client asked: an answer, or the notice that it is given at the address. */
 export type Heard = Said | 'elsewhere';
 
-/** Characters of a call's input that a person is shown. */
+/** The number of characters of a call's input that a person sees. */
 const SHOWN = 4000;
 
 /**
- * How a client can ask its person; null where it cannot. One that names no kind of elicitation knows forms alone.
+ * The way in which a client can ask its person; null if it cannot. A client that names no kind of elicitation knows only forms.
  *
- * @param hasUrl Whether there is an address to ask at, which goes before forms: there the gateway knows who answers
+ * @param hasUrl Whether there is an address to ask at. It is preferred to forms, since the gateway then knows the person who answers
  */
 export function askingOf(capabilities: ClientCapabilities | undefined, hasUrl: boolean): Asking | null {
   const asks = capabilities?.elicitation;
@@ -32,12 +32,12 @@ export function askingOf(capabilities: ClientCapabilities | undefined, hasUrl: b
   return asks.form !== undefined || asks.url === undefined ? 'form' : null;
 }
 
-/** What has a client open the address where the question is answered. */
+/** A request to open the address where the question is answered. */
 export function linkOf({ callId, message, name }: Question, url: string): UrlElicitParams {
   return { mode: 'url', elicitationId: callId, message: message ?? `Allow ${name}?`, url };
 }
 
-/** The form that puts the question. */
+/** The form that asks the question. */
 export function formOf({ name, input, message = `Allow ${name}?`, policy }: Question): ElicitParams {
   const json = JSON.stringify(input) ?? '';
   const shown = json.length > SHOWN ? `${json.slice(0, SHOWN)}…` : json;
@@ -55,7 +55,7 @@ export function formOf({ name, input, message = `Allow ${name}?`, policy }: Ques
   };
 }
 
-/** What a person has to know of a policy. */
+/** The policy in words, for the person who answers. */
 function termsOf({ roles, approvals, expiresAt, onExpiry }: NonNullable<Question['policy']>): string {
   const terms = [
     roles && `For ${roles.join(', ')}.`,
@@ -65,14 +65,14 @@ function termsOf({ roles, approvals, expiresAt, onExpiry }: NonNullable<Question
   return terms.length > 0 ? `\n\n${terms.join(' ')}` : '';
 }
 
-/** What a client says of a question: in a form only a plain yes is one. Undefined for what is no answer. */
+/** Reads a client's answer. In a form only a plain yes approves. Undefined if it is no answer. */
 export function readAnswer(form: unknown, asking: Asking): Heard | undefined {
   if (!isPlainObject(form)) return undefined;
   const { action, content } = form;
   if (action === 'decline') return { approved: false, reason: 'declined' };
   if (action === 'cancel') return { approved: false, reason: 'cancelled' };
   if (action !== 'accept') return undefined;
-  // Whoever opens the address has not answered yet.
+  // A person who opens the address has not answered yet.
   if (asking === 'url') return 'elsewhere';
   const { approve, reason } = isPlainObject(content) ? content : {};
   const said = typeof reason === 'string' && reason !== '' && { reason };

@@ -7,7 +7,7 @@ interface Kept {
   readonly size: number;
 }
 
-/** The last messages of one client session, for streams that its client resumes. What is cut cannot be resumed from: the client is told. */
+/** The last messages of one client session, for streams that its client resumes. A client that asks for a dropped message is told so. */
 export class ReplayBuffer implements EventStore {
   readonly #limits: Pick<McpLimits, 'replayMessages' | 'replaySize'>;
   readonly #kept = new Map<string, Kept>();
@@ -15,7 +15,7 @@ export class ReplayBuffer implements EventStore {
   #size = 0;
   #last = 0;
 
-  /** @param holder This gateway: others number messages for the same client */
+  /** @param holder This gateway. Others number messages for the same client too */
   constructor(limits: Pick<McpLimits, 'replayMessages' | 'replaySize'>, holder: string) {
     this.#limits = limits;
     this.#holder = holder;

@@ -13,15 +13,15 @@ interface ToolCall {
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What the client carries between the two requests of a call that asks: which call it is, or where another gateway's state is known. */
+/** The state that a client carries between the two requests of a call that asks: the call's id, or the sealed state of another gateway. */
 export type RequestState = { readonly callId: string } | { readonly holder: string; readonly sealed: string };
 
-/** What comes of a request: the tool's output, or a question with what its client is to come back with. */
+/** The outcome of a request: the tool's output, or a question with the state that the client must bring back. */
 export type RoundOutcome =
   | { readonly output: ToolOutput }
   | { readonly question: Question; readonly requestState: string };
 
-/** A request that came to another gateway than the one where its call runs. */
+/** A request that reached another gateway than the one that runs its call. */
 interface Passed {
   readonly sealed: string;
   readonly call: ToolCall;
@@ -29,23 +29,23 @@ interface Passed {
   readonly identity: Identity;
 }
 
-/** The longest validity of what the client carries. */
+/** The longest validity of a carried state. */
 const LONGEST_MS = 2 ** 31 - 1;
 const SEPARATOR = '~';
 
-/** The requests of calls whose client is asked between them, by the answer to its first one. It may come back to any gateway. */
+/** The requests of calls whose responses ask the client. It may come back to any gateway. */
 export class Rounds {
   readonly #asked: AskedCalls;
   readonly #peers: PluginPeers;
   readonly #state: RequestStateCodec<{ readonly callId: string }>;
-  /** Calls that were passed on to this gateway, by what their clients carried. */
+  /** Calls that were passed on to this gateway, by the carried state. */
   readonly #passed = new Map<string, AbortController>();
 
   constructor(sdk: McpSdk, limits: McpLimits, peers: PluginPeers) {
     this.#asked = new AskedCalls(limits);
     this.#peers = peers;
     this.#state = sdk.server.createRequestStateCodec({
-      // Calls end with the process, and so may what is sealed for them.
+      // Calls end with the process, and so may the state that was sealed for them.
       key: randomBytes(32),
       ttlSeconds: Math.ceil(Math.min(limits.answerMs, LONGEST_MS) / 1000),
       bind: ({ http }) => {
@@ -57,16 +57,16 @@ export class Rounds {
     peers.on('leave', (sealed: string) => this.#passed.get(sealed)?.abort());
   }
 
-  /** Reads what a client carried. */
+  /** Reads a carried state. */
   readonly verify = async (carried: string, context: ServerContext): Promise<RequestState> => {
     const at = carried.indexOf(SEPARATOR);
     const holder = carried.slice(0, Math.max(at, 0));
     const sealed = carried.slice(at + 1);
-    // Whoever sealed it looks at it.
+    // Only the gateway that sealed a state can open it.
     return at < 0 || holder === this.#peers.holder ? this.#state.verify(sealed, context) : { holder, sealed };
   };
 
-  /** The first request of a call. @throws GatewayError why it was not begun */
+  /** The first request of a call. @throws GatewayError the reason why it was not begun */
   async begin(
     session: PluginSession,
     call: ToolCall,
@@ -76,7 +76,7 @@ export class Rounds {
     return this.#told(await this.#asked.begin(session, owner, call, round), context);
   }
 
-  /** A later one. Undefined where its call is over, or was another one. */
+  /** A later request. Undefined if its call is over, or was another one. */
   async goOn(
     state: RequestState,
     call: ToolCall,
@@ -109,7 +109,7 @@ export class Rounds {
     }
   }
 
-  /** Goes on with a call that runs here, for a client that came to another gateway, which knows who it is. */
+  /** Goes on with a call that runs here, for a client that came to another gateway, which has authenticated it. */
   async #goOnFor({ sealed, call, said, identity }: Passed): Promise<RoundOutcome | null> {
     const context = { http: { authInfo: { extra: { caller: { identity } } } } } as unknown as ServerContext;
     let state: { readonly callId: string };

@@ -19,7 +19,7 @@ import type {
   UrlElicitParams,
 } from './sdk.js';
 
-/** How long a client may use a list that no filter makes. */
+/** The time for which a client may cache a list that no filter makes. */
 const LIST_TTL_MS = 60_000;
 
 interface ToolCall {
@@ -27,7 +27,7 @@ interface ToolCall {
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What a question needs that is put while its call waits. */
+/** The parts that a question needs while its call waits. */
 interface AskingInCall {
   readonly session: PluginSession;
   readonly open: AbortSignal;
@@ -36,12 +36,12 @@ interface AskingInCall {
   readonly asks: Asking;
 }
 
-/** The name of the only thing a call asks. */
+/** The name of the only question that a call asks. */
 const CONFIRM = 'confirm';
-/** How long the SDK waits for a person; a session's own limits end the question. */
+/** The SDK's limit for a person's answer. The session's own limits end the question earlier. */
 const ASKED_MS = 2 ** 31 - 1;
 
-/** Makes the SDK's servers, each with the gateway's tools: one for a client session, or for a request of a client without one. */
+/** Makes the SDK's servers with the gateway's tools: one for each client session, or for each request of a client without one. */
 export class ToolServers {
   readonly #sdk: McpSdk;
   readonly #context: PluginContext;
@@ -60,7 +60,7 @@ export class ToolServers {
     const server = new this.#sdk.server.Server(serverInfo, {
       capabilities: { tools: {}, resources: {} },
       ...(instructions !== undefined && { instructions }),
-      // What a filter answers may change from request to request.
+      // A filter's result may change from request to request.
       cacheHints: { 'tools/list': { ttlMs: toolFilter ? 0 : LIST_TTL_MS, cacheScope: 'private' } },
       requestState: { verify: this.#rounds.verify },
     });
@@ -129,7 +129,7 @@ export class ToolServers {
     }
   }
 
-  /** One of the requests of a call whose client is asked between them. */
+  /** Serves one of the requests of a call whose responses ask the client. */
   async #round(
     call: ToolCall,
     context: ServerContext,
@@ -164,7 +164,7 @@ export class ToolServers {
     return linkOf(question, this.#options.confirmUrl!(question, { user: identity.user }));
   }
 
-  /** Asks a client that waits for the result of its call. Whoever answers first, here or elsewhere, is heard. */
+  /** Asks a client that waits for the result of its call. The first answer counts, here or elsewhere. */
   async #askInCall(
     question: Question,
     { session, open, context, caller, asks }: AskingInCall,
@@ -181,7 +181,7 @@ export class ToolServers {
         method: 'notifications/elicitation/complete',
         params: { elicitationId: question.callId },
       };
-      // A client that is not there any more needs not hear of it.
+      // A client that is gone need not hear of it.
       const tell = () => void mcpReq.notify(complete as never).catch(() => {});
       if (open.aborted) tell();
       else open.addEventListener('abort', tell, { once: true });
@@ -204,7 +204,7 @@ export class ToolServers {
     }
   }
 
-  /** An error of the protocol: the gateway's own words, nothing of an unknown error. */
+  /** An error of the protocol, with the gateway's own message, but nothing of an unknown error. */
   #failure(error: unknown): Error {
     const { ProtocolError, ProtocolErrorCode } = this.#sdk.server;
     if (error instanceof ProtocolError) return error;

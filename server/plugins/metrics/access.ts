@@ -6,10 +6,10 @@ import type { MetricsPluginOptions } from './options.js';
 
 const MIN_BYTES = 32;
 
-/** Whether a request may read the metrics. Throws where it may not. */
+/** Checks that a request may read the metrics, else throws. */
 export type Admission = (call: Pick<PluginRequest, 'request' | 'address'>) => void;
 
-/** @throws GatewayError `INVALID_REQUEST` naming the option that is wrong */
+/** @throws GatewayError `INVALID_REQUEST` naming the wrong option */
 export function admissionOf({
   token,
   addresses,
@@ -18,7 +18,7 @@ export function admissionOf({
   const hasAddress = addresses && addressCheck(addresses);
   const hasToken = token === undefined ? undefined : tokenCheck([token].flat());
   return ({ request, address }) => {
-    // Who is elsewhere need not know that there is such a page.
+    // Clients at other addresses need not learn that this page exists.
     if (hasAddress?.(address) === false) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
     if (hasToken?.(request.headers.authorization) === false)
       throw new GatewayError({ code: 'UNAUTHENTICATED' });
@@ -32,7 +32,7 @@ function tokenCheck(tokens: readonly string[]): (authorization: string | undefin
   return (authorization) => {
     const shown = digest(/^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '');
     let found = false;
-    // All of them, so that the time tells nothing.
+    // Compares all of them, so that the time reveals nothing.
     for (const one of digests) if (timingSafeEqual(one, shown)) found = true;
     return found;
   };

@@ -1,16 +1,16 @@
 import type { Metric, Registry } from 'prom-client';
 
 /**
- * A histogram without labels that costs next to nothing to note a value in: it is put into words only when somebody asks for it. For what
- * happens with every event; the histograms of prom-client look their labels up each time.
+ * A histogram without labels, for values that come with every event. Adding a value costs next to nothing; text is made only for a request.
+ * The histograms of prom-client look their labels up each time.
  */
 export class Distribution {
   readonly #bounds: readonly number[];
-  /** How many values each bucket has by itself; the last is for those above all bounds. */
+  /** The number of values in each bucket alone; the last counts those above all bounds. */
   readonly #counts: number[];
   #sum = 0;
 
-  /** @param buckets Their upper bounds, ascending */
+  /** @param buckets The upper bounds of the buckets, ascending */
   constructor(
     registry: Registry,
     {

@@ -14,7 +14,7 @@ type Row = readonly [
 const byKey = (label: string, counts: Readonly<Record<string, number>>): Sample[] =>
   Object.entries(counts).map(([key, value]) => [{ [label]: key }, value]);
 
-/** What `gateway.stats()` tells now: read when it is asked for. */
+/** Current values of `gateway.stats()`, read when the page is requested. */
 const NOW: readonly Row[] = [
   [
     'connections',
@@ -89,7 +89,7 @@ const NOW: readonly Row[] = [
   ['store_open', '1 once the store is open', ({ store }) => Number(store.open)],
 ];
 
-/** What only ever grows. */
+/** Values that only grow. */
 const GROWING: readonly Row[] = [
   [
     'delivered_events_total',
@@ -118,13 +118,13 @@ const GROWING: readonly Row[] = [
   ],
 ];
 
-/** Has a registry tell what a gateway has on its hands. */
+/** Has a registry report a gateway's statistics. */
 export function addStats(
   { Counter, Gauge }: Pick<typeof import('prom-client'), 'Counter' | 'Gauge'>,
   registry: Registry,
   stats: () => GatewayStats,
 ): void {
-  // All of one page from the same moment; counting is not free.
+  // All values of one page come from the same moment, since counting is not free.
   let current: GatewayStats | null = null;
   const now = (): GatewayStats => {
     if (!current) {

@@ -10,7 +10,7 @@ import { Recorder } from './recorder.js';
 /**
  * Serves the gateway's metrics for Prometheus. Needs the package `prom-client`. docs/metrics.md lists them.
  *
- * @throws GatewayError `INVALID_REQUEST` where neither `token` nor `addresses` is given, or one is malformed
+ * @throws GatewayError `INVALID_REQUEST` if neither `token` nor `addresses` is given, or one is malformed
  *
  * @example
  * ```ts

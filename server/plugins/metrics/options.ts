@@ -1,18 +1,18 @@
 import type { Registry } from 'prom-client';
 
-/** Options of `metricsPlugin`. `token` or `addresses` has to be given; where both are, both have to hold. */
+/** Options of `metricsPlugin`. Either `token` or `addresses` is required. If both are given, a request must satisfy both. */
 export interface MetricsPluginOptions {
   /** Path of the page, below the gateway's mount. @default '/metrics' */
   readonly path?: string;
-  /** What a scraper shows as `Authorization: Bearer …`, at least 32 bytes; several while one is replaced. It is no token of the gateway's users. */
+  /** The scraper's token in `Authorization: Bearer …`, at least 32 bytes; several during a rotation. It is no token of the gateway's users. */
   readonly token?: string | readonly string[];
   /**
-   * Who may ask: addresses, or networks such as `10.0.0.0/8`. It is the client's address as `trustProxy` has it found: behind a proxy
-   * that is not trusted all clients have the proxy's.
+   * Addresses or networks such as `10.0.0.0/8` that may read the page. They are compared with the client's address as `trustProxy`
+   * determines it. Behind an untrusted proxy all clients have the proxy's address.
    */
   readonly addresses?: readonly string[];
-  /** Where the metrics are kept: one of your own has your metrics on the page too. @default a new one */
+  /** The registry of the metrics. With one of your own, the page shows your metrics too. @default a new one */
   readonly registry?: Registry;
-  /** Whether metrics of the process are there too: memory, CPU, event loop lag, garbage collection. @default true, unless `registry` is given */
+  /** Whether the page has metrics of the process: memory, CPU, event loop lag, garbage collection. @default true, unless `registry` is given */
   readonly processMetrics?: boolean;
 }

@@ -23,7 +23,7 @@ const BATCH_EVENTS = [1, 2, 5, 10, 25, 50, 100, 250, 1000];
 
 const seconds = (ms: number): number => ms / 1000;
 
-/** Counts and times what a gateway does, from what it tells on the channels, with labels whose values are few. */
+/** Counts and times the operations of a gateway, from its diagnostics channels, with labels of few values. */
 export class Recorder {
   readonly #context: PluginContext;
   readonly #undo: (() => void)[] = [];

@@ -4,7 +4,7 @@ import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { beginError, saidOf, sendJson } from '../conversation/answering.js';
 import type { FieldProblem } from '../conversation/errors.js';
 
-/** The error object of the vendor's API: all four fields are always there. */
+/** The error object of the vendor's API. All four fields are always present. */
 export interface ChatErrorBody {
   readonly error: {
     readonly message: string;
@@ -14,7 +14,7 @@ export interface ChatErrorBody {
   };
 }
 
-/** Codes that clients of the vendor's API map, where they are not just ours in lower case. */
+/** Codes that clients of the vendor's API know, if they are not ours in lower case. */
 const VENDOR_CODES: Readonly<Record<string, string | null>> = {
   UNAUTHENTICATED: 'invalid_api_key',
   APP_NOT_FOUND: 'model_not_found',
@@ -43,12 +43,12 @@ function typeOf(status: number): string {
   return status >= 400 && status < 500 ? 'invalid_request_error' : 'server_error';
 }
 
-/** Has clients send a failed request only once: it has begun to change something, and this protocol has no key to tell a retry by. */
+/** Forbids clients to repeat a failed request: it has begun to change something, and this protocol has no key to recognize a retry. */
 export function forbidRetry(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('x-should-retry', 'false');
 }
 
-/** Answers with an error in the vendor's shape. Nothing can be said once the response has begun. */
+/** Answers with an error in the vendor's shape. A response that has begun is cut. */
 export function sendChatError(error: GatewayError, response: ServerResponse): void {
   const { status } = error;
   const retryAfterMs = response.hasHeader('x-should-retry')
@@ -58,7 +58,7 @@ export function sendChatError(error: GatewayError, response: ServerResponse): vo
   if (told !== null) sendJson(response, toChatError(error), told);
 }
 
-/** Makes the error of a route that there is not: clients of the vendor's API read no other form. */
+/** The error of an unknown route. Clients of the vendor's API read no other form. */
 export function notServed({ request, path }: Pick<PluginRequest, 'request' | 'path'>): GatewayError {
   return new GatewayError({
     code: 'ROUTE_NOT_FOUND',

@@ -3,7 +3,7 @@ import type { Identity } from '../../auth/types.js';
 import { fieldError } from '../conversation/errors.js';
 import type { PluginContext } from '../plugin.js';
 
-/** A model as the vendor's API lists it. */
+/** A model in the vendor's list. */
 export interface ModelObject {
   readonly id: string;
   readonly object: 'model';
@@ -14,13 +14,13 @@ export interface ModelObject {
 
 type ModelsContext = Pick<PluginContext, 'apps' | 'appsOf'>;
 
-/** The apps of a gateway as models: by the names of a mapping, and by their own. */
+/** The apps of a gateway as models, by the names of a mapping and by their own. */
 export class Models {
   readonly #apps = new Map<string, string>();
   readonly #context: ModelsContext;
   readonly #created = Math.floor(Date.now() / 1000);
 
-  /** @throws GatewayError `INVALID_REQUEST` when the mapping names an app that there is not */
+  /** @throws GatewayError `INVALID_REQUEST` when the mapping names an unknown app */
   constructor(context: ModelsContext, mapping: Readonly<Record<string, string>> = {}) {
     this.#context = context;
     const apps = context.apps().map(({ name }) => name);

@@ -18,7 +18,7 @@ function problemOf(issue: core.$ZodIssue, body: unknown): GatewayError {
   return fieldError(problem.path, problem.message, problem.code);
 }
 
-/** Of the branches of a union, the one that came furthest says best what is wrong. */
+/** The issue of a union's branch that matched furthest, which explains the problem best. */
 function deepest(issue: core.$ZodIssue): core.$ZodIssue {
   if (issue.code !== 'invalid_union') return issue;
   const [best] = issue.errors

@@ -5,21 +5,21 @@ import { fieldError } from '../conversation/errors.js';
 /** The header that keeps a conversation in a session. */
 export const SESSION_HEADER = 'x-session-id';
 
-/** What begins with `~` is a session that somebody shares. */
+/** A name with `~` is a session that somebody shares. */
 const NAME = /^~?[A-Za-z0-9_.:@+-]{1,128}$/;
 
-/** Where a conversation is held. */
+/** The session of a conversation. */
 export interface SessionPlace {
-  /** As the caller names it. */
+  /** The caller's name for it. */
   readonly shown: string;
   /** The session's key, app included. */
   readonly key: string;
-  /** Whether the caller has not named it, so that it goes with the answer. */
+  /** Whether the caller has not named it, so that it ends with the answer. */
   readonly ephemeral: boolean;
 }
 
 /**
- * The session that a request means: a name among the sessions of the model's app, with or without the app before it.
+ * The session of a request: a name among the sessions of the model's app, with or without the app before it.
  *
  * @param apps Names of all apps
  * @throws GatewayError `INVALID_REQUEST` for a malformed name, or one of another app's session

@@ -4,10 +4,10 @@ import { gzipSync } from 'node:zlib';
 import { GatewayError } from '../../../shared/errors.js';
 import { packageFile } from '../../runtime/package-files.js';
 
-/** The folder of the page's files whose names change with what is in them. */
+/** The folder of the page's files whose names change with their content. */
 export const ASSETS = '_playground';
 
-/** What the page asks, beside itself, to have the server's process ended. */
+/** The path beside the page that ends the server's process. */
 export const KILL = '_kill';
 
 /** A file of the page, as it is served. */
@@ -15,18 +15,18 @@ export interface PageFile {
   readonly type: string;
   readonly bytes: Buffer;
   readonly gzip: Buffer;
-  /** Whether its name changes with what is in it. */
+  /** Whether its name changes with its content. */
   readonly hashed: boolean;
 }
 
-/** What the page is told by the plugin. */
+/** The plugin's settings for the page. */
 export interface PageSettings {
   readonly readOnly: boolean;
-  /** Whether it may have the server's process ended. */
+  /** Whether the page may end the server's process. */
   readonly canKill: boolean;
   /** Prefix of some of the gateway's routes. */
   readonly extraRoutes: string;
-  /** Folders that the page is below the gateway's mount. */
+  /** The number of folders between the gateway's mount and the page. */
   readonly depth: number;
 }
 
@@ -36,7 +36,7 @@ const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
 };
 
-/** Reads the built page. @throws GatewayError `ROUTE_NOT_FOUND` where it was not built */
+/** Reads the built page. @throws GatewayError `ROUTE_NOT_FOUND` if it was not built */
 export function readPage(): ReadonlyMap<string, PageFile> {
   const folder = packageFile('dist/playground');
   if (!existsSync(join(folder, ASSETS))) {

@@ -8,19 +8,19 @@ import { ASSETS, KILL, type PageFile, readPage, withSettings } from './page-file
 
 /** Options of `playgroundPlugin`. */
 export interface PlaygroundOptions {
-  /** Where the page is, below the gateway's mount; '/' is the mount itself. @default '/playground' */
+  /** The path of the page below the gateway's mount; '/' is the mount itself. @default '/playground' */
   readonly path?: string;
-  /** Leaves out of the page whatever sends, answers or calls. What a caller may do is the gateway's to say, with and without it. @default false */
+  /** Hides all controls of the page that send, answer or call. The gateway's own authorization applies either way. @default false */
   readonly readOnly?: boolean;
   /**
-   * Adds a button that ends the server's process as a crash would: called for who pressed it, with the gateway's own authentication. It
-   * throws where that user may not. Only for hosts that are started again by themselves; never for production.
+   * Adds a button that ends the server's process like a crash. It is called with the authenticated user who pressed it, and must throw if
+   * that user may not. Only for hosts that restart by themselves; never for production.
    * @default none
    */
   readonly kill?: (user: UserContext) => MaybePromise<void>;
 }
 
-/** Nothing but the page's own files, no inline script or style, no eval, no other host, and in no other page. */
+/** Allows only the page's own files: no inline script or style, no eval, no other host, no framing. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -33,11 +33,11 @@ const POLICY = [
 ].join('; ');
 
 /**
- * Serves a page to try the gateway with: chat, sessions, the events of each, cuts of the network, methods. The page holds no data and
- * needs no credentials; what it asks of the gateway needs those of any other client. Its token may come in the fragment of its URL,
- * `#token=…`, which browsers send nowhere.
+ * Serves a page to try the gateway with: chat, sessions, the events of each, cuts of the network, methods. The page holds no data and needs
+ * no credentials; its requests need those of any client. Its token may come in the fragment of its URL, `#token=…`, which browsers send
+ * nowhere.
  *
- * @throws GatewayError `INVALID_REQUEST` for an option that is wrong; from `gateway.use` where `extraRoutes` is false
+ * @throws GatewayError `INVALID_REQUEST` for an invalid option; from `gateway.use` if `extraRoutes` is false
  *
  * @example
  * ```ts
@@ -61,7 +61,7 @@ export function playgroundPlugin(options: PlaygroundOptions = {}): GatewayPlugin
       extraRoutes,
       depth: below.split('/').length - 1,
     });
-    // The page finds its files and the gateway from where it is, whatever a proxy has put before: so it has to be a folder.
+    // The page finds its files and the gateway relative to its own URL, so its URL must end with a slash, whatever the prefix of a proxy.
     if (asked === below && below !== '')
       return redirect(response, `./${below.slice(below.lastIndexOf('/') + 1)}/`);
     const mount = mountOf(request);
@@ -90,14 +90,14 @@ export function playgroundPlugin(options: PlaygroundOptions = {}): GatewayPlugin
   };
 }
 
-/** The last part of the mount where the browser asked for it without a slash; hosts that strip it leave the whole in `originalUrl`. */
+/** The last part of the mount, if the browser asked for it without a slash. Hosts that strip the mount leave it in `originalUrl`. */
 function mountOf(request: PluginRequest['request']): string | undefined {
   const { originalUrl, url = '/' } = request as PluginRequest['request'] & { originalUrl?: string };
   const asked = new URL(originalUrl ?? url, 'http://mount').pathname;
   return asked.endsWith('/') ? undefined : `./${asked.slice(asked.lastIndexOf('/') + 1)}/`;
 }
 
-/** Relative, as nobody here knows the whole path; browsers keep the fragment. */
+/** A relative location, since the gateway does not know the whole path. Browsers keep the fragment. */
 function redirect(response: ServerResponse, location: string): void {
   response.writeHead(308, { Location: location, 'Cache-Control': 'no-cache' }).end();
 }

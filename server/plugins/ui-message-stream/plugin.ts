@@ -8,11 +8,11 @@ import { STREAM_HEADERS } from './telling.js';
 
 /** Options of `uiMessageStreamPlugin`. */
 export interface UiMessageStreamOptions extends UiStreamOptions, Partial<ConversationOptions> {
-  /** What the interfaces post to, below the gateway's mount. @default '/api/chat' */
+  /** The path that the interfaces post to, below the gateway's mount. @default '/api/chat' */
   readonly path?: string;
-  /** The app of chats whose id names none. @default the gateway's default app */
+  /** The app of chats whose id names no app. @default the gateway's default app */
   readonly app?: string;
-  /** How long after its end an answer is told again to who resumes, in milliseconds. @default a minute */
+  /** Milliseconds after its end for which an answer is told again to a client that resumes. @default a minute */
   readonly resumeFinishedMs?: number;
 }
 
@@ -26,9 +26,10 @@ const ROUTE = {
 } satisfies RouteOptions;
 
 /**
- * Serves the gateway's sessions to interfaces of the AI SDK as they are: `useChat` with its own `DefaultChatTransport`, and what is built on it.
+ * Serves the gateway's sessions to unmodified interfaces of the AI SDK: `useChat` with its own `DefaultChatTransport`, and tools built on
+ * it.
  *
- * @throws GatewayError `INVALID_REQUEST` for an option that is wrong; from `gateway.use` for an app that there is not
+ * @throws GatewayError `INVALID_REQUEST` for an invalid option; from `gateway.use` for an unknown app
  *
  * @example
  * ```ts

@@ -7,7 +7,7 @@ import type { Telling } from '../conversation/telling.js';
 import type { PluginSession } from '../plugin.js';
 import type { UiRequest } from './request.js';
 
-/** What a request comes to: a part of a run, or a continuation that has to wait for the answers to `missing` calls. */
+/** The outcome of a request: a part of a run, or a continuation that must wait for the answers to `missing` calls. */
 export interface Posted {
   readonly telling: Telling;
   readonly missing?: readonly string[];
@@ -18,7 +18,7 @@ export class Posting {
   readonly #request: UiRequest;
   readonly #conversation: Conversation;
 
-  /** @param key The caller's own idempotency key, which goes before those that are made of ids. */
+  /** @param key The caller's own idempotency key. It takes precedence over keys made of ids. */
   constructor(
     session: PluginSession,
     request: UiRequest,
@@ -29,7 +29,7 @@ export class Posting {
     this.#conversation = new Conversation(session, options, { key, clientTools, metadata });
   }
 
-  /** Does what the last message means. @throws GatewayError */
+  /** Performs the request that the last message expresses. @throws GatewayError */
   async post(): Promise<Posted> {
     const { message, messageId } = this.#request;
     const state = await this.#conversation.state(message.id);
@@ -47,14 +47,14 @@ export class Posting {
     return conversation.send(await conversation.seeded(state, { messages: before, format: 'ui' }), said);
   }
 
-  /** The answers to questions of the run that wrote a message. */
+  /** Answers questions of the run that wrote a message. */
   async #continue(state: SessionState | null): Promise<Posted> {
     const { id, answers } = this.#request.message;
     const { run, messages = [] } = state ?? {};
     const writer = run?.message.id === id ? run : messages.find((message) => message.id === id);
     if (writer?.runId === undefined) throw new GatewayError({ code: 'MESSAGE_NOT_FOUND' });
     const { index, missing, ...place } = await this.#conversation.answer(state, writer.runId, answers);
-    // The page would have some parts of the run twice, because they cannot be told apart.
+    // The page would get parts of the run twice, since they cannot be told apart.
     if (index === null) throw new GatewayError({ code: 'CURSOR_GONE' });
     const telling = { ...place, told: index };
     return missing.length > 0 ? { telling, missing: missing.map(({ callId }) => callId) } : { telling };

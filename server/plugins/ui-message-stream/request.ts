@@ -24,33 +24,33 @@ const toolsSchema = z.record(
   }),
 );
 
-/** The message that a request is about. */
+/** The message of a request. */
 export interface UiRequestMessage {
   readonly id: string;
   readonly role: 'user' | 'assistant';
   readonly content: readonly ContentBlock[];
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** As its client has them. */
+  /** The parts of its client's version. */
   readonly parts: readonly UiPart[];
-  /** What its client answered in it, by call. */
+  /** The answers that its client put into it, by call. */
   readonly answers: ReadonlyMap<string, CallAnswer>;
 }
 
-/** What an interface asks for. */
+/** A request of an interface. */
 export interface UiRequest {
   readonly chatId: string;
-  /** What it has before the message, as it sent it. */
+  /** The client's messages before it, as they were sent. */
   readonly before: readonly unknown[];
   readonly message: UiRequestMessage;
   readonly regenerates: boolean;
-  /** The message that it names: one to be edited, or the answer to be given again. */
+  /** The id in the request: of a message to edit, or of the answer to give again. */
   readonly messageId: string | undefined;
   readonly clientTools: readonly ClientTool[];
-  /** Its own fields. */
+  /** The request's own further fields. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Reads what an interface posted. @throws GatewayError `INVALID_REQUEST`, or `INVALID_PARAMS` naming a part */
+/** Reads a request of an interface. @throws GatewayError `INVALID_REQUEST`, or `INVALID_PARAMS` naming a part */
 export function readUiRequest(body: unknown): UiRequest {
   const given = read(bodySchema, body);
   const { id, messages = [], message: last = messages.at(-1), trigger, messageId, ...own } = given;
@@ -67,7 +67,7 @@ export function readUiRequest(body: unknown): UiRequest {
   };
 }
 
-/** Interfaces that bring tools along do so by their names. */
+/** The tools that an interface brings along, by their names. */
 function toolsIn(own: Readonly<Record<string, unknown>>): {
   readonly clientTools: readonly ClientTool[];
   readonly rest: Readonly<Record<string, unknown>>;

@@ -17,7 +17,7 @@ import { Posting } from './posting.js';
 import { readUiRequest } from './request.js';
 import { tellEnd, tellNothing, tellRun } from './telling.js';
 
-/** What the routes work with. */
+/** The parts that the routes use. */
 export interface UiRoutesOptions {
   readonly path: string;
   readonly app: string | undefined;
@@ -26,7 +26,7 @@ export interface UiRoutesOptions {
   readonly stream: UiStreamOptions;
 }
 
-/** The routes of an interface: what it posts, and what it finds below the ids of chats and segments. */
+/** The routes of an interface: its posts, and streams below the ids of chats and segments. */
 export class UiRoutes {
   readonly #context: PluginContext;
   readonly #options: UiRoutesOptions;
@@ -114,7 +114,7 @@ export class UiRoutes {
     await tellRun(response, session, telling, this.#telling);
   }
 
-  /** The answer that is being given, or is about to be, or has just been. @param ever Whether it may have ended long ago */
+  /** The answer in progress, or about to begin, or that has just ended. @param ever Whether it may have ended long ago */
   async #current(session: PluginSession, ever: boolean): Promise<Pick<Telling, 'runId' | 'told'> | null> {
     const state = await stateOf(session);
     if (!state) return null;

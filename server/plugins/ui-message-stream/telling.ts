@@ -6,12 +6,12 @@ import { UiMessageStream } from '../../../shared/ui-stream/stream.js';
 import { segmentDialect, type Telling, tell, tellAll } from '../conversation/telling.js';
 import type { PluginSession } from '../plugin.js';
 
-/** What response headers a page of another origin has to read. */
+/** Response headers that a page of another origin must read. */
 export const STREAM_HEADERS = ['x-vercel-ai-ui-message-stream', 'x-workflow-run-id', 'x-resumable-stream-id'];
 
 const DONE = 'data: [DONE]\n\n';
 
-/** Writes one chunk. Compact: there are readers that look for the bytes of a type. */
+/** Writes one chunk, without spaces: some readers search for the bytes of a type. */
 function frame(chunk: UiChunk): string {
   return `data: ${JSON.stringify(chunk)}\n\n`;
 }
@@ -27,7 +27,7 @@ export async function tellRun(
   const stream = () => new UiMessageStream(telling.runId, telling.told, options);
   await tell({ response }, session, segmentDialect(telling, { stream, frame }), {
     from: telling.cursor,
-    // There is no such segment: who counts chunks has to find an end.
+    // There is no such segment. A client that counts chunks must still find an end.
     last: ({ made }) => (made === 0 ? `${frame({ type: 'finish', finishReason: 'other' })}${DONE}` : DONE),
     report,
   });
@@ -44,7 +44,7 @@ export function tellNothing(
   endWith(response, chunks);
 }
 
-/** Answers who counts chunks that there are none. */
+/** Tells a client that counts chunks that there are none. */
 export function tellEnd(response: ServerResponse): void {
   response.setHeader('x-vercel-ai-ui-message-stream', 'v1');
   endWith(response, [{ type: 'finish', finishReason: 'other' }]);

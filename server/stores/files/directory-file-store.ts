@@ -18,15 +18,15 @@ import { durableFile, syncDirectory, syncFile, unlessMissing } from './durable-f
 import type { ByteRange, FileRecord, FileStore, FileSweep, FileUsage, FileUse } from './file-store.js';
 import { placeOf } from './file-store.js';
 
-/** Where a directory of files is. */
+/** The place of a directory of files. */
 export interface DirectoryFilesOptions {
   /** The directory; it is made with the first file. Gateways may share it. */
   readonly path: string;
 }
 
-/** Bytes that are read at once. */
+/** The number of bytes of one read. */
 const READ_BYTES = 128 * 1024;
-/** How often the folder of a scope may go just when a file comes. */
+/** The number of attempts if the scope's folder is dropped just when a file arrives. */
 const TRIES = 10;
 const FILE_ID = /^[A-Za-z0-9_-]{1,128}$/;
 
@@ -34,17 +34,17 @@ const FILE_ID = /^[A-Za-z0-9_-]{1,128}$/;
  * Keeps files in a directory:
  *
  *     <scope>/<file id>/bytes, record.json, uses/<place>.json
- *     .tmp/<random>/                what is being written
- *     .tmp/<scope>.<random>/        what is being dropped
+ *     .tmp/<random>/                a file that is being written
+ *     .tmp/<scope>.<random>/        a file that is being dropped
  *
- * A file becomes visible by one rename, after its bytes and its record are on the disk, and goes by one. When `record.json` was last
- * modified is when the file was last uploaded. Scopes and places, which are any text, are hashed.
+ * A file becomes visible by one rename, once its bytes and its record are on the disk, and disappears by one. The modification time of
+ * `record.json` is the time of the last upload. Scopes and places, which are any text, are hashed.
  */
 export class DirectoryFiles implements FileStore {
   readonly #path: string;
-  /** What scopes take up, as far as this process knows; asked anew after each sweep. */
+  /** The usage of scopes, as far as this process knows; counted anew after each sweep. */
   readonly #usage = new Map<string, { files: number; bytes: number }>();
-  /** How often a file came or went. */
+  /** The number of files that were added or dropped. */
   #changes = 0;
 
   constructor({ path }: DirectoryFilesOptions) {
@@ -66,12 +66,12 @@ export class DirectoryFiles implements FileStore {
     }
   }
 
-  /** Makes a file visible that is written, unless it is there. */
+  /** Makes a written file visible, unless it exists. */
   async #place(temporary: string, record: FileRecord): Promise<FileRecord> {
     const { scope, fileId } = record;
     const place = this.#folderOf(scope, fileId);
     const parent = dirname(place);
-    // Once more where another process drops it, or its folder, in between.
+    // Tries again if another process drops the file, or its folder, in between.
     for (let tries = 0; ; tries++) {
       await mkdir(parent, { recursive: true, mode: 0o700 });
       try {
@@ -101,7 +101,7 @@ export class DirectoryFiles implements FileStore {
     if (!FILE_ID.test(fileId)) return null;
     const text = await unlessMissing(readFile(join(this.#folderOf(scope, fileId), 'record.json'), 'utf8'));
     const record = text === null ? null : (JSON.parse(text) as FileRecord);
-    // A file system may take one spelling for another.
+    // A file system may treat two spellings as the same.
     return record?.fileId === fileId ? record : null;
   }
 
@@ -129,7 +129,7 @@ export class DirectoryFiles implements FileStore {
     const begin = `${hashOf(scope)}.`;
     for (const name of await namesIn(out))
       if (name.startsWith(begin)) await rm(join(out, name), { recursive: true, force: true });
-    // Where nothing is left of it, not even that there was something.
+    // Removes the folder of an empty scope too, so that nothing tells that it existed.
     await rmdir(this.#scopeFolder(scope)).catch((error: NodeJS.ErrnoException) => {
       if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(error.code ?? '')) throw error;
     });
@@ -147,7 +147,7 @@ export class DirectoryFiles implements FileStore {
       usage.files += 1;
       usage.bytes += size.size;
     }
-    // What came or went meanwhile may have been missed.
+    // Files that were added or dropped meanwhile may have been missed.
     if (changes === this.#changes) this.#usage.set(scope, usage);
     return usage;
   }
@@ -162,7 +162,7 @@ export class DirectoryFiles implements FileStore {
       const placed = await unlessMissing(
         rename(temporary, join(directory, fileOf(use))).then(() => syncDirectory(directory)),
       );
-      // Where it was dropped in between, it is gone.
+      // The file may have been dropped in between.
       return placed !== null && (await this.stat(scope, fileId)) !== null;
     } finally {
       await rm(temporary, { force: true });
@@ -208,14 +208,14 @@ export class DirectoryFiles implements FileStore {
     if (await isUnused(place)) await this.#drop(place, isUnused);
   }
 
-  /** Takes a file out of sight, and drops it, unless somebody has come for it in that moment. */
+  /** Hides a file and drops it, unless somebody has begun to use it in that moment. */
   async #drop(place: string, may: ((at: string) => Promise<boolean>) | null): Promise<void> {
-    // Its name says whose it was: who wants that gone has to find it, where this is cut off.
+    // The name contains the scope, so that an erasure of the scope finds it if this is cut off.
     const out = this.#temporary(`${basename(dirname(place))}.`);
     await mkdir(dirname(out), { recursive: true, mode: 0o700 });
     if ((await unlessMissing(rename(place, out).then(() => true))) === null) return;
     if (may && !(await may(out))) {
-      // Another upload may have taken its place; then that is the file.
+      // If another upload has taken its place, that one is the file.
       await unlessMissing(rename(out, place)).catch((error: unknown) => {
         if (!isTaken(error)) throw error;
       });
@@ -223,7 +223,7 @@ export class DirectoryFiles implements FileStore {
     await rm(out, { recursive: true, force: true });
   }
 
-  /** Copies all files there are, each as a whole, into another directory that there is not. One that is dropped meanwhile is left out. */
+  /** Copies all files, each as a whole, into another directory, which must not exist. A file that is dropped meanwhile is left out. */
   async copyTo(path: string): Promise<void> {
     for (const folder of await namesIn(this.#path)) {
       if (folder === '.tmp') continue;

@@ -16,7 +16,7 @@ async function writeWhole(handle: Awaited<ReturnType<typeof open>>, chunk: Uint8
   for (let at = 0; at < chunk.byteLength; ) at += (await handle.write(chunk, at)).bytesWritten;
 }
 
-/** Waits until a file that was written is on the disk. */
+/** Waits until a written file is on the disk. */
 export async function syncFile(path: string): Promise<void> {
   const handle = await open(path, 'r+');
   try {
@@ -26,7 +26,7 @@ export async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** Waits until the names in a directory are on the disk. Where directories cannot be opened (Windows) there is nothing to wait for. */
+/** Waits until the names in a directory are on the disk. Windows cannot open directories and needs no wait. */
 export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(path, 'r');
@@ -37,7 +37,7 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** What a file operation resolves with; null where the file is not there. */
+/** The result of a file operation; null if the file is missing. */
 export async function unlessMissing<T>(operation: Promise<T>): Promise<T | null> {
   try {
     return await operation;

@@ -1,33 +1,33 @@
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { SessionRef } from '../store.js';
 
-/** A file that is kept. */
+/** The record of a stored file. */
 export interface FileRecord {
   readonly fileId: string;
-  /** Whose it is: files are found within their scope alone. */
+  /** The owner's scope. Files are found only within their scope. */
   readonly scope: string;
-  /** The user who uploaded it, as a key of the gateway's. */
+  /** The user who uploaded it, as a key that the gateway made. */
   readonly by: string;
   readonly name?: string;
-  /** What its bytes say that it is. */
+  /** The media type, found from the bytes. */
   readonly mediaType: string;
   /** In bytes. */
   readonly size: number;
-  /** Of the bytes, hex. */
+  /** SHA-256 of the bytes, hex. */
   readonly sha256: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
 
-/** Where a file is named. */
+/** A place that names a file. */
 export interface FileUse {
   readonly app: string;
   readonly name: string;
   /** The log that holds the message; absent while the message is on its way to a log. */
   readonly epoch?: string;
-  /** Names a use without an epoch: the run that the message begins. */
+  /** The run that the message begins; it identifies a use without an epoch. */
   readonly runId?: string;
-  /** When it began; milliseconds since the epoch. */
+  /** The time when the use began; milliseconds since the epoch. */
   readonly at: number;
 }
 
@@ -37,54 +37,54 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** What a scope's files take up. */
+/** The size of a scope's files. */
 export interface FileUsage {
   readonly files: number;
   readonly bytes: number;
 }
 
-/** What a sweep goes by. */
+/** The rules of a sweep. */
 export interface FileSweep {
-  /** Files that nobody uses and that were last uploaded before this time are dropped, and what cut writes have left since. */
+  /** Drops unused files that were last uploaded before this time, and older remains of interrupted writes. */
   readonly before: number;
-  /** Whether the session, or the log of it, that names a file is gone. */
+  /** Whether the session that names a file, or that log of it, is gone. */
   isOver(ref: SessionRef, use: FileUse): MaybePromise<boolean>;
 }
 
 /**
- * Where files are kept. A file is there as a whole or not at all, and what was acknowledged survives what the store's own promise
- * names: memory nothing, a directory the loss of power. One contract suite (test/contract/files) describes each member.
+ * A store of files. A file is there as a whole or not at all. Acknowledged data survives as the implementation promises: in memory nothing
+ * survives, a directory survives a loss of power. One contract suite (test/contract/files) describes each member.
  */
 export interface FileStore {
   /**
-   * Keeps what comes, once all of it has come. A file that is there already under the same id is kept as it is, and counts as uploaded
-   * now. When the bytes or `describe` fail, nothing is kept.
+   * Keeps the bytes once all of them have come. If a file with the same id exists, it stays as it is and counts as uploaded now. If the
+   * bytes or `describe` fail, nothing is kept.
    *
    * @param describe Called after the last byte.
-   * @throws GatewayError `QUOTA_EXCEEDED` when there is no room left
+   * @throws GatewayError `QUOTA_EXCEEDED` if there is no room left
    */
   put(bytes: AsyncIterable<Uint8Array>, describe: () => MaybePromise<FileRecord>): Promise<FileRecord>;
   stat(scope: string, fileId: string): Promise<FileRecord | null>;
-  /** The bytes, or a part of them; null without such a file. What is being read is read to its end, whatever is dropped meanwhile. */
+  /** The bytes, or a part of them; null without such a file. A read goes on to its end, even if the file is dropped meanwhile. */
   read(scope: string, fileId: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>;
   /** Records of the files of a scope, in no order. */
   list(scope: string): AsyncIterable<FileRecord>;
   /** Drops a file, with its uses. */
   delete(scope: string, fileId: string): Promise<void>;
-  /** Drops what deletes that were cut off have left of files of a scope. */
+  /** Removes the remains of interrupted deletes of a scope's files. */
   clear(scope: string): Promise<void>;
   usage(scope: string): Promise<FileUsage>;
 
-  /** Remembers that a file is named somewhere, durably before it resolves; false without such a file. The same use again changes nothing. */
+  /** Remembers that a file is named somewhere, durably before it resolves. False without such a file. Repeating a use changes nothing. */
   use(scope: string, fileId: string, use: FileUse): Promise<boolean>;
-  /** Forgets a use: the one with the same place. */
+  /** Forgets the use with the same place. */
   release(scope: string, fileId: string, use: FileUse): Promise<void>;
   uses(scope: string, fileId: string): Promise<readonly FileUse[]>;
-  /** Drops what nobody needs. */
+  /** Drops files that nobody needs. */
   sweep(sweep: FileSweep): Promise<void>;
 }
 
-/** What tells uses apart. */
+/** Identifies a use. */
 export function placeOf({ app, name, epoch, runId }: FileUse): string {
   return JSON.stringify(epoch === undefined ? [app, name, null, runId] : [app, name, epoch]);
 }

@@ -3,9 +3,9 @@ import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { ByteRange, FileRecord, FileStore, FileSweep, FileUsage, FileUse } from './file-store.js';
 import { placeOf } from './file-store.js';
 
-/** What a file store in memory may hold. */
+/** Limits of a file store in memory. */
 export interface MemoryFilesOptions {
-  /** Bytes of all files together, also of those that are being uploaded. @default 256 MiB */
+  /** Bytes of all files together, those being uploaded included. @default 256 MiB */
   readonly maxBytes?: number | undefined;
 }
 
@@ -18,7 +18,7 @@ interface KeptFile {
 
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Keeps files in memory: nothing of them survives the process. */
+/** Keeps files in memory. None survives the process. */
 class MemoryFiles implements FileStore {
   readonly #maxBytes: number;
   readonly #files = new Map<string, KeptFile>();
@@ -67,7 +67,7 @@ class MemoryFiles implements FileStore {
     for (const { record } of [...this.#files.values()]) if (record.scope === scope) yield record;
   }
 
-  /** A delete is one step here. */
+  /** A delete in memory is one step, so it leaves no remains. */
   async clear(): Promise<void> {}
 
   async delete(scope: string, fileId: string): Promise<void> {
@@ -133,7 +133,7 @@ async function* partOf(chunks: readonly Uint8Array[], range?: ByteRange): AsyncG
     const from = Math.max(0, start - at);
     const to = Math.min(chunk.byteLength, end + 1 - at);
     at += chunk.byteLength;
-    // A copy: what is kept must not change with what its readers do.
+    // A copy, so that readers cannot change the stored bytes.
     if (from < to) yield chunk.slice(from, to);
   }
 }

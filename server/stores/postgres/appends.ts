@@ -20,25 +20,25 @@ import { toColumn, toNullable } from './text.js';
 
 export interface Append {
   readonly ref: LogRef;
-  /** Of the log. */
+  /** Id of the log. */
   readonly id: number;
-  /** Of the session. */
+  /** Key of the session. */
   readonly key: string;
   readonly events: readonly EventRecord[];
   readonly options: AppendOptions;
 }
 
 const APPEND = `SELECT * FROM $S.append($1, $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::int[], $7::bigint[], $8::text[], $9::text[])`;
-/** Commits on their way at once: while one waits for the disk, another one is made. */
+/** Commits in progress at once. While one waits for the disk, another is made. */
 const LANES = 2;
 
-/** Writes what is appended at about the same time, in all sessions, in one call and with one commit. */
+/** Writes the appends of about the same time, of all sessions, in one call and with one commit. */
 export class Appends {
   readonly #database: Database;
   readonly #node: string;
   readonly #batched = new Batched<Append, AppendResult>((appends) => this.#write(appends), LANES);
 
-  /** @param node Whose followers are told here. */
+  /** @param node The node whose followers are told by this process. */
   constructor(database: Database, node: string) {
     this.#database = database;
     this.#node = node;
@@ -49,7 +49,7 @@ export class Appends {
   }
 
   async #write(appends: readonly Append[]): Promise<readonly (AppendResult | Error)[]> {
-    // Everybody locks logs in this order.
+    // All gateways lock logs in this order.
     const sorted = [...appends].sort((a, b) => a.id - b.id || a.options.batch - b.options.batch);
     const results = new Map<Append, AppendResult | Error>();
     try {
@@ -58,7 +58,7 @@ export class Appends {
         results.set(append, answerOf(append, row));
       }
     } catch (error) {
-      // One of them may be what the server does not take: that is not to keep the others waiting.
+      // The server may refuse only one of them, which must not hold up the others.
       const alone = appends.length > 1 && error instanceof StoreError && error.code === 'UNAVAILABLE';
       for (const append of sorted) results.set(append, alone ? await this.#alone(append) : (error as Error));
     }
@@ -114,7 +114,7 @@ function dataOf({ events, options: { term, erase } }: Append): string | null {
   return encodeEvents(events);
 }
 
-/** What goes with the events; null for most of them. */
+/** The changes that come with the events; null for most appends. */
 function extrasOf({ ref, key, events, options }: Append): string | null {
   if (isPlain(options)) return null;
   const { term, opens, steps, ends, activity, about, records, once, close, erase } = options;
@@ -150,7 +150,7 @@ function opensOf(
   return { runId: toColumn(runId), key: toNullable(key), hash: hash ?? null, request, offset };
 }
 
-/** The last one of each number. */
+/** The last step of each number. */
 function stepsOf(steps: NonNullable<AppendOptions['steps']>) {
   const byNumber = new Map(steps.map((step) => [`${step.number} ${step.runId}`, step]));
   return [...byNumber.values()].map(({ runId, number, name, outcome }) => ({
@@ -161,7 +161,7 @@ function stepsOf(steps: NonNullable<AppendOptions['steps']>) {
   }));
 }
 
-/** Of the end of a run from the first event of its batch. */
+/** Place of a run's end, counted from the first event of its batch. */
 function offsetOf(events: readonly EventRecord[], runId: string): number {
   const numbered = events.map((event, seq) => ({ ...event, seq }));
   return placeOfEnd(numbered, runId, events.length - 1);

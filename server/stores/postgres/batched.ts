@@ -4,7 +4,7 @@ interface Item<In, Out> {
   reject(error: unknown): void;
 }
 
-/** Gathers what is asked for in one event-loop turn, or while others are on their way, and does it together. */
+/** Gathers the calls of one event-loop turn, or those made while earlier batches are on their way, and does them together. */
 export class Batched<In, Out> {
   readonly #work: (values: readonly In[]) => Promise<readonly (Out | Error)[]>;
   readonly #lanes: number;
@@ -13,8 +13,8 @@ export class Batched<In, Out> {
   #scheduled = false;
 
   /**
-   * @param work Answers each value in its place; an error there is that value's alone.
-   * @param lanes How many batches may be on their way at once.
+   * @param work Returns a result for each value, in its place. An error there concerns that value alone.
+   * @param lanes The number of batches that may be on their way at once.
    */
   constructor(work: (values: readonly In[]) => Promise<readonly (Out | Error)[]>, lanes = 1) {
     this.#work = work;

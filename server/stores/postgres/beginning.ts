@@ -6,7 +6,7 @@ import { toMessageRow } from './rows.js';
 import type { Sessions } from './sessions.js';
 import { toColumn } from './text.js';
 
-/** How a session begins, as `acquire` takes it: prepared by what the log that it copies from has now. */
+/** The beginning of a session as `acquire` takes it, prepared from the present state of the log that it copies. */
 export async function beginningOf(
   { epoch, userId, from, title, metadata, forkedFrom }: NewSession,
   { reader, sessions }: { readonly reader: Reader; readonly sessions: Sessions },
@@ -35,7 +35,7 @@ export async function beginningOf(
   });
 }
 
-/** The last of each id. */
+/** The last entry of each id. */
 export function byId<Row extends { readonly id: string }>(rows: readonly Row[]): readonly Row[] {
   return [...new Map(rows.map((row) => [row.id, row])).values()];
 }

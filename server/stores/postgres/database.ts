@@ -3,15 +3,15 @@ import { type Client, type Driver, loadDriver, type Pool, parsersOf, type Row } 
 import { goesOn, isRefusal, storeFailed, unavailable, unknown } from './faults.js';
 import type { PostgresSettings } from './options.js';
 
-/** How long a server is waited for before it passes for gone, in milliseconds. */
+/** The silence of a server, in milliseconds, after which it counts as gone. */
 const ANSWER_MS = 15_000;
 const CONNECT_MS = 5000;
-/** Connections for what holds and writes logs, and for what gateways say to each other: none of it takes long, or waits for a reader. */
+/** Connections for holding and writing logs, and for messages between gateways. None of these calls takes long, or waits for a reader. */
 const WRITERS = 3;
-/** Of calls that take the time they take. */
+/** Timeout of calls that may take any time. */
 const FOR_EVER = 2 ** 31 - 1;
 
-/** The connections to a database. Each call may use another one. */
+/** The connections to a database. Each call may use a different one. */
 export class Database {
   /** The schema's name, quoted. */
   readonly schema: string;
@@ -40,7 +40,7 @@ export class Database {
         ...pool,
         ...(max !== undefined && { max }),
       })
-        // A connection that ends says so to whoever uses it, too; the next call takes another one.
+        // A connection that ends also fails the call that uses it. The next call takes another connection.
         .on('error', () => {})
         .on('connect', (client) => client.on('error', () => {}))
     );
@@ -60,7 +60,7 @@ export class Database {
     };
   }
 
-  /** A connection of its own, for notifications. */
+  /** A separate connection, for notifications. */
   listener(): Client {
     const { max: _, ...given } = this.#options.pool ?? {};
     const client = new this.#driver.Client({
@@ -71,12 +71,12 @@ export class Database {
     return client;
   }
 
-  /** A name as it is written in a statement. */
+  /** A name, quoted for a statement. */
   quoted(name: string): string {
     return this.#driver.escapeIdentifier(name);
   }
 
-  /** Runs a statement; `$S` in it stands for the schema. @throws whatever the server said, or the connection */
+  /** Runs a statement; `$S` in it stands for the schema. @throws the error of the server or of the connection */
   async rows(text: string, values: readonly unknown[] = [], patient = false): Promise<Row[]> {
     const query = patient ? patiently(this.sql(text), values) : { text: this.sql(text), values: [...values] };
     const client = await this.#pool.connect();
@@ -87,12 +87,12 @@ export class Database {
       failed = error as Error;
       throw error;
     } finally {
-      // One that failed may be half of one, or be led to a server that is not the primary any more.
+      // A failed connection may be half-open, or lead to a server that is no longer the primary.
       client.release(failed);
     }
   }
 
-  /** The rows of a statement that only looks. @throws StoreError `UNAVAILABLE` */
+  /** The rows of a statement that only reads. @throws StoreError `UNAVAILABLE` */
   async ask(text: string, ...values: unknown[]): Promise<Row[]> {
     try {
       return await this.rows(text, values);
@@ -105,22 +105,22 @@ export class Database {
     return (await this.ask(text, ...values))[0] ?? null;
   }
 
-  /** Calls a function of the schema that changes something, and answers one value. @throws StoreError as `change` */
+  /** Calls a function of the schema that changes data, and returns one value. @throws StoreError as `change` */
   call<T>(name: string, ...values: unknown[]): Promise<T> {
     return callOn(this.#pool, this.schema, name, values);
   }
 
-  /** The rows of a statement that changes something. @throws StoreError `UNAVAILABLE` where surely nothing was changed, else `UNKNOWN` */
+  /** The rows of a statement that changes data. @throws StoreError `UNAVAILABLE` if surely nothing was changed, else `UNKNOWN` */
   change(text: string, ...values: unknown[]): Promise<Row[]> {
     return changeOn(this.#pool, this.sql(text), values);
   }
 
-  /** The same as `change`, for what holds a log or writes it, and for what gateways say to each other: it does not wait for those who read. */
+  /** The same as `change`, for holding and writing logs and for messages between gateways. It does not wait for readers. */
   write(text: string, ...values: unknown[]): Promise<Row[]> {
     return changeOn(this.#writes, this.sql(text), values);
   }
 
-  /** The same as `call`, for what keeps this gateway alive to others: it waits for nobody. */
+  /** The same as `call`, for renewing this gateway's lease. It waits for no other call. */
   live<T>(name: string, ...values: unknown[]): Promise<T> {
     return callOn(this.#lease, this.schema, name, values);
   }
@@ -129,7 +129,7 @@ export class Database {
     return inSchema(text, this.schema);
   }
 
-  /** Runs something on one connection, in a transaction. */
+  /** Runs work on one connection, in a transaction. */
   async transaction<T>(work: (run: (text: string, values?: unknown[]) => Promise<Row[]>) => Promise<T>) {
     const client = await this.#pool.connect();
     let failed: Error | undefined;
@@ -206,7 +206,7 @@ async function changeOn(pool: Pool, text: string, values: unknown[]): Promise<Ro
   }
 }
 
-/** Whether a connection answers still. A server that ends says so with codes that it has for refusals, too. */
+/** Whether a connection still works. A server that shuts down uses codes that it also uses for refusals. */
 async function isAlive(client: { query(text: string): Promise<unknown> }): Promise<boolean> {
   try {
     await client.query('SELECT 1');
@@ -216,7 +216,7 @@ async function isAlive(client: { query(text: string): Promise<unknown> }): Promi
   }
 }
 
-/** A statement that is waited for as long as it takes: `pg` knows this option of a query, its types do not. */
+/** A statement without a time limit. `pg` has this option for a query, but its types lack it. */
 function patiently(text: string, values: readonly unknown[]): { text: string; values: unknown[] } {
   return Object.assign({ text, values: [...values] }, { query_timeout: FOR_EVER });
 }

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../shared/errors.js';
 export type Driver = typeof pg;
 export type Pool = pg.Pool;
 export type Client = pg.Client;
-/** A row, its numbers as JavaScript has them. */
+/** A row, with numbers as JavaScript numbers. */
 export type Row = Readonly<Record<string, any>>;
 
 const BIGINT = 20;
@@ -27,7 +27,7 @@ export async function loadDriver(): Promise<Driver> {
   }
 }
 
-/** Has columns read as they are, and large integers as numbers: places, terms and times are all below 2^53. */
+/** Reads columns as text, and large integers as numbers: places, terms and times are all below 2^53. */
 export function parsersOf({ types }: Driver): pg.CustomTypesConfig {
   const getTypeParser = ((oid: number, format?: 'text' | 'binary') =>
     oid === BIGINT ? Number : types.getTypeParser(oid, format as 'text')) as typeof types.getTypeParser;

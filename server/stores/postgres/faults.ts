@@ -1,7 +1,7 @@
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import { StoreError } from '../store.js';
 
-/** Why a database could not be opened; in the error's `details.reason`. */
+/** Reason why a database could not be opened; `details.reason` of the error. */
 export type OpenFailure =
   | 'driver'
   | 'options'
@@ -28,10 +28,10 @@ interface ServerError {
   readonly message: string;
 }
 
-/** Invalid authorization and missing privileges, of which waiting mends nothing. */
+/** Invalid authorization and missing privileges, which waiting does not mend. */
 const DENIED = /^(28...|3D000|42501|3F000)$/;
 
-/** What to tell of a database that could not be opened. */
+/** The error to report about a database that could not be opened. */
 export function openFailure(error: unknown): unknown {
   if (isGatewayError(error)) return error;
   const { code = '', message } = error as ServerError;
@@ -39,25 +39,25 @@ export function openFailure(error: unknown): unknown {
   return storeFailed('unreachable', `cannot be used now: ${message || code}`, error);
 }
 
-/** What a server says that ends, or a pooler of one that has: connections, shutdowns, its own system and its own faults. */
+/** Codes of a server that ends, or of its pooler: connections, shutdowns, system errors and internal errors. */
 const ENDS = /^(08...|25P03|57P..|58...|XX...)$/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** Whether the server says by its SQLSTATE that it has done nothing. */
+/** Whether the server's SQLSTATE means that it has done nothing. */
 export function isRefusal(error: unknown): boolean {
   const { code = '' } = error as ServerError;
   return SQLSTATE.test(code) && !ENDS.test(code);
 }
 
-/** Whether it says, in English, that its connection goes on. Other languages have other words for that, and for its end. */
+/** Whether the server says, in English, that the connection goes on. Other languages use other words for both cases. */
 export const goesOn = (error: unknown): boolean => (error as ServerError).severity === 'ERROR';
 
-/** A call whose answer was lost: what it was to do may be done. */
+/** The error of a call whose reply was lost: its work may be done. */
 export function unknown(error: unknown): StoreError {
   return new StoreError('UNKNOWN', 'PostgreSQL did not say what became of this', { cause: error });
 }
 
-/** A call that was not made, or of which that does not matter because it can be made again. */
+/** The error of a call that was not made, or that can safely be made again. */
 export function unavailable(error: unknown): StoreError {
   return error instanceof StoreError
     ? error

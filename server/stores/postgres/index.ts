@@ -5,10 +5,10 @@ import { PostgresStore } from './postgres-store.js';
 export type { PostgresStoreOptions };
 
 /**
- * Keeps sessions in a PostgreSQL database, which several gateways may use at once: any of them serves any client. Uses the package `pg`.
- * What the gateways need of the server, and it of them, is in docs/cluster.md.
+ * Keeps sessions in a PostgreSQL database, which several gateways may use at once. Each of them serves any client. Uses the package `pg`.
+ * docs/cluster.md has the requirements of the gateways and the server.
  *
- * @throws GatewayError `STORE_FAILED` for options that cannot be
+ * @throws GatewayError `STORE_FAILED` for invalid options
  *
  * @example
  * ```ts

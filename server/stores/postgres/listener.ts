@@ -2,32 +2,32 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from './database.js';
 import type { Client } from './driver.js';
 
-/** Between attempts to connect, in milliseconds. */
+/** The wait between attempts to connect, in milliseconds. */
 const AGAIN_MS = { least: 50, most: 1000 };
 
 export interface ListenerOptions {
   readonly database: Database;
   readonly channel: string;
-  /** How long the server waits for this process to take what it is sent, in milliseconds. */
+  /** The time that the server waits for this process to take its data, in milliseconds. */
   readonly untakenMs: number;
   heard(payload: string): void;
-  /** It hears again, and may have missed something. */
+  /** The connection is back, and notifications may have been missed. */
   again(): void;
 }
 
-/** Hears notifications over a connection of its own, which is made again whenever it breaks. */
+/** Listens for notifications over a connection of its own, which is made again whenever it breaks. */
 export class Listener {
   readonly #options: ListenerOptions;
   #client: Client | null = null;
   #closed = false;
-  /** When something was heard last; monotonic milliseconds. */
+  /** The time of the last notification; monotonic milliseconds. */
   heardAt = 0;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
   }
 
-  /** Listens from when it resolves. @throws whatever keeps it from connecting */
+  /** Resolves once it listens. @throws the error that keeps it from connecting */
   async open(): Promise<void> {
     const { database, channel, untakenMs, heard } = this.#options;
     const client = database.listener();
@@ -39,8 +39,8 @@ export class Listener {
         heard(payload);
       });
       await client.connect();
-      // A process that stands still would keep the server from forgetting what it has told everybody else, until nobody can notify any more.
-      // A server that does not know this goes without it.
+      // The server keeps notifications until every listener has read them. A process that stands still would fill its queue until nobody
+      // can notify any more. Servers that do not know this setting go without it.
       await client.query(`SET tcp_user_timeout = ${untakenMs}`).catch(() => {});
       await client.query(`LISTEN ${database.quoted(channel)}`);
     } catch (error) {
@@ -70,7 +70,7 @@ export class Listener {
     }
   }
 
-  /** Makes a new connection where this one has been silent for so long, in milliseconds: it may be broken without anybody saying so. */
+  /** Replaces the connection after so many milliseconds of silence, since it may be broken without notice. */
   suspect(ms: number): void {
     if (this.#client && performance.now() - this.heardAt > ms) this.#broken(this.#client);
   }

@@ -11,18 +11,18 @@ import { Listener } from './listener.js';
 import { fromColumn, packed, toColumn, unpacked } from './text.js';
 import { Watches } from './watches.js';
 
-/** How long a notification of one's own is waited for when the store is opened, in milliseconds. */
+/** The wait for this node's own notification when the store is opened, in milliseconds. */
 const HEAR_MS = 10_000;
-/** How long it is waited for that all know who follows what, in milliseconds. */
+/** The wait until every gateway knows the followers, in milliseconds. */
 const SETTLE_MS = 1000;
-/** Between attempts to renew the lease, and to say who follows what, in milliseconds. */
+/** The wait between attempts to renew the lease, or to register followers, in milliseconds. */
 const AGAIN_MS = 200;
-/** How often the lease is renewed at least, and one's own bell is rung, in milliseconds. */
+/** The longest time between two renewals of the lease, each of which notifies this node too, in milliseconds. */
 const BEAT_MS = 5000;
-/** How long nothing is heard at least before the listener passes for broken, in milliseconds. */
+/** The least silence after which the listener counts as broken, in milliseconds. */
 const SILENT_MS = 3000;
 
-/** How a lease was when it was renewed: there was none any more, it had run out, or it had not. */
+/** The state of a lease when it was renewed: there was none any more, it had run out, or it had not. */
 type Lease = 'gone' | 'late' | 'in time';
 
 interface Mail {
@@ -30,34 +30,34 @@ interface Mail {
   readonly message: string;
 }
 
-/** An open store among those that share a database: its lease, its members, what it hears, and what it watches. */
+/** An open store among those that share a database: its lease, its members, its notifications and its watches. */
 export class Node {
   readonly id = randomBytes(9).toString('hex');
   readonly watches = new Watches(() => this.#say());
-  /** As `SharedStore` has it. */
+  /** The skew, as `SharedStore` defines it. */
   skewMs = 0;
   readonly #database: Database;
   readonly #leaseMs: number;
   readonly #beatMs: number;
   readonly #listener: Listener;
   readonly #members = new Map<string, Member>();
-  /** Told when what they hold is taken, by the keys of sessions. */
+  /** Callbacks for sessions that another holder takes, by the keys of sessions. */
   readonly #holders = new Map<string, () => void>();
   readonly #tells: Batched<Mail, boolean>;
   #timer: NodeJS.Timeout | null = null;
   #closed = false;
-  /** Its own lease may have run out since it was renewed last. */
+  /** Whether this node's own lease may have run out since the last renewal. */
   #wasAway = false;
-  /** Beats that were not answered, in a row. */
+  /** Unanswered beats in a row. */
   #missed = 0;
-  /** From when on others may be judged: their leases may all have run out while the server was away. Monotonic milliseconds. */
+  /** The time from which others may be judged: their leases may all have run out while the server was away. Monotonic milliseconds. */
   #judgesFrom = 0;
-  /** Until when those pass for alive that have not left, whatever their leases say; monotonic milliseconds. */
+  /** Until then, members that have not left count as alive, whatever their leases say. Monotonic milliseconds. */
   #trustsUntil = 0;
   #beating = false;
   #soon: NodeJS.Timeout | undefined;
   #saying: Promise<void> | null = null;
-  /** All is to be said anew. */
+  /** Whether everything must be registered anew. */
   #all = false;
   #reading: Promise<unknown> | null = null;
   #heardOwn: (() => void) | null = null;
@@ -80,7 +80,7 @@ export class Node {
     this.#tells = new Batched((mails) => this.#tell(mails));
   }
 
-  /** @throws GatewayError `STORE_FAILED` where notifications do not come */
+  /** @throws GatewayError `STORE_FAILED` if notifications do not arrive */
   async open(): Promise<void> {
     await this.#listener.open();
     await this.#register();
@@ -96,7 +96,7 @@ export class Node {
       );
     this.#timer = setInterval(() => {
       this.#missed += 1;
-      // By the beats that were not answered: a process that stood still has tried nothing.
+      // Counts unanswered beats and no time: a process that stood still has not tried.
       if (this.#missed === this.#mayMiss + 1) for (const { away } of this.#members.values()) away();
       void this.#beatSoundly();
     }, this.#beatMs).unref();
@@ -111,7 +111,7 @@ export class Node {
     await this.#listener.close();
   }
 
-  /** Says who is to be told when another holder takes a session. */
+  /** Sets the callback for another holder's taking of a session. */
   holds(key: string, taken: (() => void) | undefined): void {
     const before = this.#holders.get(key);
     if (taken) this.#holders.set(key, taken);
@@ -126,13 +126,13 @@ export class Node {
   async join(member: Member): Promise<Membership> {
     const { holder } = member;
     const before = this.#saying;
-    // Before it is asked for: all that is of this node may be said again meanwhile.
+    // Set before the call, since this node may register everything again meanwhile.
     this.#members.set(holder, member);
     try {
       await this.#database.call('join_member', this.id, toColumn(holder));
     } catch (error) {
       this.#members.delete(holder);
-      // It may have been done all the same.
+      // The call may have been done all the same.
       this.#say(true);
       throw error;
     }
@@ -152,7 +152,7 @@ export class Node {
       leave: async () => {
         const before = this.#saying;
         this.#members.delete(holder);
-        // Where this was not done, all that is of this node is said again, without it; or its lease runs out.
+        // If this fails, the node registers everything again without this member; or its lease runs out.
         await this.#database.call('leave_member', toColumn(holder)).catch(() => this.#say(true));
         await this.#saidAfter(before);
       },
@@ -160,17 +160,17 @@ export class Node {
   }
 
   /**
-   * Whether somebody may live whose lease has run out: judged when the server's answer is here, as that may have waited for the server to
-   * come back. A standby that was promoted knows leases as they were when it was last sent something.
+   * Whether a member with a lapsed lease may still live. Judged when the server's reply is here, since the reply may have waited for the
+   * server to come back. A promoted standby knows old leases, as of its last replication.
    *
-   * @param known Whether it has not left, as far as the server knows
+   * @param known Whether the member has not left, as far as the server knows
    */
   mayLive(known: boolean): boolean {
     const now = performance.now();
     return now < this.#judgesFrom || (known && now < this.#trustsUntil);
   }
 
-  /** Resolves once what is watched here is known to all, as far as that can be said now. */
+  /** Resolves once every gateway knows the watches of this node, or after a limit. */
   async settled(): Promise<void> {
     if (this.#saying) await within(this.#saying, SETTLE_MS);
   }
@@ -182,7 +182,7 @@ export class Node {
     return row!.told;
   }
 
-  /** Says who is watched here, all of it anew where that may have been forgotten, and wakes those who are new once it is known to all. */
+  /** Registers the watched sessions, all anew if the server may have forgotten them. New ones are woken once every gateway knows them. */
   #say(all = false): void {
     this.#all ||= all;
     this.#saying ??= this.#sayIt();
@@ -199,7 +199,7 @@ export class Node {
       try {
         if (all) this.#renewed(await this.#register());
         else await this.#database.call('follow', this.id, begun, ended);
-        // Whoever was appending meanwhile may not have seen who follows.
+        // Appends that were in progress may have missed the new followers.
         if (keys.length > 0) await this.#database.call('settle', keys);
         for (const key of keys) this.watches.wake(key);
       } catch {
@@ -210,7 +210,7 @@ export class Node {
     this.#saying = null;
   }
 
-  /** Says all again where it was being said already: what was on its way may come last, and has the members of before. */
+  /** Registers everything again if a registration was in progress: it may arrive last, and has the former members. */
   async #saidAfter(before: Promise<void> | null): Promise<void> {
     if (!before) return;
     this.#say(true);
@@ -232,13 +232,13 @@ export class Node {
     else this.#renewed(lease);
   }
 
-  /** How many beats go without an answer before the lease has run out. */
+  /** The number of unanswered beats after which the lease has run out. */
   get #mayMiss(): number {
     return Math.ceil(this.#leaseMs / this.#beatMs);
   }
 
   #renewed(lease: Lease): void {
-    // Also where the server had heard it all the time, and its answers did not come.
+    // Also if the server received every beat, and only its replies were lost.
     const wasSaidAway = this.#missed > this.#mayMiss;
     this.#missed = 0;
     const isLate = lease !== 'in time' || wasSaidAway;
@@ -254,7 +254,7 @@ export class Node {
       await this.#beat();
     } catch {
       this.#wasAway = true;
-      // Sooner than the next time: others may judge it by then.
+      // Sooner than the next beat, since others may judge this node by then.
       clearTimeout(this.#soon);
       if (!this.#closed) this.#soon = setTimeout(() => void this.#beatSoundly(), AGAIN_MS).unref();
     }
@@ -280,7 +280,7 @@ export class Node {
     }
   }
 
-  /** What those hear who follow: key, epoch and first place of a batch, and its events. */
+  /** Wakes followers with the news: key, epoch and first place of a batch, and its events. */
   #wake(text: string): void {
     const end = text.indexOf('\n');
     const [key = '', epoch = '', first] = text.slice(0, end).split(' ');
@@ -290,7 +290,7 @@ export class Node {
   #receive(mail: string): void {
     const end = mail.indexOf('\n');
     const deliver = (): void => this.#deliver(mail.slice(0, end), mail.slice(end + 1));
-    // Not before what was sent earlier and has to be fetched.
+    // Not before earlier mail that must still be fetched.
     if (this.#reading) this.#inTurn(deliver);
     else deliver();
   }
@@ -299,7 +299,7 @@ export class Node {
     this.#members.get(fromColumn(holder))?.hear(unpacked(message));
   }
 
-  /** @param id Of one; all there are, where it is left out: some may have been announced to nobody. */
+  /** @param id Id of one mail. Without it all mail is read, since some may never have been announced. */
   #readMail(id: number | null = null): void {
     this.#inTurn(async () => {
       const query =
@@ -310,7 +310,7 @@ export class Node {
   }
 
   #inTurn(work: () => unknown): void {
-    // What is lost is asked for again.
+    // Lost mail is asked for again.
     const reading = (this.#reading ?? Promise.resolve()).then(work).catch(() => {});
     this.#reading = reading;
     void reading.then(() => {

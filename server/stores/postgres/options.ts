@@ -1,19 +1,19 @@
 import type { GatewayError } from '../../../shared/errors.js';
 import { storeFailed } from './faults.js';
 
-/** Where a PostgreSQL store keeps its sessions, and how gateways share them. */
+/** The database of a PostgreSQL store, and how gateways share it. */
 export interface PostgresStoreOptions {
-  /** `postgres://user:password@host:port/database?sslmode=…`. The database has to be in UTF8. */
+  /** `postgres://user:password@host:port/database?sslmode=…`. The database must be in UTF8. */
   readonly url: string;
-  /** Where notifications are listened for: past a pooler that hands connections around, which loses them. @default url */
+  /** Address for notifications, past a pooler that shares connections, which loses them. @default url */
   readonly listenUrl?: string;
-  /** The schema that everything is kept in; it is made where there is none. @default 'agent_session_gateway' */
+  /** The schema of all tables. It is created if missing. @default 'agent_session_gateway' */
   readonly schema?: string;
-  /** How long a gateway passes for alive that is not heard of, in milliseconds. @default 10000 */
+  /** Milliseconds of silence after which a gateway counts as dead. @default 10000 */
   readonly leaseMs?: number;
-  /** Opens a server with `fsync` or `synchronous_commit` off, which forgets what it acknowledged when it crashes. @default false */
+  /** Accepts a server with `fsync` or `synchronous_commit` off, which loses acknowledged data in a crash. @default false */
   readonly allowEphemeral?: boolean;
-  /** Given to the package `pg` for its pool: `max` (10), `ssl`, `application_name`, … */
+  /** Options of the package `pg` for its pool: `max` (10), `ssl`, `application_name`, … */
   readonly pool?: Readonly<Record<string, unknown>>;
 }
 
@@ -25,7 +25,7 @@ export interface PostgresSettings extends PostgresStoreOptions {
 }
 
 const SHORTEST_LEASE_MS = 100;
-/** PostgreSQL cuts what is longer. */
+/** PostgreSQL truncates longer names. */
 const SCHEMA = /^[\w-]{1,63}$/;
 
 /** @throws GatewayError `STORE_FAILED` */

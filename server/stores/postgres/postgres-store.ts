@@ -43,11 +43,11 @@ import { sharedPart } from './shared.js';
 import { fromColumn, toColumn } from './text.js';
 import { Usage } from './usage.js';
 
-/** Dropped by one call of `expire`. */
+/** The number of rows that one call of `expire` drops. */
 const SLICE = 200;
 /** Names of rows of `meta`. */
 const ERASING = 'erasing ';
-/** What has anything of what people said. */
+/** Tables that hold data of people. */
 const TABLES = [
   'batch',
   'checkpoint',
@@ -128,7 +128,7 @@ export class PostgresStore implements Store {
     };
   }
 
-  /** Disconnects when its last user does. */
+  /** Disconnects when its last user closes the store. */
   async close(): Promise<void> {
     const parts = this.#parts;
     if (!parts) return;
@@ -173,7 +173,7 @@ export class PostgresStore implements Store {
       const openRuns = created ? [] : await reader.openRuns(log!.session);
       return { kind: 'acquired', record: recordOf(log!), head: headOf(log!), openRuns, created };
     } catch (error) {
-      // It is held, whatever can't be read of it.
+      // The session is held, even if it cannot be read.
       throw unknown(error);
     }
   }
@@ -279,7 +279,7 @@ export class PostgresStore implements Store {
   async remove(ref: SessionRef, notice?: Notice): Promise<void> {
     const { database, sessions, node } = this.#open;
     const key = sessions.keyOf(ref);
-    // Its term is given where it is written.
+    // The SQL function fills in the term.
     const data = notice && encodeEvents([{ ...notice.event, term: '$T' as never }]);
     const values = [notice?.epoch ?? null, data ?? null, notice?.event.body.length ?? null];
     if (await database.call<boolean>('remove', node.id, key, ...values)) node.watches.wake(key);
@@ -310,7 +310,7 @@ export class PostgresStore implements Store {
     await this.#open.database.change('DELETE FROM $S.meta WHERE name = $1', nameOf(erasure));
   }
 
-  /** Writes each table anew; those who use one meanwhile wait. What the server keeps elsewhere (its log, copies, standbys) has its own ways. */
+  /** Writes each table anew, while calls that use it wait. The server's log, copies and standbys are not covered. */
   async vacuum(): Promise<void> {
     const { database } = this.#open;
     try {
@@ -326,5 +326,5 @@ export class PostgresStore implements Store {
   }
 }
 
-/** A row of `meta` for what is being erased. */
+/** The row of `meta` for an erasure. */
 const nameOf = (erasure: Erasure): string => ERASING + textOfHome(erasure);

@@ -2,11 +2,11 @@ import type { Database } from './database.js';
 import { storeFailed } from './faults.js';
 import { SCHEMA, SCHEMA_VERSION } from './schema.js';
 
-/** Keeps two gateways from making a schema at once: any number that others are not likely to take. */
+/** Lock that keeps two gateways from creating a schema at once: any number that other programs are not likely to use. */
 const LOCK = 0x41534757;
 
 /**
- * Makes the schema where there is none.
+ * Creates the schema if there is none.
  *
  * @throws GatewayError `STORE_FAILED`
  */
@@ -14,7 +14,7 @@ export async function prepareSchema(database: Database, schema: string): Promise
   await database.transaction(async (run) => {
     await run('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LOCK, schema]);
     const [there] = await run('SELECT oid FROM pg_namespace WHERE nspname = $1', [schema]);
-    // Whoever may not make schemas can be given one.
+    // A user without the right to create schemas can be given an empty one.
     if (!there) await run('CREATE SCHEMA $S');
     const tables = await run('SELECT relname FROM pg_class WHERE relnamespace = $1::regnamespace', [
       database.schema,

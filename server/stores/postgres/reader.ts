@@ -22,7 +22,7 @@ import { headOf, LOG, messageOf, RUN, recordOf, refOf, runOf } from './rows.js';
 import type { Sessions } from './sessions.js';
 import { fromColumn, toColumn } from './text.js';
 
-/** More than any page, path or size has. */
+/** Exceeds every page, path and size. */
 const ALL = Number.MAX_SAFE_INTEGER;
 const PATH = `WITH RECURSIVE path(id, parent) AS (
     SELECT m.id, m.parent FROM $S.message m WHERE m.log = $1 AND m.id = $2
@@ -30,14 +30,14 @@ const PATH = `WITH RECURSIVE path(id, parent) AS (
     SELECT m.id, m.parent FROM path p JOIN $S.message m ON m.log = $1 AND m.id = p.parent
   )`;
 
-/** A session with something to be done that no living gateway holds. */
+/** A session with unfinished work that no living gateway holds. */
 export interface Unfinished extends SessionRef {
   readonly from: string;
-  /** Whether who held it has not left, as far as the server knows. */
+  /** Whether its former holder has not left, as far as the server knows. */
   readonly known: boolean;
 }
 
-/** Reads what is committed, each call with one statement. */
+/** Reads committed data, each call with one statement. */
 export class Reader {
   readonly #database: Database;
   readonly #sessions: Sessions;
@@ -47,7 +47,7 @@ export class Reader {
     this.#sessions = sessions;
   }
 
-  /** The present log of a session with its session, or the one of an epoch. */
+  /** The present log of a session with its session, or the log of an epoch. */
   async log(ref: SessionRef, epoch?: string): Promise<Row | null> {
     const which = epoch === undefined ? 'l.id = s.log' : 'l.session = s.id AND l.epoch = $2';
     const query = `SELECT ${LOG} FROM $S.session s JOIN $S.log l ON ${which} WHERE s.key = $1`;
@@ -125,7 +125,7 @@ export class Reader {
   async messages(ref: LogRef, { tip, limit }: PathOptions): Promise<readonly Message[]> {
     const id = await this.#sessions.idOf(ref);
     if (id === null) return [];
-    // A circle, which no gateway makes, ends at the limit.
+    // The limit ends a circle, which no gateway makes.
     const query = `WITH RECURSIVE path(id, parent, n) AS (
         SELECT m.id, m.parent, 1 FROM $S.message m WHERE m.log = $1 AND m.id = $2 AND $3::bigint > 0
         UNION ALL
@@ -136,7 +136,7 @@ export class Reader {
 
   async replies(ref: LogRef, parent: string | null): Promise<readonly string[]> {
     const id = await this.#sessions.idOf(ref);
-    // The row that was written last knows all its versions.
+    // The row that was written last has the complete list of versions.
     const query =
       'SELECT id, versions FROM $S.message WHERE log = $1 AND parent IS NOT DISTINCT FROM $2 ORDER BY n DESC LIMIT 1';
     const row = await this.#database.first(query, id, parent === null ? null : toColumn(parent));
@@ -177,7 +177,7 @@ export class Reader {
     return (await this.#database.first(query, toColumn(scope)))!.n as number;
   }
 
-  /** Open sessions with something to be done that no living gateway holds, and who held them. */
+  /** Open sessions with unfinished work that no living gateway holds, and their former holders. */
   async unfinished(leaseMs: number): Promise<readonly Unfinished[]> {
     const query = `SELECT s.scope, s.app, s.name, l.holder, EXISTS (SELECT FROM $S.member m WHERE m.holder = l.holder) AS known
       FROM $S.session s JOIN $S.log l ON l.id = s.open WHERE s.id IN (

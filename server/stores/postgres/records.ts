@@ -60,7 +60,7 @@ export class Records {
   }
 }
 
-/** A home as columns have it. @param key The hash of its name */
+/** A home in columns. @param key The hash of its name */
 export const homeRow = ({ scope, app, name }: RecordHome, key: string) => ({
   home: key,
   scope: toColumn(scope),

@@ -4,7 +4,7 @@ import type { LogHead, RunRecord, SessionRecord, SessionRef } from '../store.js'
 import type { Row } from './driver.js';
 import { fromColumn, toColumn } from './text.js';
 
-/** What `headOf` and `recordOf` read, of a log `l` and its session `s`. */
+/** The columns that `headOf` and `recordOf` read, of a log `l` and its session `s`. */
 export const LOG = `l.id, l.session, l.epoch, l.user_id, l.created, l.closed, l.first, l.head, l.term, array_to_json(l.terms) AS terms,
   l.activity, s.scope, s.app, s.name, s.used, s.about, s.forked_from`;
 
@@ -51,7 +51,7 @@ export function runOf(row: Row): RunRecord {
   };
 }
 
-/** A message as a row has it: its versions, which change by themselves, apart from the rest. */
+/** A message as a row: its versions, which change by themselves, are apart from the rest. */
 export function toMessageRow({ versions, ...message }: Message) {
   const data = JSON.stringify(message);
   const { id, parentId = null } = message;

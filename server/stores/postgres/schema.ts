@@ -5,11 +5,11 @@ import { RECORDS } from './sql/records.js';
 import { TABLES } from './sql/tables.js';
 import { TAKING } from './sql/taking.js';
 
-/** What the table `meta` says of the schema: changed with it. */
+/** The schema's version in the table `meta`. Change it with the schema. */
 export const SCHEMA_VERSION = 4;
 
 /**
- * The schema. Every write is one call of a function. So no gateway holds a lock while it thinks: one that is frozen or cut off holds up
- * nobody, a pooler may give each call another connection, and a transaction is one round trip. `$S` stands for the schema's name.
+ * The schema. Every write is one call of a function, so no gateway holds a lock while it thinks: a frozen one blocks nobody, a pooler may
+ * give each call another connection, and a transaction is one round trip. `$S` stands for the schema's name.
  */
 export const SCHEMA: string = [TABLES, TAKING, RECORDS, APPENDING, DROPPING, MEMBERS].join('\n');

@@ -4,14 +4,14 @@ import type { LogRef, SessionRef } from '../store.js';
 import type { Database } from './database.js';
 import { toColumn } from './text.js';
 
-/** Logs whose rows are remembered. */
+/** The number of logs whose rows are remembered. */
 const LOGS = 10_000;
 
 /** How sessions and logs are found: by a hash of their names, and by the ids of rows. */
 export class Sessions {
   readonly #database: Database;
   readonly #keys = new WeakMap<RecordHome, string>();
-  /** Ids of logs by the keys of their sessions and their epochs. A log never has another id. */
+  /** Ids of logs, by the keys of their sessions and their epochs. The id of a log never changes. */
   readonly #logs = new Map<string, number>();
   readonly #writers = new WeakMap<LogRef, number>();
 
@@ -38,9 +38,9 @@ export class Sessions {
     this.#logs.set(`${this.keyOf(ref)} ${epoch}`, id);
   }
 
-  /** The id of a log that is known here. */
+  /** The id of a log, if it is known here. */
   known(ref: LogRef): number | undefined {
-    // A writer appends under one and the same ref.
+    // A writer appends under one and the same ref object.
     let id = this.#writers.get(ref);
     if (id === undefined) {
       id = this.#logs.get(`${this.keyOf(ref)} ${ref.epoch}`);

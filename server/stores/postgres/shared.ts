@@ -11,7 +11,7 @@ interface Parts {
   readonly node: Node;
 }
 
-/** What several gateways share beside their sessions. */
+/** The part of the store that several gateways share beside their sessions. */
 export function sharedPart(leaseMs: number, parts: () => Parts): SharedStore {
   return {
     leaseMs,

@@ -1,14 +1,14 @@
-/** Text that people choose, as columns have it: PostgreSQL takes no NUL, and no half of a character. A part of it is written as the same part. */
+/** Encodes text that people choose, since PostgreSQL takes no NUL and no half of a character. A part of a text is encoded as the same part. */
 export const toColumn = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-/** The same, where there may be none. */
+/** The same for a text that may be absent. */
 export const toNullable = (text: string | null | undefined): string | null =>
   text === null || text === undefined ? null : toColumn(text);
 
 export const fromColumn = (column: string): string =>
   column.includes('\\') ? (JSON.parse(`"${column}"`) as string) : column;
 
-/** Text of programs, which is nearly always taken as it is. */
+/** Encodes text of programs, which hardly ever needs it. */
 export const packed = (text: string): string =>
   /[\0\p{Cs}]/u.test(text) ? `j${JSON.stringify(text)}` : `t${text}`;
 

@@ -3,7 +3,7 @@ import type { Database } from './database.js';
 import type { Sessions } from './sessions.js';
 import { toColumn } from './text.js';
 
-/** Logs of a scope that are added up each time. The total of more is kept for a while: a millisecond for each ten. */
+/** Up to so many logs of a scope are added up each time. A larger total is kept for a while: a millisecond for every ten logs. */
 const FEW = 1000;
 const SCOPES = 10_000;
 
@@ -13,7 +13,7 @@ interface Total {
   readonly until: number;
 }
 
-/** What sessions and scopes take up. */
+/** The size of sessions and scopes. */
 export class Usage {
   readonly #database: Database;
   readonly #sessions: Sessions;

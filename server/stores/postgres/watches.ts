@@ -2,14 +2,14 @@ import type { News } from '../store.js';
 
 type Wake = (news?: News) => void;
 
-/** Who hears here of appends, by the keys of sessions. */
+/** Callbacks of this process for appends, by the keys of sessions. */
 export class Watches {
   readonly #wakes = new Map<string, Set<Wake>>();
   readonly #changed: () => void;
   #begun = new Set<string>();
   #ended = new Set<string>();
 
-  /** @param changed There is something for `changes`. */
+  /** @param changed Called when `changes` has something new. */
   constructor(changed: () => void) {
     this.#changed = changed;
   }
@@ -21,7 +21,7 @@ export class Watches {
   add(key: string, wake: Wake): () => void {
     const known = this.#wakes.get(key);
     const wakes = known ?? new Set<Wake>();
-    // Each call is a watch of its own, also with the same function.
+    // Each call is its own watch, even with the same function.
     const own: Wake = (news) => wake(news);
     wakes.add(own);
     if (!known) {
@@ -37,7 +37,7 @@ export class Watches {
     };
   }
 
-  /** Which sessions are watched, and are not any more, since it was asked last. */
+  /** The sessions that have become watched or unwatched since the last call. */
   changes(): { readonly begun: readonly string[]; readonly ended: readonly string[] } {
     const changes = { begun: [...this.#begun], ended: [...this.#ended] };
     this.#begun = new Set();

@@ -7,23 +7,23 @@ import type { Script } from './script.js';
 import { APPEND, COMMIT, ERASE } from './scripts/append.js';
 import { openRowOf } from './session-data.js';
 
-/** A batch as it is sent: the same bytes each time. */
+/** A batch as it is sent. A repetition sends the same bytes. */
 export interface SentBatch {
   readonly script: Script;
   readonly keys: readonly string[];
   readonly args: readonly string[];
-  /** Of its events, in characters. */
+  /** The size of its events, in characters. */
   readonly size: number;
   /** The run that begins with it. */
   readonly runId?: string | undefined;
 }
 
-/** Place of a run's `message_end` within a batch, from 1; 0 where it has none. */
+/** Place of a run's `message_end` within a batch, from 1; 0 without one. */
 function offsetOfEnd(events: readonly EventRecord[], runId: string): number {
   return events.findLastIndex((event) => event.type === 'message_end' && event.runId === runId) + 1;
 }
 
-/** What an append sends. Most of them are pieces of answers, which need little. */
+/** The arguments of an append. Most appends are pieces of answers, which need few. */
 export function encodeAppend(
   keys: Keys,
   log: LogRef,
@@ -56,7 +56,7 @@ export function encodeAppend(
   };
 }
 
-/** What changes with a batch besides its log, in the order in which the script takes it. */
+/** The changes that come with a batch besides its events, in the order in which the script takes them. */
 function changesOf(
   events: readonly EventRecord[],
   { opens, ends = [], steps = [], activity, about, records = [], close, once }: AppendOptions,
@@ -87,7 +87,7 @@ function changesOf(
   ];
 }
 
-/** What an append sends that erases its session. @param past Epochs of the closed logs there are */
+/** The arguments of an append that erases its session. @param past Epochs of its closed logs */
 export function encodeErase(
   keys: Keys,
   log: LogRef,
@@ -108,7 +108,7 @@ export function encodeErase(
   };
 }
 
-/** Keys of the scripts that drop a session. @param left Epoch of what takes its place */
+/** Keys of the scripts that drop a session. @param left Epoch of the log that replaces it */
 export function keysToDrop(keys: Keys, log: LogRef, left: string, epochs: readonly string[]): string[] {
   const session = keys.session(log);
   const { meta, news, open, ended, byKey, steps, closed, done, records } = session;

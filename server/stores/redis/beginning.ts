@@ -3,7 +3,7 @@ import { MessageRows, withoutVersions } from '../message-rows.js';
 import { firstCheckpoint, type NewSession } from '../store.js';
 import { encodeRows, type RedisRows } from './rows.js';
 
-/** What a new log begins with, in the order in which the script takes it, and its size in characters. */
+/** The content of a new log, in the order in which the script takes it, and its size in characters. */
 export async function encodeBeginning(
   rows: RedisRows,
   create: NewSession,

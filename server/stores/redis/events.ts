@@ -28,7 +28,7 @@ export function decodeBatch(text: string, term: number, last: number): StoredEve
   });
 }
 
-/** What those are told who follow a session: epoch, term and last place of a batch, and the batch; nothing where they have to look. */
+/** Reads the news of a session for its followers: epoch, term and last place of a batch, and the batch. Undefined tells them to look themselves. */
 export function decodeNews(text: string): News | undefined {
   const end = text.indexOf('\n');
   if (end < 0) return undefined;

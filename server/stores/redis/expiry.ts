@@ -4,14 +4,14 @@ import type { Link } from './link.js';
 import { EXPIRE_LOG, EXPIRE_RUNS } from './scripts/look.js';
 import { PUT_ONCE } from './scripts/members.js';
 
-/** Runs or logs that are dropped before others get their turn. */
+/** Runs or logs that are dropped before other work gets a turn. */
 const SLICE = 100;
-/** Parts that are looked through at once. */
+/** Partitions that are searched at once. */
 const AT_ONCE = 16;
-/** One gateway at a time expires things; another one does if it is not heard of for so long. */
+/** One gateway at a time expires data. Another one takes over after so long without a sign of life. */
 const ONE_AT_A_TIME_MS = 60_000;
 
-/** Drops what is too old. */
+/** Drops runs and logs that are too old. */
 export class Expiry {
   readonly #link: Link;
   readonly #keys: Keys;
@@ -72,7 +72,7 @@ export class Expiry {
     }
   }
 
-  /** Nothing is kept of a session any more, unless somebody has begun it again. */
+  /** Notes that nothing is kept of a session any more, unless it was begun again. */
   async forget(ref: SessionRef): Promise<void> {
     const key = this.#keys.kept(ref.scope);
     const { meta } = this.#keys.session(ref);
@@ -80,13 +80,13 @@ export class Expiry {
     if (Number(await this.#link.send(meta, ['EXISTS', meta])) === 1) await this.keep(ref);
   }
 
-  /** Something is going to be kept of a session: noted before, so that whoever erases a scope finds it. */
+  /** Notes that data of a session will be kept. Noted before, so that an erasure of the scope finds it. */
   async keep(ref: SessionRef): Promise<void> {
     const key = this.#keys.kept(ref.scope);
     await this.#link.send(key, ['ZADD', key, '0', memberOf(ref)]);
   }
 
-  /** Sessions of a scope of which anything is kept. */
+  /** Sessions of a scope of which any data is kept. */
   async kept(scope: string, limit: number, after: SessionRef | undefined): Promise<string[]> {
     const key = this.#keys.kept(scope);
     const from = after ? `(${memberOf(after)}` : '-';

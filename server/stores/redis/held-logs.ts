@@ -1,7 +1,7 @@
 import type { LogRef } from '../store.js';
 import type { SentBatch } from './appending.js';
 
-/** What is kept to be written again: of one log, and of all. In characters. */
+/** Limits of the batches that are kept to be written again: those of one log, and those of all. In characters. */
 const MOST_OF_A_LOG = 256 * 1024;
 const MOST_OF_ALL = 64 * 1024 * 1024;
 
@@ -9,44 +9,44 @@ const MOST_OF_ALL = 64 * 1024 * 1024;
 export interface KeptBatch {
   readonly number: number;
   readonly sent: SentBatch;
-  /** When it did so last, by the process's clock. */
+  /** The last time Redis took it, by the process's clock. */
   at: number;
   readonly size: number;
 }
 
-/** How a log was taken, so that it can be taken so again. */
+/** The way a log was taken, so that it can be taken again. */
 export interface Taking {
-  /** When Redis did so last, by the process's clock. */
+  /** The last time Redis gave the log, by the process's clock. */
   at: number;
-  /** Sends the same again, with the term that Redis gave the first time. @returns Whether Redis took it */
+  /** Sends the same request again, with the term that Redis gave the first time. @returns Whether Redis accepted it */
   again(): Promise<boolean>;
 }
 
-/** A log that is written here, or was until a moment ago. */
+/** A log that is written here, or was until recently. */
 export interface HeldLog {
   readonly log: LogRef;
   readonly sid: string;
   readonly term: number;
-  /** Its place among those that were used at the same time. */
+  /** The log's place among logs that were used at the same time. */
   readonly ordinal: string;
-  /** Forgotten when it is too old. */
+  /** Null once it is too old. */
   taking: Taking | null;
-  /** Tells that another one of this process has taken it. */
+  /** Called when another writer of this process takes the log. */
   readonly taken: (() => void) | undefined;
   /** The last batches that Redis took, in order. */
   readonly kept: KeptBatch[];
   keptSize: number;
   /** Number of the last batch. */
   written: number;
-  /** When it was let go, by the process's clock. */
+  /** The time when it was let go, by the process's clock. */
   endedAt: number | null;
 }
 
-/** The logs that are written here, and what Redis took of them last: it may forget that, and be told again. */
+/** The logs that are written here, and the last batches of each. Redis may forget these, and is then sent them again. */
 export class HeldLogs {
   readonly #healMs: number;
   readonly #logs = new Map<string, HeldLog>();
-  /** Those that were let go, in that order: Redis may forget that too. */
+  /** Logs that were let go, in that order: Redis may forget that too. */
   readonly #ended: HeldLog[] = [];
   #size = 0;
 
@@ -63,13 +63,13 @@ export class HeldLogs {
     this.#logs.set(held.sid, { ...held, kept: [], keptSize: 0, written: 0, endedAt: null });
   }
 
-  /** The log of a session, where it is written under this term. */
+  /** The log of a session, if it is written under this term. */
   get(sid: string, term: number): HeldLog | undefined {
     const held = this.#logs.get(sid);
     return held?.term === term ? held : undefined;
   }
 
-  /** It is let go: closed, erased or released. */
+  /** Lets the log go: it was closed, erased or released. */
   end(sid: string, term: number): void {
     const held = this.get(sid, term);
     if (!held || held.endedAt !== null) return;
@@ -129,20 +129,20 @@ export class HeldLogs {
     held.kept.length = 0;
   }
 
-  /** What is to be written again behind a batch, in order; null where some of it is not known any more. */
+  /** The batches to write again behind a batch, in order; null if one of them is no longer kept. */
   behind(held: HeldLog, number: number): readonly KeptBatch[] | null {
     const batches = held.kept.filter((batch) => batch.number > number);
     const isKnown = held.written <= number || batches[0]?.number === number + 1;
     return isKnown ? batches : null;
   }
 
-  /** Whether it can be taken again as it was: all that was written since is known. */
+  /** Whether the log can be taken again as it was, since all that was written since then is kept. */
   canRetake(held: HeldLog): held is HeldLog & { taking: Taking } {
     this.#trim(held);
     return held.taking !== null && this.behind(held, 0) !== null;
   }
 
-  /** Logs of which Redis may have forgotten something that is known here. */
+  /** Logs of which Redis may have forgotten something that is kept here. */
   recent(): readonly HeldLog[] {
     this.#forgetEnded();
     const all = [...this.#logs.values()];

@@ -12,7 +12,7 @@ export type { RedisStoreOptions };
  * ```ts
  * const gateway = createGateway({ app, store: redisStore({ url: 'redis://localhost' }) });
  * ```
- * @throws GatewayError `STORE_FAILED` for options that cannot be
+ * @throws GatewayError `STORE_FAILED` for invalid options
  */
 export function redisStore(options: RedisStoreOptions): Store {
   return new RedisStore(options);

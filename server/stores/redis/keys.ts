@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { type RecordHome, textOfHome } from '../records.js';
 import type { SessionRef } from '../store.js';
 
-/** Parts that sessions are divided into: all keys of one are in one slot of a Redis Cluster. Fixed for the life of the data. */
+/** Number of partitions of the sessions. All keys of one partition are in one slot of a Redis Cluster. Fixed for the life of the data. */
 export const PARTITIONS = 256;
 
 /** Keys of one session. */
 export interface SessionKeys {
-  /** Its identity, as members of indexes have it: JSON, so that it has no line breaks. */
+  /** The session's identity as a member of indexes: JSON, so that it has no line breaks. */
   readonly sid: string;
   readonly partition: number;
   readonly meta: string;
@@ -18,7 +18,7 @@ export interface SessionKeys {
   /** Ids of runs by the keys they were sent under. */
   readonly byKey: string;
   readonly steps: string;
-  /** What was done `once`, by when. */
+  /** Requests that were done `once`, by time. */
   readonly done: string;
   /** Closed logs by their epochs. */
   readonly closed: string;
@@ -38,17 +38,17 @@ export interface LogKeys {
 
 /** Keys that the sessions of one part share. */
 export interface PartitionKeys {
-  /** Runs that ended, by when. */
+  /** Ended runs, by time. */
   readonly runs: string;
-  /** Logs that were closed, by when. */
+  /** Closed logs, by time. */
   readonly logs: string;
-  /** Who holds each session that is not finished. */
+  /** The holder of each session that is not finished. */
   readonly unfinished: string;
-  /** How many of those each holder has. */
+  /** The number of unfinished sessions of each holder. */
   readonly busy: string;
-  /** Who holds each session that is held. */
+  /** The holder of each session that is held. */
   readonly held: string;
-  /** Records that are due, by when. */
+  /** Due records, by time. */
   readonly due: string;
 }
 
@@ -59,11 +59,11 @@ export interface HomeKeys {
   readonly partition: number;
   /** Its records by their names. */
   readonly records: string;
-  /** The records of its part that are due, by when. */
+  /** Due records of its partition, by time. */
   readonly due: string;
 }
 
-/** What a session is known as within its scope. */
+/** The name of a session within its scope. */
 export const memberOf = ({ app, name }: SessionRef): string => JSON.stringify([app, name]);
 
 export function refOfMember(scope: string, member: string): SessionRef {
@@ -83,10 +83,10 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-/** The keys that a store uses. What scripts use together has a part in braces, which puts it into one slot. */
+/** The keys that a store uses. Keys that one script uses together share a part in braces, which puts them into one slot. */
 export class Keys {
   readonly prefix: string;
-  // A writer appends under one and the same ref.
+  // A writer appends under one and the same ref object.
   readonly #known = new WeakMap<SessionRef, SessionKeys>();
 
   constructor(prefix: string) {
@@ -128,7 +128,7 @@ export class Keys {
     return { home: text, partition, records, due: this.partition(partition).due };
   }
 
-  /** Homes that have, or had, a record of an owner, by when one was put. */
+  /** Homes that have, or had, a record of an owner. */
   owner(kind: string, owner: string): string {
     return `${this.prefix}:u:${JSON.stringify([kind, owner])}`;
   }
@@ -138,7 +138,7 @@ export class Keys {
     return { events: key('e'), checkpoint: key('c'), rows: key('x'), replies: key('y') };
   }
 
-  /** The last term of a session that was removed moments ago. Who it was is not in its name. */
+  /** The last term of a session that was removed moments ago. The key does not reveal the session's name. */
   gone({ sid, partition }: SessionKeys): string {
     return `${this.prefix}:{${partition}}:g:${createHash('sha256').update(sid).digest('base64url')}`;
   }
@@ -155,12 +155,12 @@ export class Keys {
     };
   }
 
-  /** Open sessions of a scope by their last use. */
+  /** Open sessions of a scope, by their last use. */
   list(scope: string): string {
     return `${this.prefix}:s:${scope}`;
   }
 
-  /** All sessions of a scope of which anything is kept. */
+  /** All sessions of a scope of which any data is kept. */
   kept(scope: string): string {
     return `${this.prefix}:q:${scope}`;
   }
@@ -169,7 +169,7 @@ export class Keys {
     return `${this.prefix}:v:${name}`;
   }
 
-  /** The channel of what members tell one. */
+  /** The channel of messages to a member. */
   mail(holder: string): string {
     return `${this.prefix}:mail:${holder}`;
   }
@@ -186,7 +186,10 @@ export class Keys {
     return `${this.prefix}:erasures`;
   }
 
-  /** Parts by when something of theirs is due. It follows them: a part may have less, and for a moment more. */
+  /**
+   * Partitions, by the time when a record of theirs is due. It is updated after them, so a partition may have less than it says, and
+   * briefly more.
+   */
   get due(): string {
     return `${this.prefix}:due`;
   }

@@ -3,31 +3,31 @@ import type { RedisSettings } from './options.js';
 import type { Script } from './script.js';
 import { backOff, connectWire, type Wire } from './wires.js';
 
-/** Answers that say nothing about the command but that it is to be sent again. */
+/** Errors that only mean that the command must be sent again. */
 const PASSING = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|FAILOVER|NOREPLICAS|BUSY) ?/;
-/** Answers that say that nothing was done. */
+/** Errors that mean that nothing was done. */
 const REFUSED =
   /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|NOAUTH|NOPERM|WRONGPASS|NOSCRIPT|BUSY|NOREPLICAS|MOVED|ASK)\b/;
-/** Commands that change nothing: of one without an answer nothing has to be known. */
+/** Commands that change nothing. Without a reply to one of them, nothing is in doubt. */
 const READS =
   /^(GET|HGET|HMGET|HKEYS|HVALS|HGETALL|HLEN|EXISTS|ZCARD|ZRANGE|ZRANGEBYSCORE|ZRANGEBYLEX|INFO|PUBSUB)$/;
 
-/** How long holders are given to write again what a Redis has forgotten that was begun anew: they have to reach it first. */
+/** After a restart of Redis, holders get this time to reach it and to write again what it forgot. */
 const SETTLE_MS = 1000;
 
-/** How long a command is sent again at least. */
+/** The least time for which a command is sent again. */
 const LEAST_TRIED_MS = 2000;
 
-/** Of a call that has changed something already, it is unknown what becomes of it where a later step is refused. */
+/** Turns a refusal of a later step into doubt, since an earlier step of the call has already changed something. */
 export function inDoubt(error: unknown): never {
   if (!(error instanceof StoreError) || error.code !== 'UNAVAILABLE') throw error;
   throw new StoreError('UNKNOWN', error.message, { cause: error });
 }
 
 /**
- * The way to Redis. What has no answer is sent again with the same bytes, so that everything sent has to bear being done twice.
- * Given up after a lease: by then others have taken over. Of what changes anything it is unknown from then on whether it was made, if
- * any of the tries may have been: what is said of a later try takes nothing of that doubt.
+ * The connection to Redis. A command without a reply is sent again with the same bytes, so every command must bear being done twice. It is
+ * given up after a lease, since others have taken over by then. If any attempt at a write may have been made, the write stays in doubt,
+ * whatever a later attempt replies.
  */
 export class Link {
   readonly #settings: RedisSettings;
@@ -36,14 +36,14 @@ export class Link {
   readonly #waiters = new Set<() => void>();
   #wire: Wire | null = null;
   #isBroken = false;
-  /** How often it was connected again. */
+  /** The number of reconnections. */
   #resumes = 0;
-  /** Resolves when what Redis says can be believed. */
+  /** Resolves when replies of Redis can be believed. */
   #settling: Promise<void> = Promise.resolve();
-  /** How many waits for that are under way. */
+  /** The number of such waits in progress. */
   #unsettled = 0;
   #process: string | null = null;
-  /** When it was last connected again, by the process's clock. */
+  /** The time of the last reconnection, by the process's clock. */
   connectedAt = Number.NEGATIVE_INFINITY;
 
   constructor(settings: RedisSettings) {
@@ -64,7 +64,7 @@ export class Link {
     this.#isBroken = false;
     this.connectedAt = performance.now();
     this.#resumes += 1;
-    // A connection that breaks again meanwhile takes nothing from the time that holders have.
+    // If the connection breaks again meanwhile, holders still get their whole time.
     this.#unsettled += 1;
     this.#settling = Promise.all([this.#settling, this.#settle()]).then(() => {
       this.#unsettled -= 1;
@@ -73,7 +73,7 @@ export class Link {
     for (const resumed of this.#resumed) resumed();
   }
 
-  /** Where Redis is another process than before, it may have forgotten its last moments: those who know them come first. */
+  /** A new Redis process may have forgotten its last moments, so holders that know them come first. */
   async #settle(): Promise<void> {
     const before = this.#process;
     this.#process = await this.#identify();
@@ -81,19 +81,19 @@ export class Link {
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   }
 
-  /** What tells a process of Redis from any other; null in a Cluster, which has several. */
+  /** The identity of the Redis process; null in a Cluster, which has several. */
   async #identify(): Promise<string | null> {
     if (this.#settings.cluster) return null;
     const info = await this.once('', ['INFO', 'server']).catch(() => null);
     return /^run_id:(\w+)/m.exec(String(info))?.[1] ?? null;
   }
 
-  /** Whether holders have been given the time to write again what Redis may have forgotten. */
+  /** Whether holders have had their time to write again what Redis may have forgotten. */
   get isSettled(): boolean {
     return this.#unsettled === 0;
   }
 
-  /** Looks at something that Redis may have forgotten. What it says meanwhile is not believed. */
+  /** Reads data that Redis may have forgotten. A reply that came before holders had their time is not believed. */
   async believed<Answer>(look: () => Promise<Answer>): Promise<Answer> {
     for (;;) {
       await this.#settling;
@@ -114,7 +114,7 @@ export class Link {
     return this.#wire !== null;
   }
 
-  /** Calls back each time it is connected again, until that is not wanted any more. */
+  /** Calls back after each reconnection. Returns a function that ends that. */
   onResumed(resumed: () => void): () => void {
     this.#resumed.add(resumed);
     return () => void this.#resumed.delete(resumed);
@@ -128,7 +128,7 @@ export class Link {
   /**
    * Runs a script.
    *
-   * @param once It is not run again where it is unknown whether it was: done twice it would answer another thing.
+   * @param once Does not repeat the script while it is in doubt, since a second run would reply differently.
    * @throws StoreError
    */
   async run(
@@ -168,7 +168,7 @@ export class Link {
     for (let tries = 0; ; tries++) {
       try {
         const answer = await this.#open.send(key, args);
-        // Not every client says that it was connected again.
+        // Not every client reports a reconnection.
         if (this.#isBroken) this.#resume();
         return answer;
       } catch (error) {
@@ -193,7 +193,7 @@ export class Link {
     }
   }
 
-  /** Sends a command once, for what must not be done twice. Null where there is no answer. */
+  /** Sends a command once, if it must not be done twice. Null without a reply. */
   async once(key: string, args: readonly string[]): Promise<unknown> {
     try {
       return await this.#open.send(key, args);
@@ -213,7 +213,7 @@ export class Link {
     }
   }
 
-  /** A channel that cannot be unsubscribed now is one that nobody hears. */
+  /** If a channel cannot be unsubscribed now, nobody listens to it anyway. */
   async unsubscribe(channel: string): Promise<void> {
     await this.#wire?.unsubscribe(channel).catch(() => {});
   }
@@ -223,12 +223,12 @@ export class Link {
     return this.#wire;
   }
 
-  /** Whether it is an answer of Redis, and none that was lost on the way. */
+  /** Whether the error is a reply of Redis and matches the pattern; not one of a lost connection. */
   #isAnswer(error: unknown, pattern: RegExp): boolean {
     return (this.#wire?.isReply(error) ?? false) && pattern.test((error as Error).message);
   }
 
-  /** Until the connection stands again, or for a time. */
+  /** Waits until the connection is back, or for some time. */
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const over = (): void => {

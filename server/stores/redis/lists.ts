@@ -6,7 +6,7 @@ import { META } from './scripts/hold.js';
 import { LIST } from './scripts/look.js';
 import { type Fields, recordOf, sessionDataOf } from './session-data.js';
 
-/** Sessions that are looked at together at least: most may not be what is looked for. */
+/** The least number of sessions that are read together, since most of them may not match. */
 const LOOKED_AT = 50;
 /** Digits of the largest ordinal. */
 const DIGITS = 16;
@@ -16,13 +16,13 @@ interface Listed {
   readonly place: ListPlace;
 }
 
-/** What tells a session in its list from others that were used at the same time, and from one that was closed under its name. */
+/** A member of a list. Its ordinal distinguishes sessions that were used at the same time, and a session from a closed one of the same name. */
 const listedAs = (ref: SessionRef, ordinal: string): string =>
   `${ordinal.padStart(DIGITS, '0')}\n${memberOf(ref)}`;
 
 /**
- * Open sessions of scopes, by when they were used last. A list is in another part of a cluster than its sessions and follows them: what
- * it says falsely is found when it is read.
+ * Open sessions of scopes, by their last use. A list is in another partition of a cluster than its sessions and is updated after them.
+ * Readers detect a wrong entry when they read the session.
  */
 export class Lists {
   readonly #link: Link;
@@ -34,7 +34,7 @@ export class Lists {
     this.#keys = keys;
   }
 
-  /** A session was begun, taken or used. What is read by this process after it knows of it. */
+  /** A session was begun, taken or used. Later reads of this process see it. */
   used(ref: SessionRef, ordinal: string, at: number): void {
     const key = this.#keys.list(ref.scope);
     this.#send(key, ['ZADD', key, 'GT', String(at), listedAs(ref, ordinal)]);
@@ -51,7 +51,7 @@ export class Lists {
     void sent.then(() => this.#under.delete(sent));
   }
 
-  /** Resolves when Redis has what was told so far. */
+  /** Resolves when Redis has all earlier updates. */
   async settled(): Promise<void> {
     await Promise.all(this.#under);
   }

@@ -5,7 +5,7 @@ import { type Keys, PARTITIONS, refOfSid } from './keys.js';
 import type { Link } from './link.js';
 import { BEAT, LIVING, PUT_ONCE } from './scripts/members.js';
 
-/** How often a lease is renewed while it lasts. */
+/** The number of renewals within a lease. */
 const BEATS = 3;
 
 interface Parts {
@@ -13,14 +13,14 @@ interface Parts {
   readonly keys: Keys;
 }
 
-/** Gateways that use the same keys of a Redis, and what they keep for one another. */
+/** Gateways that use the same keys of a Redis, and their notes for each other. */
 export class RedisMembers implements SharedStore {
   readonly leaseMs: number;
   skewMs = 0;
   readonly #parts: () => Parts;
   readonly #stops = new Set<() => void>();
 
-  /** @param parts Of the store, once it is open */
+  /** @param parts The parts of the store, once it is open */
   constructor(leaseMs: number, parts: () => Parts) {
     this.leaseMs = leaseMs;
     this.#parts = parts;
@@ -44,7 +44,7 @@ export class RedisMembers implements SharedStore {
         const [hadLapsed, time] = answer as readonly number[];
         this.skewMs = skewOf(time!, asked, this.skewMs);
         const now = performance.now();
-        // Where an answer was lost, Redis says only once that it had lapsed.
+        // Redis reports a lapse only once, and that reply may have been lost.
         const isLate = now - heardAt >= this.leaseMs;
         const isFirst = heardAt === Number.POSITIVE_INFINITY;
         heardAt = now;
@@ -57,13 +57,13 @@ export class RedisMembers implements SharedStore {
     try {
       await beat();
     } catch (error) {
-      // Tried again, it would hear everything twice.
+      // A second attempt would subscribe twice.
       isMember = false;
       throw error;
     }
     const goOn = (): void => void beat().catch(() => {});
     const timer = setInterval(() => {
-      // By the beats that were not answered: a process that stood still has tried nothing.
+      // Counts unanswered beats and no time: a process that stood still has not tried.
       if (++missed === BEATS + 1) away();
       goOn();
     }, this.leaseMs / BEATS).unref();
@@ -97,28 +97,28 @@ export class RedisMembers implements SharedStore {
           await link.send(keys.nodes, ['ZREM', keys.nodes, holder]);
           await link.unsubscribe(mail);
         } catch {
-          // Whoever cannot be told now finds out by the lease. What is unsubscribed waits for Redis, however long that is away.
+          // Members that cannot be told now find out when the lease ends. An unsubscribed channel waits for Redis, however long it is away.
         }
       },
     };
   }
 
-  /** Those that are alive; null while nobody can be judged: where Redis was away, all leases may have run out at once. */
+  /** The living members; null while nobody can be judged: after an outage of Redis all leases may have run out at once. */
   async #living(): Promise<ReadonlySet<string> | null> {
     const { link, keys } = this.#parts();
     const living = (await link.run(LIVING, [keys.nodes], [])) as string[];
-    // Judged when the answer is there, and not when it was asked for: that may have waited for Redis to come back.
+    // Judged when the reply is here and not when it was requested, since it may have waited for Redis to come back.
     return performance.now() - link.connectedAt < this.leaseMs ? null : new Set(living);
   }
 
-  /** Which of these holders are dead. */
+  /** The dead ones of these holders. */
   async dead(holders: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     if (holders.size === 0) return holders;
     const living = await this.#living();
     return new Set(living ? [...holders].filter((holder) => !living.has(holder)) : []);
   }
 
-  /** Ends what the members of this process do. */
+  /** Ends the work of this process's members. */
   stop(): void {
     for (const stop of this.#stops) stop();
   }
@@ -126,7 +126,7 @@ export class RedisMembers implements SharedStore {
   async put(name: string, value: string, { ttlMs, once = false }: NoteOptions): Promise<boolean> {
     const { link, keys } = this.#parts();
     const key = keys.note(name);
-    // Tells this note from one of the same value: it may have to be sent again, and is to be known again then.
+    // Distinguishes this note from one of the same value. If it is sent again, it must be recognized.
     const text = `${crypto.randomUUID()}\n${value}`;
     const ms = String(Math.max(1, Math.ceil(ttlMs)));
     if (once) return (await link.run(PUT_ONCE, [key], [text, ms])) === 1;

@@ -1,29 +1,29 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { ClientOptions, SentinelClientOptions } from './wires.js';
 
-/** Where Redis is, and how the store uses it. */
+/** The address of Redis, and how the store uses it. */
 export interface RedisStoreOptions {
   /**
-   * `redis://[[user][:password]@]host[:port][/database]`; `rediss:` for TLS. With `cluster` or `sentinel` only what all their nodes
-   * have in common is taken from it: user, password and TLS.
+   * `redis://[[user][:password]@]host[:port][/database]`; `rediss:` for TLS. With `cluster` or `sentinel` only the user, the password and
+   * TLS are taken from it, which all their nodes share.
    */
   readonly url?: string;
-  /** Some of the nodes of a Redis Cluster; the others are found by them. */
+  /** Some of the nodes of a Redis Cluster. The others are found through them. */
   readonly cluster?: { readonly nodes: readonly string[] };
-  /** Sentinels that know the master, and the name by which they do. */
+  /** Sentinels that know the master, and the master's name. */
   readonly sentinel?: {
     readonly name: string;
     readonly nodes: readonly { readonly host: string; readonly port: number }[];
-    /** How the sentinels themselves are spoken to: their password, TLS. */
+    /** Options for connections to the sentinels themselves: their password, TLS. */
     readonly client?: SentinelClientOptions;
   };
-  /** What every key begins with. Gateways that share their sessions have the same. @default 'asg' */
+  /** The prefix of every key. Gateways that share their sessions have the same. @default 'asg' */
   readonly prefix?: string;
-  /** How long a gateway passes for alive that is not heard of, in milliseconds. The same on all of them. @default 10000 */
+  /** Milliseconds of silence after which a gateway counts as dead. The same on all of them. @default 10000 */
   readonly leaseMs?: number;
-  /** How long the store keeps what it wrote, to write it again to a Redis that lost its last moments, in milliseconds. 0 keeps nothing. @default 10000 */
+  /** Milliseconds for which the store keeps its writes, to repeat them after Redis lost its last moments. 0 keeps nothing. @default 10000 */
   readonly healMs?: number;
-  /** Takes a Redis that keeps nothing when it ends. @default false: it is refused */
+  /** Accepts a Redis that keeps nothing when it ends. @default false: such a Redis is refused */
   readonly allowEphemeral?: boolean;
   /** Options of the package `@redis/client`, for each connection: certificates, credentials, timeouts. */
   readonly client?: ClientOptions;
@@ -37,7 +37,7 @@ export interface RedisSettings extends RedisStoreOptions {
   readonly allowEphemeral: boolean;
 }
 
-/** Why a Redis cannot be used; in the error's `details.reason`. */
+/** Reason why a Redis cannot be used; `details.reason` of the error. */
 export type RedisFailure =
   | 'driver'
   | 'unreachable'
@@ -48,7 +48,7 @@ export type RedisFailure =
   | 'format'
   | 'options';
 
-/** What is said of a Redis that cannot be used. */
+/** The error of a Redis that cannot be used. */
 export function redisFailed(reason: RedisFailure, message: string, cause?: unknown): GatewayError {
   return new GatewayError({
     code: 'STORE_FAILED',

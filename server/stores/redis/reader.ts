@@ -25,7 +25,7 @@ import {
   sessionDataOf,
 } from './session-data.js';
 
-/** Reads sessions and their logs; holds none. */
+/** Reads sessions and their logs, and holds none. */
 export class Reader {
   readonly #link: Link;
   readonly #keys: Keys;

@@ -14,13 +14,13 @@ import { type Keys, PARTITIONS } from './keys.js';
 import type { Link } from './link.js';
 import { CHANGE, DUE, HINT, TAKE } from './scripts/records.js';
 
-/** What is due in a part of a cluster is said in another one: what a gateway that was ended could not say is looked for so often, in milliseconds. */
+/** Milliseconds between searches for due records whose hint was lost with a gateway. Hints are in another partition than the records. */
 const SWEEP_MS = 60_000;
 
 const nameOf = ({ kind, id }: RecordName): string => JSON.stringify([kind, id]);
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Changes, in the order in which scripts take them. */
+/** Encodes changes in the order in which scripts take them. */
 export function encodeChanges(changes: readonly RecordChange[]): string[] {
   return [
     String(changes.length),
@@ -32,7 +32,7 @@ export function encodeChanges(changes: readonly RecordChange[]): string[] {
   ];
 }
 
-/** What is being taken, and what has failed meanwhile. */
+/** The limits, records and failures of a take in progress. */
 interface Taking {
   readonly limit: number;
   readonly lease: string;
@@ -41,7 +41,7 @@ interface Taking {
   readonly failures: StoreError[];
 }
 
-/** Names of records that are due by their homes. @param found As `DUE` gives them */
+/** Names of due records by their homes. @param found The reply of `DUE` */
 function byHome(found: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const homes = new Map<string, string[]>();
   for (const member of found.slice(0, -2).filter((_, i) => i % 2 === 0)) {
@@ -79,7 +79,7 @@ export class Records {
     return done === 1;
   }
 
-  /** Says where there may be records of an owner, and when one may be due, before that is so. @throws StoreError `UNAVAILABLE`: nothing was changed */
+  /** Announces where an owner may have records, and when one may be due, before they exist. @throws StoreError `UNAVAILABLE`: nothing was changed */
   async announce(home: RecordHome, changes: readonly RecordChange[]): Promise<void> {
     const { home: text } = this.#keys.home(home);
     try {
@@ -94,9 +94,9 @@ export class Records {
     }
   }
 
-  /** Says that something is due in a part, now that it is. */
+  /** Announces the partition's due time again, now that the records exist. */
   async hint(home: RecordHome, changes: readonly RecordChange[]): Promise<void> {
-    // It was said before, and the next sweep finds what somebody has taken back meanwhile.
+    // `announce` has said it before. If another change has withdrawn it, the next sweep finds it.
     await this.#say(home, changes).catch(() => {});
   }
 
@@ -161,7 +161,7 @@ export class Records {
       nexts.push(isOver ? due[i + 1]! : await this.#takeOf(due[i]!, due[i + 1]!, taking));
     }
     const { records, failures } = taking;
-    // What has failed takes nothing of what was taken.
+    // A failure does not discard records that were taken.
     if (records.length === 0 && failures.length > 0)
       throw failures.find(({ code }) => code === 'UNKNOWN') ?? failures[0]!;
     const times = nexts.filter((at) => at !== '').map(Number);
@@ -169,7 +169,7 @@ export class Records {
     return { records: records.sort((a, b) => a.dueAt! - b.dueAt!), nextAt, now: Number(due.at(-1)) };
   }
 
-  /** Takes what is due in a part. @returns When the next is due there, '' for never */
+  /** Takes the due records of a partition. @returns The time when the next is due there, '' for never */
   async #takeOf(part: string, seen: string, taking: Taking): Promise<string> {
     const { due } = this.#keys.partition(Number(part));
     try {
@@ -194,7 +194,7 @@ export class Records {
         TAKE,
         [keys.records, keys.due],
         [text, lease, ahead, ...names],
-        // Again it would find them taken, and say that there was nothing.
+        // A repetition would find them taken, and report none.
         true,
       )) as string[];
       for (let i = 0; i < taken.length; i += 2) records.push(recordOf(home, taken[i]!, taken[i + 1]!));

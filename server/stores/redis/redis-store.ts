@@ -62,7 +62,7 @@ interface Parts {
   readonly records: Records;
 }
 
-/** Makes terms differ that are given within a millisecond of one another by a Redis that has forgotten the first. */
+/** Makes terms differ that Redis gives within a millisecond, if it has forgotten the first one. */
 const random = (): string => String(Math.floor(Math.random() * 1000));
 
 /** Keeps sessions in Redis, for all gateways that use it. */
@@ -120,7 +120,7 @@ export class RedisStore implements Store {
     this.#parts = { link, watches, reader, held, lists, rows, usage, expiry, writer, records };
   }
 
-  /** Closes the connections when its last user does. */
+  /** Closes the connections when its last user closes the store. */
   async close(): Promise<void> {
     const parts = this.#parts;
     if (!parts) return;
@@ -169,7 +169,7 @@ export class RedisStore implements Store {
       isTaken ||= said[0] === 'A';
       return said;
     };
-    // Who holds it may have been forgotten too.
+    // Redis may have forgotten the session's holder too.
     const answer = await link.believed(take);
     if (answer[0] === 'N') return { kind: 'absent' };
     if (answer[0] === 'O') return { kind: 'owned', holder: answer[1] as string };
@@ -285,7 +285,7 @@ export class RedisStore implements Store {
       : ['', '', '0'];
     for (;;) {
       const data = await reader.data(ref);
-      // Also where a former call has removed it, and was not told so.
+      // Also if an earlier call has removed it and its reply was lost.
       if (!data) return expiry.forget(ref);
       if (data.cl === null) return;
       const past = (await link.send(closed, ['HKEYS', closed])) as string[];
@@ -293,7 +293,7 @@ export class RedisStore implements Store {
       const dropped = keysToDrop(this.#keys, log, notice?.epoch ?? '', [log.epoch, ...past]);
       const keys = [...dropped, this.#keys.gone(session)];
       const args = [log.epoch, String(past.length), String(Date.now()), sid, random(), ...left];
-      // It was begun anew, or others were dropped meanwhile.
+      // The session was begun anew, or other logs were dropped meanwhile.
       if ((await link.run(REMOVE, keys, args)) !== 1) continue;
       if (!notice) await expiry.forget(ref).catch(inDoubt);
       usage.forget();

@@ -2,7 +2,7 @@ import { type Keys, PARTITIONS } from './keys.js';
 import type { Link } from './link.js';
 import { type RedisSettings, redisFailed } from './options.js';
 
-/** Of the keys and what is in them; another one is refused. */
+/** The format of keys and values. Another one is refused. */
 const FORMAT = `1 ${PARTITIONS}`;
 const OLDEST_REDIS = 7.0;
 const OLDEST_VALKEY = 7.2;
@@ -17,7 +17,7 @@ function infoOf(text: string): ReadonlyMap<string, string> {
 }
 
 /**
- * Looks whether this Redis can keep what is promised.
+ * Checks whether this Redis can keep the store's promises.
  *
  * @throws GatewayError `STORE_FAILED`; its message names the setting
  */
@@ -50,7 +50,7 @@ export async function checkRedis(
       'format',
       `The keys of the prefix \`${keys.prefix}\` are of format ${format}, and this version uses ${FORMAT}: use another \`prefix\``,
     );
-  // It has just begun: those who were its members may not be back yet.
+  // Redis has just begun, and its members may not be back yet.
   const isNew = Number(info.get('uptime_in_seconds') ?? 0) * 1000 < leaseMs;
   if (isNew && Number(await link.send(keys.nodes, ['ZCARD', keys.nodes])) > 0)
     link.connectedAt = performance.now();

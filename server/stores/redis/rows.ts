@@ -5,13 +5,13 @@ import type { Keys } from './keys.js';
 import type { Link } from './link.js';
 import { PATH } from './scripts/look.js';
 
-/** How many rows of a path are followed at once: others wait for a script. */
+/** The number of rows of a path that one script follows. Other clients wait for a script. */
 const AT_ONCE = 500;
 
 /** Ids are written as JSON, so that a row can name its parent in its first line. */
 const idOf = (id: string | null | undefined): string => JSON.stringify(id ?? null);
 
-/** Rows as scripts take them: how many, and of each id, row and parent. */
+/** Encodes rows for scripts: their number, and id, row and parent of each. */
 export function encodeRows(messages: readonly Message[]): string[] {
   const rows = messages.flatMap((message) => {
     const parent = idOf(message.parentId);
@@ -22,13 +22,13 @@ export function encodeRows(messages: readonly Message[]): string[] {
 
 const decodeRow = (row: string): Message => JSON.parse(row.slice(row.indexOf('\n') + 1)) as Message;
 
-/** What a cut puts as rows, and by how many characters that grows them. */
+/** The rows that a cut writes, and the number of characters by which they grow the log. */
 export interface PutRows {
   readonly messages: readonly Message[];
   readonly grown: number;
 }
 
-/** The messages of logs that are kept apart from their events. */
+/** The messages of logs, which are kept apart from the events. */
 export class RedisRows {
   readonly #link: Link;
   readonly #keys: Keys;
@@ -57,7 +57,7 @@ export class RedisRows {
     return length;
   }
 
-  /** Follows a path from its end. One that is longer than there are rows is a circle. */
+  /** Follows a path from its end. A path that is longer than the number of rows is a circle. */
   async *#follow(key: string, tip: string, limit: number, content: '0' | '1') {
     let left = limit;
     let all = Number.POSITIVE_INFINITY;
@@ -82,7 +82,7 @@ export class RedisRows {
     return message.versions ?? [message.id];
   }
 
-  /** What is to be put for these messages, where some are there already: the versions that one names know of it from then on. */
+  /** The rows to write for these messages, some of which may exist. Each stored version of a message is updated to list the new one. */
   async put(log: LogRef, messages: readonly Message[]): Promise<PutRows> {
     if (messages.length === 0) return { messages, grown: 0 };
     const key = this.#rows(log);

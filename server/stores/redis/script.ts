@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A Lua script, which Redis runs as one step that nobody comes between. */
+/** A Lua script, which Redis runs as one atomic step. */
 export class Script {
   readonly source: string;
   readonly hash: string;
@@ -18,7 +18,7 @@ export class Look extends Script {
   override readonly writes = false;
 }
 
-/** What scripts share. Numbers beyond 2^31 are text: Lua would write them with an exponent. */
+/** Functions that scripts share. Numbers beyond 2^31 are text, since Lua would write them with an exponent. */
 export const COMMON = `
 local call = redis.call
 local function text(number) return string.format('%.0f', number) end
@@ -46,7 +46,7 @@ local function note(unfinished, busy, sid, holder)
 end
 `;
 
-/** Puts message rows, as cuts and beginnings have them: id, row and parent, in that order. */
+/** Writes message rows for cuts and beginnings: id, row and parent, in that order. */
 export const PUT_ROWS = `
 local function putRows(rows, replies)
   for _ = 1, tonumber(take()) do

@@ -14,13 +14,13 @@ import {
 } from '../store.js';
 import { META } from './scripts/hold.js';
 
-/** What Redis answers to `HMGET`. */
+/** The reply to `HMGET`. */
 export type Fields = readonly (string | null)[];
 
-/** What is kept of a session beside its logs, as Redis has it. */
+/** The fields of a session beside its logs, as Redis has them. */
 export type SessionData = Readonly<Record<(typeof META)[number], string | null>>;
 
-/** Null where there is no such session. */
+/** The fields of a session; null if there is no such session. */
 export function sessionDataOf(fields: Fields): SessionData | null {
   const data = Object.fromEntries(META.map((name, i) => [name, fields[i] ?? null]));
   return data.ep === null ? null : (data as SessionData);
@@ -36,7 +36,7 @@ function termsOf(text: string | null): LogHead['terms'] {
 
 const activityOf = (text: string | null): Activity => (text ? (JSON.parse(text) as Activity) : IDLE);
 
-/** Where the present log stands; null once it was dropped. */
+/** The head of the present log; null once it was dropped. */
 export function headOf(data: SessionData): LogHead | null {
   if (data.ex !== null) return null;
   return {
@@ -50,7 +50,7 @@ export function headOf(data: SessionData): LogHead | null {
   };
 }
 
-/** Where a closed log stands that another one followed. */
+/** The head of a closed log that another one followed. */
 export function closedHeadOf(epoch: string, text: string): LogHead {
   const [first, head, , , tk = '', ...activity] = text.split('\n');
   const terms = termsOf(tk);
@@ -65,7 +65,7 @@ export function closedHeadOf(epoch: string, text: string): LogHead {
   };
 }
 
-/** Closed logs by their epochs, the oldest first. @param pairs As `HGETALL` answers */
+/** Epochs of closed logs, the oldest first. @param pairs The reply to `HGETALL` */
 export function epochsInOrder(pairs: readonly string[]): string[] {
   const logs: { epoch: string; term: number }[] = [];
   for (let i = 0; i < pairs.length; i += 2)
@@ -73,7 +73,7 @@ export function epochsInOrder(pairs: readonly string[]): string[] {
   return logs.sort((a, b) => a.term - b.term).map(({ epoch }) => epoch);
 }
 
-/** Null once its last log was dropped. */
+/** The record of a session; null once its last log was dropped. */
 export function recordOf(ref: SessionRef, data: SessionData): SessionRecord | null {
   if (data.ex !== null) return null;
   const { scope, app, name } = ref;
@@ -90,12 +90,12 @@ export function recordOf(ref: SessionRef, data: SessionData): SessionRecord | nu
   };
 }
 
-/** What a session takes up with all its logs, in characters. */
+/** The size of a session with all its logs, in characters. */
 export function sizeOfSession({ cu, cz, mz, pz }: Pick<SessionData, 'cu' | 'cz' | 'mz' | 'pz'>): number {
   return Number(cu) - Number(cz) + Number(mz) + Number(pz);
 }
 
-/** Cuts off lines of a text. The last part is what follows them. */
+/** Cuts lines off the start of a text. The last part is the rest. */
 function linesOf(text: string, count: number): string[] {
   const lines: string[] = [];
   let at = 0;
@@ -107,7 +107,7 @@ function linesOf(text: string, count: number): string[] {
   return [...lines, text.slice(at)];
 }
 
-/** How a run is kept while it is open, without its epoch and place, which the store gives it. */
+/** The row of an open run, without its epoch and place, which the store adds. */
 export function openRowOf(key: string | undefined, hash: string | undefined, request: string): string {
   return `${key === undefined ? '' : JSON.stringify(key)}\n${hash ?? ''}\n${request}`;
 }
@@ -121,7 +121,7 @@ function sentOf(runId: string, [epoch, accepted, key, hash]: readonly string[]):
   };
 }
 
-/** A run that is open, or one that ended; '' for none. */
+/** An open run, or one that ended; '' for none. */
 export function runOf(runId: string, open: string, ended: string): RunRecord | null {
   if (open !== '') {
     const lines = linesOf(open, 4);
@@ -138,7 +138,7 @@ export function runOf(runId: string, open: string, ended: string): RunRecord | n
   };
 }
 
-/** Runs that are open with their steps, in the order of their acceptance. @param runs,steps As `HGETALL` answers */
+/** Open runs with their steps, in the order of their acceptance. @param runs,steps Replies to `HGETALL` */
 export function leftRunsOf(runs: readonly string[], steps: readonly string[]): LeftRun[] {
   const left: LeftRun[] = [];
   for (let i = 0; i < runs.length; i += 2) left.push(runOf(runs[i]!, runs[i + 1]!, '')!);

@@ -3,7 +3,7 @@ import { type Keys, refOfMember } from './keys.js';
 import type { Link } from './link.js';
 import { sizeOfSession } from './session-data.js';
 
-/** How long the total of a scope is taken for right at least, beside what is written here meanwhile. */
+/** The least time for which the total of a scope is believed; writes of this process are added meanwhile. */
 const KEPT_MS = 1000;
 /** Sessions asked about at once. */
 const ASKED = 500;
@@ -14,12 +14,12 @@ interface Total {
   readonly until: number;
 }
 
-/** What sessions and scopes take up. A scope's total is added up from its sessions, for which Redis keeps it; not each time. */
+/** The size of sessions and scopes. A scope's total is added up from its sessions' sizes in Redis, and then remembered for a while. */
 export class Usage {
   readonly #link: Link;
   readonly #keys: Keys;
   readonly #totals = new Map<string, Total>();
-  /** Changes with what may have changed a total in an unknown way. */
+  /** Changes when a total may have changed by an unknown amount. */
   #version = 0;
 
   constructor(link: Link, keys: Keys) {
@@ -32,7 +32,7 @@ export class Usage {
     return { session, scope };
   }
 
-  /** Something was written here. @param by In characters */
+  /** Counts a write of this process. @param by In characters */
   grow(scope: string, by: number): void {
     const total = this.#totals.get(scope);
     if (total) total.size += by;
@@ -61,14 +61,14 @@ export class Usage {
     const version = this.#version;
     const key = this.#keys.kept(scope);
     const members = (await this.#link.send(key, ['ZRANGE', key, '0', '-1'])) as string[];
-    // What is appended from here on is in neither, or in both for a moment.
+    // An append from here on counts in neither total, or briefly in both.
     let size = 0;
     for (let i = 0; i < members.length; i += ASKED) {
       const refs = members.slice(i, i + ASKED).map((member) => refOfMember(scope, member));
       for (const one of await Promise.all(refs.map((ref) => this.#session(ref)))) size += one;
     }
     if (this.#totals.size >= SCOPES) this.#totals.clear();
-    // The more there is to add up, the more rarely.
+    // The more sessions there are to add up, the longer the total is believed.
     const until = now + Math.max(KEPT_MS, members.length);
     if (version === this.#version) this.#totals.set(scope, { size, until });
     return size;

@@ -2,21 +2,21 @@ import { StoreError } from '../store.js';
 import { type Keys, PARTITIONS } from './keys.js';
 import type { Link } from './link.js';
 
-/** How often Redis is asked whether it has written its file anew. */
+/** The interval at which Redis is asked whether it has rewritten its file. */
 const POLL_MS = 50;
-/** How long it is left to begin. */
+/** The time within which a rewrite must begin. */
 const BEGIN_MS = 5000;
 
 const fieldOf = (info: unknown, name: string): string =>
   new RegExp(`^${name}:([^\\r\\n]*)`, 'm').exec(String(info))?.[1] ?? '';
 
 /**
- * Has each Redis write its append-only file anew, in which what was dropped still is.
+ * Has each Redis rewrite its append-only file, which still contains dropped data.
  *
- * @throws StoreError where it may not be told to, or could not
+ * @throws StoreError if Redis refuses the command, or failed
  */
 export async function rewriteFiles(link: Link, keys: Keys, isCluster: boolean): Promise<void> {
-  // Of a Cluster only keys name a node: each has some of the parts.
+  // In a Cluster only a key addresses a node, and each node has some of the partitions.
   const parts = Array.from({ length: isCluster ? PARTITIONS : 1 }, (_, i) => keys.partition(i).busy);
   const infos = await Promise.all(parts.map((key) => link.send(key, ['INFO', 'server'])));
   const byProcess = new Map(parts.map((key, i) => [fieldOf(infos[i], 'run_id'), key]));
@@ -26,7 +26,7 @@ export async function rewriteFiles(link: Link, keys: Keys, isCluster: boolean): 
 async function rewriteFile(link: Link, key: string): Promise<void> {
   const info = (): Promise<unknown> => link.send(key, ['INFO', 'persistence']);
   if (fieldOf(await info(), 'aof_enabled') !== '1') return;
-  // One that is under way may have read already what was dropped since.
+  // A rewrite in progress may have read the data before it was dropped.
   await rewritten(info);
   const startedAt = performance.now();
   while (!(await begin(link, key))) {
@@ -39,7 +39,7 @@ async function rewriteFile(link: Link, key: string): Promise<void> {
     throw new StoreError('UNAVAILABLE', 'Redis could not write its append-only file anew');
 }
 
-/** Whether a rewrite was begun, and not one of somebody else's that is under way. */
+/** Returns whether our rewrite was begun. If another one is in progress, it is not. */
 async function begin(link: Link, key: string): Promise<boolean> {
   try {
     await link.send(key, ['BGREWRITEAOF']);

@@ -4,24 +4,24 @@ import type { Link } from './link.js';
 
 type Wake = (news?: News) => void;
 
-/** Who is woken by news of sessions. Each channel is heard once, however many wait. */
+/** Callbacks for news of sessions. Each channel is subscribed once, however many callbacks wait. */
 export class Watches {
   readonly #link: Link;
   readonly #channels = new Map<string, Set<Wake>>();
-  /** Channels that are being let go of. Who subscribed to one meanwhile would be let go of with it. */
+  /** Channels that are being unsubscribed. A new subscription must wait, lest it is removed with the old one. */
   readonly #leaving = new Map<string, Promise<void>>();
   readonly #timer: NodeJS.Timeout | undefined;
 
-  /** @param lookMs Wakes all every so many milliseconds: of a group of servers it may not be told that one was not heard for a while. */
+  /** @param lookMs Wakes all at this interval in milliseconds, since a group of servers may not report that one was unreachable. */
   constructor(link: Link, lookMs: number | undefined) {
     this.#link = link;
     link.onHeard(() => this.wakeAll());
     if (lookMs !== undefined) this.#timer = setInterval(() => this.wakeAll(), lookMs).unref();
   }
 
-  /** Calls `wake` after each news, once they are heard, and after each time in which some may have been missed. */
+  /** Calls `wake` after each news, once the channel is subscribed, and after each time in which news may have been missed. */
   watch(channel: string, wake: Wake): () => void {
-    // Each watch is one, also of a function that watches already.
+    // Each watch is its own, even if a function watches twice.
     const own: Wake = (news) => wake(news);
     let wakes = this.#channels.get(channel);
     if (wakes) wakes.add(own);
@@ -41,7 +41,7 @@ export class Watches {
     const before = this.#leaving.get(channel);
     const left = Promise.all([before, this.#link.unsubscribe(channel)]).then(
       () => {},
-      // What was not unsubscribed wakes nobody.
+      // A channel that could not be unsubscribed wakes nobody.
       () => {},
     );
     this.#leaving.set(channel, left);
@@ -53,7 +53,7 @@ export class Watches {
     for (;;) {
       try {
         for (let left = this.#leaving.get(channel); left; left = this.#leaving.get(channel)) await left;
-        // Nobody waits any more, or another one has subscribed.
+        // Nobody waits any more, or another call has subscribed.
         if (this.#channels.get(channel) !== wakes) return;
         await this.#link.subscribe(channel, (text) => this.#wake(channel, decodeNews(text)));
         this.#wake(channel);

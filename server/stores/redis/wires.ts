@@ -1,7 +1,7 @@
 import type { RedisClientOptions, RedisSentinelOptions } from '@redis/client';
 import { type RedisSettings, redisFailed } from './options.js';
 
-/** Options of the library for a connection; what the store decides itself is left out. */
+/** Options of the library for a connection, without those that the store sets itself. */
 export type ClientOptions = Omit<
   RedisClientOptions,
   'url' | 'RESP' | 'modules' | 'scripts' | 'functions' | 'keyPrefix' | 'commandOptions'
@@ -9,7 +9,7 @@ export type ClientOptions = Omit<
 /** Options of the library for the connections to Sentinels. */
 export type SentinelClientOptions = NonNullable<RedisSentinelOptions['sentinelClientOptions']>;
 
-/** What the store needs of a client library. */
+/** The functions that the store needs of a client library. */
 export interface Wire extends Connection {
   /** Whether an error is an answer of Redis. */
   isReply(error: unknown): boolean;
@@ -18,30 +18,30 @@ export interface Wire extends Connection {
 }
 
 interface Connection {
-  /** Sends a command once. @param key By which a cluster finds the node */
+  /** Sends a command once. @param key The key by which a cluster finds the node */
   send(key: string, args: readonly string[]): Promise<unknown>;
-  /** Resolves when the channel is heard. A channel is asked for again by itself where its connection breaks. */
+  /** Resolves when the channel is subscribed. If its connection breaks, it is subscribed again by itself. */
   subscribe(channel: string, listener: (message: string) => void): Promise<void>;
   unsubscribe(channel: string): Promise<void>;
   destroy(): void;
 }
 
 export interface WireEvents {
-  /** A connection for commands stands again. */
+  /** A connection for commands is back. */
   readonly ready: () => void;
-  /** What was subscribed may not have been heard for a while, and is now. */
+  /** Subscribed channels may have missed news for a while, and are heard again. */
   readonly heard: () => void;
 }
 
-/** How often a connection shows that it lives, and how long it is waited for. */
+/** The interval of signs of life on a connection, and the silence after which it counts as dead. */
 const PING_MS = 5000;
 const SILENCE_MS = 15_000;
 const FIRST_RETRY_MS = 20;
 const LONGEST_RETRY_MS = 500;
-/** How long a Redis is waited for that has never been reached. */
+/** The time that a Redis gets which has never been reached. */
 const FIRST_CONNECT_MS = 5000;
 
-/** The version of the protocol in which answers are lists and not objects. */
+/** The protocol version whose replies are lists and not objects. */
 const RESP = 2 as const;
 
 type Library = typeof import('@redis/client');
@@ -58,13 +58,13 @@ async function loadLibrary(): Promise<Library> {
   }
 }
 
-/** Milliseconds before another try, with jitter: not all gateways are to come at once. */
+/** Milliseconds before the next attempt, with jitter, so that gateways do not come all at once. */
 export function backOff(tries: number): number {
   const most = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(tries, 10));
   return most / 2 + (Math.random() * most) / 2;
 }
 
-/** Connects to what the settings name. @throws GatewayError `STORE_FAILED` */
+/** Connects to the Redis of the settings. @throws GatewayError `STORE_FAILED` */
 export async function connectWire(settings: RedisSettings, events: WireEvents): Promise<Wire> {
   const library = await loadLibrary();
   const startedAt = performance.now();
@@ -99,7 +99,7 @@ type Connect = (
   events: WireEvents,
 ) => Promise<Connection>;
 
-/** One connection for commands and one for what is heard: the latter may be closed by Redis for being slow. */
+/** One connection for commands and one for subscriptions, which Redis may close for being slow. */
 const ofOne: Connect = async ({ createClient }, { url }, options, { ready, heard }) => {
   const given = { ...options, RESP, ...(url !== undefined && { url }) };
   const commands = createClient(given);
@@ -124,7 +124,7 @@ const ofOne: Connect = async ({ createClient }, { url }, options, { ready, heard
   };
 };
 
-/** User, password and TLS of a URL, as each node of a group has them. */
+/** User, password and TLS of a URL, which all nodes of a group share. */
 function commonOf(options: RedisClientOptions, url: string | undefined): RedisClientOptions {
   if (url === undefined) return options;
   const { protocol, username, password } = new URL(url);
@@ -153,7 +153,7 @@ const ofCluster: Connect = async ({ createCluster }, { cluster, url }, options, 
     client.destroy();
     throw error;
   }
-  // Also a node that is spoken to for the first time is ready: only after a break something may be amiss.
+  // A node reports ready also after its first connection. Only after a break may something have been missed.
   const broken = new Set<string>();
   const addressOf = ({ host, port }: { host: string; port: number }): string => `${host}:${port}`;
   client.on('node-reconnecting', (node) => broken.add(addressOf(node)));

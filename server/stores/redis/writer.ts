@@ -17,7 +17,7 @@ import { RELEASE } from './scripts/hold.js';
 import { runOf } from './session-data.js';
 import type { Usage } from './usage.js';
 
-/** How often a log is tried to be taken again while others may still have to write what came before. */
+/** The interval of attempts to take a log again while others may still have to write what came before. */
 const RETAKE_MS = 50;
 
 interface Parts {
@@ -30,7 +30,7 @@ interface Parts {
   readonly records: Records;
 }
 
-/** What the scripts of appends answer. */
+/** Replies of the scripts that append. */
 type Answer =
   | readonly ['A' | 'D', first: number, last: number]
   | readonly ['K', head: number, runId: string, open: string, ended: string]
@@ -39,17 +39,17 @@ type Answer =
   | readonly ['F', epoch: string, term: string]
   | readonly ['X'];
 
-/** What tells that Redis has forgotten batches, or that their writer has taken the log. */
+/** Replies that show that Redis has forgotten batches, or that their writer took the log. */
 type Forgotten = Extract<Answer, readonly ['R' | 'F', ...unknown[]]>;
 
-/** A lower term than that of the writer can only be one before it. */
+/** A term lower than the writer's belongs to a former writer. */
 const isForgotten = (answer: Answer, { term }: HeldLog): answer is Forgotten =>
   answer[0] === 'R' || (answer[0] === 'F' && Number(answer[2]) < term);
 
 const rolledBack = (batch: number): StoreError =>
   new StoreError('ROLLED_BACK', `Redis has forgotten what came after batch ${batch}`);
 
-/** Appends batches, and writes again what Redis has forgotten of the last ones. */
+/** Appends batches, and writes again the last ones that Redis has forgotten. */
 export class Writer {
   readonly #parts: Parts;
 
@@ -73,7 +73,7 @@ export class Writer {
     place(events, result.first, options.term);
     if (answer[0] === 'A') usage.grow(log.scope, sent.size);
     if (own) {
-      // Also what Redis took before: the answer to that was lost.
+      // Also if Redis took it before, and the reply was lost.
       held.keep(own, options.batch, sent);
       this.#list(log, own, options);
     }
@@ -110,7 +110,7 @@ export class Writer {
     return { epoch, first: head + 1, last: head, duplicate: runOf(runId, open, ended)! };
   }
 
-  /** Takes a log again as it was taken, under the same term. Whether Redis stands where it stood then. */
+  /** Takes a log again under the same term. Returns whether Redis then has the state of the first time. */
   async #retake(own: HeldLog): Promise<boolean> {
     const { held, link } = this.#parts;
     while (held.canRetake(own)) {
@@ -120,7 +120,7 @@ export class Writer {
         taking.at = performance.now();
         return true;
       }
-      // Who held it before has to write first what Redis has forgotten of that.
+      // The former holder must first write again what Redis has forgotten of its time.
       if (wasSettled) return false;
       await new Promise((resolve) => setTimeout(resolve, RETAKE_MS));
     }
@@ -128,9 +128,9 @@ export class Writer {
   }
 
   /**
-   * Writes again what Redis has forgotten of a log, and begins anew where it forgets that as well.
+   * Writes again the batches of a log that Redis has forgotten, and takes the log again if Redis has forgotten that too.
    *
-   * @throws StoreError `ROLLED_BACK` where not all of it is known, or another one has written since
+   * @throws StoreError `ROLLED_BACK` if a batch is no longer kept, or another writer has written since
    */
   async #mend(own: HeldLog, forgotten: Forgotten): Promise<void> {
     const { held } = this.#parts;
@@ -143,18 +143,18 @@ export class Writer {
     }
   }
 
-  /** Writes batches again, in order. @returns What Redis said of one that it did not take */
+  /** Writes batches again, in order. @returns The reply for the first one that Redis did not take */
   async #writeAgain(batches: readonly KeptBatch[]): Promise<Answer | null> {
     for (const batch of batches) {
       const answer = await this.#send(batch.sent);
       if (answer[0] !== 'A' && answer[0] !== 'D') return answer;
-      // It may forget this, too.
+      // Redis may forget this one, too.
       batch.at = performance.now();
     }
     return null;
   }
 
-  /** Redis is there again, and may be another one, or have lost its last moments. */
+  /** Redis is back, but may be another process, or have lost its last moments. */
   async #mendAll(): Promise<void> {
     const { held, link, keys, lists, expiry } = this.#parts;
     const mend = async (own: HeldLog): Promise<void> => {
@@ -174,7 +174,7 @@ export class Writer {
       await expiry.keep(log);
       if (own.endedAt === null) lists.used(log, ordinal, Number(await link.send(meta, ['HGET', meta, 'up'])));
     };
-    // What fails here fails again when the log is written.
+    // A failure here is repeated when the log is written.
     await Promise.all(held.recent().map((own) => mend(own).catch(() => {})));
   }
 
@@ -191,7 +191,7 @@ export class Writer {
       const past = (await link.send(closed, ['HKEYS', closed])) as string[];
       const sent = encodeErase(keys, log, events, options, epoch, past);
       const answer = await this.#write(sent, own);
-      // Others were dropped meanwhile.
+      // Other logs were dropped meanwhile.
       if (answer[0] === 'X') continue;
       const result = this.#resultOf(log, answer);
       place(events, result.first, options.term);
@@ -206,13 +206,13 @@ export class Writer {
   }
 }
 
-/** Fills in where events were written. */
+/** Sets the place of each written event. */
 function place(events: readonly EventRecord[], first: number, term: number): void {
   let seq = first;
   for (const event of events) Object.assign(event, { seq: seq++, term });
 }
 
-/** Lets a session go, by the holder of that term alone. */
+/** Lets a session go, but only for the holder of that term. */
 export async function release(
   { link, keys }: Pick<Parts, 'link' | 'keys'>,
   ref: SessionRef,

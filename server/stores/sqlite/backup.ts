@@ -6,17 +6,17 @@ import { syncDirectory, syncFile } from '../files/durable-file.js';
 import type { Connection } from './connection.js';
 import { openFailure, storeFailed } from './faults.js';
 
-/** What a copy is called until all of it is there. */
+/** Suffix of a copy until all of it is there. */
 const PART = '.part';
 
-/** The folder beside a database that files are kept in. */
+/** The folder beside a database that holds its files. */
 export const filesOf = (path: string): string => `${path}.files`;
 
 /**
- * Copies the database to a file of its own, and what stands beside it by `copyFiles`. The file comes last: where it is, all of the
+ * Copies the database to a file of its own, and the files beside it by `copyFiles`. The database is renamed last: if it is there, the whole
  * copy is on the disk.
  *
- * @throws GatewayError `INVALID_REQUEST` where there is something already; `STORE_FAILED`
+ * @throws GatewayError `INVALID_REQUEST` if something is there already; `STORE_FAILED`
  */
 export async function backUp(
   connection: Connection,
@@ -28,11 +28,11 @@ export async function backUp(
   for (const taken of [target, files]) if (existsSync(taken)) throw isTaken(taken);
   try {
     await drop(target);
-    // SQLite takes an empty file for a new one, and leaves its mode as it is: conversations are nobody else's business.
+    // SQLite takes an empty file for a new database and keeps its mode. Other users must not read conversations.
     closeSync(openSync(target + PART, 'wx', 0o600));
     connection.copyTo(target + PART);
     await syncFile(target + PART);
-    // After the database: what its messages name was there before they were.
+    // After the database: files are stored before the messages that name them.
     await copyFiles(files + PART);
     await rename(files + PART, files).catch(unlessNone);
     await rename(target + PART, target);
@@ -44,13 +44,13 @@ export async function backUp(
   }
 }
 
-/** What a copy that was cut off has left. */
+/** Removes the remains of a copy that was cut off. */
 async function drop(target: string): Promise<void> {
   for (const path of [target + PART, `${target + PART}-journal`, filesOf(target) + PART])
     await rm(path, { recursive: true, force: true });
 }
 
-/** Where no file was ever kept there is no folder of them. */
+/** The folder is missing if no file was ever kept. */
 function unlessNone(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
 }

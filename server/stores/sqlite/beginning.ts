@@ -9,7 +9,7 @@ import type { Reader } from './reader.js';
 import type { Statements } from './statements.js';
 import type { Usage } from './usage.js';
 
-/** What a log is begun with. */
+/** The parts of the store that begin a log. */
 interface Parts {
   readonly connection: Connection;
   readonly sql: Statements;
@@ -17,7 +17,7 @@ interface Parts {
   readonly usage: Usage;
 }
 
-/** Begins a log of a session, which is new itself or has a closed one, with all the messages it is to have or not at all. */
+/** Begins a log of a new session, or of one whose log is closed. All its first messages are stored, or nothing is. */
 export function begin(
   { connection, sql, reader, usage }: Parts,
   ref: SessionRef,
@@ -50,13 +50,13 @@ export function begin(
     sql.moveFirst.run(log.first, log.size, id);
     return log;
   };
-  // What is imported was accepted elsewhere: the loss of power must not cost it.
+  // Imported messages were accepted elsewhere, so a loss of power must not lose them.
   const log = connection.transaction(make, from ? 'FULL' : 'NORMAL');
   usage.changed(log);
   return log;
 }
 
-/** Keeps messages as rows of a log, within a transaction. Returns by how many characters they grow it. */
+/** Keeps messages as rows of a log, within a transaction. Returns the number of characters by which the log grows. */
 export function putMessages(sql: Statements, log: number, messages: readonly Message[]): number {
   let size = 0;
   const rowOf = (id: string): Message | undefined => {

@@ -4,7 +4,7 @@ import type { Database, Driver } from './driver.js';
 import { openFailure, storeFailed } from './faults.js';
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from './schema.js';
 
-/** How sure a commit is: to survive the process, or the loss of power as well. */
+/** The durability of a commit: it survives the process (`NORMAL`), or a loss of power as well (`FULL`). */
 export type Sync = 'NORMAL' | 'FULL';
 
 const WAL_BYTES = 16 * 1024 * 1024;
@@ -12,7 +12,7 @@ const WAL_BYTES = 16 * 1024 * 1024;
 /** The one connection to a database file. It holds the file's lock until it is closed. */
 export class Connection {
   readonly db: Database;
-  /** Until it is closed. */
+  /** False once it is closed. */
   open = true;
   readonly #begin;
   readonly #commit;
@@ -25,14 +25,14 @@ export class Connection {
   }
 
   /**
-   * Opens the file, and makes it where there is none.
+   * Opens the file, and creates it if there is none.
    *
    * @throws GatewayError `STORE_FAILED`; `details.reason` says why
    */
   static open(driver: Driver, path: string): Connection {
     let db: Database | null = null;
     try {
-      // Conversations are nobody else's business; SQLite gives its other files the mode of this one.
+      // Other users must not read conversations. SQLite gives its other files the mode of this one.
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       closeSync(openSync(path, 'a', 0o600));
       db = driver(path);
@@ -46,7 +46,7 @@ export class Connection {
     }
   }
 
-  /** Runs something in a transaction of its own. Nothing of it is kept when it throws. */
+  /** Runs work in a transaction of its own. If the work throws, nothing is stored. */
   transaction<T>(work: () => T, sync: Sync = 'NORMAL'): T {
     this.begin(sync);
     try {
@@ -59,7 +59,7 @@ export class Connection {
     }
   }
 
-  /** How the next commit is made. */
+  /** Sets the durability of the next commit. */
   use(sync: Sync): void {
     if (sync === this.#sync) return;
     this.db.exec(`PRAGMA synchronous = ${sync}`);
@@ -79,23 +79,23 @@ export class Connection {
     try {
       this.db.exec('ROLLBACK');
     } catch {
-      // SQLite has rolled back by itself, as it does when the disk is full.
+      // SQLite rolls back by itself, for example if the disk is full.
     }
   }
 
-  /** Writes the whole file anew, without what was dropped, and empties the write-ahead log. */
+  /** Writes the whole file anew, without dropped data, and empties the write-ahead log. */
   vacuum(): void {
     this.use('FULL');
     this.db.exec('VACUUM');
     this.checkpoint();
   }
 
-  /** Copies what is committed into a file that is empty. */
+  /** Copies committed data into an empty file. */
   copyTo(path: string): void {
     this.db.prepare('VACUUM INTO ?').run(path);
   }
 
-  /** Moves all of the write-ahead log into the file, and leaves nothing in it. */
+  /** Moves all of the write-ahead log into the file. */
   checkpoint(): void {
     const { busy } = this.db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {};
     if (busy !== 0) throw new Error('The write-ahead log cannot be emptied now');
@@ -104,13 +104,13 @@ export class Connection {
   close(): void {
     this.open = false;
     try {
-      // libsql keeps a connection, and with it the lock, until its statements are collected as garbage. Outside WAL the lock can be
-      // given up by hand; it is gone with the next read.
+      // libsql keeps a connection, and its lock, until its statements are collected as garbage. Outside WAL the lock can be released
+      // explicitly, by the next read.
       this.db.exec(
         'PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_master',
       );
     } catch {
-      // What is in the write-ahead log is kept there and read at the next opening.
+      // The write-ahead log keeps its content, which the next opening reads.
     }
     close(this.db);
   }
@@ -139,7 +139,7 @@ function prepare(db: Database, path: string): void {
       `was written by another version of this package (schema ${version}, not ${SCHEMA_VERSION}): use that version, or give sqliteStore a new path`,
     );
   }
-  // Takes effect only before the first table.
+  // Takes effect only before the first table exists.
   if (isNew) db.exec('PRAGMA auto_vacuum = INCREMENTAL');
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = ${WAL_BYTES}; PRAGMA synchronous = FULL`);
   if (!isNew) return;

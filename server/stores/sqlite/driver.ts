@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../shared/errors.js';
 
-/** What a column holds. */
+/** The value of a column. */
 export type Value = string | number | null | Uint8Array;
 export type Row = Readonly<Record<string, Value>>;
 
@@ -11,7 +11,7 @@ export interface Statement {
   all(...values: Value[]): Row[];
 }
 
-/** The part of an SQLite driver that the store uses; calls answer at once. */
+/** The part of an SQLite driver that the store uses. All calls are synchronous. */
 export interface Database {
   exec(sql: string): void;
   prepare(sql: string): Statement;
@@ -32,7 +32,7 @@ interface Native {
 }
 
 /**
- * Finds SQLite: Node's own where it has it, else `libsql`.
+ * Finds SQLite: Node's own if it has it, else `libsql`.
  *
  * @throws GatewayError `STORE_FAILED` naming the package to install
  */
@@ -58,7 +58,7 @@ export async function loadDriver(): Promise<Driver> {
 /** `node:sqlite`; null before Node 22.13. */
 function builtin(): (new (path: string) => Database) | null {
   const { emitWarning } = process;
-  // Node says of this module alone that it is experimental; that is our choice, not our user's concern.
+  // Node warns that this module is experimental. The choice is ours and no concern of our users.
   process.emitWarning = ((warning: string | Error, ...rest: never[]) => {
     if (!String(warning).includes('SQLite is an experimental feature'))
       emitWarning.call(process, warning, ...rest);
@@ -73,7 +73,7 @@ function builtin(): (new (path: string) => Database) | null {
   }
 }
 
-/** Its variadic form takes a lone null for an object of named parameters. */
+/** Node's variadic form takes a lone null for an object of named parameters. */
 function adapt(native: Native): Database {
   return {
     exec: (sql) => native.exec(sql),

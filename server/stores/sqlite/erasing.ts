@@ -7,7 +7,7 @@ import { dropOfLog } from './expiry.js';
 import type { Journal } from './journal.js';
 import type { Statements } from './statements.js';
 
-/** What takes the place of a session that is dropped, and the term that it is written in. */
+/** The notice that replaces a dropped session, and its term. */
 export type TermedNotice = Notice & { readonly term: number };
 
 interface Parts {
@@ -16,8 +16,8 @@ interface Parts {
 }
 
 /**
- * Drops all of a session, within a transaction. The journal may still name its logs; replaying it passes over what is gone. Nothing is
- * kept of its rows either: what takes its place has new ones.
+ * Drops all of a session, within a transaction. The journal may still name its logs; replay ignores logs that are gone. The session's rows
+ * go too, since a successor has new ones.
  */
 export function eraseSession(
   { connection, sql }: Parts,
@@ -48,7 +48,7 @@ export function eraseSession(
   sql.closeSession.run(anew);
 }
 
-/** Drops a closed session at once; one that is open is left as it is. Whether there was one. */
+/** Drops a closed session at once, and leaves an open one as it is. Returns whether there was one. */
 export function removeSession(parts: Parts, ref: SessionRef, notice?: TermedNotice): boolean {
   const { scope, app, name } = ref;
   const { connection } = parts;
@@ -60,7 +60,7 @@ export function removeSession(parts: Parts, ref: SessionRef, notice?: TermedNoti
   return true;
 }
 
-/** Sessions of a scope of which there is anything. */
+/** Sessions of a scope of which any data is kept. */
 export function keptSessions(
   sql: Statements,
   scope: string,
@@ -70,13 +70,13 @@ export function keptSessions(
   return rows.map(({ app, name }) => ({ scope, app: app as string, name: name as string }));
 }
 
-/** Names of rows of `meta`: each erasure that has begun, and that there is something to be vacuumed. */
+/** Names of rows of `meta`: one for each erasure that has begun, and one that asks for a vacuum. */
 const ERASING = 'erasing ';
 const VACUUM = 'vacuum';
 
 const rowOf = (erasure: Erasure): string => `${ERASING}${textOfHome(erasure)}`;
 
-/** Notes what is to be dropped, and that the file is to be written anew when it is. */
+/** Notes the sessions to be dropped, and that the file must be written anew afterwards. */
 export function beginErasure({ connection, sql }: Parts, begun: BegunErasure): void {
   connection.transaction(() => {
     sql.putMeta.run(rowOf(begun.erasure), JSON.stringify(begun));
@@ -88,7 +88,7 @@ export function erasures(sql: Statements): readonly BegunErasure[] {
   return sql.metaFrom.all(ERASING).map(({ value }) => JSON.parse(value as string) as BegunErasure);
 }
 
-/** What a former process was erasing leaves nothing in the file, whatever it had been told: whoever ends it vacuums. */
+/** Erasures that a former process began always end with a vacuum, whatever that process was told. */
 export function vacuumLeft(parts: Parts): void {
   for (const begun of erasures(parts.sql)) if (!begun.vacuum) beginErasure(parts, { ...begun, vacuum: true });
 }
@@ -97,16 +97,16 @@ export function endErasure({ connection, sql }: Parts, erasure: Erasure): void {
   connection.transaction(() => sql.dropMeta.run(rowOf(erasure)), 'FULL');
 }
 
-/** Whether something was erased since the file was written anew, and all that was to be erased is. */
+/** Whether something was erased since the last vacuum, and no erasure is left to finish. */
 export function isToVacuum(sql: Statements): boolean {
   return sql.meta.get(VACUUM) !== undefined && erasures(sql).length === 0;
 }
 
-/** Leaves nothing of what was dropped in the file and its write-ahead log. Takes as long as writing all that is kept. */
+/** Removes all dropped data from the file and its write-ahead log. Takes as long as writing everything that is kept. */
 export function vacuum({ connection, sql, journal }: Parts & { readonly journal: Journal }): void {
   const isDone = erasures(sql).length === 0;
   journal.empty();
   connection.vacuum();
-  // Not before the file is clean: whoever is ended until here does it again.
+  // Only once the file is clean, so that a process that ends before repeats the vacuum.
   if (isDone) connection.transaction(() => sql.dropMeta.run(VACUUM));
 }

@@ -9,7 +9,7 @@ const SLICE = 100;
 /** Free pages worth giving back to the file system, and how many at a time. */
 const FREE_PAGES = 256;
 
-/** Drops ended runs and closed logs that are too old, in slices between which others get their turn, packs chunks and shrinks the file. */
+/** Drops ended runs and closed logs that are too old, packs chunks and shrinks the file, in slices between which other work runs. */
 export async function expireRecords(
   connection: Connection,
   before: { readonly runs: number; readonly closedLogs: number },

@@ -1,7 +1,7 @@
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import { StoreError } from '../store.js';
 
-/** Why a database could not be opened; in the error's `details.reason`. */
+/** Reason why a database could not be opened; `details.reason` of the error. */
 export type OpenFailure = 'driver' | 'locked' | 'full' | 'unwritable' | 'corrupt' | 'foreign' | 'schema';
 
 const BUSY = 5;
@@ -10,7 +10,7 @@ const CORRUPT = 11;
 const FULL = 13;
 const CANTOPEN = 14;
 const NOTADB = 26;
-/** Extended code: everything was written, and may not be on the disk. */
+/** Extended code: everything was written, but may not be on the disk. */
 const IOERR_FSYNC = 10 | (4 << 8);
 
 const REASONS: Readonly<Record<number, { readonly reason: OpenFailure; readonly text: string }>> = {
@@ -44,7 +44,7 @@ function extendedCode(error: unknown): number | undefined {
   return errcode ?? rawCode;
 }
 
-/** SQLite's primary result code of an error of either driver, or the one that a failed system call amounts to. */
+/** SQLite's primary result code of an error of either driver, or the code that a failed system call amounts to. */
 function resultCode(error: unknown): number | undefined {
   const { code, message } = error as { code?: string; message?: string };
   const extended = extendedCode(error);
@@ -53,7 +53,7 @@ function resultCode(error: unknown): number | undefined {
   return /Unable to open connection/.test(message ?? '') ? CANTOPEN : undefined;
 }
 
-/** What to tell of a database that could not be opened. */
+/** The error to report about a database that could not be opened. */
 export function openFailure(path: string, error: unknown): unknown {
   if (isGatewayError(error)) return error;
   const known = REASONS[resultCode(error) ?? -1];
@@ -77,8 +77,8 @@ export function writeFailure(error: unknown): StoreError {
 }
 
 /**
- * A commit that SQLite did not report as made. Where only its sync failed, the process that opens the file next may find it in the
- * write-ahead log, unless something else is written in its place.
+ * The error of a commit that SQLite did not report as made. If only its sync failed, the next process may still find it in the write-ahead
+ * log, unless it is overwritten.
  */
 export function commitFailure(error: unknown): StoreError {
   if (extendedCode(error) !== IOERR_FSYNC) return writeFailure(error);

@@ -26,16 +26,16 @@ interface Append {
   readonly options: AppendOptions;
 }
 
-/** What is written with others. */
+/** One write of a group. */
 interface Job {
   readonly isPrecious: boolean;
-  /** Writes it; an error where it is refused, and has written nothing. */
+  /** Performs it. Returns an error if it is refused and has written nothing. */
   write(group: Group): unknown;
   resolve(result: never): void;
   reject(error: unknown): void;
 }
 
-/** What people did, steps, and how runs ended: to lose it would break a promise, to lose a delta only shortens an answer that is `lost`. */
+/** Acts of people, steps and ends of runs. Losing one would break a promise; a lost delta only shortens an answer that is `lost`. */
 const PRECIOUS: ReadonlySet<string> = new Set([
   'message_accepted',
   'tool_confirmation_vote',
@@ -53,13 +53,13 @@ export interface GroupCommitOptions {
   readonly live: LiveLogs;
   readonly journal: Journal;
   readonly records: Records;
-  /** Every commit survives the loss of power. */
+  /** Whether every commit survives a loss of power. */
   readonly full: boolean;
   runOfKey(session: number, key: string): RunRecord | null;
   appended(log: LogState): void;
 }
 
-/** Writes what one event-loop turn appended, in all sessions, in one transaction, and answers once that is committed. */
+/** Writes the appends of one event-loop turn, of all sessions, in one transaction, and answers once that is committed. */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   #jobs: Job[] = [];
@@ -75,7 +75,7 @@ export class GroupCommit {
     return this.#add(isPrecious, (group) => group.write({ log, events, options }));
   }
 
-  /** Changes records of a home. Whether that was allowed. */
+  /** Changes records of a home. Returns whether that was allowed. */
   change(home: RecordHome, changes: readonly RecordChange[]): Promise<boolean> {
     return this.#add(true, (group) => group.change(home, changes));
   }
@@ -89,7 +89,7 @@ export class GroupCommit {
     });
   }
 
-  /** Commits what is waiting now. */
+  /** Commits all waiting writes now. */
   readonly flush = (): void => {
     this.#scheduled = false;
     const jobs = this.#jobs;
@@ -120,7 +120,7 @@ export class GroupCommit {
   };
 }
 
-/** One transaction on its way. It begins with the first statement besides the journal's: that one alone is a transaction by itself. */
+/** One transaction in progress. It begins with the first statement besides the journal's, which alone is a transaction by itself. */
 class Group {
   readonly #options: GroupCommitOptions;
   readonly #sync: Sync;
@@ -155,7 +155,7 @@ class Group {
     for (const back of this.#undo.values()) back();
   }
 
-  /** Writes one append; one that is refused has written nothing. */
+  /** Writes one append. A refused one has written nothing. */
   write({ log: ref, events, options }: Append): AppendResult | StoreError {
     const { live } = this.#options;
     const log = live.find(ref) ?? live.closed(ref);
@@ -186,7 +186,7 @@ class Group {
     return result;
   }
 
-  /** Changes records that are not asked for by another token. */
+  /** Changes records, unless one has another token than expected. */
   change(home: RecordHome, changes: readonly RecordChange[]): boolean {
     const { records } = this.#options;
     if (!records.allows(home, changes)) return false;
@@ -238,7 +238,7 @@ class Group {
     }
   }
 
-  /** Drops the session of a log but for the last of these events. */
+  /** Drops the session of a log, except for the last one of these events. */
   #erase(log: LogState, events: readonly EventRecord[], epoch: string): void {
     const sql = this.#sql();
     for (const event of events) Object.assign(event, { seq: ++log.head, term: log.term });

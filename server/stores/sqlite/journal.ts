@@ -7,14 +7,14 @@ import type { LiveLogs } from './live-logs.js';
 import type { LogState } from './log-state.js';
 import type { Statements } from './statements.js';
 
-/** Size of the journal, in characters, at which it is moved into chunks: what the next opening reads at most, and what tails hold. */
+/** Size of the journal, in characters, at which it is moved into chunks. It bounds the next opening's reading and the size of tails. */
 const JOURNAL_CHARS = 1024 * 1024;
-/** What one row has at most; its last event may go beyond that. */
+/** Limits of one chunk. Its last event may exceed them. */
 export const CHUNK = { events: 512, chars: 64 * 1024 };
-/** Logs moved in one transaction. All at once would hold up the process where many sessions have a few events each. */
+/** Logs moved in one transaction. Moving all at once would block the process if many sessions have a few events each. */
 const SLICE = 64;
 
-/** Everything that was appended lately, in the order of commits, until it is in the chunks of its logs. */
+/** All recent appends, in the order of commits, until they are in the chunks of their logs. */
 export class Journal {
   readonly #connection: Connection;
   readonly #sql: Statements;
@@ -30,7 +30,7 @@ export class Journal {
     this.#live = live;
   }
 
-  /** Moves what the last process left behind into chunks. */
+  /** Moves the remains of the last process into chunks. */
   replay(): void {
     const left = new Map<number, StoredEvent[]>();
     const heads = new Map<number, number>();
@@ -48,12 +48,12 @@ export class Journal {
     }, 'FULL');
   }
 
-  /** Takes a log's events into the row of the present commit. */
+  /** Adds a log's events to the row of the present commit. */
   add(log: number, first: number, events: readonly StoredEvent[]): void {
     this.#text += encodeGroup({ log, first, events });
   }
 
-  /** Writes the row, if there is anything for it. */
+  /** Writes the row, if it has any events. */
   write(): void {
     if (this.#text !== '') this.#sql.putJournal.run(this.#id + 1, this.#text);
   }
@@ -85,7 +85,7 @@ export class Journal {
         this.#connection.transaction(() => this.#sql.clearJournal.run(last));
         this.#chars -= chars;
       } catch {
-        // It stays where it is, and is safe there; the next commit tries again.
+        // The events stay safe in the journal, and the next commit tries again.
       }
       this.#moving = false;
     };
@@ -125,7 +125,7 @@ export class Journal {
     this.#sql.moveHead.run(events.at(-1)!.seq, sizeOf(events), log);
   }
 
-  /** Moves everything, so that nothing is left in the journal: the next opening finds none. */
+  /** Moves everything, so that the next opening finds an empty journal. */
   empty(): void {
     this.#moving = false;
     this.chunk(this.#live.unchunked());

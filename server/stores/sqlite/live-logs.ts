@@ -1,15 +1,15 @@
 import type { LogRef, SessionRef } from '../store.js';
 import type { LogState } from './log-state.js';
 
-/** Closed logs whose last batch is answered when it comes again. */
+/** The number of closed logs whose repeated last batch is still answered. */
 const CLOSED = 256;
 
 /** The logs that are held for writing in this process. */
 export class LiveLogs {
-  /** Those that were closed last, the oldest first. */
+  /** The logs that were closed last, the oldest first. */
   readonly #closed = new Map<string, LogState>();
   readonly #logs = new Map<string, LogState>();
-  // A writer appends under one and the same ref; finding its log by text would cost more than the append.
+  // A writer appends under one and the same ref object. Finding its log by text would cost more than the append.
   readonly #writers = new WeakMap<SessionRef, LogState>();
 
   /** The present log of a session, if it is held. */
@@ -46,7 +46,7 @@ export class LiveLogs {
     if (this.#closed.size > CLOSED) this.#closed.delete(this.#closed.keys().next().value!);
   }
 
-  /** Those with events that are not in chunks yet. */
+  /** Held logs with events that are not in chunks yet. */
   unchunked(): LogState[] {
     return [...this.#logs.values()].filter((log) => log.tail.length > 0);
   }

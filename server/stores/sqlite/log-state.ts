@@ -11,7 +11,7 @@ import {
 } from '../store.js';
 import type { Row } from './driver.js';
 
-/** The activity of a session as its log's row has it: those that are idle are found by the word. */
+/** The activity of a session as a column. Idle sessions are found by the plain word. */
 export function encodeActivity(activity: Activity): string {
   return activity.status === 'idle' ? 'idle' : JSON.stringify(activity);
 }
@@ -32,7 +32,7 @@ function decodeAbout({ title, metadata, archived, preview, messages, pending, ar
   };
 }
 
-/** A log that is held for writing. Between commits it says what the database has; a failed commit puts it back. */
+/** A log that is held for writing. Between commits it equals the database; a failed commit restores it. */
 export class LogState {
   readonly ref: SessionRef;
   readonly id: number;
@@ -47,22 +47,22 @@ export class LogState {
   termKept = false;
   first: number;
   head: number;
-  /** Up to here events are in chunks; those after it are in `tail`. */
+  /** Events up to here are in chunks; later ones are in `tail`. */
   chunked: number;
   tail: StoredEvent[] = [];
   batch: { readonly number: number; readonly result: AppendResult } | null = null;
   closed: boolean;
-  /** Its session was dropped; what is here answers its last batch again. */
+  /** Its session was dropped. The rest of this state answers a repeated last batch. */
   erased = false;
   activity: Activity;
   about: About;
   /** When its session was last used. */
   usedAt: number;
-  /** False once nobody holds it here. */
+  /** False once nobody in this process holds it. */
   live = true;
-  /** Of its events and messages, in characters. */
+  /** The size of its events and messages, in characters. */
   size: number;
-  /** What of that was told to `Usage`. */
+  /** The part of the size that `Usage` already counts. */
   countedSize: number;
   #taken: (() => void) | undefined;
 
@@ -86,7 +86,7 @@ export class LogState {
     this.terms = terms.map((term) => ({ term: term.term as number, first: term.first as number }));
   }
 
-  /** Takes the log under a new term. @param taken Called when the next one does */
+  /** Takes the log under a new term. @param taken Called when the next holder takes it */
   acquire(term: number, taken?: () => void): void {
     if (this.#taken) setImmediate(this.#taken);
     this.#taken = taken;
@@ -97,7 +97,7 @@ export class LogState {
     this.batch = null;
   }
 
-  /** What a failed commit has to put back. */
+  /** Returns a function that restores this state after a failed commit. */
   mark(): () => void {
     const { termKept, head, chunked, tail, batch, closed, erased, activity, about, usedAt, size } = this;
     const { length } = tail;

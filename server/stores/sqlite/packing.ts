@@ -12,8 +12,8 @@ export function unpacked(data: Value): string {
 }
 
 /**
- * Compresses the chunks that are not, small ones of a log together, and lets others have their turn between them. Nothing of an event is
- * lost: it is read at its place as before. What the pieces of an answer have in common, nearly all, is kept once for many of them.
+ * Compresses loose chunks, small ones of a log together, and yields to other work between them. Every event stays readable at its place.
+ * Pieces of an answer share nearly all their fields, which are then stored once for many.
  */
 export async function packChunks(connection: Connection): Promise<void> {
   const { db } = connection;
@@ -53,7 +53,7 @@ export async function packChunks(connection: Connection): Promise<void> {
   }
 }
 
-/** What was read was cut or packed meanwhile; the next round sees what is left. */
+/** The chunks were cut or packed meanwhile. The next round reads the rest. */
 class Meanwhile extends Error {}
 
 function isSame(some: readonly Row[], others: readonly Row[]): boolean {
@@ -67,13 +67,13 @@ function isSame(some: readonly Row[], others: readonly Row[]): boolean {
 
 const sum = (rows: readonly Row[]): number => rows.reduce((total, { size }) => total + (size as number), 0);
 
-/** Whether others fit into a row with these. */
+/** Whether further chunks fit into a row with these. */
 function isSmall(rows: readonly Row[]): boolean {
   const events = (rows.at(-1)!.last as number) - (rows[0]!.first as number) + 1;
   return events <= CHUNK.events / 2 && sum(rows) <= CHUNK.chars / 2;
 }
 
-/** The first of these rows, and those after it that make one of a common size with it. */
+/** The first of these rows, and the ones after it that together fill a row of the usual size. */
 function together(rows: readonly Row[]): readonly Row[] {
   let end = 1;
   while (end < rows.length && isSmall(rows.slice(0, end))) end += 1;

@@ -3,7 +3,7 @@ import type { AppendOptions } from '../store.js';
 import type { LogState } from './log-state.js';
 import type { Statements } from './statements.js';
 
-/** Keeps what lists say of a session, within a transaction. */
+/** Stores the fields that lists show of a session, within a transaction. */
 export function putAbout(
   sql: Statements,
   log: LogState,

@@ -23,10 +23,10 @@ import { LogState } from './log-state.js';
 import { unpacked } from './packing.js';
 import type { Statements } from './statements.js';
 
-/** Comes before all places of a list. */
+/** A place before all places of a list. */
 const NEWEST: ListPlace = { updatedAt: Number.MAX_SAFE_INTEGER, ordinal: 0 };
 
-/** Reads what is committed: from the tails of the logs that are held, else from the database. */
+/** Reads committed data: from the tails of held logs, else from the database. */
 export class Reader {
   readonly #sql: Statements;
   readonly #live: LiveLogs;
@@ -42,7 +42,7 @@ export class Reader {
     return row ? { id: row.id as number, log: row.log as number } : null;
   }
 
-  /** The present log of a session, or the one of an epoch. */
+  /** The present log of a session, or the log of an epoch. */
   log(ref: SessionRef, epoch?: string): LogState | null {
     const live = this.#live.get(ref);
     if (live && (epoch === undefined || live.epoch === epoch)) return live;
@@ -165,7 +165,7 @@ function toStep({ run_id, n, name, outcome }: Row): StepRecord {
   return outcome === null ? step : { ...step, outcome: outcome as string };
 }
 
-/** What drivers put beside the columns is left out. */
+/** Leaves out the fields that drivers add to the columns. */
 function refOf({ scope, app, name }: Row): SessionRef {
   return { scope: scope as string, app: app as string, name: name as string };
 }

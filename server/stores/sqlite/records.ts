@@ -59,7 +59,7 @@ export class Records {
     return this.#sql.recordsOfOwner.all(query.owner, kind, ...after, limit).map(recordOf);
   }
 
-  /** Takes what is due. A loss of power may forget that: then it is due again. */
+  /** Takes due records. A loss of power may forget that they were taken; they are then due again. */
   take({ limit, leaseMs, aheadMs = 0 }: TakeOptions): Taken {
     const now = Date.now() + aheadMs;
     const first = this.#nextAt();

@@ -5,8 +5,8 @@ export const APPLICATION_ID = 0x41534757;
 export const SCHEMA_VERSION = 11;
 
 /**
- * The schema. Events come first into `journal`, one row for everything an event-loop turn appended in all sessions, because a row a
- * session would write a page each. They move from there into `chunk`, many events of one log to a row.
+ * The schema. Events first go into `journal`, one row for the appends of all sessions in an event-loop turn: one row a session would write
+ * a page each. They move from there into `chunk`, many events of one log to a row.
  */
 export const SCHEMA = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;

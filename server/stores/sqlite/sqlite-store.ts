@@ -51,13 +51,13 @@ import { prepareStatements, type Statements } from './statements.js';
 import { Terms } from './terms.js';
 import { Usage } from './usage.js';
 
-/** Where an SQLite store keeps its database, and how hard it holds on to it. */
+/** The file of an SQLite store, and its durability. */
 export interface SqliteStoreOptions {
-  /** The database file; it and its directory are made where there is none. */
+  /** The database file. It and its directory are created if missing. */
   readonly path: string;
   /**
-   * What the loss of power may cost. `normal`: the last deltas of runs that were under way; accepted messages, answers of people,
-   * steps and ends of runs are kept. `full`: nothing that was acknowledged. The end of the process costs nothing with either.
+   * The loss that a power failure may cause. `normal`: the last deltas of unfinished runs; accepted messages, answers of people, steps and
+   * ends of runs are kept. `full`: nothing that was acknowledged. The end of the process loses nothing in either mode.
    *
    * @default 'normal'
    */
@@ -76,7 +76,7 @@ interface Parts {
   readonly records: Records;
 }
 
-/** Keeps everything in one SQLite file, which one process at a time can use. */
+/** Keeps everything in one SQLite file, which only one process at a time can use. */
 export class SqliteStore implements Store {
   readonly durability: 'process' | 'disk';
   readonly files: FileStore;
@@ -121,12 +121,12 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** What a former process has erased, and was ended before it wrote the file anew. */
+  /** Writes the file anew if a former process ended between an erasure and its vacuum. */
   #vacuumLeft(): void {
     try {
       this.vacuum();
     } catch {
-      // There may be no room for it. It stays to be done, and is no reason not to serve.
+      // There may be no room for it. It stays to be done, and the store serves meanwhile.
     }
   }
 
@@ -166,7 +166,7 @@ export class SqliteStore implements Store {
     };
   }
 
-  /** Closes the file when its last user does. */
+  /** Closes the file when its last user closes the store. */
   close(): void {
     const parts = this.#parts;
     if (!parts) return;
@@ -182,7 +182,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Writes a page, so that a full or read-only disk is found. */
+  /** Writes a page, to detect a full or read-only disk. */
   check(): void {
     const { connection, sql } = this.#open;
     try {
@@ -267,7 +267,7 @@ export class SqliteStore implements Store {
     const first = checkpoint.seq + 1;
     try {
       connection.transaction(() => {
-        // What is cut must not come back from the journal, so its place is behind the log's head there.
+        // Replay restores journal events beyond the log's stored head, so that head must be past the cut.
         if (log.chunked < checkpoint.seq) journal.chunkTail(log);
         let size = putMessages(sql, log.id, messages);
         sql.putCheckpoint.run(log.id, JSON.stringify(checkpoint));
@@ -364,7 +364,7 @@ export class SqliteStore implements Store {
     });
   }
 
-  /** Also copies the files that are kept beside the database. Copies are made one after another. */
+  /** Also copies the files that are kept beside the database. Backups are made one after another. */
   backup(path: string): Promise<void> {
     const copied = this.#copying.then(() =>
       backUp(this.#open.connection, path, (files) => this.#directory.copyTo(files)),

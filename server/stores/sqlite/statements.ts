@@ -1,6 +1,6 @@
 import type { Database } from './driver.js';
 
-/** A log, and what its session is beside its present one. */
+/** A log, and columns of its session. */
 const LOG = `l.id, l.session, l.epoch, l.user_id, l.created, l.closed, l.first, l.head, l.size, l.activity,
   s.used, s.archived, s.title, s.metadata, s.preview, s.messages, s.pending, s.arrivals, s.forked_from`;
 const OF_LOG = 'FROM log l JOIN session s ON s.id = l.session';
@@ -78,7 +78,7 @@ export function prepareStatements(db: Database) {
 
     checkpoint: sql('SELECT data FROM checkpoint WHERE log = ?'),
     putCheckpoint: sql('INSERT OR REPLACE INTO checkpoint VALUES (?, ?)'),
-    // A circle, which no gateway makes, ends at the limit.
+    // The limit ends a circle, which no gateway makes.
     messages: sql(
       `WITH RECURSIVE path(row, parent, n) AS (
          SELECT rowid, parent, 1 FROM message WHERE log = ?1 AND id = ?2 AND ?3 > 0
@@ -87,7 +87,7 @@ export function prepareStatements(db: Database) {
        ) SELECT m.data FROM path p JOIN message m ON m.rowid = p.row ORDER BY p.n DESC`,
     ),
     message: sql('SELECT data FROM message WHERE log = ? AND id = ?'),
-    // The row that was written last knows all its versions.
+    // The row that was written last has the complete list of versions.
     reply: sql('SELECT data FROM message WHERE log = ? AND parent IS ? ORDER BY rowid DESC LIMIT 1'),
     pathLength: sql(
       `WITH RECURSIVE path(id, parent) AS (

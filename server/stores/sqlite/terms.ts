@@ -3,13 +3,13 @@ import type { Connection } from './connection.js';
 import type { Statements } from './statements.js';
 
 const BLOCK = 4096;
-/** What is left out at each opening is random and below this: a million openings fit into the numbers there are. */
+/** Each opening skips a random number of terms below this. A million openings fit into the safe integers. */
 const GAP = 2 ** 34;
 
 /**
- * Fencing tokens, each given once in the life of the file. They are reserved in blocks that survive the loss of power, so that
- * taking a session costs no write and a term whose events were lost is not given again. Each opening leaves out a random number
- * of them: a file that was put back from a backup does not give the terms again that were given since that was made.
+ * Fencing tokens, each given once in the life of the file. They are reserved in blocks that survive a loss of power, so that taking a
+ * session costs no write and the term of lost events is not given again. Each opening skips a random number of them, so that a restored
+ * backup does not repeat terms that were given after it was made.
  */
 export class Terms {
   readonly #connection: Connection;

@@ -4,10 +4,10 @@ import type { LiveLogs } from './live-logs.js';
 import type { LogState } from './log-state.js';
 import type { Statements } from './statements.js';
 
-/** Scopes whose totals are remembered; beyond it all are worked out anew when they are asked for. */
+/** The number of scopes whose totals are remembered. Beyond it, all totals are forgotten and counted anew on demand. */
 const SCOPES = 10_000;
 
-/** What sessions and scopes take up. A scope's total is read once and then kept up to date: nobody else writes the file. */
+/** The size of sessions and scopes. A scope's total is read once and then kept up to date, since nobody else writes the file. */
 export class Usage {
   readonly #sql: Statements;
   readonly #live: LiveLogs;
@@ -18,7 +18,7 @@ export class Usage {
     this.#live = live;
   }
 
-  /** @param session Id of the session, where it is known. */
+  /** @param session Id of the session, if it is known. */
   of(ref: SessionRef, session: number | undefined): StoredSize {
     const tail = this.#live.get(ref)?.tail ?? [];
     const kept = session === undefined ? 0 : Number(this.#sql.sizeOfSession.get(session)?.n ?? 0);
@@ -35,7 +35,7 @@ export class Usage {
     return size;
   }
 
-  /** A log has changed, and that is committed. */
+  /** A log has changed, and the change is committed. */
   changed(log: LogState): void {
     const by = log.size - log.countedSize;
     log.countedSize = log.size;

@@ -1,11 +1,11 @@
 import { ONCE_MS } from '../../store.js';
 
-/** The longest batch that a notification has room for, with what is said of it, in bytes. */
+/** The longest batch that a notification can carry beside its other fields, in bytes. */
 const TOLD = 7800;
 
 /**
- * Appending and cutting. What one gateway appends at about the same time, in several sessions, is one call and so one commit; `x` has what
- * goes with the events, which most of them have not.
+ * Appends and cuts. Appends of one gateway at about the same time, in several sessions, are one call and one commit. `x` has the changes
+ * that come with the events; most appends have none.
  */
 export const APPENDING = `
 CREATE FUNCTION $S.append(

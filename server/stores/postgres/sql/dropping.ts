@@ -1,4 +1,4 @@
-/** Dropping what is closed, too old, or to be forgotten. */
+/** Drops data that is closed, too old, or to be erased. */
 export const DROPPING = `
 CREATE FUNCTION $S.drop_logs(p_logs bigint[]) RETURNS void LANGUAGE sql VOLATILE AS $q$
   DELETE FROM $S.batch WHERE log = ANY (p_logs);

@@ -1,7 +1,7 @@
 /**
- * Gateways among themselves. A node is a store that is open, a member a gateway that uses it. Leases go by the server's clock, and nobody
- * is dead within a lease of the server's start. What is lost with the server's last moments here is said again, so commits do not wait for
- * the disk.
+ * Gateways among themselves. A node is an open store, a member a gateway that uses it. Leases go by the server's clock, and nobody is dead
+ * within a lease of the server's start. Data lost with the server's last moments is registered again here, so commits do not wait for the
+ * disk.
  */
 export const MEMBERS = `
 CREATE FUNCTION $S.relaxed() RETURNS void LANGUAGE sql VOLATILE AS

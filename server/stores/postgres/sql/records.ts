@@ -1,4 +1,4 @@
-/** Records: changing them together, with an append or alone, and taking what is due. */
+/** Records: changes them together, with an append or alone, and takes due ones. */
 export const RECORDS = `
 CREATE FUNCTION $S.token_after(former bigint) RETURNS bigint LANGUAGE sql VOLATILE AS
   'SELECT greatest(former + 1, floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint)';

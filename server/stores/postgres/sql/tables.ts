@@ -1,6 +1,6 @@
 /**
- * What is kept. Text that people can choose (scopes, names, keys, ids) is written as in JSON, because PostgreSQL takes no NUL; JSON
- * itself is text that is never looked into.
+ * The tables. Text that people can choose (scopes, names, keys, ids) is escaped as in JSON, because PostgreSQL takes no NUL. JSON itself is
+ * text that SQL never looks into.
  *
  * Rows are locked in one order: a log, then its session. Several logs are locked by ascending ids.
  */

@@ -1,4 +1,4 @@
-/** Taking a session for writing, and giving it up. */
+/** Takes a session for writing, and gives it up. */
 export const TAKING = `
 -- Never given twice, also where the server has forgotten its last moments: it goes with the clock.
 CREATE FUNCTION $S.next_term(former bigint) RETURNS bigint LANGUAGE sql VOLATILE AS

@@ -5,8 +5,8 @@ import { CHANGE_RECORDS } from './records.js';
 /**
  * The beginning of every append. KEYS: meta, events, news. ARGV: epoch, term, batch, number of events, their text, their size.
  *
- * It is written only by the writer of the present term, and once: `F`, another one took over; `D first last`, this batch was written
- * before; `R batch`, batches before it are missing, and that is the last one there is.
+ * Only the writer of the present term writes, and each batch once. `F`: another gateway took over. `D first last`: this batch was written
+ * before. `R batch`: batches before it are missing, and this is the last one that Redis has.
  */
 const CHECK = `
 local meta = call('HMGET', KEYS[1], 'ep', 'tok', 'wb', 'wf', 'seq', 'cl', 'cu')
@@ -26,7 +26,7 @@ if batch ~= tonumber(meta[3]) + 1 then return {'R', tonumber(meta[3])} end
 local last = head + count
 `;
 
-/** One entry of the stream is a batch: it is named after the place of its last event, and its field has the term and the size of the log up to here. */
+/** Writes a batch as one entry of the stream. Its id is the place of its last event; its field has the term and the size of the log so far. */
 const WRITE = `
 local function write()
   local size = text(tonumber(meta[7]) + tonumber(ARGV[6]))
@@ -40,10 +40,10 @@ call('SPUBLISH', KEYS[3], ${news})
 return {'A', head + 1, last}
 `;
 
-/** The longest batch that followers are told, in bytes; they look for others. */
+/** The longest batch that the news carries, in bytes. Followers read longer ones. */
 const TOLD = 65_536;
 
-/** Pieces of answers: nothing changes but the log. Those who follow are told the batch with the news: see `decodeNews`. */
+/** Pieces of answers, which change nothing but the log. The news carries the batch: see `decodeNews`. */
 export const APPEND = new Script(
   COMMON,
   CHECK,
@@ -55,9 +55,9 @@ export const APPEND = new Script(
 );
 
 /**
- * An append that begins or ends runs, has steps, changes what is said of the session, or closes it: all of that or nothing.
- * Besides KEYS: open, ended, byKey, steps, runs by time, logs by time, unfinished, busy, done, held, records, due. `K`: the key has started
- * a run before; `S`: a record is another one; `O`: it was done before what is done once. Nothing is written then.
+ * An append that begins or ends runs, has steps, changes fields of the session, or closes it: all of that or nothing. Further KEYS: open,
+ * ended, byKey, steps, runs by time, logs by time, unfinished, busy, done, held, records, due. Nothing is written with these replies. `K`:
+ * the key has started a run before. `S`: a record has changed. `O`: a request that is done `once` was done before.
  */
 export const COMMIT = new Script(
   COMMON,
@@ -136,7 +136,10 @@ note(KEYS[10], KEYS[11], sid, isLeft and (state[2] or ''))
   done("''"),
 );
 
-/** Drops all of a session. Needs \`sid\`, and KEYS from 4 on: open, ended, byKey, steps, closed, runs by time, logs by time, unfinished, busy, the events of what is left, held, done, records, due, and all keys of its logs. */
+/**
+ * Drops all of a session. Needs `sid`, and KEYS from 4 on: open, ended, byKey, steps, closed, runs by time, logs by time, unfinished, busy,
+ * the events of the log that stays, held, done, records, due, and all keys of its logs.
+ */
 const DROP = `
 local function drop()
   for _, run in ipairs(call('HKEYS', KEYS[5])) do call('ZREM', KEYS[9], run .. '\\n' .. sid) end
@@ -159,7 +162,10 @@ local function leave(epoch, term, event, size, now)
 end
 `;
 
-/** An append that erases its session. Then, besides: now, sid, the new epoch, the last event and its size, all logs there are. `X`: there are others. */
+/**
+ * An append that erases its session. Further arguments: now, sid, the new epoch, the last event and its size, all logs there are. `X`:
+ * there are others.
+ */
 export const ERASE = new Script(
   COMMON,
   CHECK,
@@ -178,10 +184,14 @@ return {'A', first, last}
 `,
 );
 
-/** How long is known of a session that it was removed: longer than any store keeps what it wrote before, in milliseconds. */
+/** Milliseconds for which a removal is remembered: longer than any store keeps its writes. */
 const GONE_MS = 600_000;
 
-/** Removes a closed session, or leaves it where it is another one than was looked at: whether it is removed, also before. KEYS as above, and gone; ARGV: the epoch it was looked at, its number of closed logs, now, sid, random, the new epoch ('' leaves nothing), the event and its size. */
+/**
+ * Removes a closed session, unless it has changed since it was read. Replies whether it is removed, also by an earlier call. KEYS as above,
+ * and gone. ARGV: the epoch that was read, its number of closed logs, now, sid, random, the new epoch ('' leaves nothing), the event and
+ * its size.
+ */
 export const REMOVE = new Script(
   COMMON,
   CHANGE_RECORDS,

@@ -7,12 +7,12 @@ export const META = [
 ] as const;
 
 /**
- * Takes a session for writing. KEYS: meta, closed, open, steps, unfinished, busy, news, held, of a new log checkpoint, rows and replies, and gone.
- * ARGV: holder, from, now, sid, random, and where Redis has forgotten that it was taken: the term it gave, the epoch and head there
- * were ('' otherwise), and in place of the random number the place in lists; then the epoch to begin ('' for none), and what it begins with.
+ * Takes a session for writing. KEYS: meta, closed, open, steps, unfinished, busy, news, held, then checkpoint, rows and replies of a new
+ * log, and gone. ARGV: holder, from, now, sid, random; then, if Redis has forgotten that it was taken, the former term, epoch and head (''
+ * otherwise), with the place in lists instead of the random number; then the epoch to begin ('' for none), and its content.
  *
- * `N`: there is none; `O holder`: another one holds it; `A`: it is held by the caller alone, under a term that is higher than any.
- * Sent again it is taken again, and is still said to be created.
+ * `N`: there is none. `O holder`: another gateway holds it. `A`: the caller alone holds it, under a term that is higher than any. A
+ * repetition takes it again, and still reports it as created.
  */
 export const ACQUIRE = new Script(
   COMMON,
@@ -68,7 +68,7 @@ return {'A', created and 1 or 0, call('HMGET', KEYS[1], ${META.map((field) => `'
 `,
 );
 
-/** Lets a session go, by the holder of that term alone. KEYS: meta, unfinished, busy, held. ARGV: term, sid. */
+/** Lets a session go, but only for the holder of that term. KEYS: meta, unfinished, busy, held. ARGV: term, sid. */
 export const RELEASE = new Script(
   COMMON,
   `
@@ -82,8 +82,8 @@ return 1
 );
 
 /**
- * Drops the events of a log up to a place, for whom its checkpoint and rows stand from then on. KEYS: meta, closed, events, checkpoint,
- * rows, replies. ARGV: epoch, term, place, checkpoint, by how much the rows grow, rows. `N`: nothing to do; `F`: another one is the writer.
+ * Drops the events of a log up to a place, which its checkpoint and rows replace. KEYS: meta, closed, events, checkpoint, rows, replies.
+ * ARGV: epoch, term, place, checkpoint, growth of the rows, rows. `N`: nothing to do. `F`: another gateway is the writer.
  */
 export const CUT = new Script(
   COMMON,

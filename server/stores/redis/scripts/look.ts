@@ -1,13 +1,13 @@
 import { COMMON, Look, Script } from '../script.js';
 import { CHANGE_RECORDS } from './records.js';
 
-/** Entries that are read at first, and at most at once. */
+/** The number of entries of the first read, and the most of one read. */
 const FEW = 4;
 const MANY = 64;
 
 /**
  * Reads a page of a log: the lowest place that is kept, then for each batch the place of its last event, its field and its text. KEYS:
- * meta, closed, events. ARGV: epoch, after, limit, bytes. May give more than asked for, and less only where there is no more.
+ * meta, closed, events. ARGV: epoch, after, limit, bytes. May reply more than asked for, and less only at the end.
  */
 export const READ = new Look(
   COMMON,
@@ -41,7 +41,10 @@ end
 `,
 );
 
-/** Follows a path of rows from its end. KEYS: rows. ARGV: id, limit, '1' for the rows themselves. Gives the id before, how many there were, and the rows, last first. */
+/**
+ * Follows a path of rows from its end. KEYS: rows. ARGV: id, limit, '1' for the rows themselves. Replies the id before, the number of rows,
+ * and the rows, last first.
+ */
 export const PATH = new Look(
   COMMON,
   `
@@ -60,7 +63,7 @@ return {id, count, path}
 `,
 );
 
-/** A page of the sessions of a scope, the one used last first: members and when they were used. KEYS: list. ARGV: time, member before, count. */
+/** A page of the sessions of a scope, the last used first: members and times of use. KEYS: list. ARGV: time, member before, count. */
 export const LIST = new Look(
   COMMON,
   `
@@ -93,7 +96,7 @@ return {run, call('HGET', KEYS[1], run) or '', call('HGET', KEYS[2], run) or ''}
 `,
 );
 
-/** Drops what is left of a session of which nothing is kept. Says 1 again where it is sent again. Its records and what is due are the last KEYS. */
+/** Drops the rest of a session whose logs and runs are gone. A repetition replies 1 too. The last KEYS are its records and the due ones. */
 const DROP_EMPTY = `
 ${CHANGE_RECORDS}
 local function dropEmpty(sid)
@@ -105,7 +108,10 @@ local function dropEmpty(sid)
 end
 `;
 
-/** Forgets runs of a session that ended. KEYS: meta, closed, open, ended, byKey, runs by time, records, due. ARGV: sid, before, runs. Whether nothing is left of it. */
+/**
+ * Forgets ended runs of a session. KEYS: meta, closed, open, ended, byKey, runs by time, records, due. ARGV: sid, before, runs. Replies
+ * whether the session is gone.
+ */
 export const EXPIRE_RUNS = new Script(
   COMMON,
   DROP_EMPTY,

@@ -1,11 +1,11 @@
 import { COMMON, Look, Script } from '../script.js';
 
-/** How long a member that let its lease run out is remembered, in milliseconds. */
+/** Milliseconds for which a member with a lapsed lease is remembered. */
 const FORGOTTEN_MS = 600_000;
 
 /**
- * Goes on with a lease, which ends by the clock of Redis. KEYS: nodes. ARGV: holder, lease in milliseconds. Gives 1 where it had run
- * out, or there was none, and the time, in milliseconds.
+ * Renews a lease, which ends by the clock of Redis. KEYS: nodes. ARGV: holder, lease in milliseconds. Replies 1 if it had run out or there
+ * was none, and the time in milliseconds.
  */
 export const BEAT = new Script(
   COMMON,
@@ -19,7 +19,7 @@ return {(not until_ or tonumber(until_) <= now) and 1 or 0, now}
 `,
 );
 
-/** Those whose lease has not run out. KEYS: nodes. */
+/** Members whose lease has not run out. KEYS: nodes. */
 export const LIVING = new Look(
   COMMON,
   `
@@ -28,7 +28,7 @@ return call('ZRANGEBYSCORE', KEYS[1], '(' .. text(tonumber(time[1]) * 1000 + mat
 `,
 );
 
-/** Keeps a note where there is none. Sent again by the same caller it says the same. KEYS: note. ARGV: text, milliseconds. */
+/** Keeps a note, if there is none. A repetition by the same caller replies the same. KEYS: note. ARGV: text, milliseconds. */
 export const PUT_ONCE = new Script(`
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
 return redis.call('GET', KEYS[1]) == ARGV[1] and 1 or 0

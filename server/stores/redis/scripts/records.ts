@@ -1,6 +1,6 @@
 import { COMMON, Look, Script } from '../script.js';
 
-/** A record is a field of its home: its token, when it is due, whose it is and its value, each in a line. Changes are taken as `encodeChanges` gives them. */
+/** A record is a field of its home: its token, due time, owner and value, each on a line. Changes are encoded by `encodeChanges`. */
 export const CHANGE_RECORDS = `
 local function takeChanges()
   local changes = {}
@@ -49,7 +49,7 @@ local function change(records, due, home, changes)
 end
 `;
 
-/** Changes records of one home. KEYS: records, due. ARGV: home, changes. Whether that was allowed. */
+/** Changes records of one home. KEYS: records, due. ARGV: home, changes. Replies whether that was allowed. */
 export const CHANGE = new Script(
   COMMON,
   CHANGE_RECORDS,
@@ -66,7 +66,7 @@ local time = call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 `;
 
-/** What is due of those that something is due of by when. KEYS: a sorted set. ARGV: ahead, limit. Gives members and scores, and at the end the lowest score of the rest, and the time. */
+/** Due members of a sorted set. KEYS: the set. ARGV: ahead, limit. Replies members and scores, then the lowest score of the rest, and the time. */
 export const DUE = new Look(
   COMMON,
   CLOCK,
@@ -79,7 +79,7 @@ return found
 `,
 );
 
-/** Takes records of one home that are due. KEYS: records, due. ARGV: home, lease, ahead, names. Gives name, row, and when it was due, of each. */
+/** Takes due records of one home. KEYS: records, due. ARGV: home, lease, ahead, names. Replies name, row and former due time of each. */
 export const TAKE = new Script(
   COMMON,
   CHANGE_RECORDS,
@@ -105,7 +105,10 @@ return taken
 `,
 );
 
-/** Says of a part by when something is due in it, unless somebody has said so since it was looked at. KEYS: due of all parts. ARGV: part, as it was seen, as it is ('' for never). */
+/**
+ * Sets the due time of a partition, unless it changed since it was read. KEYS: due of all partitions. ARGV: partition, time as read, new
+ * time ('' for never).
+ */
 export const HINT = new Script(
   COMMON,
   `
