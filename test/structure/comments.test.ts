@@ -10,7 +10,10 @@ describe('comments', () => {
     const found: Record<string, number> = {};
     const lines: string[] = [];
     for (const { path, text } of readSources('server', 'shared', 'client', 'playground', 'testing')) {
-      const area = path.split('/').slice(0, path.startsWith('server/') ? 2 : 1).join('/');
+      const area = path
+        .split('/')
+        .slice(0, path.startsWith('server/') ? 2 : 1)
+        .join('/');
       for (const comment of commentsOf(text))
         for (const sentence of riddlesIn(comment)) {
           found[area] = (found[area] ?? 0) + 1;
@@ -23,9 +26,20 @@ describe('comments', () => {
   });
 
   it('are found with their lines joined, and read without code and tags', () => {
-    const source = ['/** What it is. Of `x` all.', ' * @param a Where it is */', 'const a = 1; // Who', '// As is', '// done'];
+    const source = [
+      '/** What it is. Of `x` all.',
+      ' * @param a Where it is */',
+      'const a = 1; // Who',
+      '// As is',
+      '// done',
+    ];
     const comments = commentsOf(source.join('\n'));
     expect(comments.map(({ line }) => line)).to.deep.equal([1, 4]);
-    expect(comments.flatMap(riddlesIn)).to.deep.equal(['What it is.', 'Of code all.', 'Where it is', 'As is done']);
+    expect(comments.flatMap(riddlesIn)).to.deep.equal([
+      'What it is.',
+      'Of code all.',
+      'Where it is',
+      'As is done',
+    ]);
   });
 });

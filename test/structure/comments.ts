@@ -13,13 +13,19 @@ export function commentsOf(source: string): readonly Comment[] {
     const text = lines[i]!.trim();
     const parts: string[] = [];
     if (text.startsWith('//')) {
-      parts.push(text.slice(2));
-      while (lines[i + 1]?.trim().startsWith('//')) parts.push(lines[++i]!.trim().slice(2));
+      parts.push(text.slice(2).trim());
+      while (lines[i + 1]?.trim().startsWith('//')) parts.push(lines[++i]!.trim().slice(2).trim());
     } else if (text.startsWith('/*')) {
       parts.push(text.replace(/^\/\*+/, ''));
       while (!lines[i]!.includes('*/')) parts.push(lines[++i]!.trim().replace(/^\*(?!\/) ?/, ''));
     } else continue;
-    comments.push({ line, text: parts.join(' ').replace(/\*\/.*/, '').trim() });
+    comments.push({
+      line,
+      text: parts
+        .join(' ')
+        .replace(/\*\/.*/, '')
+        .trim(),
+    });
   }
   return comments;
 }
@@ -31,7 +37,7 @@ const RIDDLE = /^(?:Who|Whoever|What|Whatever|Where|Of|As|By)\b/;
 export function riddlesIn({ text }: Comment): readonly string[] {
   const sentences = text
     .replace(/`[^`]*`/g, 'code')
-    .split(/(?<=[.:;!?])\s+(?=[A-Z])|\s@\w+\s/)
+    .split(/(?<=[.:;!?])\s+(?=[A-Z])|\s@param \S+\s|\s@\w+\s/)
     .map((sentence) => sentence.trim());
   return sentences.filter((sentence) => RIDDLE.test(sentence));
 }
