@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { build } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Of the whole entry, SSE and WebSockets: what is used, and hardly more. docs/client.md says what for. */
+/** Of the whole entry, SSE and WebSockets: what is used, and hardly more. docs/laboratory.md says what for. */
 const MAX_BYTES = 18_240;
 
 describe('client bundle', () => {

@@ -102,12 +102,15 @@ for (const proxy of [...PROXIES, CLUSTER_PROXY]) {
       await closed;
 
       const headers = { ...jsonHeaders(), origin: 'https://app.example' };
-      const away = await openStream(`${url}/events?sessionId=main`, { headers });
-      await away.ended;
-      expect(away.response.status).to.equal(200);
-      expect(away.response.headers.get('content-type')).to.match(/^text\/event-stream/);
-      expect(away.response.headers.get('access-control-allow-origin')).to.equal('https://app.example');
-      expect(away.retryMs).to.equal(1000);
+      // Also of a gateway that a host has below a path.
+      for (const path of ['/events', '/agent/events']) {
+        const away = await openStream(`${url}${path}?sessionId=main`, { headers });
+        await away.ended;
+        expect(away.response.status, path).to.equal(200);
+        expect(away.response.headers.get('content-type')).to.match(/^text\/event-stream/);
+        expect(away.response.headers.get('access-control-allow-origin')).to.equal('https://app.example');
+        expect(away.retryMs).to.equal(1000);
+      }
       expect((await fetch(`${url}/status`)).status).to.be.within(502, 504);
     });
 

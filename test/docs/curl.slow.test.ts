@@ -8,7 +8,7 @@ import { closeLater } from '../support/resources.js';
 const TOKENS = { admin: 'the-token-of-an-admin-of-32-bytes-', guest: 'the-token-of-a-guest-of-32-bytes--' };
 
 describe('the page of the wire protocol', () => {
-  it('begins with a recipe for curl that does all of it: send, send again, leave, come back, consent, read', async () => {
+  it('begins with a recipe for curl that does all of it: send, send again, leave, come back, consent, abort, read, close', async () => {
     const gateway = createDemoGateway({ app: createDemoApp(1), tokens: TOKENS, port: 0 });
     closeLater(gateway, (it) => it.close());
     const { url } = await gateway.start();
@@ -17,7 +17,8 @@ describe('the page of the wire protocol', () => {
     const command = runCommand('bash', { args: ['-c', marked], env: { URL: url!, TOKEN: TOKENS.admin } });
     expect(await command.exited, command.output).to.equal(0);
     const steps = command.output.split(/^step \d: (.*)$/m);
-    const [, , first, , second, , , resumedAt, fourth, , fifth, , sixth] = steps as string[];
+    const [, , first, , second, , , resumedAt, fourth, , fifth, , sixth, , seventh, , eighth] =
+      steps as string[];
     expect(first)
       .to.match(/^event: message_accepted$/m)
       .and.to.match(/^event: message_end$/m);
@@ -28,7 +29,9 @@ describe('the page of the wire protocol', () => {
     const [accepted, answered] = fifth!.trim().split(/(?=\{"ok")/);
     expect(JSON.parse(accepted!).runId).to.be.a('string').and.not.equal(runId);
     expect(JSON.parse(answered!)).to.deep.equal({ ok: true });
-    const { messages } = JSON.parse(sixth!) as { messages: { role: string }[] };
+    expect(JSON.parse(sixth!)).to.deep.equal({ aborted: true });
+    const { messages } = JSON.parse(seventh!) as { messages: { role: string }[] };
     expect(messages.map(({ role }) => role).slice(0, 3)).to.deep.equal(['user', 'assistant', 'user']);
+    expect(JSON.parse(eighth!)).to.deep.equal({ ok: true });
   });
 });

@@ -5,7 +5,7 @@ import { ROOT } from '../support/program.js';
 
 /** Bytes, minified and compressed. The core of the client has a budget of its own, in test/client. */
 const SIZES = {
-  // All a page can load, the part for WebSockets too. The aim of 12 KiB is not reached: docs/client.md says what it is spent on.
+  // All a page can load, the part for WebSockets too. The aim of 12 KiB is not reached: docs/laboratory.md says what it is spent on.
   'client/index.ts': { max: 18_240, external: [] },
   'client/node/index.ts': { max: 5950, external: [] },
   // Without zod, which is the better part of it and often there already.

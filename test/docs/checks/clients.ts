@@ -82,7 +82,7 @@ export const CLIENTS: Checks = {
     },
     prints: /21/,
   },
-  'docs/ui-message-stream.md#3': { before: said },
+  'docs/ui-message-stream.md#2': { before: said },
   'docs/langgraph.md#2': {
     serves: 'docs/langgraph.md#1',
     page: {

@@ -107,6 +107,8 @@ export const GUIDES: Checks = {
     serves: 'docs/guides/from-ably-ai-transport.md#1',
     prints: /answer [\s\S]*Hello from the model/,
   },
+  'docs/guides/from-ably-ai-transport.md#3': { prints: /here [\s\S]*Ann/ },
+  'docs/guides/from-cloudflare-agents.md#3': { prints: /2 schedules/ },
   'docs/guides/from-cloudflare-agents.md#2': {
     prints: /the model[\s\S]*id: 1[\s\S]*'Greetings'/,
   },

@@ -28,14 +28,14 @@ export async function proxies({ exports }: Ran): Promise<void> {
 
 /** The pages on hosts. */
 export const HOSTS: Checks = {
-  'docs/hosts.md#1': {
+  'docs/hosts.md#2': {
     after: async ({ exports }) => {
       await exports.fastify.listen({ port: 0, host: '127.0.0.1' });
       await isReady(`http://127.0.0.1:${portOf(exports.fastify.server)}/agent`);
       await exports.fastify.close();
     },
   },
-  'docs/hosts.md#2': {
+  'docs/hosts.md#3': {
     after: async ({ exports }) => {
       const server = serve({ fetch: exports.hono.fetch, port: 0, hostname: '127.0.0.1' });
       await new Promise((resolve) => server.once('listening', resolve));
@@ -43,8 +43,8 @@ export const HOSTS: Checks = {
       server.close();
     },
   },
-  'docs/hosts.md#3': { after: proxies },
-  'docs/hosts.md#4': {
+  'docs/hosts.md#4': { after: proxies },
+  'docs/hosts.md#5': {
     after: async ({ exports }) => {
       const response = await exports.handle(new Request('http://127.0.0.1/api/agent/readyz'));
       expect(response.status).to.equal(200);

@@ -27,7 +27,7 @@ export const PROTOCOLS: Checks = {
     /edit: You said two\s+\| You said three/,
     /approval: paid/,
   ),
-  'docs/ui-message-stream.md#2': showing(
+  'docs/ui-message-stream.md#3': showing(
     /cut and stop: You said wait\. +ready/,
     /edit: 2 You said hello\./,
     /approval: You said pay\. Denied: too dear/,
