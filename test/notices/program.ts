@@ -4,6 +4,7 @@ import { storeAt } from '../support/store-at.js';
 import { asker } from './begin.js';
 import { SECRET } from './receiver.js';
 import { UNSEEN_MS } from './unseen.js';
+import '../support/shipped-limits.js';
 
 const [place = '', port = '', token = '', url = ''] = process.argv.slice(2);
 const store = storeAt(place);

@@ -1,6 +1,7 @@
 // A gateway as a process of its own: program.ts <place of the store> <port> <token>
 import { createGateway, defineApp } from '../../server/index.js';
 import { storeAt } from '../support/store-at.js';
+import '../support/shipped-limits.js';
 
 const [place = '', port = '', token = ''] = process.argv.slice(2);
 const store = storeAt(place);
