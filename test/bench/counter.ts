@@ -1,4 +1,4 @@
-import { createHook } from 'node:async_hooks';
+import { createHook, executionAsyncResource } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 
@@ -30,11 +30,23 @@ const WRITES = [
   'writeUcs2String',
 ];
 
-/** Counts what this process makes for the sockets that connect to it. Is created before they do. */
+/** Whether it is the timer of a `setInterval`. */
+const repeats = (resource: object): boolean => '_repeat' in resource && resource._repeat !== null;
+
+/**
+ * Counts what this process makes for the sockets that connect to it. Is created before they do. What it makes at intervals is not
+ * counted: that grows with the time that the work takes, which a busy machine makes longer.
+ */
 export class Counter {
   #made: Record<keyof Made, number> = { promises: 0, immediates: 0, timers: 0, ticks: 0, writes: 0 };
+  readonly #atIntervals = new WeakSet<object>();
   readonly #hook = createHook({
-    init: (_id, type) => {
+    init: (_id, type, _trigger, resource) => {
+      const by = executionAsyncResource();
+      if (repeats(by) || this.#atIntervals.has(by)) {
+        this.#atIntervals.add(resource);
+        return;
+      }
       const kind = KINDS[type];
       if (kind) this.#made[kind] += 1;
     },

@@ -43,7 +43,8 @@ export function gatewaysIn(makePlace: MakePlace) {
   });
 
   async function start(app: Application, config: Pick<NodeConfig, 'sessionAccess'> = {}): Promise<Node> {
-    const limits = { storeMs: 2000 };
+    // As it is shipped: a store that is busy is not one that is away.
+    const limits = { storeMs: 10_000 };
     const started = await startOn(await place.node(), { id: `gw${++count}`, app, limits, ...config });
     // Before the gateway is closed.
     closeLater(started.node, (it) => it.thaw());

@@ -4,7 +4,8 @@ import { newSchema, PostgresServer, postgresServer } from '../support/postgres-s
 import { closeLater } from '../support/resources.js';
 import type { Place } from './place.js';
 
-const LEASE_MS = 800;
+/** As that of Redis. */
+const LEASE_MS = 2000;
 
 /** A place in the PostgreSQL of the tests, or in one of the test's own. */
 export async function postgresPlace({ own }: { readonly own?: boolean }): Promise<Place> {

@@ -1,13 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { freePort } from './free-port.js';
-import { RedisServer } from './redis-server.js';
+import { APPENDING, RedisServer } from './redis-server.js';
 
 /** Three masters that share the slots. @param more Options of the command line */
 export async function startCluster(more: readonly string[] = []): Promise<readonly RedisServer[]> {
-  const options = [
-    ...['--appendonly', 'yes', '--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'],
-    ...more,
-  ];
+  // On a busy machine a master may not run for seconds: the others are not to take it for one that is away.
+  const options = [...APPENDING, '--cluster-enabled', 'yes', '--cluster-node-timeout', '5000', ...more];
   // Its bus has a port of its own: one that is 10000 higher by default, which may not be there.
   const start = async () => RedisServer.start([...options, '--cluster-port', String(await freePort())]);
   const servers = await Promise.all([start(), start(), start()]);

@@ -20,7 +20,7 @@ export const describeWithRedis = (title: string, tests: () => void): void =>
  * What is acknowledged is in the file then: with `everysec` a write may wait for the disk, and be lost with the process. A test that ends
  * the process is not about the loss of power.
  */
-const APPENDING: readonly string[] = ['--appendonly', 'yes', '--appendfsync', 'no'];
+export const APPENDING: readonly string[] = ['--appendonly', 'yes', '--appendfsync', 'no'];
 
 /** A Redis of a test's own, with its data in a directory of its own. */
 export class RedisServer {

@@ -95,7 +95,9 @@ describeWithRedis('store contract over a line that breaks: a Redis Cluster that 
     });
   }
 
-  it('what is refused was not made, and what is answered is there when it is back', async () => {
+  it('what is refused was not made, and what is answered is there when it is back', async function () {
+    // Some hundred calls, each in a place of its own.
+    this.timeout(600_000);
     const [store, beside] = [await opened(), await opened()];
     const [asItStops, whileItIsAway] = [await cases(store, beside), await cases(store, beside)];
     const lost = servers[AWAY]!;
