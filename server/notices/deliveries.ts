@@ -1,28 +1,28 @@
 import type { ToldNotice } from '../../shared/notices.js';
 import { settleWithin, within } from '../async/deadline.js';
 import type { Report } from '../diagnostics/log-facts.js';
-import type { StoredRecord } from '../stores/records.js';
+import type { RecordChange, RecordHome, StoredRecord } from '../stores/records.js';
 import type { SessionRef, Store } from '../stores/store.js';
 import { Lanes } from './lanes.js';
 import {
-  DELIVERY,
   delivering,
+  deliveryId,
   deliveryOf,
+  idInLine,
   type KeptDelivery,
   type KeptNotice,
-  NOTICE,
-  noticeOf,
 } from './notice-record.js';
 import { pauseAfter } from './retries.js';
 import type { Tally } from './tally.js';
 import { Gone, type Target } from './target.js';
+import { Turns } from './turns.js';
 
-/** How long a later notice of a session waits for an earlier one that fails, in milliseconds. */
-const ORDER_MS = 10 * 60_000;
-/** How soon it looks again whether an earlier one is told. */
-const LOOK_MS = 200;
-/** Of one session, records that are looked at for their order. */
-const LOOKED_AT = 100;
+/** Attempts of one that others wait for, which take some three minutes. */
+const ATTEMPTS_IN_LINE = 4;
+/** How long one waits at most before it looks itself whose turn it is: a gateway may have died that was to give it the turn, in milliseconds. */
+const WAIT_MS = 10 * 60_000;
+/** How often the turn is tried to be given in the change that ends a delivery. */
+const TRIES = 3;
 
 /** What deliveries are made with. */
 export interface DeliveryParts {
@@ -46,17 +46,41 @@ interface Owed {
 /** Tells targets what they are owed: so many at a time each, and what finds no place comes again. */
 export class Deliveries {
   readonly #parts: DeliveryParts;
+  readonly #turns: Turns;
   readonly #lanes = new Map<string, Lanes>();
   readonly #sending = new Set<Promise<void>>();
   readonly #stopped = new AbortController();
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
+    this.#turns = new Turns(parts.store);
   }
 
   /** How many are on their way now. */
   get sending(): number {
     return this.#sending.size;
+  }
+
+  /** What targets are owed from now on. Of those that are told in order, one that finds another before it waits. */
+  async owe(home: RecordHome, owed: readonly KeptDelivery[], now: number): Promise<readonly RecordChange[]> {
+    const changes: RecordChange[] = [];
+    for (const kept of owed) {
+      const isOrdered = this.#isOrdered(kept);
+      const id = isOrdered ? idInLine(kept) : deliveryId(kept);
+      const waits = isOrdered && (await this.#turns.isTaken(home, kept.target));
+      const due = { id, dueAt: waits ? now + WAIT_MS : now, token: 0 };
+      changes.push(delivering({ ...kept, ...(waits && { waits }) }, due));
+    }
+    return changes;
+  }
+
+  /** Looks whether what they were to wait for has ended meanwhile. */
+  async owed(home: RecordHome, owed: readonly KeptDelivery[], now: number): Promise<void> {
+    for (const kept of owed) if (this.#isOrdered(kept)) await this.#turns.mend(home, kept.target, now);
+  }
+
+  #isOrdered({ target }: KeptDelivery): boolean {
+    return this.#parts.targets.get(target)?.isOrdered ?? false;
   }
 
   /** Begins a delivery that is due, or puts it off. Whoever works off what is due does not wait for a target. */
@@ -72,8 +96,10 @@ export class Deliveries {
     const target = this.#parts.targets.get(owed.kept.target);
     // Another gateway may have it.
     if (!target) return this.#failed(owed, new Error(`notify has no ${owed.kept.target}`));
-    const waitMs = target.isOrdered ? await this.#behind(owed, target) : 0;
-    if (waitMs > 0) return this.#putOff(owed, waitMs);
+    if (owed.kept.waits) {
+      await this.#turns.mend(home, target.name, now);
+      return this.#putOff(owed, WAIT_MS);
+    }
     const lanes = this.#lanesOf(target);
     const leave = lanes.enter();
     if (!leave) return this.#putOff(owed, lanes.later());
@@ -92,30 +118,11 @@ export class Deliveries {
     return lanes;
   }
 
-  /** How long it waits for earlier notices of its session, in milliseconds; 0 where there are none, or they fail for too long. */
-  async #behind({ record, kept, now }: Owed, target: Target): Promise<number> {
-    const { store } = this.#parts;
-    const list = (kind: string) => store.records({ home: record.home, kind, limit: LOOKED_AT });
-    const isBefore = (other: KeptNotice): boolean => {
-      const [a, b] = [other.notice.at - kept.notice.at, (other.place?.seq ?? 0) - (kept.place?.seq ?? 0)];
-      return (a < 0 || (a === 0 && b < 0)) && now - other.notice.at < ORDER_MS;
-    };
-    const [notices, deliveries] = await Promise.all([list(NOTICE), list(DELIVERY)]);
-    const owed = notices.map(noticeOf).filter((other) => target.wants(other.notice.kind) && isBefore(other));
-    const others = deliveries
-      .filter(({ id, dueAt }) => id !== record.id && dueAt !== undefined)
-      .map((other) => ({ dueAt: other.dueAt!, ...deliveryOf(other) }))
-      .filter((other) => other.target === kept.target && isBefore(other));
-    const retried = others.filter(({ attempts }) => attempts > 0);
-    if (retried.length > 0)
-      return Math.max(LOOK_MS, Math.min(...retried.map(({ dueAt }) => dueAt)) - now + LOOK_MS);
-    return LOOK_MS * (owed.length + others.length);
-  }
-
-  async #putOff({ record, kept, now, since }: Owed, ms: number): Promise<void> {
+  async #putOff(owed: Owed, ms: number): Promise<void> {
+    const { record, kept, now, since } = owed;
     const { id, token } = record;
     const dueAt = Math.ceil(now + (performance.now() - since) + ms);
-    await this.#parts.store.changeRecords(record.home, [delivering(kept, { id, dueAt, token })]);
+    await this.#change(owed, [delivering(kept, { id, dueAt, token })]);
   }
 
   async #send(owed: Owed, target: Target): Promise<void> {
@@ -145,22 +152,46 @@ export class Deliveries {
     await this.#drop(owed);
   }
 
-  async #drop({ record: { home, id, kind, token } }: Owed): Promise<void> {
-    await this.#parts.store.changeRecords(home, [{ id, kind, token }]);
+  /** What a gateway notes of a delivery may be forgotten: it is told again then, under the same id. */
+  async #change({ record: { home } }: Owed, changes: readonly RecordChange[]): Promise<boolean> {
+    return this.#parts.store.changeRecords(home, changes, { mayRepeat: true });
+  }
+
+  /** Ends a delivery, or has it leave the line, and gives the turn to the next. Whether it was still this gateway's. */
+  async #settle(owed: Owed, changes: readonly RecordChange[]): Promise<boolean> {
+    const { record, kept, now, since } = owed;
+    const at = Math.ceil(now + (performance.now() - since));
+    if (!this.#isOrdered(kept)) return this.#change(owed, changes);
+    for (let tries = 0; tries < TRIES; tries++) {
+      const passing = await this.#turns.passing(record.home, kept.target, record.id, at);
+      if (passing.length === 0) break;
+      if (await this.#change(owed, [...changes, ...passing])) return true;
+    }
+    if (!(await this.#change(owed, changes))) return false;
+    await this.#turns.mend(record.home, kept.target, at);
+    return true;
+  }
+
+  async #drop(owed: Owed): Promise<void> {
+    const { id, kind, token } = owed.record;
+    await this.#settle(owed, [{ id, kind, token }]);
   }
 
   async #failed(owed: Owed, error: unknown): Promise<void> {
     const { record, kept, now, since } = owed;
-    const { store, tally, report } = this.#parts;
+    const { tally, report } = this.#parts;
     const at = Math.ceil(now + (performance.now() - since));
     const attempts = kept.attempts + 1;
     const pauseMs = pauseAfter(attempts);
     const failed = { at, error: `${error instanceof Error ? error.message : error}`.slice(0, 500) };
-    const { id, token } = record;
     const dueAt = pauseMs === null ? null : at + pauseMs;
-    const isNoted = await store.changeRecords(record.home, [
-      delivering({ ...kept, attempts, failed }, { id, dueAt, token }),
-    ]);
+    const { id, kind, token } = record;
+    const again = { ...kept, attempts, failed };
+    const late = deliveryId(kept);
+    const isNoted =
+      id === late || attempts < ATTEMPTS_IN_LINE
+        ? await this.#change(owed, [delivering(again, { id, dueAt, token })])
+        : await this.#settle(owed, [{ id, kind, token }, delivering(again, { id: late, dueAt })]);
     if (!isNoted) return;
     tally.count(kept, dueAt === null ? 'dead' : 'failed');
     const { sessionId } = kept.notice;

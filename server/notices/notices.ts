@@ -9,16 +9,7 @@ import { BrowserTarget } from './browser-target.js';
 import { type Cause, noticesOf } from './causes.js';
 import { Deliveries } from './deliveries.js';
 import { HostTarget } from './host-target.js';
-import {
-  DELIVERY,
-  delivering,
-  deliveryId,
-  type KeptDelivery,
-  type KeptNotice,
-  NOTICE,
-  noticeOf,
-  owing,
-} from './notice-record.js';
+import { DELIVERY, type KeptDelivery, type KeptNotice, NOTICE, noticeOf, owing } from './notice-record.js';
 import type { NotifyOptions } from './options.js';
 import { pushesOf } from './subscriptions.js';
 import { Tally } from './tally.js';
@@ -100,12 +91,10 @@ export class Notices {
     // Those who are asked to take over are others than whoever reads the session.
     const isSeen = kept.notice.kind !== 'hand_off' && (await this.#isSeen(home, kept));
     const owed = isSeen ? [] : await this.#owedOf(kept);
-    const changes = owed.map((each) => {
-      const named = { id: deliveryId(id, each.target, each.push?.id), dueAt: now, token: 0 };
-      return delivering(each, named);
-    });
-    const isDone = await this.#parts.store.changeRecords(home, [{ kind, id, token }, ...changes]);
-    if (isSeen && isDone) this.#tally.count(kept, 'seen');
+    const changes = [{ kind, id, token }, ...(await this.#deliveries.owe(home, owed, now))];
+    if (!(await this.#parts.store.changeRecords(home, changes, { mayRepeat: true }))) return;
+    if (isSeen) this.#tally.count(kept, 'seen');
+    await this.#deliveries.owed(home, owed, now);
   }
 
   async #isSeen(home: SessionRef, { to, place, notice }: KeptNotice): Promise<boolean> {
