@@ -1,4 +1,5 @@
 import type { InboxPage, ReadResult } from '../../shared/inbox.js';
+import type { NoticeState } from '../../shared/notices.js';
 import type { Client } from '../client.js';
 import { coreOf } from '../core-of.js';
 import type { SignalOptions } from '../options.js';
@@ -21,6 +22,13 @@ export interface ClientInbox {
   list(
     options?: SignalOptions & { readonly limit?: number | undefined; readonly cursor?: string | undefined },
   ): Promise<InboxPage>;
+  /**
+   * What the user was told of a session while nobody looked, and where, the newest first: what is owed, and what became of the last 20
+   * for each target. Empty where the gateway tells nobody.
+   *
+   * @throws GatewayError `SESSION_NOT_FOUND`
+   */
+  notices(sessionId: string, options?: SignalOptions): Promise<readonly NoticeState[]>;
   /**
    * What changes from a `place` on, over a connection of its own, which is opened again where it breaks: each session as a whole, the
    * newest state of it. Without a place it begins with a first page. With `reset` the rows take the place of all that was known.
@@ -48,6 +56,7 @@ export function clientInbox(client: Pick<Client, 'connection'>): ClientInbox {
   return {
     read: (sessionId, options) => core.call('read', { ...options, sessionId }),
     list: (options) => core.call('inbox', options),
+    notices: async (sessionId, options) => (await core.call('notices', { ...options, sessionId })).notices,
     events: (options) => inboxEvents(core, options),
   };
 }

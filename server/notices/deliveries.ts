@@ -12,6 +12,7 @@ import {
   type KeptDelivery,
   type KeptNotice,
 } from './notice-record.js';
+import { noting } from './outcomes.js';
 import { pauseAfter } from './retries.js';
 import type { Tally } from './tally.js';
 import { Gone, type Target } from './target.js';
@@ -21,8 +22,8 @@ import { Turns } from './turns.js';
 const ATTEMPTS_IN_LINE = 4;
 /** How long one waits at most before it looks itself whose turn it is: a gateway may have died that was to give it the turn, in milliseconds. */
 const WAIT_MS = 10 * 60_000;
-/** How often the turn is tried to be given in the change that ends a delivery. */
-const TRIES = 3;
+/** How often what goes with the end of a delivery is tried to be written with it: what other gateways end may change it meanwhile. */
+const TRIES = 16;
 
 /** What deliveries are made with. */
 export interface DeliveryParts {
@@ -127,7 +128,7 @@ export class Deliveries {
 
   async #send(owed: Owed, target: Target): Promise<void> {
     const { record, kept } = owed;
-    const { tell, tally } = this.#parts;
+    const { tell } = this.#parts;
     const attempt = kept.attempts + 1;
     const aborted = new AbortController();
     const late = (): { readonly error: Error } => ({
@@ -144,12 +145,9 @@ export class Deliveries {
       // What was under way as its gateway ended is begun again by another.
       if (this.#stopped.signal.aborted) return;
       if (!(error instanceof Gone)) return this.#failed(owed, error);
-      tally.count(kept, 'gone');
-      await this.#drop(owed);
-      return;
+      return this.#end(owed, 'gone');
     }
-    tally.count(kept, 'told');
-    await this.#drop(owed);
+    return this.#end(owed, 'told');
   }
 
   /** What a gateway notes of a delivery may be forgotten: it is told again then, under the same id. */
@@ -157,24 +155,36 @@ export class Deliveries {
     return this.#parts.store.changeRecords(home, changes, { mayRepeat: true });
   }
 
-  /** Ends a delivery, or has it leave the line, and gives the turn to the next. Whether it was still this gateway's. */
-  async #settle(owed: Owed, changes: readonly RecordChange[]): Promise<boolean> {
-    const { record, kept, now, since } = owed;
-    const at = Math.ceil(now + (performance.now() - since));
-    if (!this.#isOrdered(kept)) return this.#change(owed, changes);
-    for (let tries = 0; tries < TRIES; tries++) {
-      const passing = await this.#turns.passing(record.home, kept.target, record.id, at);
-      if (passing.length === 0) break;
-      if (await this.#change(owed, [...changes, ...passing])) return true;
-    }
-    if (!(await this.#change(owed, changes))) return false;
-    await this.#turns.mend(record.home, kept.target, at);
-    return true;
+  async #end(owed: Owed, outcome: 'told' | 'gone'): Promise<void> {
+    const { record, kept } = owed;
+    this.#parts.tally.count(kept, outcome);
+    const { id, kind, token } = record;
+    await this.#settle(owed, [{ id, kind, token }], outcome);
   }
 
-  async #drop(owed: Owed): Promise<void> {
-    const { id, kind, token } = owed.record;
-    await this.#settle(owed, [{ id, kind, token }]);
+  /**
+   * Ends a delivery, or has it leave the line: notes what became of it, and gives the turn to the next. Whether it was still this
+   * gateway's.
+   */
+  async #settle(owed: Owed, changes: readonly RecordChange[], outcome?: 'told' | 'gone'): Promise<boolean> {
+    const { record, kept, now, since } = owed;
+    const { home } = record;
+    const at = Math.ceil(now + (performance.now() - since));
+    const isOrdered = this.#isOrdered(kept);
+    const attempts = kept.attempts + 1;
+    for (let tries = 0; tries <= TRIES; tries++) {
+      const isAlone = tries === TRIES;
+      const passing =
+        isOrdered && !isAlone ? await this.#turns.passing(home, kept.target, record.id, at) : [];
+      const noted =
+        outcome && !isAlone
+          ? [await noting(this.#parts.store, home, { kept: { ...kept, attempts }, outcome, at })]
+          : [];
+      if (!(await this.#change(owed, [...changes, ...noted, ...passing]))) continue;
+      if (isOrdered && passing.length === 0) await this.#turns.mend(home, kept.target, at);
+      return true;
+    }
+    return false;
   }
 
   async #failed(owed: Owed, error: unknown): Promise<void> {

@@ -1,9 +1,10 @@
 import type { Notice } from '../../shared/notices.js';
 import type { RecordChange, RecordHome, StoredRecord } from '../stores/records.js';
 
-/** The kinds of records that notices are: what is owed, what is owed to one target, and the browsers of a person. */
+/** The kinds of records that notices are: what is owed, what is owed to one target, what became of the last ones, and the browsers of a person. */
 export const NOTICE = 'notice';
 export const DELIVERY = 'delivery';
+export const TOLD = 'told';
 export const PUSH = 'push';
 /** Says of an endpoint whose it is: browsers are one person's at a time. */
 export const PUSH_OWNER = 'push_owner';

@@ -1,4 +1,4 @@
-import type { Notice, NoticeKind, ToldNotice } from '../../shared/notices.js';
+import type { Notice, NoticeKind, NoticeState, ToldNotice } from '../../shared/notices.js';
 import type { NoticeCount } from '../diagnostics/gateway-stats.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import { findPlace, placeOf } from '../read-places/read-place.js';
@@ -11,6 +11,8 @@ import { Deliveries } from './deliveries.js';
 import { HostTarget } from './host-target.js';
 import { DELIVERY, type KeptDelivery, type KeptNotice, NOTICE, noticeOf, owing } from './notice-record.js';
 import type { NotifyOptions } from './options.js';
+import { noting, untold } from './outcomes.js';
+import { noticeStates } from './states.js';
 import { pushesOf } from './subscriptions.js';
 import { Tally } from './tally.js';
 import type { Target } from './target.js';
@@ -68,6 +70,12 @@ export class Notices {
     due.on(DELIVERY, (record, now) => this.#deliveries.handle(record, now));
   }
 
+  /** What became of the notices of a session that are a person's, or is to become of them, the newest first. */
+  states(home: SessionRef, isOwn: (to: string) => boolean): Promise<readonly NoticeState[]> {
+    const nameOf = (target: string): string | undefined => this.#targets.get(target)?.givenName;
+    return noticeStates(this.#parts.store, home, { isOwn, nameOf });
+  }
+
   stop(ms: number): Promise<void> {
     return this.#deliveries.stop(ms);
   }
@@ -91,8 +99,10 @@ export class Notices {
     // Those who are asked to take over are others than whoever reads the session.
     const isSeen = kept.notice.kind !== 'hand_off' && (await this.#isSeen(home, kept));
     const owed = isSeen ? [] : await this.#owedOf(kept);
+    const { store } = this.#parts;
     const changes = [{ kind, id, token }, ...(await this.#deliveries.owe(home, owed, now))];
-    if (!(await this.#parts.store.changeRecords(home, changes, { mayRepeat: true }))) return;
+    if (isSeen) changes.push(await noting(store, home, { kept: untold(kept), outcome: 'seen', at: now }));
+    if (!(await store.changeRecords(home, changes, { mayRepeat: true }))) return;
     if (isSeen) this.#tally.count(kept, 'seen');
     await this.#deliveries.owed(home, owed, now);
   }

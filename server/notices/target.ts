@@ -13,6 +13,8 @@ export interface Attempt {
 export interface Target {
   /** As deliveries name it. */
   readonly name: string;
+  /** As its host calls it, where it does: people may see that. */
+  readonly givenName?: string | undefined;
   /** Whether a later notice of a session waits while an earlier one is under way. */
   readonly isOrdered: boolean;
   /** Whether it is told the text of an answer. */

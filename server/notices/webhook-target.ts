@@ -12,6 +12,7 @@ const MOST = 16;
 /** A receiver of signed requests. */
 export class WebhookTarget implements Target {
   readonly name: string;
+  readonly givenName: string | undefined;
   readonly isOrdered = true;
   readonly content: boolean;
   readonly timeoutMs: number;
@@ -25,6 +26,7 @@ export class WebhookTarget implements Target {
     const { url, name, content = false, timeoutMs = TIMEOUT_MS, on } = options;
     this.#options = options;
     this.#url = new URL(url);
+    this.givenName = name;
     this.name = `webhook:${name ?? this.#url.hostname}`;
     this.content = content;
     this.timeoutMs = timeoutMs;
