@@ -69,7 +69,7 @@ function Notice({ id, kind, at, title, target, name, state, attempts, changedAt,
         )}
         <span
           className={`badge ${isBad ? 'bad' : ''}`}
-          title={changedAt && new Date(changedAt).toLocaleString()}
+          title={changedAt === undefined ? undefined : new Date(changedAt).toLocaleString()}
         >
           {STATES[state]}
           {attempts > 1 && `, attempt ${attempts}`}

@@ -1,3 +1,4 @@
+import type { GatewayEvent } from '../../shared/events.js';
 import type { ToldNotice } from '../../shared/notices.js';
 import { settleWithin, within } from '../async/deadline.js';
 import type { Report } from '../diagnostics/log-facts.js';
@@ -32,6 +33,8 @@ export interface DeliveryParts {
   readonly tally: Tally;
   /** What is told of a notice. */
   tell(home: SessionRef, kept: KeptNotice, content: boolean): Promise<ToldNotice>;
+  /** The events of a notice's run. */
+  events(home: SessionRef, kept: KeptNotice): AsyncIterable<GatewayEvent>;
   report: Report;
 }
 
@@ -128,7 +131,7 @@ export class Deliveries {
 
   async #send(owed: Owed, target: Target): Promise<void> {
     const { record, kept } = owed;
-    const { tell } = this.#parts;
+    const { tell, events } = this.#parts;
     const attempt = kept.attempts + 1;
     const aborted = new AbortController();
     const late = (): { readonly error: Error } => ({
@@ -137,10 +140,19 @@ export class Deliveries {
     try {
       const told = await tell(record.home, kept, target.content);
       const signal = AbortSignal.any([aborted.signal, this.#stopped.signal]);
-      await settleWithin(target.send({ kept, told, attempt, signal }), target.timeoutMs, () => ({
+      const sending = target.send({
+        ...{ kept, told, attempt, signal },
+        events: () => events(record.home, kept),
+      });
+      const isTold = await settleWithin(sending, target.timeoutMs, () => ({
         ...late(),
         after: () => aborted.abort(late().error),
       }));
+      if (isTold === false) {
+        const { id, kind, token } = record;
+        await this.#settle(owed, [{ id, kind, token }]);
+        return;
+      }
     } catch (error) {
       // What was under way as its gateway ended is begun again by another.
       if (this.#stopped.signal.aborted) return;

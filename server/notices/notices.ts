@@ -12,6 +12,7 @@ import { HostTarget } from './host-target.js';
 import { DELIVERY, type KeptDelivery, type KeptNotice, NOTICE, noticeOf, owing } from './notice-record.js';
 import type { NotifyOptions } from './options.js';
 import { noting, untold } from './outcomes.js';
+import { runEvents } from './run-events.js';
 import { noticeStates } from './states.js';
 import { pushesOf } from './subscriptions.js';
 import { Tally } from './tally.js';
@@ -28,7 +29,7 @@ interface Due {
 }
 
 interface Parts {
-  readonly store: Pick<Store, 'records' | 'changeRecords' | 'run' | 'shared'>;
+  readonly store: Pick<Store, 'records' | 'changeRecords' | 'run' | 'read' | 'shared'>;
   report: Report;
 }
 
@@ -56,7 +57,11 @@ export class Notices {
     this.publicKey = push?.publicKey ?? null;
     this.#targets = new Map(targetsOf(options, store).map((target) => [target.name, target]));
     const tell = (home: SessionRef, kept: KeptNotice, content: boolean) => this.#tell(home, kept, content);
-    this.#deliveries = new Deliveries({ store, targets: this.#targets, tally: this.#tally, tell, report });
+    const events = (home: SessionRef, { notice: { runId = '' } }: KeptNotice) =>
+      runEvents(store, home, runId);
+    this.#deliveries = new Deliveries({
+      ...{ store, targets: this.#targets, tally: this.#tally, tell, events, report },
+    });
   }
 
   /** How many deliveries are on their way now, and what became of all before. */

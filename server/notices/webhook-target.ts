@@ -1,4 +1,4 @@
-import type { NoticeKind, WebhookBody } from '../../shared/notices.js';
+import type { NoticeKind, ToldNotice, WebhookBody } from '../../shared/notices.js';
 import type { WebhookOptions } from './options.js';
 import { Poster } from './posting.js';
 import { secretsOf } from './schema.js';
@@ -38,9 +38,12 @@ export class WebhookTarget implements Target {
     return this.#kinds?.has(kind) ?? true;
   }
 
-  async send({ told, signal }: Attempt): Promise<void> {
-    const body = JSON.stringify(bodyOf(told));
-    const { id } = told;
+  async send({ told, events, signal }: Attempt): Promise<boolean> {
+    const { shape = shapeOf } = this.#options;
+    const shaped = await shape(told, events);
+    if (!shaped) return false;
+    const { id } = shaped;
+    const body = JSON.stringify(shaped.body);
     const timestamp = Math.floor(Date.now() / 1000);
     const signatures = secretsOf(this.#options).map((secret) => signatureOf({ id, timestamp, body }, secret));
     const headers = {
@@ -51,6 +54,7 @@ export class WebhookTarget implements Target {
       'webhook-signature': signatures.join(' '),
     };
     await this.#poster.post({ url: this.#url, headers, body, signal });
+    return true;
   }
 
   close(): void {
@@ -58,6 +62,7 @@ export class WebhookTarget implements Target {
   }
 }
 
-function bodyOf(told: Attempt['told']): WebhookBody {
-  return { type: told.kind, timestamp: new Date(told.at).toISOString(), data: told };
+function shapeOf(told: ToldNotice): { readonly id: string; readonly body: WebhookBody } {
+  const body = { type: told.kind, timestamp: new Date(told.at).toISOString(), data: told };
+  return { id: told.id, body };
 }
