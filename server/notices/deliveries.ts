@@ -1,6 +1,7 @@
 import type { GatewayEvent } from '../../shared/events.js';
 import type { ToldNotice } from '../../shared/notices.js';
 import { settleWithin, within } from '../async/deadline.js';
+import type { NoticeOutcome } from '../diagnostics/gateway-stats.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { RecordChange, RecordHome, StoredRecord } from '../stores/records.js';
 import type { SessionRef, Store } from '../stores/store.js';
@@ -12,6 +13,7 @@ import {
   idInLine,
   type KeptDelivery,
   type KeptNotice,
+  lineOf,
 } from './notice-record.js';
 import { noting } from './outcomes.js';
 import { pauseAfter } from './retries.js';
@@ -25,6 +27,9 @@ const ATTEMPTS_IN_LINE = 4;
 const WAIT_MS = 10 * 60_000;
 /** How often what goes with the end of a delivery is tried to be written with it: what other gateways end may change it meanwhile. */
 const TRIES = 16;
+
+/** How a delivery ends that is noted. */
+type Ended = Extract<NoticeOutcome, 'told' | 'gone'>;
 
 /** What deliveries are made with. */
 export interface DeliveryParts {
@@ -47,6 +52,12 @@ interface Owed {
   readonly since: number;
 }
 
+/** What is to be written so that targets are owed a notice, and which of them wait for their turn. */
+interface Owing {
+  readonly changes: readonly RecordChange[];
+  readonly waiting: readonly KeptDelivery[];
+}
+
 /** Tells targets what they are owed: so many at a time each, and what finds no place comes again. */
 export class Deliveries {
   readonly #parts: DeliveryParts;
@@ -66,25 +77,23 @@ export class Deliveries {
   }
 
   /** What targets are owed from now on. Of those that are told in order, one that finds another before it waits. */
-  async owe(home: RecordHome, owed: readonly KeptDelivery[], now: number): Promise<readonly RecordChange[]> {
+  async owe(home: RecordHome, owed: readonly KeptDelivery[], now: number): Promise<Owing> {
     const changes: RecordChange[] = [];
+    const waiting: KeptDelivery[] = [];
     for (const kept of owed) {
-      const isOrdered = this.#isOrdered(kept);
+      const isOrdered = this.#parts.targets.get(kept.target)?.isOrdered ?? false;
       const id = isOrdered ? idInLine(kept) : deliveryId(kept);
       const waits = isOrdered && (await this.#turns.isTaken(home, kept.target));
       const due = { id, dueAt: waits ? now + WAIT_MS : now, token: 0 };
       changes.push(delivering({ ...kept, ...(waits && { waits }) }, due));
+      if (waits) waiting.push(kept);
     }
-    return changes;
+    return { changes, waiting };
   }
 
-  /** Looks whether what they were to wait for has ended meanwhile. */
-  async owed(home: RecordHome, owed: readonly KeptDelivery[], now: number): Promise<void> {
-    for (const kept of owed) if (this.#isOrdered(kept)) await this.#turns.mend(home, kept.target, now);
-  }
-
-  #isOrdered({ target }: KeptDelivery): boolean {
-    return this.#parts.targets.get(target)?.isOrdered ?? false;
+  /** Looks whether what they wait for has ended before that was written. */
+  async waitFor(home: RecordHome, waiting: readonly KeptDelivery[], now: number): Promise<void> {
+    for (const { target } of waiting) await this.#turns.mend(home, target, now);
   }
 
   /** Begins a delivery that is due, or puts it off. Whoever works off what is due does not wait for a target. */
@@ -137,6 +146,7 @@ export class Deliveries {
     const late = (): { readonly error: Error } => ({
       error: new Error(`no answer in ${target.timeoutMs} ms`),
     });
+    let isTold: unknown;
     try {
       const told = await tell(record.home, kept, target.content);
       const signal = AbortSignal.any([aborted.signal, this.#stopped.signal]);
@@ -144,22 +154,17 @@ export class Deliveries {
         ...{ kept, told, attempt, signal },
         events: () => events(record.home, kept),
       });
-      const isTold = await settleWithin(sending, target.timeoutMs, () => ({
+      isTold = await settleWithin(sending, target.timeoutMs, () => ({
         ...late(),
         after: () => aborted.abort(late().error),
       }));
-      if (isTold === false) {
-        const { id, kind, token } = record;
-        await this.#settle(owed, [{ id, kind, token }]);
-        return;
-      }
     } catch (error) {
       // What was under way as its gateway ended is begun again by another.
       if (this.#stopped.signal.aborted) return;
       if (!(error instanceof Gone)) return this.#failed(owed, error);
       return this.#end(owed, 'gone');
     }
-    return this.#end(owed, 'told');
+    return this.#end(owed, isTold === false ? undefined : 'told');
   }
 
   /** What a gateway notes of a delivery may be forgotten: it is told again then, under the same id. */
@@ -167,9 +172,9 @@ export class Deliveries {
     return this.#parts.store.changeRecords(home, changes, { mayRepeat: true });
   }
 
-  async #end(owed: Owed, outcome: 'told' | 'gone'): Promise<void> {
+  async #end(owed: Owed, outcome: Ended | undefined): Promise<void> {
     const { record, kept } = owed;
-    this.#parts.tally.count(kept, outcome);
+    if (outcome) this.#parts.tally.count(kept, outcome);
     const { id, kind, token } = record;
     await this.#settle(owed, [{ id, kind, token }], outcome);
   }
@@ -178,22 +183,21 @@ export class Deliveries {
    * Ends a delivery, or has it leave the line: notes what became of it, and gives the turn to the next. Whether it was still this
    * gateway's.
    */
-  async #settle(owed: Owed, changes: readonly RecordChange[], outcome?: 'told' | 'gone'): Promise<boolean> {
+  async #settle(owed: Owed, changes: readonly RecordChange[], outcome?: Ended): Promise<boolean> {
     const { record, kept, now, since } = owed;
     const { home } = record;
     const at = Math.ceil(now + (performance.now() - since));
-    const isOrdered = this.#isOrdered(kept);
+    const isInLine = record.id.startsWith(lineOf(kept.target));
     const attempts = kept.attempts + 1;
     for (let tries = 0; tries <= TRIES; tries++) {
       const isAlone = tries === TRIES;
-      const passing =
-        isOrdered && !isAlone ? await this.#turns.passing(home, kept.target, record.id, at) : [];
+      const passing = isInLine && !isAlone ? await this.#turns.passing(home, kept.target, record.id, at) : [];
       const noted =
         outcome && !isAlone
           ? [await noting(this.#parts.store, home, { kept: { ...kept, attempts }, outcome, at })]
           : [];
       if (!(await this.#change(owed, [...changes, ...noted, ...passing]))) continue;
-      if (isOrdered && passing.length === 0) await this.#turns.mend(home, kept.target, at);
+      if (isInLine && passing.length === 0) await this.#turns.mend(home, kept.target, at);
       return true;
     }
     return false;

@@ -105,11 +105,12 @@ export class Notices {
     const isSeen = kept.notice.kind !== 'hand_off' && (await this.#isSeen(home, kept));
     const owed = isSeen ? [] : await this.#owedOf(kept);
     const { store } = this.#parts;
-    const changes = [{ kind, id, token }, ...(await this.#deliveries.owe(home, owed, now))];
+    const { changes: deliveries, waiting } = await this.#deliveries.owe(home, owed, now);
+    const changes = [{ kind, id, token }, ...deliveries];
     if (isSeen) changes.push(await noting(store, home, { kept: untold(kept), outcome: 'seen', at: now }));
     if (!(await store.changeRecords(home, changes, { mayRepeat: true }))) return;
     if (isSeen) this.#tally.count(kept, 'seen');
-    await this.#deliveries.owed(home, owed, now);
+    await this.#deliveries.waitFor(home, waiting, now);
   }
 
   async #isSeen(home: SessionRef, { to, place, notice }: KeptNotice): Promise<boolean> {

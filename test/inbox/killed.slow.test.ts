@@ -38,11 +38,9 @@ async function counted(
 async function counts(place: string, count: number): Promise<void> {
   const receiver = await Receiver.start();
   const ports: number[] = [];
-  const gateways: ChildProcess[] = [];
-  for (let i = 0; i < count; i++) {
-    ports.push(await freePort());
-    gateways.push(await start(place, ports[i]!, receiver.url));
-  }
+  for (let i = 0; i < count; i++) ports.push(await freePort());
+  const begin = (port: number): Promise<ChildProcess> => start(place, port, receiver.url);
+  const gateways = await Promise.all(ports.map(begin));
   const clients = ports.map((port) => connectClient(`http://127.0.0.1:${port}`));
   const inboxes = clients.map((client) => clientInbox(client));
   /** What was acknowledged: nobody is behind it any more. */
@@ -67,7 +65,7 @@ async function counts(place: string, count: number): Promise<void> {
     await Promise.race(under);
     gateways[killed]!.kill('SIGKILL');
     await once(gateways[killed]!, 'exit');
-    gateways[killed] = await start(place, ports[killed]!, receiver.url);
+    gateways[killed] = await begin(ports[killed]!);
     await Promise.all(under);
     for (const inbox of inboxes) await assertRight(inbox, client, readTo);
   }
