@@ -8,10 +8,12 @@ import { newDatabase } from '../test/support/durable.js';
 
 /**
  * Notices, so many a second, to a receiver that takes its time, while answers stream:
- * `npx tsx bench/notices.ts [per second] [seconds] [memory]`. Each figure is measured without them, with as many changes of titles in
- * their place: what is stored as durably. What is owed waits in the store.
+ * `npx tsx bench/notices.ts [per second] [seconds] [sqlite | memory] [rounds]`. Each round is measured without them as well, with as many
+ * changes of titles in their place: what is stored as durably. What is owed waits in the store.
  */
 const [RATE, SECONDS] = [Number(process.argv[2] ?? 1000), Number(process.argv[3] ?? 15)];
+const IN_MEMORY = process.argv[4] === 'memory';
+const ROUNDS = Number(process.argv[5] ?? 1);
 const SLOW_MS = 500;
 const STREAMS = 20;
 const PIECES_MS = 20;
@@ -19,7 +21,27 @@ const PIECES_MS = 20;
 const secrets = Buffer.alloc(32, 1).toString('base64');
 const user = { id: 'bench' };
 
-async function measure(isTold: boolean): Promise<{ readonly p50: number; readonly p99: number }> {
+/** How long this process was at work, in milliseconds. */
+function atWork(): number {
+  const { user: own, system } = process.cpuUsage();
+  return (own + system) / 1000;
+}
+
+const at = (values: readonly number[], part: number): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length * part)] ?? 0;
+
+interface Measured {
+  /** How late pieces of answers came, in milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  /** The same in time that this process was at work: what other processes of a busy machine take is not in it, nor the disk. */
+  readonly own50: number;
+  readonly own99: number;
+  /** Of one core. */
+  readonly cpu: number;
+}
+
+async function measure(isTold: boolean): Promise<Measured> {
   let taken = 0;
   let open = 0;
   let most = 0;
@@ -38,7 +60,7 @@ async function measure(isTold: boolean): Promise<{ readonly p50: number; readonl
     async *run(turn) {
       const ends = performance.now() + SECONDS * 1000;
       while (turn.text === 'stream' && performance.now() < ends) {
-        yield `${performance.now()} `;
+        yield `${performance.now()} ${atWork()}`;
         await new Promise((resolve) => setTimeout(resolve, PIECES_MS));
       }
     },
@@ -47,7 +69,7 @@ async function measure(isTold: boolean): Promise<{ readonly p50: number; readonl
     ...{
       app,
       port: 0,
-      store: process.argv[4] ? memoryStore() : sqliteStore({ path: newDatabase() }),
+      store: IN_MEMORY ? memoryStore() : sqliteStore({ path: newDatabase() }),
       logger: { warn() {}, error() {} },
     },
     sessionScope: () => 'bench',
@@ -60,10 +82,14 @@ async function measure(isTold: boolean): Promise<{ readonly p50: number; readonl
   });
   await gateway.start();
   for (let i = 0; i < 200; i++) await gateway.session(`told-${i}`, { user }).send('hi').result;
-  const lags: number[] = [];
+  const [lags, owns]: [number[], number[]] = [[], []];
   const streams = Array.from({ length: STREAMS }, async (_, i) => {
     for await (const event of gateway.session(`stream-${i}`, { user }).send('stream'))
-      if (event.type === 'content_delta') lags.push(performance.now() - Number(event.delta.trim()));
+      if (event.type === 'content_delta') {
+        const [at, work] = event.delta.split(' ').map(Number) as [number, number];
+        lags.push(performance.now() - at);
+        owns.push(atWork() - work);
+      }
   });
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
@@ -81,24 +107,37 @@ async function measure(isTold: boolean): Promise<{ readonly p50: number; readonl
   await Promise.all(streams);
   clearInterval(adding);
   const { user: own, system } = process.cpuUsage(cpu);
+  const percent = (own + system) / 1e4 / SECONDS;
   const grown = (process.memoryUsage().rss - heap) / 1024 / 1024;
-  lags.sort((a, b) => a - b);
-  const at = (part: number): number => lags[Math.floor(lags.length * part)] ?? 0;
+  const [p50, p99] = [at(lags, 0.5), at(lags, 0.99)];
+  const [own50, own99] = [at(owns, 0.5), at(owns, 0.99)];
   const told = gateway.stats().notices.outcomes.map(({ outcome, count }) => `${outcome} ${count}`);
   console.log(
-    `${isTold ? `${added} notices` : `${added} changes`}: pieces ${lags.length}, p50 ${at(0.5).toFixed(2)} ms, p99 ${at(0.99).toFixed(1)} ms; ` +
-      `loop p99 ${(delay.percentile(99) / 1e6).toFixed(1)} ms; CPU ${((own + system) / 1e4 / SECONDS).toFixed(0)} %; ` +
+    `${isTold ? `${added} notices` : `${added} changes`}: pieces ${lags.length}, p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(1)} ms, of its own ${own50.toFixed(2)} and ${own99.toFixed(1)}; ` +
+      `loop p99 ${(delay.percentile(99) / 1e6).toFixed(1)} ms; CPU ${percent.toFixed(0)} %; ` +
       `RSS +${grown.toFixed(0)} MiB; receiver: ${taken} taken, at most ${most} at a time; ${told.join(', ')}`,
   );
   receiver.closeAllConnections();
   receiver.close();
   await gateway.close();
-  return { p50: at(0.5), p99: at(0.99) };
+  return { p50, p99, own50, own99, cpu: percent };
 }
 
-const without = await measure(false);
-const told = await measure(true);
+const ratios: Measured[] = [];
+for (let round = 0; round < ROUNDS; round++) {
+  // By turns: what gets slower with time is neither's.
+  const first = await measure(round % 2 === 0);
+  const second = await measure(round % 2 !== 0);
+  const [told, without] = round % 2 === 0 ? [first, second] : [second, first];
+  const of = (key: keyof Measured): number => told[key] / without[key];
+  ratios.push({ p50: of('p50'), p99: of('p99'), own50: of('own50'), own99: of('own99'), cpu: of('cpu') });
+}
+const median = (key: keyof Measured): string =>
+  at(
+    ratios.map((ratio) => ratio[key]),
+    0.5,
+  ).toFixed(2);
 console.log(
-  `p50 ${(told.p50 / without.p50).toFixed(2)} times, p99 ${(told.p99 / without.p99).toFixed(2)} times`,
+  `With notices: p50 ${median('p50')} times, p99 ${median('p99')} times; of its own ${median('own50')} and ${median('own99')}; CPU ${median('cpu')} times`,
 );
 process.exit(0);

@@ -41,7 +41,7 @@ export function toResponse(answer: CallAnswer): {
 export class AskedCalls {
   readonly #segmenter: Segmenter;
   readonly #asks: (event: AskingEvent) => boolean;
-  readonly #batches: AskedCall[][] = [];
+  readonly #batches: (readonly AskedCall[])[] = [];
   readonly #open = new Set<string>();
   readonly #answered = new Set<string>();
   #batch: AskedCall[] = [];
@@ -98,6 +98,11 @@ export class AskedCalls {
   #answer(call: AskedCall): void {
     this.#open.delete(nameOf(call));
     this.#answered.add(nameOf(call));
+  }
+
+  /** The questions so far, those together that were put together: behind each of these its answer pauses. */
+  get batches(): readonly (readonly AskedCall[])[] {
+    return this.#batches;
   }
 
   /** The questions that nobody has answered. */

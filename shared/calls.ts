@@ -43,6 +43,7 @@ const WORDS = {
   status: 'GET',
   schedules: 'GET',
   inbox: 'GET',
+  notices: 'GET',
   grants: 'GET',
   methods: 'GET',
   run: 'GET',

@@ -80,6 +80,30 @@ export interface PushBody {
   readonly url?: string;
 }
 
+/** What became of a notice where one target is told, or is to become of it. */
+export interface NoticeState {
+  readonly id: string;
+  readonly kind: NoticeKind;
+  /** When it happened, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly runId?: string;
+  readonly title?: string;
+  /** How it is told; absent before anybody is, and where nobody has to be. */
+  readonly target?: 'webhook' | 'push' | 'deliver';
+  /** The name that a host gave a webhook, or the first characters of a browser's id. */
+  readonly name?: string;
+  /**
+   * It waits: to be seen, for its turn, for its first attempt. It failed, and is tried again. Then it was told, is given up (`dead`), nobody
+   * is there any more (`gone`), or it was read before (`seen`).
+   */
+  readonly state: 'waiting' | 'failed' | 'told' | 'dead' | 'gone' | 'seen';
+  readonly attempts: number;
+  /** When the last attempt ended, or it was found to be seen, in milliseconds since the epoch. */
+  readonly changedAt?: number;
+  /** When something is to be done about it next, in milliseconds since the epoch. */
+  readonly nextAt?: number;
+}
+
 /** A subscription of a browser to pushes, as `PushSubscription.toJSON()` has it. */
 export interface PushTarget {
   readonly endpoint: string;

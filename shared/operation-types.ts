@@ -3,7 +3,7 @@ import type { GatewayEvent, OnBusy, SessionChanges, SessionStatus, SubscriptionI
 import type { Grant, Shared, SharedBy, ShareParams } from './grants.js';
 import type { InboxPage, ReadResult } from './inbox.js';
 import type { ContentBlock, Message, SendInput, StopReason, Usage } from './messages.js';
-import type { PushParams, PushResult } from './notices.js';
+import type { NoticeState, PushParams, PushResult } from './notices.js';
 import type { OperationName } from './operations.js';
 import type { PresenceMember, PresenceState } from './presence.js';
 import type { ReactionGiven } from './reactions.js';
@@ -318,6 +318,11 @@ export interface OperationTypes {
   inbox: {
     params: { readonly limit?: number | undefined; readonly cursor?: string | undefined };
     result: InboxPage;
+  };
+  notices: {
+    params: { readonly sessionId: string };
+    /** The newest first. */
+    result: { readonly notices: readonly NoticeState[] };
   };
   push: { params: PushParams; result: PushResult };
   share: { params: ShareParams; result: Shared };

@@ -1,4 +1,5 @@
 import type { InboxPage, ReadResult } from '../../shared/inbox.js';
+import type { NoticeState } from '../../shared/notices.js';
 import type { Client } from '../client.js';
 import { coreOf } from '../core-of.js';
 import type { SignalOptions } from '../options.js';
@@ -21,6 +22,13 @@ export interface ClientInbox {
   list(
     options?: SignalOptions & { readonly limit?: number | undefined; readonly cursor?: string | undefined },
   ): Promise<InboxPage>;
+  /**
+   * The user's notices of a session, the newest first: those that are owed, and the outcomes of the last 20 for each target. Empty if the
+   * gateway sends no notices.
+   *
+   * @throws GatewayError `SESSION_NOT_FOUND`
+   */
+  notices(sessionId: string, options?: SignalOptions): Promise<readonly NoticeState[]>;
   /**
    * The changes after a `place`, each session as a whole in its newest state. They come over a connection of their own, which is opened again if it
    * breaks. Without a place, a first page comes first. With `reset`, the rows replace all that was known.
@@ -48,6 +56,7 @@ export function clientInbox(client: Pick<Client, 'connection'>): ClientInbox {
   return {
     read: (sessionId, options) => core.call('read', { ...options, sessionId }),
     list: (options) => core.call('inbox', options),
+    notices: async (sessionId, options) => (await core.call('notices', { ...options, sessionId })).notices,
     events: (options) => inboxEvents(core, options),
   };
 }

@@ -1,6 +1,7 @@
 import { readWhileVisible } from 'agent-session-gateway/client/inbox';
 import { GatewayProvider, useGateway } from 'agent-session-gateway/client/react';
 import {
+  BellRing,
   BookOpenText,
   ChartNoAxesGantt,
   type LucideIcon,
@@ -12,6 +13,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { Chat } from '../chat/chat.js';
 import { Methods } from '../methods/methods.js';
 import { Network } from '../network/network.js';
+import { Notices } from '../notices/notices.js';
 import { Reference } from '../reference/reference.js';
 import { Sessions } from '../sessions/sessions.js';
 import { Timeline } from '../timeline/timeline.js';
@@ -27,6 +29,7 @@ const NAMES: Record<View, readonly [name: string, icon: LucideIcon]> = {
   chat: ['Chat', MessageSquare],
   network: ['Network', Wires],
   timeline: ['Timeline', ChartNoAxesGantt],
+  notices: ['Notices', BellRing],
   methods: ['Methods', SquareFunction],
   reference: ['API', BookOpenText],
 };
@@ -99,6 +102,7 @@ function Page({
                 <Views view={view} sessionId={sessionId} isWide={isWide} />
                 {view === 'timeline' && <Timeline key={sessionId} sessionId={sessionId} />}
                 {view === 'network' && <Network transport={transport} onTransport={onTransport} />}
+                {view === 'notices' && <Notices key={sessionId} sessionId={sessionId} />}
                 {view === 'methods' && <Methods key={sessionId} sessionId={sessionId} />}
                 {view === 'reference' && <Reference />}
               </div>

@@ -75,6 +75,13 @@ export function inboxRecipe(): RecipeText {
   return { curl: get(at('inbox')), sdk: 'const { sessions, unread } = await clientInbox(client).list();' };
 }
 
+export function noticesRecipe(sessionId: string): RecipeText {
+  return {
+    curl: get(`${at('notices')}?sessionId=${encodeURIComponent(sessionId)}`),
+    sdk: `const notices = await clientInbox(client).notices(${code(sessionId)});`,
+  };
+}
+
 export function updateRecipe(sessionId: string, changes: { title?: string; archived?: boolean }): RecipeText {
   return {
     curl: post('update', { sessionId, ...changes }),

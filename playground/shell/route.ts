@@ -1,6 +1,6 @@
 import { useMemo, useSyncExternalStore } from 'react';
 
-export const VIEWS = ['chat', 'network', 'timeline', 'methods', 'reference'] as const;
+export const VIEWS = ['chat', 'network', 'timeline', 'notices', 'methods', 'reference'] as const;
 export type View = (typeof VIEWS)[number];
 
 /** What the page shows. It is in the fragment of the URL, so that the page needs no route of its own below any mount. */

@@ -56,6 +56,7 @@ const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
   schedules: [...READING, ...SESSION],
   read: [...POSTING, ...SESSION],
   inbox: [...READING],
+  notices: [...READING, ...SESSION],
   push: [...POSTING, 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
   share: [...POSTING, ...SESSION, 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
   unshare: [...POSTING, ...SESSION, 'SESSION_CLOSED', 'SHUTTING_DOWN'],

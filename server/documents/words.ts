@@ -106,6 +106,12 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
     description:
       'What waits in which session for the person who asks, the one that was used last first, with sums over the 1,000 that were used last. `place` is where a stream of changes goes on.',
   },
+  notices: {
+    tag: 'conversation',
+    summary: 'What was told where',
+    description:
+      "The caller's own notices of a session, the newest first: what is owed, and what became of the last 20 for each target. Addresses and reasons are the host's.",
+  },
   push: {
     tag: 'conversation',
     summary: 'Have a browser told what happens while nobody looks',

@@ -1,7 +1,7 @@
 import { atOnce } from '../async/at-once.js';
 import { within } from '../async/deadline.js';
 import type { Report } from '../diagnostics/log-facts.js';
-import type { StoredRecord, Taken } from '../stores/records.js';
+import { type StoredRecord, type Taken, textOfHome } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
 
@@ -94,10 +94,13 @@ export class DueWorker {
       if (!taken) return this.#look(LOOK_MS);
       const { records, nextAt, now } = taken;
       this.#tookAt = performance.now();
-      await atOnce(records, LANES, async (record) => {
-        // Yield: a store that answers at once would not let other work run.
-        await new Promise(setImmediate);
-        await this.#handle(record, now);
+      // Records of one home are handled in the order in which they were due.
+      await atOnce(byHome(records), LANES, async (ofHome) => {
+        for (const record of ofHome) {
+          // Yield: a store that answers at once would not let other work run.
+          await new Promise(setImmediate);
+          await this.#handle(record, now);
+        }
       });
       // A handled record may be due again, as missed instants of a schedule are.
       if (records.length === TAKEN && this.#state === 'running') continue;
@@ -127,4 +130,15 @@ export class DueWorker {
       this.#report(error, `handling the ${record.kind} ${record.id}, which is due again`);
     }
   }
+}
+
+function byHome(records: readonly StoredRecord[]): Iterable<readonly StoredRecord[]> {
+  const homes = new Map<string, StoredRecord[]>();
+  for (const record of records) {
+    const home = textOfHome(record.home);
+    const known = homes.get(home);
+    if (known) known.push(record);
+    else homes.set(home, [record]);
+  }
+  return homes.values();
 }

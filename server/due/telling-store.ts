@@ -15,7 +15,7 @@ export function tellingStore(store: Store, expect: (at: number) => void): Store 
       const { records } = options;
       return records ? andThen(appended, (result) => told(records, result)) : appended;
     },
-    changeRecords: (home, changes) =>
-      andThen(store.changeRecords(home, changes), (result) => told(changes, result)),
+    changeRecords: (home, changes, options) =>
+      andThen(store.changeRecords(home, changes, options), (result) => told(changes, result)),
   };
 }

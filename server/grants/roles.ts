@@ -15,6 +15,8 @@ export const LEAST_ROLES: Readonly<Record<AccessedOperation, GrantRole | 'owner'
   subscribe: 'viewer',
   read: 'viewer',
   presence: 'viewer',
+  // Guests and those who are granted have their own alone.
+  notices: 'viewer',
   inbox: 'viewer',
   push: 'viewer',
   ticket: 'viewer',

@@ -12,6 +12,7 @@ export type {
   NotifyOptions,
   PushSender,
   WebhookOptions,
+  WebhookShape,
 } from './options.js';
 export { type ReceivedWebhook, type VerifyOptions, verifyWebhook } from './verify.js';
 export { type WebPushOptions, webPush } from './web-push.js';

@@ -2,7 +2,7 @@ import type { Notice } from '../../shared/notices.js';
 import type { StoredRecord } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
-import { DEAD, DELIVERY, delivering, deliveryOf, RETRYING } from './notice-record.js';
+import { DEAD, DELIVERY, delivering, deliveryId, deliveryOf, RETRYING } from './notice-record.js';
 
 const PAGE = 500;
 
@@ -43,10 +43,11 @@ export async function* failedNotices(
 ): AsyncGenerator<FailedNotice> {
   for (const owner of dead ? [DEAD] : [RETRYING, DEAD]) {
     for await (const record of recordsOf(store, owner)) {
-      const { id, home, dueAt } = record;
-      const { notice, target, attempts, failed } = deliveryOf(record);
+      const { home, dueAt } = record;
+      const kept = deliveryOf(record);
+      const { notice, target, attempts, failed } = kept;
       yield {
-        ...{ id, notice, scope: home.scope, target, dead: dueAt === undefined, attempts },
+        ...{ id: deliveryId(kept), notice, scope: home.scope, target, dead: dueAt === undefined, attempts },
         ...{ error: failed?.error ?? '', failedAt: failed?.at ?? 0 },
         ...(dueAt !== undefined && { nextAt: dueAt }),
       };
@@ -64,8 +65,8 @@ export async function resendNotice(store: Records, id: string): Promise<number> 
   let count = 0;
   for (const owner of [DEAD, RETRYING]) {
     for await (const record of recordsOf(store, owner)) {
-      if (record.id !== id && !record.id.startsWith(`${id}|`)) continue;
       const { failed: _, ...kept } = deliveryOf(record);
+      if (id !== kept.notice.id && id !== deliveryId(kept)) continue;
       const again = { id: record.id, dueAt: storeTime(store), token: record.token };
       if (await store.changeRecords(record.home, [delivering({ ...kept, attempts: 0 }, again)])) count += 1;
     }

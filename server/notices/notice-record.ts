@@ -1,9 +1,10 @@
 import type { Notice } from '../../shared/notices.js';
 import type { RecordChange, RecordHome, StoredRecord } from '../stores/records.js';
 
-/** The kinds of records that notices are: what is owed, what is owed to one target, and the browsers of a person. */
+/** The kinds of records that notices are: what is owed, what is owed to one target, what became of the last ones, and the browsers of a person. */
 export const NOTICE = 'notice';
 export const DELIVERY = 'delivery';
+export const TOLD = 'told';
 export const PUSH = 'push';
 /** Says of an endpoint whose it is: browsers are one person's at a time. */
 export const PUSH_OWNER = 'push_owner';
@@ -29,6 +30,8 @@ export interface KeptDelivery extends KeptNotice {
   readonly target: string;
   /** The browser that a push is for. */
   readonly push?: { readonly scope: string; readonly id: string };
+  /** Whether it waits until another one of its session is told. */
+  readonly waits?: true;
   readonly attempts: number;
   /** Why the last attempt failed, and when. */
   readonly failed?: { readonly at: number; readonly error: string };
@@ -55,7 +58,7 @@ export function owing(kept: KeptNotice, dueAt: number): RecordChange {
 /** Keeps what is owed to a target. One that was given up (`dueAt` null) is due no more. */
 export function delivering(
   kept: KeptDelivery,
-  { id, dueAt, token }: { readonly id: string; readonly dueAt: number | null; readonly token: number },
+  { id, dueAt, token }: { readonly id: string; readonly dueAt: number | null; readonly token?: number },
 ): RecordChange {
   const owner = dueAt === null ? DEAD : kept.failed && RETRYING;
   return {
@@ -66,8 +69,25 @@ export function delivering(
 }
 
 /** The name of what is owed to a target. */
-export function deliveryId(noticeId: string, target: string, push?: string): string {
-  return `${noticeId}|${target}${push === undefined ? '' : `:${push}`}`;
+export function deliveryId({
+  notice,
+  target,
+  push,
+}: Pick<KeptDelivery, 'notice' | 'target' | 'push'>): string {
+  return `${notice.id}|${target}${push === undefined ? '' : `:${push.id}`}`;
+}
+
+/** How the ids of records begin that stand in a line: those of one session to one target. They are listed in its order. */
+export const lineOf = (target: string): string => `${target}|`;
+
+/** The id of the record of one that stands in the line. */
+export function idInLine({
+  notice,
+  target,
+  place,
+}: Pick<KeptDelivery, 'notice' | 'target' | 'place'>): string {
+  const order = [notice.at, place?.seq ?? 0].map((part) => String(Math.round(part)).padStart(16, '0'));
+  return `${lineOf(target)}${order.join('.')}|${notice.id}`;
 }
 
 /** The home of a person's browsers. */

@@ -1,4 +1,4 @@
-import type { Notice, NoticeKind, ToldNotice } from '../../shared/notices.js';
+import type { Notice, NoticeKind, NoticeState, ToldNotice } from '../../shared/notices.js';
 import type { NoticeCount } from '../diagnostics/gateway-stats.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import { findPlace, placeOf } from '../read-places/read-place.js';
@@ -9,17 +9,11 @@ import { BrowserTarget } from './browser-target.js';
 import { type Cause, noticesOf } from './causes.js';
 import { Deliveries } from './deliveries.js';
 import { HostTarget } from './host-target.js';
-import {
-  DELIVERY,
-  delivering,
-  deliveryId,
-  type KeptDelivery,
-  type KeptNotice,
-  NOTICE,
-  noticeOf,
-  owing,
-} from './notice-record.js';
+import { DELIVERY, type KeptDelivery, type KeptNotice, NOTICE, noticeOf, owing } from './notice-record.js';
 import type { NotifyOptions } from './options.js';
+import { noting, untold } from './outcomes.js';
+import { runEvents } from './run-events.js';
+import { noticeStates } from './states.js';
 import { pushesOf } from './subscriptions.js';
 import { Tally } from './tally.js';
 import type { Target } from './target.js';
@@ -35,7 +29,7 @@ interface Due {
 }
 
 interface Parts {
-  readonly store: Pick<Store, 'records' | 'changeRecords' | 'run' | 'shared'>;
+  readonly store: Pick<Store, 'records' | 'changeRecords' | 'run' | 'read' | 'shared'>;
   report: Report;
 }
 
@@ -63,7 +57,11 @@ export class Notices {
     this.publicKey = push?.publicKey ?? null;
     this.#targets = new Map(targetsOf(options, store).map((target) => [target.name, target]));
     const tell = (home: SessionRef, kept: KeptNotice, content: boolean) => this.#tell(home, kept, content);
-    this.#deliveries = new Deliveries({ store, targets: this.#targets, tally: this.#tally, tell, report });
+    const events = (home: SessionRef, { notice: { runId = '' } }: KeptNotice) =>
+      runEvents(store, home, runId);
+    this.#deliveries = new Deliveries({
+      ...{ store, targets: this.#targets, tally: this.#tally, tell, events, report },
+    });
   }
 
   /** How many deliveries are on their way now, and what became of all before. */
@@ -75,6 +73,12 @@ export class Notices {
   workIn(due: Due): void {
     due.on(NOTICE, (record, now) => this.#expand(record, now));
     due.on(DELIVERY, (record, now) => this.#deliveries.handle(record, now));
+  }
+
+  /** What became of the notices of a session that are a person's, or is to become of them, the newest first. */
+  states(home: SessionRef, isOwn: (to: string) => boolean): Promise<readonly NoticeState[]> {
+    const nameOf = (target: string): string | undefined => this.#targets.get(target)?.givenName;
+    return noticeStates(this.#parts.store, home, { isOwn, nameOf });
   }
 
   stop(ms: number): Promise<void> {
@@ -100,12 +104,13 @@ export class Notices {
     // Those who are asked to take over are others than whoever reads the session.
     const isSeen = kept.notice.kind !== 'hand_off' && (await this.#isSeen(home, kept));
     const owed = isSeen ? [] : await this.#owedOf(kept);
-    const changes = owed.map((each) => {
-      const named = { id: deliveryId(id, each.target, each.push?.id), dueAt: now, token: 0 };
-      return delivering(each, named);
-    });
-    const isDone = await this.#parts.store.changeRecords(home, [{ kind, id, token }, ...changes]);
-    if (isSeen && isDone) this.#tally.count(kept, 'seen');
+    const { store } = this.#parts;
+    const { changes: deliveries, waiting } = await this.#deliveries.owe(home, owed, now);
+    const changes = [{ kind, id, token }, ...deliveries];
+    if (isSeen) changes.push(await noting(store, home, { kept: untold(kept), outcome: 'seen', at: now }));
+    if (!(await store.changeRecords(home, changes, { mayRepeat: true }))) return;
+    if (isSeen) this.#tally.count(kept, 'seen');
+    await this.#deliveries.waitFor(home, waiting, now);
   }
 
   async #isSeen(home: SessionRef, { to, place, notice }: KeptNotice): Promise<boolean> {

@@ -1,4 +1,17 @@
+import type { GatewayEvent } from '../../shared/events.js';
 import type { NoticeKind, PushBody, PushTarget, ToldNotice } from '../../shared/notices.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
+
+/**
+ * Says a notice in the words of another protocol.
+ *
+ * @param events The events of the notice's run, from its acceptance to where the log is now; none where they are not kept any more
+ * @returns The JSON of the request, and the id that it is signed with, the same at each attempt; null where that protocol says nothing of it
+ */
+export type WebhookShape = (
+  notice: ToldNotice,
+  events: () => AsyncIterable<GatewayEvent>,
+) => MaybePromise<{ readonly id: string; readonly body: unknown } | null>;
 
 /** Somebody who is told by a signed request, after Standard Webhooks. */
 export interface WebhookOptions {
@@ -11,6 +24,8 @@ export interface WebhookOptions {
   readonly on?: readonly NoticeKind[] | undefined;
   /** Whether it is told the text of an answer, and the name of what is asked. @default false */
   readonly content?: boolean | undefined;
+  /** What a request says. @default the notice, as `WebhookBody` */
+  readonly shape?: WebhookShape | undefined;
   /** How long it may take to answer, at most 13 s. @default 10 s */
   readonly timeoutMs?: number | undefined;
 }

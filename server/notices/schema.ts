@@ -19,6 +19,7 @@ const webhook = z.strictObject({
     .min(1)
     .optional(),
   content: z.boolean().optional(),
+  shape: func.optional(),
   timeoutMs: z.number().positive().max(MOST_MS).optional(),
 });
 

@@ -1,3 +1,4 @@
+import type { GatewayEvent } from '../../shared/events.js';
 import type { NoticeKind, ToldNotice } from '../../shared/notices.js';
 import type { KeptDelivery } from './notice-record.js';
 
@@ -6,6 +7,8 @@ export interface Attempt {
   readonly kept: KeptDelivery;
   readonly told: ToldNotice;
   readonly attempt: number;
+  /** The events of its run. */
+  events(): AsyncIterable<GatewayEvent>;
   readonly signal: AbortSignal;
 }
 
@@ -13,6 +16,8 @@ export interface Attempt {
 export interface Target {
   /** As deliveries name it. */
   readonly name: string;
+  /** As its host calls it, where it does: people may see that. */
+  readonly givenName?: string | undefined;
   /** Whether a later notice of a session waits while an earlier one is under way. */
   readonly isOrdered: boolean;
   /** Whether it is told the text of an answer. */
@@ -21,8 +26,8 @@ export interface Target {
   /** Deliveries under way at a time. */
   readonly most: number;
   wants(kind: NoticeKind): boolean;
-  /** Resolves once it is told. @throws Gone where there is nobody to be told any more; anything else is tried again */
-  send(attempt: Attempt): Promise<void>;
+  /** Resolves once it is told; with false where this target is told nothing of it. @throws Gone where there is nobody to be told any more; anything else is tried again */
+  send(attempt: Attempt): Promise<unknown>;
   close?(): void;
 }
 

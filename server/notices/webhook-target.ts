@@ -1,4 +1,4 @@
-import type { NoticeKind, WebhookBody } from '../../shared/notices.js';
+import type { NoticeKind, ToldNotice, WebhookBody } from '../../shared/notices.js';
 import type { WebhookOptions } from './options.js';
 import { Poster } from './posting.js';
 import { secretsOf } from './schema.js';
@@ -12,6 +12,7 @@ const MOST = 16;
 /** A receiver of signed requests. */
 export class WebhookTarget implements Target {
   readonly name: string;
+  readonly givenName: string | undefined;
   readonly isOrdered = true;
   readonly content: boolean;
   readonly timeoutMs: number;
@@ -25,6 +26,7 @@ export class WebhookTarget implements Target {
     const { url, name, content = false, timeoutMs = TIMEOUT_MS, on } = options;
     this.#options = options;
     this.#url = new URL(url);
+    this.givenName = name;
     this.name = `webhook:${name ?? this.#url.hostname}`;
     this.content = content;
     this.timeoutMs = timeoutMs;
@@ -36,9 +38,12 @@ export class WebhookTarget implements Target {
     return this.#kinds?.has(kind) ?? true;
   }
 
-  async send({ told, signal }: Attempt): Promise<void> {
-    const body = JSON.stringify(bodyOf(told));
-    const { id } = told;
+  async send({ told, events, signal }: Attempt): Promise<boolean> {
+    const { shape = shapeOf } = this.#options;
+    const shaped = await shape(told, events);
+    if (!shaped) return false;
+    const { id } = shaped;
+    const body = JSON.stringify(shaped.body);
     const timestamp = Math.floor(Date.now() / 1000);
     const signatures = secretsOf(this.#options).map((secret) => signatureOf({ id, timestamp, body }, secret));
     const headers = {
@@ -49,6 +54,7 @@ export class WebhookTarget implements Target {
       'webhook-signature': signatures.join(' '),
     };
     await this.#poster.post({ url: this.#url, headers, body, signal });
+    return true;
   }
 
   close(): void {
@@ -56,6 +62,7 @@ export class WebhookTarget implements Target {
   }
 }
 
-function bodyOf(told: Attempt['told']): WebhookBody {
-  return { type: told.kind, timestamp: new Date(told.at).toISOString(), data: told };
+function shapeOf(told: ToldNotice): { readonly id: string; readonly body: WebhookBody } {
+  const body = { type: told.kind, timestamp: new Date(told.at).toISOString(), data: told };
+  return { id: told.id, body };
 }

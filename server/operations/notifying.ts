@@ -40,6 +40,15 @@ export class Notifying {
     this.#authorize = authorize;
   }
 
+  /** What was told of a session where: the caller's own, and in a session of the caller's scope what is nobody else's. @throws GatewayError `SESSION_NOT_FOUND` */
+  async notices({ sessionId }: ParamsOf<'notices'>, caller: Caller): Promise<ResultOf<'notices'>> {
+    const { ref, via } = await this.#authorize(sessionId, 'notices', caller);
+    await this.#env.sessions.existing(ref);
+    const { userKey } = caller.identity;
+    const isOwn = (to: string): boolean => to === userKey || (!via && to === ref.scope);
+    return { notices: (await this.#env.notices?.states(ref, isOwn)) ?? [] };
+  }
+
   /** @throws GatewayError `INVALID_PARAMS` naming the field, `QUOTA_EXCEEDED` */
   async push({ add, remove }: ParamsOf<'push'>, caller: Caller): Promise<ResultOf<'push'>> {
     assertOpen(this.#env);

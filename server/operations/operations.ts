@@ -310,6 +310,7 @@ export class Operations {
       return { sessionId: reached, readTo: place.cursor, unread };
     },
     inbox: (params, { identity }) => this.#inbox.page(params, identity),
+    notices: (params, caller) => this.#notifying.notices(params, caller),
     push: (params, caller) => this.#notifying.push(params, caller),
     share: (params, caller) => this.#sharing.share(params, caller),
     unshare: (params, caller) => this.#sharing.unshare(params, caller),

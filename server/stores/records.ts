@@ -35,7 +35,7 @@ export interface RecordChange extends RecordName {
   readonly token?: number | undefined;
 }
 
-/** Which records are listed, in an order of the store's. */
+/** Which records are listed: those of a home by kind and id (what of an id is not ASCII in an order of the store's), those of an owner in an order of the store's. */
 export type RecordQuery = { readonly limit: number } & (
   | {
       readonly home: RecordHome;
@@ -51,6 +51,12 @@ export type RecordQuery = { readonly limit: number } & (
       readonly after?: Pick<StoredRecord, 'home' | 'id'>;
     }
 );
+
+/** How records are changed. */
+export interface ChangeOptions {
+  /** Whether a loss of power may forget it, as it may what was taken: whoever does it does it again then. @default false */
+  readonly mayRepeat?: boolean;
+}
 
 /** How what is due is taken. */
 export interface TakeOptions {

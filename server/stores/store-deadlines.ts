@@ -27,7 +27,8 @@ export function withDeadlines(store: Store, ms: number): Store {
     append: (log, events, options) => bound('append', store.append(log, events, options), 'UNKNOWN'),
     read: (log, after, limit, bytes) => bound('read', store.read(log, after, limit, bytes)),
     head: (ref, epoch) => bound('head', store.head(ref, epoch)),
-    changeRecords: (home, changes) => bound('changeRecords', store.changeRecords(home, changes), 'UNKNOWN'),
+    changeRecords: (home, changes, options) =>
+      bound('changeRecords', store.changeRecords(home, changes, options), 'UNKNOWN'),
     records: (query) => bound('records', store.records(query)),
     takeDue: (options) => bound('takeDue', store.takeDue(options), 'UNKNOWN'),
     conversations: (ref) => bound('conversations', store.conversations(ref)),

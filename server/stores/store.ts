@@ -5,7 +5,15 @@ import type { RunResult } from '../../shared/operation-types.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { About } from './about.js';
 import type { FileStore } from './files/file-store.js';
-import type { RecordChange, RecordHome, RecordQuery, StoredRecord, Taken, TakeOptions } from './records.js';
+import type {
+  ChangeOptions,
+  RecordChange,
+  RecordHome,
+  RecordQuery,
+  StoredRecord,
+  Taken,
+  TakeOptions,
+} from './records.js';
 import type { SharedStore } from './shared-store.js';
 
 /** A session's stored identity. */
@@ -410,7 +418,11 @@ export interface Store {
    * @returns false where one is not the record that a change asked for
    * @throws StoreError
    */
-  changeRecords(home: RecordHome, changes: readonly RecordChange[]): MaybePromise<boolean>;
+  changeRecords(
+    home: RecordHome,
+    changes: readonly RecordChange[],
+    options?: ChangeOptions,
+  ): MaybePromise<boolean>;
   /** Records of a home, or of an owner in all homes. */
   records(query: RecordQuery): MaybePromise<readonly StoredRecord[]>;
   /**

@@ -7,3 +7,18 @@ export const pushShape = {
   add: z.strictObject({ endpoint: text, keys: z.strictObject({ p256dh: text, auth: text }) }).optional(),
   remove: text.optional(),
 };
+
+/** Fields of what became of a notice. */
+export const noticeStateShape = {
+  id: z.string(),
+  kind: z.enum(['run_ended', 'input_required', 'schedule_fired', 'taken_over', 'hand_off', 'custom']),
+  at: z.number(),
+  runId: z.string().exactOptional(),
+  title: z.string().exactOptional(),
+  target: z.enum(['webhook', 'push', 'deliver']).exactOptional(),
+  name: z.string().exactOptional(),
+  state: z.enum(['waiting', 'failed', 'told', 'dead', 'gone', 'seen']),
+  attempts: z.number().int(),
+  changedAt: z.number().exactOptional(),
+  nextAt: z.number().exactOptional(),
+};

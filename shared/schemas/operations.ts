@@ -6,7 +6,7 @@ import { eventSchema } from './events.js';
 import { grantIdSchema, grantSchema, sharedBySchema, sharingShape } from './grants.js';
 import { inboxPageShape } from './inbox.js';
 import { messageSchema, sendInputSchema, usageSchema } from './messages.js';
-import { pushShape } from './notices.js';
+import { noticeStateShape, pushShape } from './notices.js';
 import { presenceMemberSchema, presentShape } from './presence.js';
 import { reactShape } from './reactions.js';
 import { scheduleId, scheduleShape, schedulingShape } from './schedules.js';
@@ -214,6 +214,10 @@ export const operationSchemas: Schemas = {
   inbox: {
     params: z.strictObject({ limit: pageLimit, cursor: z.string().max(64).optional() }),
     result: z.object(inboxPageShape),
+  },
+  notices: {
+    params: z.strictObject({ sessionId }),
+    result: z.object({ notices: z.array(z.object(noticeStateShape)) }),
   },
   push: {
     params: z.strictObject(pushShape),

@@ -305,6 +305,8 @@ async function push(traffic: Traffic): Promise<void> {
   await traffic.ask('/push', {});
   await traffic.ask('/push', { remove: 'https://push.example/1' });
   await traffic.ask('/push', { add: { endpoint: '' } });
+  await traffic.ask('/notices?sessionId=main');
+  await traffic.ask('/notices?sessionId=none');
 }
 
 /** A person is asked for, comes, answers, and hands back; somebody reacts. */
@@ -379,6 +381,7 @@ async function speak(socket: RawSocket): Promise<void> {
     ['ticket'],
     ['history', { sessionId: 'main' }],
     ['inbox', {}],
+    ['notices', { sessionId: 'main' }],
     ['read', { sessionId: 'main' }],
     ['subscribe', { add: ['~inbox'] }],
     ['sessions', {}],

@@ -21,6 +21,7 @@ export function paramsOf(
     export: { sessionId },
     schedules: { sessionId },
     read: { sessionId },
+    notices: { sessionId },
     presence: { sessionId, connectionId },
     react: { sessionId, messageId: 'none', value: 'up' },
     'take-over': { sessionId },

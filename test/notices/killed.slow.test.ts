@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,11 +7,9 @@ import type { Client } from '../../client/index.js';
 import { connectClient } from '../support/client.js';
 import { newDatabase } from '../support/durable.js';
 import { freePort } from '../support/free-port.js';
-import { TOKEN } from '../support/gateway.js';
-import { ROOT } from '../support/program.js';
-import { closeLater } from '../support/resources.js';
 import { SHARED_STORES } from '../support/shared-stores.js';
 import { until } from '../support/until.js';
+import { start } from './gateway-process.js';
 import { type Received, Receiver } from './receiver.js';
 import { UNSEEN_MS } from './unseen.js';
 
@@ -27,15 +25,6 @@ const MOODS: readonly ((response: ServerResponse) => unknown)[] = [
   (response) => delay(400).then(() => response.writeHead(204).end()),
   (response) => response.destroy(),
 ];
-
-async function start(place: string, port: number, url: string): Promise<ChildProcess> {
-  const child = fork('test/notices/program.ts', [place, String(port), TOKEN, url], {
-    ...{ cwd: ROOT, execArgv: ['--import', 'tsx'], silent: true },
-  });
-  closeLater(child, (it) => it.kill('SIGKILL'));
-  await once(child, 'message');
-  return child;
-}
 
 /** Says that a session was read up to a place; whether that was in time. */
 async function read(gateway: ChildProcess, name: string, cursor: string, endedAt: number): Promise<boolean> {

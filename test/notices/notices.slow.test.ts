@@ -88,4 +88,55 @@ describe('notices, by a clock', () => {
     const told = receiver.told.filter(({ sessionId }) => sessionId === 'main').map(({ runId }) => runId);
     expect(told).to.deep.equal([runIds[0], ...runIds]);
   });
+
+  it('of a session wait for one that fails through four attempts, and keep their order', async () => {
+    let poisoned = '';
+    const receiver = await Receiver.start((response, { id }) =>
+      response.writeHead(id === poisoned ? 500 : 204).end(),
+    );
+    const { client, clock, gateway } = await begin(receiver.url, { on: ['input_required'] });
+    await client.send('main', 'hi').result;
+    const session = gateway.session('main', { user: { id: 'token' } });
+    ({ id: poisoned } = await session.notify({ id: 'bad', title: 'bad' }));
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i++) ids.push((await session.notify({ id: `n${i}`, title: `${i}` })).id);
+    for (let attempt = 1; attempt <= 4; attempt++) {
+      await until(() => counted(gateway, 'failed') === attempt);
+      expect(receiver.all.filter(({ id }) => id !== poisoned)).to.deep.equal([]);
+      const [failed] = await listed(gateway.failedNotices());
+      if (attempt < 4) clock.forward(failed!.nextAt! - clock.now());
+    }
+    await until(() => counted(gateway, 'told') === 5);
+    expect(receiver.all.slice(4).map(({ id }) => id)).to.deep.equal(ids);
+    // It is still tried, for itself.
+    expect(
+      (await listed(gateway.failedNotices())).map(({ attempts, dead }) => [attempts, dead]),
+    ).to.deep.equal([[4, false]]);
+  });
+
+  it('get their turn also where a gateway has died that was to give it', async () => {
+    const receiver = await Receiver.start();
+    const { client, clock, gateway } = await begin(receiver.url, { on: ['input_required'] });
+    const lose = async (name: string): Promise<void> => {
+      await client.send(name, 'hi').result;
+      const notice = { id: `custom:x:${name}`, kind: 'custom', sessionId: name, app: 'default', at: 1 };
+      const kept = { notice, to: '[null,"token"]', target: 'webhook:test', waits: true, attempts: 0 };
+      const id = `webhook:test|0000000000000001.0000000000000000|${notice.id}`;
+      const change = { kind: 'delivery', id, value: JSON.stringify(kept), dueAt: clock.now() + 600_000 };
+      await clock.store.changeRecords({ scope: '[null,"token"]', app: 'default', name }, [change]);
+    };
+    const notify = (name: string) =>
+      gateway.session(name, { user: { id: 'token' } }).notify({ id: 'later', title: 'x' });
+    // The next one finds that nobody has the turn.
+    await lose('main');
+    const { id } = await notify('main');
+    await until(() => counted(gateway, 'told') === 2);
+    expect(receiver.told.map((told) => told.id)).to.deep.equal(['custom:x:main', id]);
+    // Without a next one it is found when it has waited for too long.
+    await lose('other');
+    clock.forward(600_000);
+    await notify('main');
+    await until(() => counted(gateway, 'told') === 4);
+    expect(receiver.told.map((told) => told.id)).to.include('custom:x:other');
+  });
 });

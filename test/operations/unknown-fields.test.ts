@@ -28,6 +28,7 @@ const PARAMS: Readonly<Record<OperationName, Record<string, unknown>>> = {
   schedules: { sessionId: 'main' },
   read: { sessionId: 'main' },
   inbox: {},
+  notices: { sessionId: 'main' },
   push: {},
   share: { sessionId: 'main', with: { userId: 'ben' }, as: 'viewer' },
   unshare: { sessionId: 'main', grantId: 'g' },

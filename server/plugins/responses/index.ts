@@ -1,1 +1,2 @@
 export { type ResponsesOptions, responsesPlugin } from './plugin.js';
+export { openaiWebhooks } from './webhooks.js';

@@ -203,8 +203,8 @@ export class PostgresStore implements Store {
     return this.#open.reader.head(ref, epoch);
   }
 
-  readonly changeRecords: Store['changeRecords'] = async (home, changes) =>
-    this.#open.records.change(home, changes);
+  readonly changeRecords: Store['changeRecords'] = async (home, changes, options) =>
+    this.#open.records.change(home, changes, options);
   readonly records: Store['records'] = async (query) => this.#open.records.list(query);
   readonly takeDue: Store['takeDue'] = async (options) => this.#open.records.take(options);
 

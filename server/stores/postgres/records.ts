@@ -1,4 +1,5 @@
 import {
+  type ChangeOptions,
   type RecordChange,
   type RecordHome,
   type RecordQuery,
@@ -24,9 +25,20 @@ export class Records {
     this.#sessions = sessions;
   }
 
-  change(home: RecordHome, changes: readonly RecordChange[]): Promise<boolean> {
-    const named = homeRow(home, this.#sessions.keyOf(home));
-    return this.#database.call('change_records', ...Object.values(named), JSON.stringify(changes.map(toRow)));
+  async change(
+    home: RecordHome,
+    changes: readonly RecordChange[],
+    { mayRepeat = false }: ChangeOptions = {},
+  ): Promise<boolean> {
+    const named = Object.values(homeRow(home, this.#sessions.keyOf(home)));
+    const rows = JSON.stringify(changes.map(toRow));
+    if (!mayRepeat) return this.#database.call('change_records', ...named, rows);
+    const [changed] = await this.#database.change(
+      "SELECT set_config('synchronous_commit', 'off', true), $S.change_records($1, $2, $3, $4, $5) AS answer",
+      ...named,
+      rows,
+    );
+    return changed!.answer as boolean;
   }
 
   async list(query: RecordQuery): Promise<readonly StoredRecord[]> {

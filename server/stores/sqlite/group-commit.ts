@@ -1,5 +1,5 @@
 import { formatCursor } from '../../../shared/cursor.js';
-import type { RecordChange, RecordHome } from '../records.js';
+import type { ChangeOptions, RecordChange, RecordHome } from '../records.js';
 import {
   type AppendOptions,
   type AppendResult,
@@ -76,8 +76,12 @@ export class GroupCommit {
   }
 
   /** Changes records of a home. Returns whether that was allowed. */
-  change(home: RecordHome, changes: readonly RecordChange[]): Promise<boolean> {
-    return this.#add(true, (group) => group.change(home, changes));
+  change(
+    home: RecordHome,
+    changes: readonly RecordChange[],
+    { mayRepeat = false }: ChangeOptions = {},
+  ): Promise<boolean> {
+    return this.#add(!mayRepeat, (group) => group.change(home, changes));
   }
 
   #add<Result>(isPrecious: boolean, write: (group: Group) => Result | StoreError): Promise<Result> {

@@ -243,8 +243,8 @@ export class SqliteStore implements Store {
     return this.#open.reader.log(ref, epoch)?.describe() ?? null;
   }
 
-  readonly changeRecords: Store['changeRecords'] = (home, changes) =>
-    this.#open.commits.change(home, changes);
+  readonly changeRecords: Store['changeRecords'] = (home, changes, options) =>
+    this.#open.commits.change(home, changes, options);
   readonly records: Store['records'] = (query) => this.#open.records.list(query);
   readonly takeDue: Store['takeDue'] = (options) => this.#write(({ records }) => records.take(options));
 
