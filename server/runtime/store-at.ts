@@ -8,6 +8,7 @@ const SHARED: Readonly<Record<string, (url: string) => Promise<Store>>> = {
   rediss: redisAt,
   postgres: postgresAt,
   postgresql: postgresAt,
+  unix: servedAt,
 };
 
 /** A drive of Windows has one letter. */
@@ -24,7 +25,8 @@ export function isSharedPlace(place: string): boolean {
 }
 
 /**
- * The store that is kept at a place: in an SQLite file, in memory, or where a URL says (`redis:`, `rediss:`, `postgres:`, `postgresql:`).
+ * The store that is kept at a place: in an SQLite file, in memory, or where a URL says (`redis:`, `rediss:`, `postgres:`, `postgresql:`,
+ * and `unix:` for the socket on which another process of this machine serves one).
  *
  * @throws GatewayError `INVALID_REQUEST` for a URL of anything else
  */
@@ -34,6 +36,11 @@ export async function storeAt(place: string): Promise<Store> {
   if (shared) return shared(place);
   const { sqliteStore } = await import('../stores/sqlite/index.js');
   return sqliteStore({ path: place });
+}
+
+/** Where the store of a database is served to the workers that share it. Its folder is its owner's alone. */
+export function servedPlaceOf(database: string): string {
+  return `${database}.workers/socket`;
 }
 
 /** A place as it may be told of: a URL without its password, and without all that could hold one. */
@@ -62,6 +69,11 @@ function sharedAt(place: string): ((url: string) => Promise<Store>) | undefined 
 async function redisAt(url: string): Promise<Store> {
   const { redisStore } = await import('../stores/redis/index.js');
   return redisStore({ url });
+}
+
+async function servedAt(url: string): Promise<Store> {
+  const { socketStore } = await import('../stores/socket/index.js');
+  return socketStore({ path: url.slice('unix://'.length) });
 }
 
 async function postgresAt(url: string): Promise<Store> {

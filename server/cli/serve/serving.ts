@@ -13,9 +13,14 @@ export interface Serving<Started> {
   close(): Promise<void>;
 }
 
-/** Serves for the process that started this one, which sends the options, and until that one ends it or is gone. */
+/**
+ * Serves for the process that started this one, which sends the options, and until that one ends it or is gone.
+ *
+ * @param how.endsBySignal Whether SIGTERM ends it, which may be sent to all processes of a service. @default true
+ */
 export function serveForParent<Options, Started>(
   serve: (options: Options) => Promise<Serving<Started>>,
+  { endsBySignal = true }: { readonly endsBySignal?: boolean } = {},
 ): void {
   const report = (what: Report<Started>) => process.send?.(what);
   let isStopping = false;
@@ -29,9 +34,9 @@ export function serveForParent<Options, Started>(
     );
   };
   // Alone there is nobody to serve for.
-  process.on('SIGTERM', stop).on('disconnect', stop);
-  // Ctrl+C reaches every process of the terminal; the one that started this one decides.
-  process.on('SIGINT', () => {});
+  process.on('disconnect', stop).on('SIGTERM', endsBySignal ? stop : () => {});
+  // Ctrl+C and the end of a terminal reach every process of it; the one that started this one decides.
+  process.on('SIGINT', () => {}).on('SIGHUP', () => {});
   process.once('message', (options: Options) => {
     serve(options).then(
       (serving) => {

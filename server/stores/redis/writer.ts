@@ -1,3 +1,4 @@
+import { place } from '../placed.js';
 import {
   type AppendOptions,
   type AppendResult,
@@ -204,12 +205,6 @@ export class Writer {
       return result;
     }
   }
-}
-
-/** Fills in where events were written. */
-function place(events: readonly EventRecord[], first: number, term: number): void {
-  let seq = first;
-  for (const event of events) Object.assign(event, { seq: seq++, term });
 }
 
 /** Lets a session go, by the holder of that term alone. */

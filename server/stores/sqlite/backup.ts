@@ -5,12 +5,10 @@ import { GatewayError } from '../../../shared/errors.js';
 import { syncDirectory, syncFile } from '../files/durable-file.js';
 import type { Connection } from './connection.js';
 import { openFailure, storeFailed } from './faults.js';
+import { filesOf } from './files-beside.js';
 
 /** What a copy is called until all of it is there. */
 const PART = '.part';
-
-/** The folder beside a database that files are kept in. */
-export const filesOf = (path: string): string => `${path}.files`;
 
 /**
  * Copies the database to a file of its own, and what stands beside it by `copyFiles`. The file comes last: where it is, all of the

@@ -3,6 +3,7 @@ import {
   type Activity,
   type AppendResult,
   type ForkedFrom,
+  type HeldBefore,
   IDLE,
   type LogHead,
   type SessionRecord,
@@ -95,6 +96,25 @@ export class LogState {
     this.termKept = false;
     this.terms = [...this.terms, { term, first: this.head + 1 }];
     this.batch = null;
+  }
+
+  /**
+   * Goes on under a term that it was held by before the file was opened. What was sent last and not answered was written where there is
+   * more than was answered.
+   *
+   * @returns false where that cannot be: another one holds it or has written since, or not all that was answered is there
+   */
+  resume({ epoch, term, batch, last }: HeldBefore): boolean {
+    const written = this.terms.at(-1)?.term ?? 0;
+    const isHeld = this.term !== 0;
+    if (isHeld || this.closed || this.epoch !== epoch || written > term || this.head < last) return false;
+    this.term = term;
+    this.termKept = written === term;
+    if (!this.termKept) this.terms = [...this.terms, { term, first: this.head + 1 }];
+    const isMore = this.head > last;
+    const first = isMore ? last + 1 : this.head + 1;
+    this.batch = { number: isMore ? batch + 1 : batch, result: { epoch, first, last: this.head } };
+    return true;
   }
 
   /** What a failed commit has to put back. */
