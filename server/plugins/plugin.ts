@@ -104,8 +104,8 @@ export interface PluginPeers {
    * @throws GatewayError what it said; `OVERLOADED` where it did not answer in time
    */
   ask(holder: string, name: string, input: unknown, options?: { readonly waitMs?: number }): Promise<unknown>;
-  /** Has all others do something. Never rejects for what one of them says. @returns How many of them did it */
-  askAll(name: string, input: unknown): Promise<number>;
+  /** Has all others do something. Never rejects for what one of them says. @returns What came of it at those that did it */
+  askAll(name: string, input: unknown): Promise<readonly unknown[]>;
 }
 
 /** Small texts by name, which all gateways on a store read. Each may reject with `OVERLOADED`. */

@@ -15,7 +15,7 @@ import { wholeNumber } from '../whole-number.js';
 const DATABASE = 'data/gateway.db';
 
 interface StartOptions extends FileOptions {
-  readonly standby?: true;
+  readonly standby?: boolean;
   readonly workers: number;
 }
 

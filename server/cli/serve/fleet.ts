@@ -30,6 +30,7 @@ export class Fleet {
   readonly #workers: readonly KeptProcess<StartWorkerStarted>[];
   readonly #store: KeptProcess<object> | null;
   readonly #folder: string | null;
+  #closing: Promise<void> | null = null;
 
   constructor({ workers, standby, ...options }: FleetOptions, events: FleetEvents) {
     const { db } = options;
@@ -63,15 +64,24 @@ export class Fleet {
       const [started] = await Promise.all(this.#workers.map((worker) => worker.start()));
       return started!;
     } catch (error) {
+      // Whoever has them end while they start ends this process too.
+      if (this.#closing) await new Promise(() => {});
       await this.close();
       throw error;
     }
   }
 
   /** Has all workers drain, and then ends their store. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.end((child) => child.kill('SIGTERM'))));
-    await this.#store?.end((child) => child.disconnect());
+    await this.#store?.end((child) => {
+      if (child.connected) child.disconnect();
+    });
     if (this.#folder) rmSync(this.#folder, { recursive: true, force: true });
   }
 }
