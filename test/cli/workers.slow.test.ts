@@ -5,10 +5,12 @@ import { get } from 'node:http';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { type Client, createClient, webSocketTransport } from '../../client/index.js';
+import { WebSocket } from 'ws';
+import { type Client, createClient } from '../../client/index.js';
 import { createUnixSocketClientTransport } from '../../client/node/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { textOf } from '../../shared/messages.js';
+import { connectClient } from '../support/client.js';
 import { TOKEN } from '../support/gateway.js';
 import type { Program } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
@@ -16,6 +18,8 @@ import { socketDirectory } from '../support/socket-directory.js';
 import { until } from '../support/until.js';
 import { CLI, runCliIn } from './run-cli.js';
 
+/** Node 20 has no WebSocket of its own. */
+const SOCKET = { transport: 'websocket', WebSocket } as const;
 const PIECES = 40;
 /** Says numbers, one after another; goes on with the next one where its process ended. */
 const APP = `
@@ -55,13 +59,6 @@ describe('agent-session-gateway start --workers', () => {
     });
   const urlOf = async (program: Program) => (await program.prints(/"url":"(http[^"]+)"/))[1]!;
   const connected = (client: Client): Client => closeLater(client, (it) => it.disconnect());
-  const over = (baseUrl: string, transport?: 'websocket'): Client =>
-    connected(
-      createClient({
-        ...{ baseUrl, token: TOKEN },
-        ...(transport && { transport: webSocketTransport() }),
-      }),
-    );
   /** Which gateway answers: each time over another connection. */
   const gatewayAt = async (url: string): Promise<string> => {
     const headers = { authorization: `Bearer ${TOKEN}` };
@@ -97,8 +94,15 @@ describe('agent-session-gateway start --workers', () => {
     expect(ids.size, 'both answer').to.equal(2);
     const local = () =>
       connected(createClient({ transport: createUnixSocketClientTransport({ socketPath, token: TOKEN }) }));
-    const viewers = [over(url), over(url), over(url, 'websocket'), over(url, 'websocket'), local(), local()];
-    const { runId } = await over(url).send('main', 'go').accepted;
+    const viewers = [
+      connectClient(url),
+      connectClient(url),
+      connectClient(url, SOCKET),
+      connectClient(url, SOCKET),
+      local(),
+      local(),
+    ];
+    const { runId } = await connectClient(url).send('main', 'go').accepted;
     const seen = await Promise.all(viewers.map((viewer) => follow(viewer)));
     const [first, ...others] = seen.map((events) => events.map(({ cursor, type }) => `${cursor} ${type}`));
     for (const other of others) expect(other).to.deep.equal(first);
@@ -112,8 +116,8 @@ describe('agent-session-gateway start --workers', () => {
   it('lose nothing by kill -9 of the one that runs an answer, which another one goes on with', async () => {
     const program = start();
     const url = await urlOf(program);
-    const viewers = [over(url), over(url, 'websocket')];
-    const run = over(url).send('main', 'go');
+    const viewers = [connectClient(url), connectClient(url, SOCKET)];
+    const run = connectClient(url).send('main', 'go');
     const seen = Promise.all(viewers.map((viewer) => follow(viewer)));
     await run.accepted;
     const workers = children(program).filter((pid) => pid !== storeOf(program));
@@ -137,7 +141,7 @@ describe('agent-session-gateway start --workers', () => {
   it('lose nothing by kill -9 of the process that keeps a file for them', async () => {
     const program = start();
     const url = await urlOf(program);
-    const run = over(url).send('once:main', 'go');
+    const run = connectClient(url).send('once:main', 'go');
     await run.accepted;
     process.kill(storeOf(program), 'SIGKILL');
     await program.prints(/"message":"a store has ended, and is started again"/);
@@ -148,7 +152,7 @@ describe('agent-session-gateway start --workers', () => {
   it('say that what was kept in memory is gone with the process that kept it', async () => {
     const program = start({ GATEWAY_DB: 'memory' });
     const url = await urlOf(program);
-    const client = over(url);
+    const client = connectClient(url);
     await client.send('main', 'short').result;
     const [before] = await follow(client);
     process.kill(storeOf(program), 'SIGKILL');
@@ -172,11 +176,11 @@ describe('agent-session-gateway start --workers', () => {
   it('finish what is under way when they are told to end, and leave it to the next start', async () => {
     const program = start();
     const url = await urlOf(program);
-    const run = over(url).send('once:main', 'go');
+    const run = connectClient(url).send('once:main', 'go');
     await run.accepted;
     expect(await program.kill('SIGTERM')).to.equal(0);
     const next = start();
-    const { messages } = await over(await urlOf(next))
+    const { messages } = await connectClient(await urlOf(next))
       .session('once:main')
       .state();
     expect(textOf(messages.at(-1)!)).to.equal(WHOLE);
@@ -201,7 +205,7 @@ describe('agent-session-gateway start --workers', () => {
   it('let commands work on their data', async () => {
     const program = start();
     const url = await urlOf(program);
-    await over(url).send('main', 'short').result;
+    await connectClient(url).send('main', 'short').result;
     const env = { GATEWAY_DB: 'kept.db' };
     const backup = runCliIn(folder, ['backup', 'copy.db'], env);
     expect(await backup.exited, backup.output).to.equal(0);

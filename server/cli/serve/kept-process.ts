@@ -64,7 +64,11 @@ export class KeptProcess<Started> {
   #spawn(): ChildProcess {
     const child = this.#options.spawn();
     this.#child = child;
-    child.send(this.#options.options);
+    // One that is told something at its end.
+    child.on('error', () => {});
+    child.on('message', (report: Report<Started>) => {
+      if (report.type === 'ready') child.send(this.#options.options);
+    });
     return child;
   }
 

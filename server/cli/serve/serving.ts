@@ -2,6 +2,8 @@ import { isGatewayError } from 'agent-session-gateway/client';
 
 /** What a process that serves tells the one that started it. */
 export type Report<Started> =
+  /** It takes its options. What is sent before may find nobody. */
+  | { readonly type: 'ready' }
   | ({ readonly type: 'started' } & Started)
   | { readonly type: 'failed'; readonly reason: string }
   /** Somebody wants this process to end as by a crash. */
@@ -50,6 +52,7 @@ export function serveForParent<Options, Started>(
       },
     );
   });
+  report({ type: 'ready' });
 }
 
 /** Has the process that started this one kill it, and start it again. */
