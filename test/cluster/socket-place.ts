@@ -20,7 +20,7 @@ export async function socketPlace(): Promise<Place> {
   const port = await freePort();
   let program: Program | null = null;
   const run = async (): Promise<void> => {
-    program = await startProgram('test/chaos/hub/server.ts', [directory, `${port}`, `${LEASE_MS}`]);
+    program = await startProgram('test/chaos/stores/served.ts', [directory, `${port}`, `${LEASE_MS}`]);
     await program.prints(/ready/);
   };
   const stop = async (): Promise<void> => {

@@ -6,7 +6,7 @@ import type { StoreSpec } from './store-under-test.js';
 /** Opens the store of a chaos test in a gateway's process. */
 export async function openStore({ kind, host, port, leaseMs, options }: StoreSpec): Promise<Store> {
   switch (kind) {
-    case 'hub':
+    case 'socket':
       return storeOverLine(() => connect(port, host));
     case 'redis': {
       const { redisStore } = await import('../../../server/stores/redis/index.js');
