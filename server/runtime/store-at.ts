@@ -2,6 +2,8 @@ import { GatewayError } from '../../shared/errors.js';
 import { memoryStore } from '../stores/memory.js';
 import type { Store } from '../stores/store.js';
 
+export { filesOf } from '../stores/sqlite/files-beside.js';
+
 /** Stores that several gateways share, by the scheme of the URL that names one. What they need is loaded with them. */
 const SHARED: Readonly<Record<string, (url: string) => Promise<Store>>> = {
   redis: redisAt,

@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { GatewayError, isGatewayError } from 'agent-session-gateway/client';
-import { isSharedPlace, servedPlaceOf, storeAt } from '../../runtime/store-at.js';
-import { filesOf } from '../../stores/sqlite/files-beside.js';
+import { filesOf, isSharedPlace, servedPlaceOf, storeAt } from '../../runtime/store-at.js';
 import { type OperatorRequest, operate } from './operate.js';
 import { operatorSocketOf } from './operator-socket.js';
 

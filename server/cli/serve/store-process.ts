@@ -1,5 +1,5 @@
+import { serveStore } from 'agent-session-gateway/stores/socket';
 import { storeAt } from '../../runtime/store-at.js';
-import { serveStore } from '../../stores/socket/index.js';
 import { serveForParent } from './serving.js';
 import { whenFree } from './when-free.js';
 

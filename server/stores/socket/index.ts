@@ -1,5 +1,5 @@
 import { connect, createServer } from 'node:net';
-import { SocketFile } from '../../runtime/socket-file.js';
+import { SocketFile } from '../../sockets/socket-file.js';
 import type { Store } from '../store.js';
 import { DEFAULT_LEASE_MS, storeOverLine } from './socket-store.js';
 import { StoreServer } from './store-server.js';

@@ -144,9 +144,9 @@ class ServedLine implements Peer {
 
 /** Why a call failed. Of what has no reason of the port's nobody knows what it has done. */
 function failureOf(error: unknown): Failure {
-  if (error instanceof StoreError) return { code: error.code, message: error.message };
   if (isGatewayError(error)) return { code: error.code, message: error.message, details: error.details };
-  return { code: 'UNKNOWN', message: error instanceof Error ? error.message : String(error) };
+  const { code, message } = error instanceof StoreError ? error : new StoreError('UNKNOWN', String(error));
+  return { code, message };
 }
 
 function isRunning(pid: number): boolean {

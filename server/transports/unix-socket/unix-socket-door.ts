@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { GatewayError } from '../../../shared/errors.js';
 import { encodeLine } from '../../../shared/ndjson.js';
-import { SocketFile } from '../../runtime/socket-file.js';
+import { SocketFile } from '../../sockets/socket-file.js';
 import type { FrameEnvironment } from '../frames/frame-environment.js';
 import { UnixSocketWire } from './unix-socket-wire.js';
 
