@@ -18,7 +18,9 @@ interface HeldLog {
   last: number;
   /** What was sent last cannot be told from what was written, if it was. */
   isUnclear: boolean;
-  /** It was not there any more when the process that keeps the store came back. */
+  /** The process that keeps the store was started again, and has not said whether it can go on with it. */
+  isToTake: boolean;
+  /** It cannot. */
   isGone: boolean;
 }
 
@@ -31,7 +33,7 @@ export class HeldLogs {
     const { scope, app, name } = ref;
     const { epoch, term, head } = acquired.head;
     const log = { scope, app, name, epoch };
-    const none = { batch: 0, last: head, isUnclear: false, isGone: false };
+    const none = { batch: 0, last: head, isUnclear: false, isToTake: false, isGone: false };
     this.#logs.set(keyOf(ref), { log, holder, term, ...none });
   }
 
@@ -56,17 +58,23 @@ export class HeldLogs {
     if (this.#find(ref, term)) this.#logs.delete(keyOf(ref));
   }
 
-  /** Takes each again as it was held. */
-  again(take: (ref: SessionRef, options: AcquireOptions) => Promise<Acquired>): void {
+  clear(): void {
+    this.#logs.clear();
+  }
+
+  /** The line stands. @param isOther Whether another process answers, by which each is taken again as it was held */
+  stands(isOther: boolean, take: (ref: SessionRef, options: AcquireOptions) => Promise<Acquired>): void {
     for (const held of this.#logs.values()) {
+      held.isToTake ||= isOther;
       const { log, holder, term, batch, last, isUnclear } = held;
-      if (isUnclear) held.isGone = true;
-      if (held.isGone) continue;
+      if (held.isToTake && isUnclear) held.isGone = true;
+      if (!held.isToTake || held.isGone) continue;
       take(log, { holder, again: { epoch: log.epoch, term, batch, last } }).then(
         ({ kind }) => {
+          held.isToTake = false;
           held.isGone = kind === 'absent';
         },
-        // The next append is told.
+        // It is tried again over the next line.
         () => {},
       );
     }

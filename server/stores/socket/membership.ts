@@ -37,9 +37,9 @@ export class LineMembers {
     this.#members.get(holder)?.member.hear(message);
   }
 
-  /** The line stands again. @param isOther Whether it leads to another process than before */
-  stands(isOther: boolean): void {
-    for (const joined of this.#members.values()) joined.stands(isOther);
+  /** The line stands again: nobody is to wait for the next beat. */
+  stands(): void {
+    for (const joined of this.#members.values()) joined.stands();
   }
 
   end(): void {
@@ -73,11 +73,8 @@ class Joined {
     }, this.#leaseMs / BEATS).unref();
   }
 
-  stands(isOther: boolean): void {
-    if (this.#heardAt === null) return;
-    // One that never heard of it says that its lease had run out.
-    if (isOther) this.#isBeating = false;
-    this.#goOn();
+  stands(): void {
+    if (this.#heardAt !== null) this.#goOn();
   }
 
   end(): void {

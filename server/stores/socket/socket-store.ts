@@ -14,8 +14,8 @@ export function storeOverLine(connect: () => Socket): Store {
   const line: StoreLine = new StoreLine(connect, {
     stands(isOther) {
       // In this order: what is asked next finds them held.
-      if (isOther) held.again((ref, options) => call('acquire', ref, options) as Promise<Acquired>);
-      members.stands(isOther);
+      held.stands(isOther, (ref, options) => call('acquire', ref, options) as Promise<Acquired>);
+      members.stands();
       watches.stands();
     },
     mail: (holder, message) => members.hear(holder, message),
@@ -60,9 +60,10 @@ export function storeOverLine(connect: () => Socket): Store {
       }
     },
     close() {
-      users -= 1;
+      users = Math.max(0, users - 1);
       if (users > 0) return;
       opening = null;
+      held.clear();
       members.end();
       watches.clear();
       line.close();

@@ -22,7 +22,7 @@ import {
 } from '../store.js';
 
 /** Where work was under way when the store was left, those who held it have so long to come back before others are given it. */
-const SETTLE_MS = 300;
+const SETTLE_MS = 1000;
 /** A member that has not been heard of for so many leases is forgotten. */
 const FORGET_LEASES = 20;
 /** How often the hub looks whether it stood still itself, in parts of a lease. */
@@ -142,7 +142,7 @@ export class StoreHub {
     return members;
   }
 
-  /** A member whose process has ended is dead at once. @returns Whether it has not come back over another line */
+  /** A member whose process has ended is dead at once. */
   bury(holder: string): void {
     if (this.#leases.get(holder)?.peer === null) this.#leases.delete(holder);
   }

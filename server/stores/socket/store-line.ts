@@ -15,7 +15,7 @@ import {
 } from './frames.js';
 
 /** Between two attempts to reach the other process, in milliseconds: the first pause, and the longest. */
-const AGAIN_MS = { first: 10, longest: 500 };
+const AGAIN_MS = { first: 10, longest: 100 };
 /** How long a call waits for the line, in milliseconds. */
 const WAIT_MS = 2000;
 /** How long a store that opens waits for it: the other process may be starting. */

@@ -106,6 +106,8 @@ export class LogState {
    */
   resume({ epoch, term, batch, last }: HeldBefore): boolean {
     const written = this.terms.at(-1)?.term ?? 0;
+    // Asked again, where the answer was lost.
+    if (this.term === term) return this.epoch === epoch && !this.closed;
     const isHeld = this.term !== 0;
     if (isHeld || this.closed || this.epoch !== epoch || written > term || this.head < last) return false;
     this.term = term;
