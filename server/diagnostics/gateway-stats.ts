@@ -37,6 +37,8 @@ export interface GatewayStats {
     readonly durability: Store['durability'];
     /** Whether it was opened, which the first request does. */
     readonly open: boolean;
+    /** Whether other gateways may use it at the same time. */
+    readonly shared: boolean;
   };
   readonly sessions: {
     /** In memory. */

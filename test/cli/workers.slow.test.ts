@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
-import { json } from 'node:stream/consumers';
+import { json, text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { type Client, createClient } from '../../client/index.js';
@@ -200,6 +200,29 @@ describe('agent-session-gateway start --workers', () => {
     expect(program.output).to.contain('has a `store` that one process alone can use');
     const wrong = runCliIn(folder, ['start', 'server.mjs', '--workers', 'many'], { GATEWAY_TOKEN: TOKEN });
     expect(await wrong.exited).to.equal(2);
+  });
+
+  it('answer for all of them when one is asked for metrics, in a file that exports a gateway', async () => {
+    const dist = CLI[1]!.replace('cli/main.js', '');
+    writeFileSync(
+      join(folder, 'metrics.mjs'),
+      `import { createGateway } from '${dist}index.js';
+      import { metricsPlugin } from '${dist}plugins/metrics/index.js';
+      import { socketStore } from '${dist}stores/socket/index.js';
+      export const gateway = createGateway({
+        app: { async *run() { yield 'done'; } }, port: 0, auth: { type: 'token', token: '${TOKEN}' },
+        store: socketStore({ path: 'kept.db.workers/socket' }),
+      });
+      gateway.use(metricsPlugin({ token: '${TOKEN}' }));`,
+    );
+    const program = runCliIn(folder, ['start', 'metrics.mjs', '--workers', '2', '--db', 'kept.db']);
+    const url = await urlOf(program);
+    for (let n = 0; n < 4; n++) await connectClient(url).send(`s${n}`, 'short').result;
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    for (let n = 0; n < 4; n++) {
+      const [response] = await once(get(`${url}/metrics`, { agent: false, headers }), 'response');
+      expect(await text(response)).to.match(/^agent_gateway_runs_ended_total\{[^}]*\} 4$/m);
+    }
   });
 
   it('let commands work on their data', async () => {

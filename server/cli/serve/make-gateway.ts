@@ -80,12 +80,14 @@ export async function makeGateway(file: string, options: ServeOptions): Promise<
 
 /** @throws GatewayError `INVALID_REQUEST` for what each worker would have of its own */
 function checkShared(exported: Exported, file: string): void {
-  if (exported.kind === 'config' && (!exported.config.store || exported.config.store.shared)) return;
-  const what =
-    exported.kind === 'config' ? 'has a `store` that one process alone can use' : 'exports a gateway';
+  const isShared =
+    exported.kind === 'config'
+      ? !exported.config.store || exported.config.store.shared
+      : exported.gateway.stats().store.shared;
+  if (isShared) return;
   throw new GatewayError({
     code: 'INVALID_REQUEST',
-    message: `${file} ${what}: workers need its configuration, without a \`store\`, and name the database with --db`,
+    message: `${file} has a \`store\` that one process alone can use: leave it out of a configuration, give a gateway a \`socketStore\`, and name the database with --db`,
   });
 }
 
