@@ -102,6 +102,7 @@ export const GROUPS = [
     pages: [
       ['deployment.md', 'Deployment'],
       ['choose-a-store.md', 'Choose a store'],
+      ['workers.md', 'More cores'],
       ['cluster.md', 'Several gateways'],
       ['durability.md', 'Durability'],
       ['observability.md', 'Observability'],

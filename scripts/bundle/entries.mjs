@@ -13,5 +13,6 @@ export const PROGRAMS = [
   ...Object.values(manifest.bin).map(nameOf),
   ...exported.flatMap(({ browser }) => (browser === undefined ? [] : [nameOf(browser)])),
   // Started as processes by the command line, and by tests.
+  ...['server/cli/serve/start-worker', 'server/cli/serve/store-process'],
   ...['server/cli/serve/worker', 'server/cli/serve/demo-worker', 'server/demo/main'],
 ];

@@ -39,6 +39,8 @@ export interface GatewayStats {
     readonly durability: Store['durability'];
     /** Whether the store is open. The first request opens it. */
     readonly open: boolean;
+    /** Whether other gateways may use it at the same time. */
+    readonly shared: boolean;
   };
   readonly sessions: {
     /** Sessions in memory. */

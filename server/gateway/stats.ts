@@ -50,7 +50,11 @@ export function statsOf({
     gatewayId: config.id,
     draining: state.draining,
     load: { delayMs: load.delayMs, refusing: load.refusing, gatherMs: moderation.waitMs },
-    store: { durability: config.store.durability, open: state.open },
+    store: {
+      durability: config.store.durability,
+      open: state.open,
+      shared: config.store.shared !== undefined,
+    },
     sessions: { live, held, stray: sessions.strays.count },
     runs: { active, queued, apps: perApp, questions },
     notices: notices?.stats ?? { sending: 0, outcomes: [] },

@@ -21,7 +21,7 @@ export function peersOf(
     ask: (holder, name, input, options) => errands.ask(holder, { name: named(name) }, input, options),
     askAll: async (name, input) => {
       const answers = await errands.askAll({ name: named(name) }, input);
-      return answers.filter((answer) => answer !== undefined).length;
+      return answers.filter((answer) => answer !== undefined);
     },
   };
 }

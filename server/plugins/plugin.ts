@@ -111,8 +111,8 @@ export interface PluginPeers {
    * @throws GatewayError the other gateway's error; `OVERLOADED` if it did not answer in time
    */
   ask(holder: string, name: string, input: unknown, options?: { readonly waitMs?: number }): Promise<unknown>;
-  /** Has all others do work. Errors of single gateways do not reject. @returns The number of gateways that did it */
-  askAll(name: string, input: unknown): Promise<number>;
+  /** Has all others do work. Errors of single gateways do not reject. @returns The results of the gateways that did it */
+  askAll(name: string, input: unknown): Promise<readonly unknown[]>;
 }
 
 /** Small texts by name, which all gateways on a store read. Each call may reject with `OVERLOADED`. */

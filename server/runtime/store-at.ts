@@ -2,12 +2,15 @@ import { GatewayError } from '../../shared/errors.js';
 import { memoryStore } from '../stores/memory.js';
 import type { Store } from '../stores/store.js';
 
+export { filesOf } from '../stores/sqlite/files-beside.js';
+
 /** Loads the stores that several gateways share, by scheme of their URL. */
 const SHARED: Readonly<Record<string, (url: string) => Promise<Store>>> = {
   redis: redisAt,
   rediss: redisAt,
   postgres: postgresAt,
   postgresql: postgresAt,
+  unix: servedAt,
 };
 
 /** Two letters at least: a single one is a drive of Windows. */
@@ -24,7 +27,8 @@ export function isSharedPlace(place: string): boolean {
 }
 
 /**
- * The store at a place: an SQLite file, `memory`, or a URL (`redis:`, `rediss:`, `postgres:`, `postgresql:`).
+ * The store at a place: an SQLite file, `memory`, or a URL (`redis:`, `rediss:`, `postgres:`, `postgresql:`, and `unix:` for the socket on
+ * which another process of this machine serves one).
  *
  * @throws GatewayError `INVALID_REQUEST` for any other URL
  */
@@ -34,6 +38,11 @@ export async function storeAt(place: string): Promise<Store> {
   if (shared) return shared(place);
   const { sqliteStore } = await import('../stores/sqlite/index.js');
   return sqliteStore({ path: place });
+}
+
+/** The socket on which the store of a database is served to its workers. Only the owner can enter its folder. */
+export function servedPlaceOf(database: string): string {
+  return `${database}.workers/socket`;
 }
 
 /** A place for display: a URL without its password, and without every part that could contain one. */
@@ -62,6 +71,11 @@ function sharedAt(place: string): ((url: string) => Promise<Store>) | undefined 
 async function redisAt(url: string): Promise<Store> {
   const { redisStore } = await import('../stores/redis/index.js');
   return redisStore({ url });
+}
+
+async function servedAt(url: string): Promise<Store> {
+  const { socketStore } = await import('../stores/socket/index.js');
+  return socketStore({ path: url.slice('unix://'.length) });
 }
 
 async function postgresAt(url: string): Promise<Store> {

@@ -10,6 +10,7 @@ import type { Naming } from '../files/files.js';
 import { newRequestId } from '../ids.js';
 import { asUnavailable, unanswered } from '../log/unavailable.js';
 import { Written } from '../log/written.js';
+import { keyOf } from '../stores/ref-key.js';
 import type { NewSession, SessionRef } from '../stores/store.js';
 import { deleteClosed } from './delete-closed.js';
 import type { SessionEnvironment } from './environment.js';
@@ -412,5 +413,3 @@ export class SessionDirectory {
     }
   }
 }
-
-const keyOf = ({ scope, app, name }: SessionRef): string => `${scope}\n${app}:${name}`;

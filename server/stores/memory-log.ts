@@ -61,6 +61,8 @@ export interface MemorySession {
   /** Logs of closed incarnations, by epoch. */
   past: ReadonlyMap<string, MemoryLog>;
   readonly runs: MemoryRuns;
+  /** The one whose place it took that was erased: its last batch is answered where it comes again. */
+  erased: MemorySession | null;
   /** What was done `once`, by when, the oldest first; null for nothing. */
   done: Map<string, number> | null;
 }

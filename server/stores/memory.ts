@@ -7,6 +7,7 @@ import { MemoryRuns } from './memory-runs.js';
 import { StoredRecords } from './memory-stored-records.js';
 import { MessageRows, withoutVersions } from './message-rows.js';
 import { textOfHome } from './records.js';
+import { keyOf } from './ref-key.js';
 import {
   type Acquired,
   type AcquireOptions,
@@ -40,7 +41,6 @@ import {
 } from './store.js';
 import { sizeOf } from './stored-size.js';
 
-const keyOf = (ref: SessionRef): string => `${ref.scope}\n${ref.app}:${ref.name}`;
 const nameOf = ({ app, name }: SessionRef): string => `${app}:${name}`;
 /** Sessions that are looked at for what has expired before others get their turn. */
 const EXPIRE_SLICE = 1000;
@@ -139,6 +139,7 @@ class MemoryStore implements Store {
       log,
       past: NO_LOGS,
       runs: new MemoryRuns(),
+      erased: null,
       done: null,
     };
     this.#sessions.set(keyOf(ref), session);
@@ -258,6 +259,7 @@ class MemoryStore implements Store {
     // Its writer may not have heard the answer, and asks again.
     const left = { events: [], messages: new MessageRows(), checkpoint: null, closedAt: Date.now() };
     Object.assign(log, { ...left, batch, batchFirst: first, first: last + 1 });
+    this.#sessions.get(keyOf(session.ref))!.erased = session;
     return { epoch: log.epoch, first, last };
   }
 
@@ -273,7 +275,8 @@ class MemoryStore implements Store {
   #writer(ref: LogRef): MemorySession | undefined {
     const known = this.#writers.get(ref);
     if (known?.log.epoch === ref.epoch) return known;
-    const session = this.#sessions.get(keyOf(ref));
+    const present = this.#sessions.get(keyOf(ref));
+    const session = present?.erased?.log.epoch === ref.epoch ? present.erased : present;
     if (session) this.#writers.set(ref, session);
     return session;
   }

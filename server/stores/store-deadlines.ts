@@ -1,6 +1,9 @@
 import { Deadlines } from '../async/deadlines.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
+import { CHANGES, CHORES, membersOf, READS, type StoreMembers } from './members.js';
 import { type Store, StoreError, type StoreErrorCode } from './store.js';
+
+type Call = (...args: never[]) => MaybePromise<unknown>;
 
 /**
  * A store whose answers are not waited for longer than so many milliseconds. Of what changes anything it is unknown then whether it was
@@ -10,48 +13,25 @@ import { type Store, StoreError, type StoreErrorCode } from './store.js';
  */
 export function withDeadlines(store: Store, ms: number): Store {
   const deadlines = new Deadlines(ms);
-  const bound = <T>(
-    what: string,
-    answer: MaybePromise<T>,
-    code: StoreErrorCode = 'UNAVAILABLE',
-  ): MaybePromise<T> =>
-    deadlines.bound(answer, () => new StoreError(code, `The store did not answer ${what} within ${ms} ms`));
+  const memberOf = (name: keyof StoreMembers): Call | undefined =>
+    (store[name] as Call | undefined)?.bind(store);
+  const bound =
+    (code: StoreErrorCode) =>
+    (name: keyof StoreMembers): Call | undefined => {
+      const member = memberOf(name);
+      const late = (): StoreError => new StoreError(code, `The store did not answer ${name} within ${ms} ms`);
+      return member && ((...args) => deadlines.bound(member(...args), late));
+    };
   return {
-    durability: store.durability,
+    get durability() {
+      return store.durability;
+    },
     ...(store.shared && { shared: store.shared }),
     open: () => store.open(),
     close: () => store.close(),
-    ...(store.check && { check: () => bound('check', store.check!()) }),
-    acquire: (ref, options) => bound('acquire', store.acquire(ref, options), 'UNKNOWN'),
-    release: (ref, term) => bound('release', store.release(ref, term), 'UNKNOWN'),
-    append: (log, events, options) => bound('append', store.append(log, events, options), 'UNKNOWN'),
-    read: (log, after, limit, bytes) => bound('read', store.read(log, after, limit, bytes)),
-    head: (ref, epoch) => bound('head', store.head(ref, epoch)),
-    changeRecords: (home, changes, options) =>
-      bound('changeRecords', store.changeRecords(home, changes, options), 'UNKNOWN'),
-    records: (query) => bound('records', store.records(query)),
-    takeDue: (options) => bound('takeDue', store.takeDue(options), 'UNKNOWN'),
-    conversations: (ref) => bound('conversations', store.conversations(ref)),
-    run: (ref, name) => bound('run', store.run(ref, name)),
-    cut: (log, checkpoint, messages, term) =>
-      bound('cut', store.cut(log, checkpoint, messages, term), 'UNKNOWN'),
-    checkpoint: (log) => bound('checkpoint', store.checkpoint(log)),
-    messages: (log, path) => bound('messages', store.messages(log, path)),
-    replies: (log, parent) => bound('replies', store.replies(log, parent)),
-    pathLength: (log, tip) => bound('pathLength', store.pathLength(log, tip)),
-    record: (ref) => bound('record', store.record(ref)),
-    list: (scope, page, filter) => bound('list', store.list(scope, page, filter)),
-    usage: (ref) => bound('usage', store.usage(ref)),
-    count: (scope) => bound('count', store.count(scope)),
-    unfinished: () => bound('unfinished', store.unfinished()),
-    expire: (before) => store.expire(before),
-    remove: (ref, notice) => bound('remove', store.remove(ref, notice), 'UNKNOWN'),
-    kept: (scope, page) => bound('kept', store.kept(scope, page)),
-    beginErasure: (begun) => bound('beginErasure', store.beginErasure(begun), 'UNKNOWN'),
-    erasures: () => bound('erasures', store.erasures()),
-    endErasure: (erasure) => bound('endErasure', store.endErasure(erasure), 'UNKNOWN'),
-    ...(store.vacuum && { vacuum: () => store.vacuum!() }),
-    ...(store.backup && { backup: (path) => store.backup!(path) }),
+    ...membersOf(READS, bound('UNAVAILABLE')),
+    ...membersOf(CHANGES, bound('UNKNOWN')),
+    ...membersOf(CHORES, memberOf),
     watch: (ref, wake) => store.watch(ref, wake),
   };
 }

@@ -197,6 +197,16 @@ export interface NewSession {
   readonly forkedFrom?: ForkedFrom;
 }
 
+/** How far a writer was with a log. */
+export interface HeldBefore {
+  readonly epoch: string;
+  readonly term: number;
+  /** The last batch that was answered; 0 for none. At most one more was sent. */
+  readonly batch: number;
+  /** Place of its last event. */
+  readonly last: number;
+}
+
 /** How a session is taken. */
 export interface AcquireOptions {
   readonly holder: string;
@@ -204,6 +214,11 @@ export interface AcquireOptions {
   readonly create?: NewSession;
   /** A holder that is dead: it may be taken from that one. Of a store that is shared. */
   readonly from?: string;
+  /**
+   * Goes on with a log under the term that it was held by, where the store was closed without a word and opened again, and nobody has
+   * taken it since; else it is `absent`. Of a store that several processes use by another one.
+   */
+  readonly again?: HeldBefore;
   /** Called when another writer has taken it from this one. May come late, or never: the term alone is what writes are safe by. */
   readonly taken?: () => void;
 }

@@ -64,6 +64,7 @@ export const NAMES: Record<string, readonly string[]> = {
   [`${NAME}/stores`]: ['StoreError', 'firstCheckpoint'],
   [`${NAME}/stores/postgres`]: ['postgresStore'],
   [`${NAME}/stores/redis`]: ['redisStore'],
+  [`${NAME}/stores/socket`]: ['serveStore', 'socketStore'],
   [`${NAME}/stores/sqlite`]: ['sqliteStore'],
   [`${NAME}/nest`]: [
     'GatewayModule',

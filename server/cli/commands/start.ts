@@ -1,22 +1,22 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Gateway } from 'agent-session-gateway';
-import { isGatewayError } from 'agent-session-gateway/client';
-import { Command } from 'commander';
+import { availableParallelism } from 'node:os';
+import { Command, Option } from 'commander';
 import { processLogger, withoutLife } from '../../runtime/process-logger.js';
 import { stopOnSignals } from '../../runtime/stop-on-signals.js';
 import { isSharedPlace, shownPlace } from '../../runtime/store-at.js';
 import { openOperatorSocket } from '../operator/operator-socket.js';
+import { Fleet, type FleetOptions } from '../serve/fleet.js';
 import { findFile } from '../serve/load-file.js';
 import { makeGateway } from '../serve/make-gateway.js';
 import { type FileOptions, withFile } from '../serve/serve-options.js';
+import { whenFree } from '../serve/when-free.js';
 import type { Terminal } from '../terminal.js';
+import { wholeNumber } from '../whole-number.js';
 
 const DATABASE = 'data/gateway.db';
-/** A process that waits for a database looks so often whether it is free. */
-const LOOK_MS = 100;
 
 interface StartOptions extends FileOptions {
-  readonly standby?: true;
+  readonly standby?: boolean;
+  readonly workers: number;
 }
 
 /** `start`: serves what a file exports, for production. */
@@ -24,6 +24,15 @@ export function startCommand(terminal: Terminal): Command {
   return withFile(new Command('start'), DATABASE)
     .description('serve the gateway, apps or app of a file, for production')
     .option('--standby', 'while another process uses the database, wait for its end, and listen then')
+    .addOption(
+      new Option(
+        '--workers <count>',
+        'processes that share the port and the sessions, `auto` for one on each core; one more keeps an SQLite file for them',
+      )
+        .default(1)
+        .env('GATEWAY_WORKERS')
+        .argParser((text) => (text === 'auto' ? availableParallelism() : wholeNumber(text))),
+    )
     .addHelpText(
       'after',
       '\nWhere the file has no `auth`, callers show the token that GATEWAY_TOKEN holds. Logs are lines of JSON, by pino where it is installed; on a terminal pino-pretty makes them easier to read. SIGTERM lets runs finish (limits.drainMs), and ends with 0.',
@@ -33,11 +42,13 @@ export function startCommand(terminal: Terminal): Command {
 
 async function start(
   given: string | undefined,
-  { envFile, standby, logLevel, ...options }: StartOptions,
+  { envFile, standby = false, logLevel, workers, ...options }: StartOptions,
   terminal: Terminal,
 ): Promise<void> {
   if (envFile !== undefined) process.loadEnvFile(envFile);
   const file = findFile(given);
+  const token = process.env.GATEWAY_TOKEN || undefined;
+  if (workers > 1) return startFleet({ ...options, file, standby, logLevel, workers, token }, terminal);
   const logger = await processLogger({
     level: logLevel ?? process.env.LOG_LEVEL,
     stream: process.stdout,
@@ -50,7 +61,7 @@ async function start(
   } = await makeGateway(file, {
     ...options,
     logger: withoutLife(logger),
-    token: process.env.GATEWAY_TOKEN || undefined,
+    token,
   });
   const log = (message: string, details: object = {}) =>
     logger.info({ gateway: gateway.id, ...details }, message);
@@ -66,7 +77,10 @@ async function start(
     (error) => terminal.warn(String(error)),
   );
   const { url, socketPath } = await (standby
-    ? startWhenFree(gateway, () => log('waiting', { file, db }))
+    ? whenFree(
+        () => gateway.start(),
+        () => log('waiting', { file, db }),
+      )
     : gateway.start());
   // Who has the URL of a store that is shared needs nobody to pass a command on.
   if (place !== undefined && place !== 'memory' && !isSharedPlace(place)) {
@@ -80,22 +94,25 @@ async function start(
   log('started', { file, ...(isEmbedded ? { embedded: true } : { url }), socketPath, db });
 }
 
-/** Starts a gateway as soon as no other process uses its database. @param waits Called once, if one does. */
-async function startWhenFree(
-  gateway: Gateway<any, any, any>,
-  waits: () => void,
-): ReturnType<typeof gateway.start> {
-  for (let looks = 0; ; looks++) {
-    try {
-      return await gateway.start();
-    } catch (error) {
-      if (!isGatewayError(error) || reasonOf(error) !== 'locked') throw error;
-      if (looks === 0) waits();
-      await delay(LOOK_MS);
-    }
-  }
-}
-
-function reasonOf({ details }: { readonly details?: unknown }): unknown {
-  return (details as { readonly reason?: unknown } | undefined)?.reason;
+/** The same by several processes. */
+async function startFleet(options: FleetOptions, terminal: Terminal): Promise<void> {
+  const { file, logLevel, workers } = options;
+  const logger = await processLogger({
+    level: logLevel ?? process.env.LOG_LEVEL,
+    stream: process.stdout,
+    near: file,
+  });
+  const fleet = new Fleet(options, {
+    ended: (what, ended) => logger.warn({ ...ended }, `a ${what} has ended, and is started again`),
+  });
+  stopOnSignals(
+    async () => {
+      logger.info({ workers }, 'stopping');
+      await fleet.close();
+      logger.info({ workers }, 'stopped');
+    },
+    (error) => terminal.warn(String(error)),
+  );
+  const { url, socketPath } = await fleet.start();
+  logger.info({ file, workers, url, socketPath, db: shownPlace(options.db) }, 'started');
 }

@@ -3,7 +3,7 @@ import type { Gateway, GatewayConfig, GatewayPlugin, Logger } from 'agent-sessio
 import { GatewayError } from 'agent-session-gateway/client';
 import { resolveFrom } from '../../runtime/resolve-from.js';
 import { isSharedPlace, storeAt } from '../../runtime/store-at.js';
-import { findExported } from './exported.js';
+import { type Exported, findExported } from './exported.js';
 import { loadFile } from './load-file.js';
 
 /** What a gateway is given beside what its file says. */
@@ -20,6 +20,8 @@ export interface ServeOptions {
   readonly token?: string | undefined;
   /** Milliseconds that runs are given to finish, if the file does not say. @default the gateway's */
   readonly drainMs?: number | undefined;
+  /** Whether it is one of several that share a port and a store. @default false */
+  readonly isWorker?: boolean;
   readonly plugins?: readonly GatewayPlugin[];
   /** Where it logs, if the file has no `logger`. */
   readonly logger: Logger;
@@ -46,6 +48,7 @@ const FILES_ARE_HERE_ALONE =
  */
 export async function makeGateway(file: string, options: ServeOptions): Promise<Served> {
   const exported = findExported(await loadFile(file), file);
+  if (options.isWorker) checkShared(exported, file);
   if (exported.kind !== 'config')
     return { gateway: exported.gateway, isEmbedded: exported.kind === 'embedded', usesToken: false };
   const { host, port, db, token, drainMs, plugins = [] } = options;
@@ -73,6 +76,19 @@ export async function makeGateway(file: string, options: ServeOptions): Promise<
   } as GatewayConfig<any, any, any>);
   for (const plugin of plugins) gateway.use(plugin);
   return { gateway, isEmbedded: false, usesToken, ...(config.store === undefined && { db }) };
+}
+
+/** @throws GatewayError `INVALID_REQUEST` for what each worker would have of its own */
+function checkShared(exported: Exported, file: string): void {
+  const isShared =
+    exported.kind === 'config'
+      ? !exported.config.store || exported.config.store.shared
+      : exported.gateway.stats().store.shared;
+  if (isShared) return;
+  throw new GatewayError({
+    code: 'INVALID_REQUEST',
+    message: `${file} has a \`store\` that one process alone can use: leave it out of a configuration, give a gateway a \`socketStore\`, and name the database with --db`,
+  });
 }
 
 /** The package as the file has it: what a handler asks `getContext()` has to be the gateway's own. */

@@ -2,6 +2,8 @@ import { isGatewayError } from 'agent-session-gateway/client';
 
 /** What a process that serves tells the one that started it. */
 export type Report<Started> =
+  /** It takes its options. What is sent before may find nobody. */
+  | { readonly type: 'ready' }
   | ({ readonly type: 'started' } & Started)
   | { readonly type: 'failed'; readonly reason: string }
   /** Somebody wants this process to end as by a crash. */
@@ -13,9 +15,14 @@ export interface Serving<Started> {
   close(): Promise<void>;
 }
 
-/** Serves for the process that started this one, which sends the options, and until that one ends it or is gone. */
+/**
+ * Serves for the process that started this one, which sends the options, and until that one ends it or is gone.
+ *
+ * @param how.endsBySignal Whether SIGTERM ends it, which may be sent to all processes of a service. @default true
+ */
 export function serveForParent<Options, Started>(
   serve: (options: Options) => Promise<Serving<Started>>,
+  { endsBySignal = true }: { readonly endsBySignal?: boolean } = {},
 ): void {
   const report = (what: Report<Started>) => process.send?.(what);
   let isStopping = false;
@@ -29,9 +36,9 @@ export function serveForParent<Options, Started>(
     );
   };
   // Alone there is nobody to serve for.
-  process.on('SIGTERM', stop).on('disconnect', stop);
-  // Ctrl+C reaches every process of the terminal; the one that started this one decides.
-  process.on('SIGINT', () => {});
+  process.on('disconnect', stop).on('SIGTERM', endsBySignal ? stop : () => {});
+  // Ctrl+C and the end of a terminal reach every process of it; the one that started this one decides.
+  process.on('SIGINT', () => {}).on('SIGHUP', () => {});
   process.once('message', (options: Options) => {
     serve(options).then(
       (serving) => {
@@ -45,6 +52,7 @@ export function serveForParent<Options, Started>(
       },
     );
   });
+  report({ type: 'ready' });
 }
 
 /** Has the process that started this one kill it, and start it again. */

@@ -62,7 +62,8 @@ export class Supervisor<Options extends object, Started> {
     child.on('message', (report: Report<Started>) => {
       hasSaid ||= report.type === 'failed';
       if (this.#child !== child) return;
-      if (report.type === 'started') this.#events.started(report);
+      if (report.type === 'ready') child.send(this.#options());
+      else if (report.type === 'started') this.#events.started(report);
       else if (report.type === 'failed') this.#events.failed(report.reason);
       else {
         child.kill('SIGKILL');
@@ -75,7 +76,6 @@ export class Supervisor<Options extends object, Started> {
       this.#child = undefined;
       if (!hasSaid) this.#events.failed(`the process ended by itself (${signal ?? code})`);
     });
-    child.send(this.#options());
   }
 
   async #stop(): Promise<void> {

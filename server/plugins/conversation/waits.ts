@@ -126,7 +126,7 @@ export class Waits<Kept> {
       left.map(async (entry) => {
         const { token, kept, identity } = entry;
         const adopted = await this.#peers.askAll('adopt', { token, kept, identity });
-        if (adopted === 0) this.#abandon(entry);
+        if (adopted.length === 0) this.#abandon(entry);
       }),
     );
   }

@@ -4,6 +4,9 @@ import type { GatewayStats } from '../../diagnostics/gateway-stats.js';
 type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [labels: Labels, value: number];
 
+/** Of several workers the metric is that of the one where it is highest, and not the sum. */
+const HIGHEST: ReadonlySet<string> = new Set(['loop_delay_seconds', 'refusing', 'draining', 'store_open']);
+
 type Row = readonly [
   name: string,
   help: string,
@@ -141,6 +144,7 @@ export function addStats(
   };
   const shapeOf = ([name, help, , labelNames = []]: Row) => ({
     ...{ name: `agent_gateway_${name}`, help, labelNames, registers: [registry] },
+    aggregator: HIGHEST.has(name) ? ('max' as const) : ('sum' as const),
   });
   for (const row of GROWING)
     new Counter({

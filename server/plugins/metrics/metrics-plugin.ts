@@ -1,3 +1,5 @@
+import cluster from 'node:cluster';
+import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 import { loadPeer } from '../../runtime/optional-peer.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
@@ -21,6 +23,9 @@ export function metricsPlugin(options: MetricsPluginOptions): GatewayPlugin {
   return new MetricsPlugin(options);
 }
 
+/** What workers have in common that share a port: whoever asks one of them means all. */
+const WORKERS = `${hostname()} ${process.ppid}`;
+
 class MetricsPlugin implements GatewayPlugin {
   readonly name = 'metrics';
   readonly #options: MetricsPluginOptions;
@@ -37,6 +42,9 @@ class MetricsPlugin implements GatewayPlugin {
   setup(context: PluginContext): void {
     this.#context = context;
     const { path = '/metrics' } = this.#options;
+    context.peers.on<string>('metrics', async (workers) =>
+      cluster.isWorker && workers === WORKERS ? (await this.#ready()).getMetricsAsJSON() : null,
+    );
     context.route(path, (call) => this.#serve(call), { methods: ['GET', 'HEAD'], needsStore: false });
   }
 
@@ -66,10 +74,18 @@ class MetricsPlugin implements GatewayPlugin {
     return registry;
   }
 
+  /** The metrics of all workers together. One that does not answer is left out. */
+  async #ofAll(registry: Registry): Promise<string> {
+    const { AggregatorRegistry } = await import('prom-client');
+    const others = await this.#context!.peers.askAll('metrics', WORKERS);
+    const told = others.filter((metrics) => metrics !== null) as object[];
+    return AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...told]).metrics();
+  }
+
   async #serve(call: PluginRequest): Promise<void> {
     this.#admit(call);
     const registry = await this.#ready();
-    const page = await registry.metrics();
+    const page = await (cluster.isWorker ? this.#ofAll(registry) : registry.metrics());
     const { response } = call;
     response.setHeader('Content-Type', registry.contentType);
     response.setHeader('Cache-Control', 'no-store');

@@ -1,5 +1,6 @@
 import { searched } from '../about.js';
 import { encodeEvents } from '../event-text.js';
+import { place } from '../placed.js';
 import {
   type AppendOptions,
   type AppendResult,
@@ -101,10 +102,7 @@ function answerOf(
   if (kind === 'stale') return { ...result, stale: true };
   if (kind === 'repeated') return { ...result, repeated: true };
   if (kind === 'known') return { ...result, duplicate: runOf(v_known) };
-  for (const [i, event] of events.entries()) {
-    event.seq = result.first + i;
-    event.term = options.term;
-  }
+  place(events, result.first, options.term);
   return result;
 }
 

@@ -1,3 +1,4 @@
+import { place } from '../placed.js';
 import {
   type AppendOptions,
   type AppendResult,
@@ -204,12 +205,6 @@ export class Writer {
       return result;
     }
   }
-}
-
-/** Sets the place of each written event. */
-function place(events: readonly EventRecord[], first: number, term: number): void {
-  let seq = first;
-  for (const event of events) Object.assign(event, { seq: seq++, term });
 }
 
 /** Lets a session go, but only for the holder of that term. */

@@ -5,12 +5,10 @@ import { GatewayError } from '../../../shared/errors.js';
 import { syncDirectory, syncFile } from '../files/durable-file.js';
 import type { Connection } from './connection.js';
 import { openFailure, storeFailed } from './faults.js';
+import { filesOf } from './files-beside.js';
 
 /** Suffix of a copy until all of it is there. */
 const PART = '.part';
-
-/** The folder beside a database that holds its files. */
-export const filesOf = (path: string): string => `${path}.files`;
 
 /**
  * Copies the database to a file of its own, and the files beside it by `copyFiles`. The database is renamed last: if it is there, the whole

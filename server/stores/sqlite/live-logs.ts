@@ -1,3 +1,4 @@
+import { keyOf } from '../ref-key.js';
 import type { LogRef, SessionRef } from '../store.js';
 import type { LogState } from './log-state.js';
 
@@ -50,8 +51,4 @@ export class LiveLogs {
   unchunked(): LogState[] {
     return [...this.#logs.values()].filter((log) => log.tail.length > 0);
   }
-}
-
-export function keyOf({ scope, app, name }: SessionRef): string {
-  return `${scope}\n${app}:${name}`;
 }

@@ -1,6 +1,7 @@
 import type { Message } from '../../../shared/messages.js';
 import { DirectoryFiles } from '../files/directory-file-store.js';
 import type { FileStore } from '../files/file-store.js';
+import { keyOf } from '../ref-key.js';
 import {
   type Acquired,
   type AcquireOptions,
@@ -26,7 +27,7 @@ import {
   type StoredSize,
   StoreError,
 } from '../store.js';
-import { backUp, filesOf } from './backup.js';
+import { backUp } from './backup.js';
 import { begin, putMessages } from './beginning.js';
 import { Connection } from './connection.js';
 import { loadDriver } from './driver.js';
@@ -42,9 +43,10 @@ import {
 } from './erasing.js';
 import { expireRecords } from './expiry.js';
 import { openFailure, writeFailure } from './faults.js';
+import { filesOf } from './files-beside.js';
 import { GroupCommit } from './group-commit.js';
 import { Journal } from './journal.js';
-import { keyOf, LiveLogs } from './live-logs.js';
+import { LiveLogs } from './live-logs.js';
 import { Reader } from './reader.js';
 import { Records } from './records.js';
 import { prepareStatements, type Statements } from './statements.js';
@@ -197,9 +199,15 @@ export class SqliteStore implements Store {
     return this.#parts;
   }
 
-  acquire(ref: SessionRef, { create, taken }: AcquireOptions): Acquired {
+  acquire(ref: SessionRef, { create, taken, again }: AcquireOptions): Acquired {
     const { live, reader, terms } = this.#open;
     const kept = reader.log(ref);
+    if (again) {
+      if (!kept?.resume(again)) return { kind: 'absent' };
+      live.add(kept);
+      const openRuns = reader.openRuns(kept.session);
+      return { kind: 'acquired', record: kept.record(), head: kept.describe(), openRuns, created: false };
+    }
     const created = !kept || kept.closed;
     if (created && !create) return { kind: 'absent' };
     try {

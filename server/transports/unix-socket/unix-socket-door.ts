@@ -1,8 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { GatewayError } from '../../../shared/errors.js';
 import { encodeLine } from '../../../shared/ndjson.js';
+import { SocketFile } from '../../sockets/socket-file.js';
 import type { FrameEnvironment } from '../frames/frame-environment.js';
-import { SocketFile } from './socket-file.js';
 import { UnixSocketWire } from './unix-socket-wire.js';
 
 /** A Unix socket that is listened on. */

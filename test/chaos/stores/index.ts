@@ -1,8 +1,8 @@
 import { hasPostgres } from '../../support/postgres-server.js';
 import { hasRedis } from '../../support/redis-server.js';
-import { hubUnderTest } from './hub.js';
 import { postgresUnderTest } from './postgres.js';
 import { redisUnderTest } from './redis.js';
+import { socketUnderTest } from './socket.js';
 import type { StartStore, StoreSpec } from './store-under-test.js';
 
 interface Candidate {
@@ -14,12 +14,11 @@ interface Candidate {
 const ALL: readonly Candidate[] = [
   { kind: 'redis', under: redisUnderTest, isInstalled: hasRedis },
   { kind: 'postgres', under: postgresUnderTest, isInstalled: hasPostgres },
-  // Where neither is, the store of the tests themselves stands in.
-  { kind: 'hub', under: hubUnderTest, isInstalled: !hasRedis && !hasPostgres },
+  { kind: 'socket', under: socketUnderTest, isInstalled: true },
 ];
 
 /**
- * Describes what three gateways do, for each store of `CHAOS_STORES` (`redis`, `postgres`, `hub`), by default for those that are
+ * Describes what three gateways do, for each store of `CHAOS_STORES` (`redis`, `postgres`, `socket`), by default for those that are
  * installed; one line says of the others that they are skipped, and in CI they are an error. The body is told the store's number.
  */
 export function describeCluster(
@@ -33,7 +32,7 @@ export function describeCluster(
       describe(named, function () {
         body.call(this, under, number);
       });
-    } else if (!wanted && kind !== 'hub') {
+    } else if (!wanted) {
       it(`${named}: needs ${kind}, which is not installed`, function () {
         if (process.env.CI) throw new Error(`${kind} is not installed`);
         this.skip();

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -11,7 +12,7 @@ import {
 } from 'node:fs';
 import { connect, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
-import { GatewayError } from '../../../shared/errors.js';
+import { GatewayError } from '../../shared/errors.js';
 
 /** Longest path every system takes, less the name the socket has while it is made. */
 const MAX_PATH_BYTES = 96;
@@ -28,12 +29,17 @@ export class SocketFile {
   /** Whether other users can make files beside it, and so wait under its name for clients while no gateway runs. */
   readonly isShared: boolean;
   readonly #made: string;
+  readonly #option: string;
   #mine: Stats | null = null;
 
-  /** @throws GatewayError `INVALID_REQUEST` for a path that is too long, or a directory that others can enter */
-  constructor(path: string) {
+  /**
+   * @param option Names the path to who gave it.
+   * @throws GatewayError `INVALID_REQUEST` for a path that is too long, or a directory that others can enter
+   */
+  constructor(path: string, option = 'socketPath') {
+    this.#option = option;
     if (Buffer.byteLength(path) > MAX_PATH_BYTES)
-      throw refused(`a path is limited to ${MAX_PATH_BYTES} bytes`);
+      throw this.#refused(`a path is limited to ${MAX_PATH_BYTES} bytes`);
     const directory = dirname(path);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const { mode, uid } = statSync(directory);
@@ -41,10 +47,12 @@ export class SocketFile {
     // In a sticky directory, such as /tmp, nobody can replace a file of ours; only take its name while we are away.
     this.isShared = (mode & STICKY) !== 0 && (own || uid === 0) && (mode & 0o077) !== 0;
     if (!this.isShared && (!own || (mode & 0o077) !== 0)) {
-      throw refused(`the directory ${directory} must belong to this user alone (chmod 700)`);
+      throw this.#refused(`the directory ${directory} must belong to this user alone (chmod 700)`);
     }
     this.path = path;
-    this.#made = join(directory, `.${randomBytes(3).toString('hex')}`);
+    // Workers of a cluster name the same file, and so have one and the same socket, on which all of them listen.
+    const name = cluster.isWorker ? process.ppid.toString(36) : randomBytes(3).toString('hex');
+    this.#made = join(directory, `.${name}`);
   }
 
   /** Has a server listen on it. @throws GatewayError `ADDRESS_IN_USE` when a live server or something else is there */
@@ -56,7 +64,7 @@ export class SocketFile {
         resolve();
       });
     });
-    chmodSync(this.#made, 0o600);
+    if (this.#isPlaced()) return;
     for (let tries = 0; tries < TRIES; tries++) {
       if (this.#place()) {
         this.#mine = lstatSync(this.path);
@@ -64,7 +72,15 @@ export class SocketFile {
       }
       await this.#clear();
     }
-    throw inUse(this.path, 'another process keeps taking it');
+    throw this.#inUse('another process keeps taking it');
+  }
+
+  /** Whether another worker has given the socket its name, which it made or listened on first. */
+  #isPlaced(): boolean {
+    const [made, placed] = [statOf(this.#made), statOf(this.path)];
+    const isIt = cluster.isWorker && placed !== null && (made === null || made.ino === placed.ino);
+    if (isIt) this.#mine = placed;
+    return isIt;
   }
 
   /** Removes it, if it is still the one that was made here. */
@@ -82,12 +98,13 @@ export class SocketFile {
   /** Gives it its name; false when something has that name. */
   #place(): boolean {
     try {
+      chmodSync(this.#made, 0o600);
       linkSync(this.#made, this.path);
       unlinkSync(this.#made);
       return true;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code === 'EEXIST') return false;
+      if (code === 'EEXIST' || code === 'ENOENT') return this.#isPlaced();
       // File systems without links to sockets.
       if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP') throw error;
       if (statOf(this.path)) return false;
@@ -100,12 +117,26 @@ export class SocketFile {
   async #clear(): Promise<void> {
     const found = statOf(this.path);
     if (!found) return;
-    if (!found.isSocket()) throw inUse(this.path, 'there is a file that is not a socket');
-    if (found.uid !== process.getuid?.()) throw inUse(this.path, 'the socket there belongs to another user');
-    if (await isLive(this.path)) throw inUse(this.path, 'another gateway listens there');
+    if (!found.isSocket()) throw this.#inUse('there is a file that is not a socket');
+    if (found.uid !== process.getuid?.()) throw this.#inUse('the socket there belongs to another user');
+    if (await isLive(this.path)) throw this.#inUse('another gateway listens there');
     const now = statOf(this.path);
     const same = now?.ino === found.ino && now.dev === found.dev && now.ctimeMs === found.ctimeMs;
     if (same) unlinkSync(this.path);
+  }
+
+  #refused(why: string): GatewayError {
+    const details = [{ path: this.#option, message: why }];
+    return new GatewayError({ code: 'INVALID_REQUEST', message: `${this.#option}: ${why}`, details });
+  }
+
+  #inUse(why: string): GatewayError {
+    const details = [{ path: this.#option, message: why }];
+    return new GatewayError({
+      code: 'ADDRESS_IN_USE',
+      message: `${this.#option} ${this.path}: ${why}`,
+      details,
+    });
   }
 }
 
@@ -125,14 +156,4 @@ function isLive(path: string): Promise<boolean> {
       resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT'),
     );
   });
-}
-
-function refused(why: string): GatewayError {
-  const details = [{ path: 'socketPath', message: why }];
-  return new GatewayError({ code: 'INVALID_REQUEST', message: `socketPath: ${why}`, details });
-}
-
-function inUse(path: string, why: string): GatewayError {
-  const details = [{ path: 'socketPath', message: why }];
-  return new GatewayError({ code: 'ADDRESS_IN_USE', message: `socketPath ${path}: ${why}`, details });
 }

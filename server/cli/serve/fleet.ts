@@ -1,0 +1,86 @@
+import { fork } from 'node:child_process';
+import cluster from 'node:cluster';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packageModule } from '../../runtime/package-files.js';
+import { filesOf, isSharedPlace, servedPlaceOf } from '../../runtime/store-at.js';
+import { type Ended, KeptProcess } from './kept-process.js';
+import type { StartWorkerOptions, StartWorkerStarted } from './start-worker.js';
+import type { StoreProcessOptions } from './store-process.js';
+
+/** What workers serve, and how many of them. */
+export interface FleetOptions extends StartWorkerOptions {
+  readonly workers: number;
+  readonly standby: boolean;
+}
+
+/** What happens to the processes. */
+export interface FleetEvents {
+  /** One has ended by itself, and is started again. */
+  ended(what: 'worker' | 'store', ended: Ended): void;
+}
+
+/**
+ * Workers that share a port, each with a gateway, and the process that keeps their store, where that is not a server. This process hands
+ * connections out and starts the others again: nothing that waits for a disk, or runs an app, holds it up.
+ */
+export class Fleet {
+  readonly #workers: readonly KeptProcess<StartWorkerStarted>[];
+  readonly #store: KeptProcess<object> | null;
+  readonly #folder: string | null;
+  #closing: Promise<void> | null = null;
+
+  constructor({ workers, standby, ...options }: FleetOptions, events: FleetEvents) {
+    const { db } = options;
+    this.#folder = db === 'memory' ? mkdtempSync(join(tmpdir(), 'agent-gateway-')) : null;
+    const served = this.#folder ? join(this.#folder, 'socket') : servedPlaceOf(db);
+    this.#store = isSharedPlace(db)
+      ? null
+      : new KeptProcess({
+          spawn: () => fork(packageModule('server/cli/serve/store-process')),
+          options: { place: db, path: served, standby } satisfies StoreProcessOptions,
+          ended: (ended) => events.ended('store', ended),
+        });
+    const files = options.files ?? filesOf(this.#folder ? join(this.#folder, 'sessions') : db);
+    const ofWorkers = this.#store ? { ...options, db: `unix://${served}`, files } : options;
+    cluster.setupPrimary({ exec: packageModule('server/cli/serve/start-worker') });
+    this.#workers = Array.from(
+      { length: workers },
+      () =>
+        new KeptProcess({
+          spawn: () => cluster.fork().process,
+          options: ofWorkers,
+          ended: (ended) => events.ended('worker', ended),
+        }),
+    );
+  }
+
+  /** Starts all of them. @throws GatewayError why one could not; then none goes on */
+  async start(): Promise<StartWorkerStarted> {
+    try {
+      await this.#store?.start();
+      const [started] = await Promise.all(this.#workers.map((worker) => worker.start()));
+      return started!;
+    } catch (error) {
+      // Whoever has them end while they start ends this process too.
+      if (this.#closing) await new Promise(() => {});
+      await this.close();
+      throw error;
+    }
+  }
+
+  /** Has all workers drain, and then ends their store. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.end((child) => child.kill('SIGTERM'))));
+    await this.#store?.end((child) => {
+      if (child.connected) child.disconnect();
+    });
+    if (this.#folder) rmSync(this.#folder, { recursive: true, force: true });
+  }
+}

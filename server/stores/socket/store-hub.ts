@@ -1,0 +1,305 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { andThen, isPromise, type MaybePromise } from '../../async/maybe-promise.js';
+import { LocalNotes } from '../local-notes.js';
+import { place } from '../placed.js';
+import { keyOf } from '../ref-key.js';
+import type { HeldPage, HeldSession, NoteOptions } from '../shared-store.js';
+import {
+  type Acquired,
+  type AcquireOptions,
+  type AppendOptions,
+  type AppendResult,
+  type EventRecord,
+  isPlain,
+  type LogHead,
+  type LogRef,
+  type News,
+  type Notice,
+  ONCE_MS,
+  type SessionRef,
+  type Store,
+  StoreError,
+} from '../store.js';
+
+/** Where work was under way when the store was left, those who held it have so long to come back before others are given it. */
+const SETTLE_MS = 1000;
+/** A member that has not been heard of for so many leases is forgotten. */
+const FORGET_LEASES = 20;
+/** How often the hub looks whether it stood still itself, in parts of a lease. */
+const LOOKS = 4;
+
+/** A process that uses the store, as the hub reaches it. */
+export interface Peer {
+  /** Has a member in that process hear a message. */
+  mail(holder: string, message: string): void;
+  wake(key: string, news: News | undefined): void;
+}
+
+interface Lease {
+  peer: Peer | null;
+  heardAt: number;
+  /** It was not heard of for a lease, and has not been told so. */
+  hasLapsed: boolean;
+}
+
+interface Held {
+  readonly ref: SessionRef;
+  readonly holder: string;
+  /** 0 while it is being taken. */
+  term: number;
+}
+
+interface DoneOnce {
+  readonly term: number;
+  readonly batch: number;
+  readonly at: number;
+  readonly written: Promise<unknown>;
+}
+
+/**
+ * What several gateways share of a store that is one process's own: who holds which session, who is alive, what members tell one
+ * another, whom an append wakes. It is kept in memory: sessions are safe by the terms of the store alone.
+ */
+export class StoreHub {
+  readonly leaseMs: number;
+  readonly #store: Store;
+  readonly #leases = new Map<string, Lease>();
+  readonly #held = new Map<string, Held>();
+  readonly #watches = new Map<string, Set<Peer>>();
+  readonly #done = new Map<string, DoneOnce>();
+  readonly #notes = new LocalNotes();
+  /** Null once those who come back had their time. */
+  #settling: Promise<void> | null;
+  readonly #looking: NodeJS.Timeout;
+  #lookedAt = performance.now();
+  /** Nobody is judged dead before: the hub stood still, and has not read yet what came meanwhile. */
+  #judgesAt = 0;
+
+  constructor(store: Store, leaseMs: number) {
+    this.#store = store;
+    this.leaseMs = leaseMs;
+    this.#settling = this.#settle().finally(() => {
+      this.#settling = null;
+    });
+    this.#looking = setInterval(() => this.#look(), leaseMs / LOOKS).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#looking);
+  }
+
+  /** What the hub does itself; all else is the store's. */
+  readonly own = {
+    acquire: (_: Peer, ref: SessionRef, options: AcquireOptions) =>
+      options.again ? this.#acquire(ref, options) : this.#settled(() => this.#acquire(ref, options)),
+    release: (_: Peer, ref: SessionRef, term: number) => this.#release(ref, term),
+    append: (_: Peer, log: LogRef, events: readonly EventRecord[], options: AppendOptions) =>
+      this.#append(log, events, options),
+    remove: (_: Peer, ref: SessionRef, notice?: Notice) =>
+      andThen(this.#store.remove(ref, notice), () => this.#wake(keyOf(ref))),
+    unfinished: () => this.#settled(() => this.#unfinished()),
+    beat: (peer: Peer, holder: string) => this.#beat(peer, holder),
+    alive: (_: Peer, holder: string) => this.#settled(() => this.#alive(holder)),
+    members: () => this.#settled(() => [...this.#leases.keys()].filter((holder) => this.#alive(holder))),
+    tell: (_: Peer, holder: string, message: string) => {
+      const peer = this.#leases.get(holder)?.peer;
+      peer?.mail(holder, message);
+      return peer != null;
+    },
+    leave: (_: Peer, holder: string) => void this.#leases.delete(holder),
+    watch: (peer: Peer, ref: SessionRef) => {
+      const key = keyOf(ref);
+      this.#watches.set(key, (this.#watches.get(key) ?? new Set()).add(peer));
+    },
+    unwatch: (peer: Peer, ref: SessionRef) => this.#unwatch(peer, keyOf(ref)),
+    followers: (_: Peer, ref: SessionRef) => this.#watches.get(keyOf(ref))?.size ?? 0,
+    held: (_: Peer, page: HeldPage) => this.#heldIn(page),
+    put: (_: Peer, name: string, value: string, options: NoteOptions) =>
+      this.#notes.put(name, value, options),
+    get: (_: Peer, name: string) => this.#notes.get(name),
+    drop: (_: Peer, name: string) => this.#notes.drop(name),
+  };
+
+  /** Something came of a process: its members live. */
+  heard(peer: Peer): void {
+    const now = performance.now();
+    for (const lease of this.#leases.values()) {
+      if (lease.peer !== peer) continue;
+      lease.hasLapsed ||= now - lease.heardAt >= this.leaseMs;
+      lease.heardAt = now;
+    }
+  }
+
+  /** The line of a process ended. @returns Those of its members that nothing is heard of any more */
+  left(peer: Peer): readonly string[] {
+    for (const key of [...this.#watches.keys()]) this.#unwatch(peer, key);
+    const members: string[] = [];
+    for (const [holder, lease] of this.#leases) {
+      if (lease.peer !== peer) continue;
+      lease.peer = null;
+      members.push(holder);
+    }
+    return members;
+  }
+
+  /** A member whose process has ended is dead at once. */
+  bury(holder: string): void {
+    if (this.#leases.get(holder)?.peer === null) this.#leases.delete(holder);
+  }
+
+  /** Whether a member is waited for that has lost its line. */
+  isMissed(holder: string): boolean {
+    return this.#leases.get(holder)?.peer === null;
+  }
+
+  async #settle(): Promise<void> {
+    const left = await this.#store.unfinished();
+    if (left.length > 0) await delay(Math.min(SETTLE_MS, this.leaseMs), undefined, { ref: false });
+  }
+
+  #settled<T>(work: () => MaybePromise<T>): MaybePromise<T> {
+    return this.#settling ? this.#settling.then(work) : work();
+  }
+
+  #look(): void {
+    const now = performance.now();
+    if (now - this.#lookedAt > (2 * this.leaseMs) / LOOKS) this.#judgesAt = now + this.leaseMs;
+    this.#lookedAt = now;
+    for (const [holder, { peer, heardAt }] of this.#leases)
+      if (!peer && now - heardAt > FORGET_LEASES * this.leaseMs) this.#leases.delete(holder);
+  }
+
+  #alive(holder: string): boolean {
+    const lease = this.#leases.get(holder);
+    const now = performance.now();
+    return lease !== undefined && (now < this.#judgesAt || now - lease.heardAt < this.leaseMs);
+  }
+
+  /** Whether others may have taken what it held. */
+  #beat(peer: Peer, holder: string): boolean {
+    const lease = this.#leases.get(holder);
+    this.#leases.set(holder, { peer, heardAt: performance.now(), hasLapsed: false });
+    return lease === undefined || lease.hasLapsed || performance.now() - lease.heardAt >= this.leaseMs;
+  }
+
+  #acquire(ref: SessionRef, options: AcquireOptions): MaybePromise<Acquired> {
+    const key = keyOf(ref);
+    const before = this.#held.get(key);
+    const { holder, from } = options;
+    if (before && before.holder !== holder && before.holder !== from)
+      return { kind: 'owned', holder: before.holder };
+    // Before the store has answered: nobody else is to ask it meanwhile.
+    const { scope, app, name } = ref;
+    const taken: Held = { ref: { scope, app, name }, holder, term: before?.term ?? 0 };
+    this.#held.set(key, taken);
+    const back = (): void => {
+      if (this.#held.get(key) !== taken) return;
+      if (before) this.#held.set(key, before);
+      else this.#held.delete(key);
+    };
+    const answered = (acquired: Acquired): Acquired => {
+      if (acquired.kind === 'acquired') taken.term = acquired.head.term;
+      else back();
+      return acquired;
+    };
+    const failed = (error: unknown): never => {
+      back();
+      throw error;
+    };
+    try {
+      const acquired = this.#store.acquire(ref, options);
+      return isPromise(acquired) ? acquired.then(answered, failed) : answered(acquired);
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  #release(ref: SessionRef, term: number): MaybePromise<void> {
+    const key = keyOf(ref);
+    return andThen(this.#store.release(ref, term), () => {
+      if (this.#held.get(key)?.term === term) this.#held.delete(key);
+    });
+  }
+
+  #append(log: LogRef, events: readonly EventRecord[], options: AppendOptions): MaybePromise<AppendResult> {
+    const { once } = options;
+    const answer =
+      once === undefined
+        ? this.#store.append(log, events, options)
+        : this.#appendOnce(log, events, options, once);
+    return andThen(answer, (result) => {
+      const { epoch, first, duplicate, repeated, stale } = result;
+      if (duplicate || repeated || stale) return result;
+      const key = keyOf(log);
+      if (options.close || options.erase !== undefined) this.#held.delete(key);
+      if (!this.#watches.has(key)) return result;
+      place(events, first, options.term);
+      this.#wake(key, isPlain(options) && events.length > 0 ? { epoch, events } : undefined);
+      return result;
+    });
+  }
+
+  /** Appends what is done once, unless it was done, by whomever. */
+  async #appendOnce(
+    log: LogRef,
+    events: readonly EventRecord[],
+    { once, ...options }: AppendOptions,
+    work: string,
+  ): Promise<AppendResult> {
+    const name = `${keyOf(log)}\n${work}`;
+    const now = performance.now();
+    for (const [other, { at }] of this.#done) {
+      if (now - at < ONCE_MS) break;
+      this.#done.delete(other);
+    }
+    const { term, batch } = options;
+    const done = this.#done.get(name);
+    // The same batch again is for the store to know.
+    if (done && !(done.term === term && done.batch === batch)) {
+      await done.written;
+      if (this.#done.has(name)) return this.#repeated(log, term);
+    }
+    const answer = (async () => this.#store.append(log, events, options))();
+    const forget = (): void => void this.#done.delete(name);
+    const written = answer.then(
+      ({ duplicate, stale }) => (duplicate || stale) && forget(),
+      // What may have been written is known until that same batch comes again.
+      (error) => (error instanceof StoreError && error.code === 'UNKNOWN') || forget(),
+    );
+    this.#done.set(name, { term, batch, at: done?.at ?? now, written });
+    await written;
+    return answer;
+  }
+
+  async #repeated(log: LogRef, term: number): Promise<AppendResult> {
+    const head = (await this.#store.head(log)) as LogHead | null;
+    if (head?.epoch !== log.epoch || head.term !== term)
+      throw new StoreError('FENCED', 'Another writer holds this session');
+    return { epoch: log.epoch, first: head.head + 1, last: head.head, repeated: true };
+  }
+
+  async #unfinished(): Promise<readonly (SessionRef & { readonly from: string })[]> {
+    const found = await this.#store.unfinished();
+    return found
+      .map((ref) => ({ ...ref, from: this.#held.get(keyOf(ref))?.holder ?? '' }))
+      .filter(({ from }) => !this.#alive(from));
+  }
+
+  #heldIn({ limit, after, holder }: HeldPage): readonly HeldSession[] {
+    const last = after ? keyOf(after) : '';
+    return [...this.#held]
+      .filter(([key, held]) => key > last && (holder === undefined || held.holder === holder))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .slice(0, limit)
+      .map(([, held]) => ({ ...held.ref, holder: held.holder }));
+  }
+
+  #wake(key: string, news?: News): void {
+    for (const peer of this.#watches.get(key) ?? []) peer.wake(key, news);
+  }
+
+  #unwatch(peer: Peer, key: string): void {
+    const peers = this.#watches.get(key);
+    if (peers?.delete(peer) && peers.size === 0) this.#watches.delete(key);
+  }
+}

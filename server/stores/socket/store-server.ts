@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { isGatewayError } from '../../../shared/errors.js';
+import { isPromise } from '../../async/maybe-promise.js';
+import { CHANGES, CHORES, READS } from '../members.js';
+import type { News, Store } from '../store.js';
+import { StoreError } from '../store.js';
+import {
+  type Asked,
+  encodeFrame,
+  type Failure,
+  FrameDecoder,
+  FrameWriter,
+  type Hello,
+  type Told,
+  VERSION,
+  type Welcome,
+} from './frames.js';
+import { type Peer, StoreHub } from './store-hub.js';
+
+/** What a process may have unread, in bytes, before its line is cut: it comes again, and looks. */
+const UNREAD_BYTES = 64 * 2 ** 20;
+/** How often is looked whether a process has ended that has lost its line, in milliseconds. */
+const PID_MS = 50;
+
+const SERVED: ReadonlySet<string> = new Set([...READS, ...CHANGES, ...CHORES]);
+
+type Call = (...args: readonly unknown[]) => unknown;
+
+/** Serves a store to other processes, over lines that somebody accepts. */
+export class StoreServer {
+  readonly #store: Store;
+  readonly #hub: StoreHub;
+  readonly #welcome: Welcome;
+  readonly #lines = new Set<ServedLine>();
+
+  /** @param store Open. */
+  constructor(store: Store, leaseMs: number) {
+    this.#store = store;
+    this.#hub = new StoreHub(store, leaseMs);
+    this.#welcome = { server: randomUUID(), durability: store.durability, leaseMs };
+  }
+
+  accept(socket: Socket): void {
+    const line: ServedLine = new ServedLine(socket, {
+      hello: () => this.#welcome,
+      heard: () => this.#hub.heard(line),
+      call: (name, args) => this.#call(line, name, args),
+      ended: (pid) => {
+        this.#lines.delete(line);
+        for (const holder of this.#hub.left(line)) this.#await(holder, pid);
+      },
+    });
+    this.#lines.add(line);
+  }
+
+  close(): void {
+    this.#hub.close();
+    for (const line of this.#lines) line.end();
+  }
+
+  #call(line: ServedLine, name: string, args: readonly unknown[]): unknown {
+    const own = Object.hasOwn(this.#hub.own, name) && this.#hub.own[name as keyof StoreHub['own']];
+    if (own) return (own as Call)(line, ...args);
+    if (!SERVED.has(name)) throw new StoreError('UNAVAILABLE', `A store has no ${name}`);
+    // What a store need not have is nothing to it.
+    return (this.#store[name as keyof Store] as Call | undefined)?.apply(this.#store, [...args]);
+  }
+
+  /** Whether a process ends, which nobody tells: then its members need not be waited for. */
+  #await(holder: string, pid: number): void {
+    if (!this.#hub.isMissed(holder)) return;
+    if (!isRunning(pid)) return this.#hub.bury(holder);
+    setTimeout(() => this.#await(holder, pid), PID_MS).unref();
+  }
+}
+
+interface Serving {
+  hello(): Welcome;
+  heard(): void;
+  call(name: string, args: readonly unknown[]): unknown;
+  ended(pid: number): void;
+}
+
+/** One process at the other end. */
+class ServedLine implements Peer {
+  readonly #socket: Socket;
+  readonly #serving: Serving;
+  readonly #writer: FrameWriter;
+  readonly #decoder = new FrameDecoder();
+  #pid: number | null = null;
+
+  constructor(socket: Socket, serving: Serving) {
+    this.#socket = socket;
+    this.#serving = serving;
+    this.#writer = new FrameWriter(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => serving.ended(this.#pid ?? process.pid));
+    socket.on('data', (piece: Buffer) => {
+      serving.heard();
+      try {
+        for (const message of this.#decoder.feed(piece)) this.#hear(message);
+      } catch {
+        socket.destroy();
+      }
+    });
+  }
+
+  mail(holder: string, message: string): void {
+    this.#tell(['mail', holder, message]);
+  }
+
+  wake(key: string, news: News | undefined): void {
+    this.#tell(['wake', key, news]);
+  }
+
+  end(): void {
+    this.#socket.destroy();
+  }
+
+  #hear(message: unknown): void {
+    if (this.#pid === null) {
+      const { version, pid } = message as Hello;
+      if (version !== VERSION) return this.end();
+      this.#pid = pid;
+      return this.#writer.write(encodeFrame(this.#serving.hello()));
+    }
+    const [id, name, args] = message as Asked;
+    const failed = (error: unknown): void => this.#tell(['failed', id, failureOf(error)]);
+    try {
+      const answer = this.#serving.call(name, args);
+      if (isPromise(answer)) void answer.then((value) => this.#tell(['done', id, value]), failed);
+      else this.#tell(['done', id, answer]);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  #tell(told: Told): void {
+    this.#writer.write(encodeFrame(told));
+    if (this.#socket.writableLength > UNREAD_BYTES) this.end();
+  }
+}
+
+/** Why a call failed. Of what has no reason of the port's nobody knows what it has done. */
+function failureOf(error: unknown): Failure {
+  if (isGatewayError(error)) return { code: error.code, message: error.message, details: error.details };
+  const { code, message } = error instanceof StoreError ? error : new StoreError('UNKNOWN', String(error));
+  return { code, message };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // One of another user's is there.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,2 @@
+/** The folder beside a database that files are kept in. */
+export const filesOf = (path: string): string => `${path}.files`;
