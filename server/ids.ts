@@ -30,6 +30,12 @@ let requests = 0;
 /** One request. Counted, which is many times cheaper than random text for each: it can be guessed, and lets nobody do anything. */
 export const newRequestId = (): string => `${REQUESTS}${(++requests).toString(36)}`;
 
+const CALLERS = `conn_${random(18)}`;
+let callers = 0;
+
+/** A caller without a connection, which is one of a single call. Counted as requests are: nothing is reached by it. */
+export const newClientId = (): string => `${CALLERS}${(++callers).toString(36)}`;
+
 export const newGatewayId = (): string => `gw_${random(9)}`;
 /** One start of a gateway. */
 export const newHolder = (gatewayId: string): string => `${gatewayId}.${random(6)}`;
@@ -52,9 +58,6 @@ function randomDigits(length: number): string {
   digit += length;
   return digits.slice(digit - length, digit);
 }
-
-/** Who calls without a connection: 144 bits, like the id of one. */
-export const newClientId = (): string => `conn_${randomDigits(36)}`;
 
 /** A trace id of W3C Trace Context: 16 bytes, hex. */
 export const newTraceId = (): string => randomDigits(32);

@@ -1,11 +1,26 @@
 import { GatewayError } from '../../shared/errors.js';
 import { addressKey } from '../auth/address.js';
 
+/** What one address has under way. Each that leaves calls the same function: one of its own for each would be made for every request. */
+class Tally {
+  count = 0;
+  readonly #emptied: () => void;
+
+  constructor(emptied: () => void) {
+    this.#emptied = emptied;
+  }
+
+  readonly leave = (): void => {
+    this.count -= 1;
+    if (this.count === 0) this.#emptied();
+  };
+}
+
 /** Counts what one address has under way before anybody knows who it is. */
 export class AddressGate {
   readonly #limit: number;
   readonly #name: string;
-  readonly #counts = new Map<string, number>();
+  readonly #tallies = new Map<string, Tally>();
 
   /** @param name Of the limit, for the message. */
   constructor(limit: number, name: string) {
@@ -15,7 +30,7 @@ export class AddressGate {
 
   /** Addresses with something under way. */
   get size(): number {
-    return this.#counts.size;
+    return this.#tallies.size;
   }
 
   /**
@@ -25,19 +40,21 @@ export class AddressGate {
    */
   enter(address: string): () => void {
     const key = addressKey(address);
-    const count = this.#counts.get(key) ?? 0;
-    if (count >= this.#limit) {
+    const tally = this.#tallies.get(key) ?? this.#add(key);
+    if (tally.count >= this.#limit) {
       throw new GatewayError({
         code: 'TOO_MANY_CONNECTIONS',
         message: `An address can have ${this.#limit} at a time (${this.#name}); behind a proxy, trustProxy tells its clients apart`,
         retryAfterMs: 1000,
       });
     }
-    this.#counts.set(key, count + 1);
-    return () => {
-      const left = this.#counts.get(key)! - 1;
-      if (left > 0) this.#counts.set(key, left);
-      else this.#counts.delete(key);
-    };
+    tally.count += 1;
+    return tally.leave;
+  }
+
+  #add(key: string): Tally {
+    const tally = new Tally(() => this.#tallies.delete(key));
+    this.#tallies.set(key, tally);
+    return tally;
   }
 }

@@ -44,7 +44,7 @@ export function readBody(
   if (length > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
   // Who has left already is not going to say so again.
   if (request.destroyed) throw cutOff();
-  readText(request, limits, take, fail);
+  readWhole(request, limits, take, fail);
 }
 
 function takeParsed(body: unknown, limits: BodyLimits): unknown {
@@ -60,37 +60,56 @@ function takeParsed(body: unknown, limits: BodyLimits): unknown {
   return body;
 }
 
-// By callbacks: this is done for every call, and a promise would cost more than the reading.
-function readText(
+/** Bytes that were read, as JSON. */
+function readJson(bytes: Buffer | null, { bodyBytes, jsonDepth }: BodyLimits): unknown {
+  if (bytes !== null && bytes.length > bodyBytes) throw tooLarge(bodyBytes);
+  return parseJson(bytes?.toString() ?? '', jsonDepth);
+}
+
+/**
+ * Reads a body that nobody has begun to read. Nearly always it has come with its head: then Node has all of it in the next tick, and it
+ * is taken in one piece, without a listener.
+ */
+function readWhole(
   request: IncomingMessage,
   limits: BodyLimits,
   take: (body: unknown) => void,
   fail: (error: unknown) => void,
 ): void {
-  const { bodyBytes, jsonDepth } = limits;
+  process.nextTick(() => {
+    try {
+      if (request.destroyed) throw cutOff();
+      if (!request.complete || request.readableFlowing !== null)
+        return readPieces(request, limits, take, fail);
+      take(readJson(request.read() as Buffer | null, limits));
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+// By callbacks: a promise would cost more than the reading.
+function readPieces(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  take: (body: unknown) => void,
+  fail: (error: unknown) => void,
+): void {
+  const { bodyBytes } = limits;
   // The events come in the context of the connection. The host's own storages hold in that of the request.
   const context = new AsyncResource('GATEWAYBODY', { requireManualDestroy: true });
-  // Nearly always there is one piece, and it is all.
-  let piece: Buffer | null = null;
-  let more: ByteBuffer | null = null;
+  const pieces = new ByteBuffer();
+  let length = 0;
   const onData = (chunk: Buffer): void => {
-    const length = (more ?? piece)?.length ?? 0;
-    if (length + chunk.length > bodyBytes) return stopped(tooLarge(bodyBytes));
-    if (length === 0) {
-      piece = chunk;
-      return;
-    }
-    if (more === null) {
-      more = new ByteBuffer();
-      more.add(piece!);
-    }
-    more.add(chunk);
+    length += chunk.length;
+    if (length > bodyBytes) stopped(tooLarge(bodyBytes));
+    else pieces.add(chunk);
   };
   const onEnd = (): void => {
     stop();
     context.runInAsyncScope(() => {
       try {
-        take(parseJson(more ? textOf(more.take()) : (piece?.toString() ?? ''), jsonDepth));
+        take(readJson(bufferOf(pieces.take()), limits));
       } catch (error) {
         fail(error);
       }
@@ -107,8 +126,8 @@ function readText(
   request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
 }
 
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
 }
 
 function cutOff(): GatewayError {
