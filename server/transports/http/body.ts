@@ -44,7 +44,15 @@ export function readBody(
   if (length > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
   // Who has left already is not going to say so again.
   if (request.destroyed) throw cutOff();
-  readWhole(request, limits, take, fail);
+  const { bodyBytes, jsonDepth } = limits;
+  const taken = (bytes: Buffer): void => {
+    try {
+      take(parseJson(bytes.toString(), jsonDepth));
+    } catch (error) {
+      fail(error);
+    }
+  };
+  readBytes(request, { length, bodyBytes }, taken, fail);
 }
 
 function takeParsed(body: unknown, limits: BodyLimits): unknown {
@@ -60,60 +68,44 @@ function takeParsed(body: unknown, limits: BodyLimits): unknown {
   return body;
 }
 
-/** Bytes that were read, as JSON. */
-function readJson(bytes: Buffer | null, { bodyBytes, jsonDepth }: BodyLimits): unknown {
-  if (bytes !== null && bytes.length > bodyBytes) throw tooLarge(bodyBytes);
-  return parseJson(bytes?.toString() ?? '', jsonDepth);
-}
-
 /**
- * Reads a body that nobody has begun to read. Nearly always it has come with its head: then Node has all of it in the next tick, and it
- * is taken in one piece, without a listener.
+ * Reads a body that nobody has begun to read. Nearly always it has come with its head: then Node has all of it in the next tick, still in
+ * the context of the request, and it is taken without a listener.
  */
-function readWhole(
+function readBytes(
   request: IncomingMessage,
-  limits: BodyLimits,
-  take: (body: unknown) => void,
+  { length, bodyBytes }: { readonly length: number; readonly bodyBytes: number },
+  take: (bytes: Buffer) => void,
   fail: (error: unknown) => void,
 ): void {
   process.nextTick(() => {
-    try {
-      if (request.destroyed) throw cutOff();
-      if (!request.complete || request.readableFlowing !== null)
-        return readPieces(request, limits, take, fail);
-      take(readJson(request.read() as Buffer | null, limits));
-    } catch (error) {
-      fail(error);
-    }
+    if (request.destroyed) return fail(cutOff());
+    if (request.readableLength !== length || request.readableFlowing !== null)
+      return readPieces(request, bodyBytes, take, fail);
+    const bytes = request.read() as Buffer;
+    // Lets it end.
+    request.resume();
+    take(bytes);
   });
 }
 
 // By callbacks: a promise would cost more than the reading.
 function readPieces(
   request: IncomingMessage,
-  limits: BodyLimits,
-  take: (body: unknown) => void,
+  bodyBytes: number,
+  take: (bytes: Buffer) => void,
   fail: (error: unknown) => void,
 ): void {
-  const { bodyBytes } = limits;
   // The events come in the context of the connection. The host's own storages hold in that of the request.
   const context = new AsyncResource('GATEWAYBODY', { requireManualDestroy: true });
   const pieces = new ByteBuffer();
-  let length = 0;
   const onData = (chunk: Buffer): void => {
-    length += chunk.length;
-    if (length > bodyBytes) stopped(tooLarge(bodyBytes));
+    if (pieces.length + chunk.length > bodyBytes) stopped(tooLarge(bodyBytes));
     else pieces.add(chunk);
   };
   const onEnd = (): void => {
     stop();
-    context.runInAsyncScope(() => {
-      try {
-        take(readJson(bufferOf(pieces.take()), limits));
-      } catch (error) {
-        fail(error);
-      }
-    });
+    context.runInAsyncScope(take, undefined, bufferOf(pieces.take()));
   };
   const stopped = (error: GatewayError): void => {
     stop();
