@@ -1,18 +1,15 @@
 import { GatewayError } from '../../shared/errors.js';
 import { addressKey } from '../auth/address.js';
 
-/** What one address has under way. Each that leaves calls the same function: one of its own for each would be made for every request. */
+/** Addresses that are remembered at least, also with nothing under way: one that asks again and again is not made anew each time. */
+const REMEMBERED = 1000;
+
+/** What one address has under way. All that leave call the same function, so that none is made for each request. */
 class Tally {
   count = 0;
-  readonly #emptied: () => void;
-
-  constructor(emptied: () => void) {
-    this.#emptied = emptied;
-  }
 
   readonly leave = (): void => {
     this.count -= 1;
-    if (this.count === 0) this.#emptied();
   };
 }
 
@@ -21,6 +18,7 @@ export class AddressGate {
   readonly #limit: number;
   readonly #name: string;
   readonly #tallies = new Map<string, Tally>();
+  #most = REMEMBERED;
 
   /** @param name Of the limit, for the message. */
   constructor(limit: number, name: string) {
@@ -28,7 +26,7 @@ export class AddressGate {
     this.#name = name;
   }
 
-  /** Addresses with something under way. */
+  /** Addresses that are remembered: those with something under way, and a thousand or as many again. */
   get size(): number {
     return this.#tallies.size;
   }
@@ -53,9 +51,15 @@ export class AddressGate {
   }
 
   #add(key: string): Tally {
-    const tally = new Tally(() => this.#tallies.delete(key));
+    if (this.#tallies.size >= this.#most) this.#forget();
+    const tally = new Tally();
     this.#tallies.set(key, tally);
     return tally;
+  }
+
+  #forget(): void {
+    for (const [key, { count }] of this.#tallies) if (count === 0) this.#tallies.delete(key);
+    this.#most = Math.max(REMEMBERED, 2 * this.#tallies.size);
   }
 }
 
