@@ -30,6 +30,12 @@ let requests = 0;
 /** Id of a request. Counted, because that is many times cheaper than random text. It can be guessed, and gives no access. */
 export const newRequestId = (): string => `${REQUESTS}${(++requests).toString(36)}`;
 
+const CALLERS = `conn_${random(18)}`;
+let callers = 0;
+
+/** A caller without a connection, which is one of a single call. Counted as requests are: nothing is reached by it. */
+export const newClientId = (): string => `${CALLERS}${(++callers).toString(36)}`;
+
 export const newGatewayId = (): string => `gw_${random(9)}`;
 /** Id of one start of a gateway. */
 export const newHolder = (gatewayId: string): string => `${gatewayId}.${random(6)}`;
@@ -55,9 +61,6 @@ function randomDigits(length: number): string {
   digit += length;
   return digits.slice(digit - length, digit);
 }
-
-/** Id of a caller without a connection: 144 bits, like a connection's. */
-export const newClientId = (): string => `conn_${randomDigits(36)}`;
 
 /** A trace id of W3C Trace Context: 16 bytes, hex. */
 export const newTraceId = (): string => randomDigits(32);

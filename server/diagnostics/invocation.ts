@@ -1,4 +1,5 @@
 import { type Context, presentContext } from '../async/async-context.js';
+import { isLater, type MaybeLater } from '../async/eventual.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import { settle, type Trace } from './trace.js';
 
@@ -15,7 +16,7 @@ export interface StreamObserver {
 }
 
 type Answer =
-  | { readonly kind: 'value'; readonly value: MaybePromise<unknown> }
+  | { readonly kind: 'value'; readonly value: MaybeLater<unknown> }
   | { readonly kind: 'stream'; readonly stream: ObservedStream };
 
 /** Traces a method call until it has a value, or its stream has ended. */
@@ -30,17 +31,13 @@ export function tracedInvocation<A extends Answer>(
           context: presentContext(),
           closed: (failure) => (failure ? trace.fail(failure.error) : trace.done(undefined)),
         });
-        return answer;
-      }
-      const value = settle(
-        trace,
-        () => answer.value,
-        (result) => {
-          trace.done(result);
-          return result;
-        },
-      );
-      return { ...answer, value };
+      } else if (isLater(answer.value)) {
+        answer.value.then(
+          (result) => trace.done(result),
+          (error) => trace.fail(error),
+        );
+      } else trace.done(answer.value);
+      return answer;
     }),
   );
 }

@@ -1,11 +1,24 @@
 import { GatewayError } from '../../shared/errors.js';
 import { addressKey } from '../auth/address.js';
 
+/** Addresses that are remembered at least, also with nothing under way: one that asks again and again is not made anew each time. */
+const REMEMBERED = 1000;
+
+/** What one address has under way. All that leave call the same function, so that none is made for each request. */
+class Tally {
+  count = 0;
+
+  readonly leave = (): void => {
+    this.count -= 1;
+  };
+}
+
 /** Counts what one address has under way before anybody knows who it is. */
 export class AddressGate {
   readonly #limit: number;
   readonly #name: string;
-  readonly #counts = new Map<string, number>();
+  readonly #tallies = new Map<string, Tally>();
+  #most = REMEMBERED;
 
   /** @param name Of the limit, for the message. */
   constructor(limit: number, name: string) {
@@ -13,9 +26,9 @@ export class AddressGate {
     this.#name = name;
   }
 
-  /** Addresses with something under way. */
+  /** Addresses that are remembered: those with something under way, and a thousand or as many again. */
   get size(): number {
-    return this.#counts.size;
+    return this.#tallies.size;
   }
 
   /**
@@ -25,19 +38,59 @@ export class AddressGate {
    */
   enter(address: string): () => void {
     const key = addressKey(address);
-    const count = this.#counts.get(key) ?? 0;
-    if (count >= this.#limit) {
+    const tally = this.#tallies.get(key) ?? this.#add(key);
+    if (tally.count >= this.#limit) {
       throw new GatewayError({
         code: 'TOO_MANY_CONNECTIONS',
         message: `An address can have ${this.#limit} at a time (${this.#name}); behind a proxy, trustProxy tells its clients apart`,
         retryAfterMs: 1000,
       });
     }
-    this.#counts.set(key, count + 1);
-    return () => {
-      const left = this.#counts.get(key)! - 1;
-      if (left > 0) this.#counts.set(key, left);
-      else this.#counts.delete(key);
-    };
+    tally.count += 1;
+    return tally.leave;
+  }
+
+  #add(key: string): Tally {
+    if (this.#tallies.size >= this.#most) this.#forget();
+    const tally = new Tally();
+    this.#tallies.set(key, tally);
+    return tally;
+  }
+
+  #forget(): void {
+    for (const [key, { count }] of this.#tallies) if (count === 0) this.#tallies.delete(key);
+    this.#most = Math.max(REMEMBERED, 2 * this.#tallies.size);
+  }
+}
+
+/** Something that says when it is over. */
+interface Closing {
+  readonly closed: boolean;
+  on(event: 'close', listener: () => void): unknown;
+}
+
+/** Counts what each client's address has in progress, before anybody knows who it is. */
+export class RequestGate {
+  readonly #gate: AddressGate;
+  readonly #onCrowded: (address: string) => void;
+
+  constructor(limit: number, onCrowded: (address: string) => void) {
+    this.#gate = new AddressGate(limit, 'limits.requestsPerAddress');
+    this.#onCrowded = onCrowded;
+  }
+
+  /**
+   * Lets a request of an address in until its answer, or its socket, is closed.
+   *
+   * @throws GatewayError `TOO_MANY_CONNECTIONS`
+   */
+  enter(address: string, answer: Closing): void {
+    if (answer.closed) return;
+    try {
+      answer.on('close', this.#gate.enter(address));
+    } catch (error) {
+      this.#onCrowded(address);
+      throw error;
+    }
   }
 }

@@ -1,8 +1,11 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { GatewayError, GuardError } from '../../shared/errors.js';
 import type { ContextChannels, MethodContext, ParentSpan } from '../../shared/method.js';
-import { settleWithin, startDeadline } from '../async/deadline.js';
+import { type Context, presentContext } from '../async/async-context.js';
+import { settleWithin } from '../async/deadline.js';
+import { Eventual, type MaybeLater } from '../async/eventual.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
+import type { Due, SharedTimer } from '../async/shared-timer.js';
 import { accept, check, type Outcome } from '../schema/validate.js';
 import { runInContext } from './context.js';
 import type { MethodEntry } from './flatten.js';
@@ -19,6 +22,8 @@ export interface CallerContext
 export interface CallOptions {
   /** Milliseconds a handler may take; the method's own `timeoutMs` wins. Streams are bounded by their own alone. */
   readonly timeoutMs?: number;
+  /** Where handlers that take their time wait for its end. */
+  readonly timer: SharedTimer;
   /** Milliseconds a guard may take before its silence denies the call. @default Infinity */
   readonly guardMs?: number;
   /** Called once when the call is over, whichever way, before its answer can be seen. */
@@ -27,7 +32,7 @@ export interface CallOptions {
 
 /**
  * Calls a method: roles, schema, guard, handler, in this order and within the call's context. Where no step is asynchronous, the
- * result is no promise, and a failure is thrown.
+ * result is there at once, and a failure is thrown; else it comes later.
  *
  * The context's signal is aborted when the caller's is or the time is up. What a handler throws passes through as it is.
  *
@@ -38,91 +43,116 @@ export function callMethod(
   entry: MethodEntry,
   params: unknown,
   context: CallerContext,
-  { timeoutMs, guardMs, ended }: CallOptions = {},
-): MaybePromise<unknown> {
+  options: CallOptions,
+): MaybeLater<unknown> {
   if (entry.stream) {
     throw new GatewayError({ code: 'INVALID_REQUEST', message: `${entry.path} is a streaming method` });
   }
-  const call = new CallContext(context, ended);
-  const boundMs = entry.definition.timeoutMs ?? timeoutMs;
-  try {
-    const answer = runInContext(call, () => perform(entry, params, call, { timeoutMs: boundMs, guardMs }));
-    if (!isPromise(answer)) call.release();
-    return answer;
-  } catch (error) {
-    call.release();
-    throw error;
+  return new MethodCall(entry, context, options).begin(params);
+}
+
+/** One call, and its outcome where that comes later. */
+class MethodCall extends Eventual<unknown> implements Due {
+  readonly #entry: MethodEntry;
+  readonly #context: CallContext;
+  readonly #options: CallOptions;
+  dueAt = Number.POSITIVE_INFINITY;
+
+  constructor(entry: MethodEntry, caller: CallerContext, options: CallOptions) {
+    super();
+    this.#entry = entry;
+    this.#context = new CallContext(caller, options.ended);
+    this.#options = options;
   }
-}
 
-interface Bounds {
-  readonly timeoutMs: number | undefined;
-  readonly guardMs: number | undefined;
-}
-
-/** Checks and runs a call. A promise of it settles once the call is over, and has released it. */
-function perform(
-  entry: MethodEntry,
-  params: unknown,
-  call: CallContext,
-  { timeoutMs, guardMs }: Bounds,
-): MaybePromise<unknown> {
-  const input = admit(entry, params, call, guardMs);
-  if (!isPromise(input)) return handle(entry, input, call, timeoutMs);
-  return input.then((valid) => handle(entry, valid, call, timeoutMs)).finally(() => call.release());
-}
-
-function handle(
-  entry: MethodEntry,
-  input: unknown,
-  call: CallContext,
-  timeoutMs: number | undefined,
-): MaybePromise<unknown> {
-  const returned = entry.definition.handler(input, call);
-  if (!isPromise(returned)) return released(call, finish(entry, returned));
-  return new Promise((resolve, reject) => {
-    const cancel = startDeadline(timeoutMs, () => {
-      const message = `${entry.path} took longer than ${timeoutMs} ms`;
-      const error = new GatewayError({ code: 'TIMEOUT', message });
-      call.abort(error);
-      fail(error);
-    });
-    const fail = (error: unknown): void => {
-      cancel();
-      call.release();
-      reject(error);
-    };
-    const succeed = (value: unknown): void => {
-      cancel();
-      try {
-        const result = finish(entry, value);
-        if (isPromise(result)) return void result.then(done, fail);
-        done(result);
-      } catch (error) {
-        fail(error);
-      }
-    };
-    const done = (result: unknown): void => {
-      call.release();
-      resolve(result);
-    };
-    returned.then(succeed, fail);
-  });
-}
-
-/** Releases a call once what its handler returned was looked at, which may take its time. */
-function released(call: CallContext, result: MaybePromise<unknown>): MaybePromise<unknown> {
-  return isPromise(result) ? result.finally(() => call.release()) : result;
-}
-
-function finish(entry: MethodEntry, value: unknown): MaybePromise<unknown> {
-  if (typeof value === 'object' && value !== null && Symbol.asyncIterator in value) {
-    throw new GatewayError({
-      code: 'INTERNAL',
-      message: `${entry.path} returned an async iterable; write it as an async generator or declare method({ stream: true })`,
-    });
+  /** Runs the checks and the handler. */
+  begin(params: unknown): MaybeLater<unknown> {
+    try {
+      const returned = runInContext(this.#context, () => this.#perform(params));
+      // Outside the context: what is done with the answer is no part of the call.
+      if (isPromise(returned)) return this.#await(returned, (value) => this.#returned(value));
+      const result = this.#finish(returned);
+      if (isPromise(result)) return this.#await(result, (value) => this.#succeed(value));
+      this.#context.release();
+      return result;
+    } catch (error) {
+      this.#stopTime();
+      this.#context.release();
+      throw error;
+    }
   }
-  return validResult(entry, value);
+
+  #perform(params: unknown): unknown {
+    const input = admit(this.#entry, params, this.#context, this.#options.guardMs);
+    return isPromise(input) ? input.then((valid) => this.#handle(valid)) : this.#handle(input);
+  }
+
+  #handle(input: unknown): unknown {
+    const returned = this.#entry.definition.handler(input, this.#context);
+    if (isPromise(returned)) this.#startTime();
+    return returned;
+  }
+
+  get #timeoutMs(): number {
+    return this.#entry.definition.timeoutMs ?? this.#options.timeoutMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  #startTime(): void {
+    const timeoutMs = this.#timeoutMs;
+    if (timeoutMs === Number.POSITIVE_INFINITY) return;
+    this.dueAt = performance.now() + timeoutMs;
+    this.#options.timer.add(this);
+  }
+
+  #stopTime(): void {
+    this.#options.timer.delete(this);
+  }
+
+  #await(work: Promise<unknown>, next: (value: unknown) => void): this {
+    work.then(next, (error: unknown) => this.#fail(error));
+    return this;
+  }
+
+  #returned(value: unknown): void {
+    this.#stopTime();
+    if (this.isSettled) return;
+    try {
+      const result = this.#finish(value);
+      if (isPromise(result)) this.#await(result, (valid) => this.#succeed(valid));
+      else this.#succeed(result);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #finish(value: unknown): MaybePromise<unknown> {
+    const { path, definition } = this.#entry;
+    if (typeof value === 'object' && value !== null && Symbol.asyncIterator in value) {
+      throw new GatewayError({
+        code: 'INTERNAL',
+        message: `${path} returned an async iterable; write it as an async generator or declare method({ stream: true })`,
+      });
+    }
+    return definition.result ? runInContext(this.#context, () => validResult(this.#entry, value)) : value;
+  }
+
+  #succeed(result: unknown): void {
+    this.#context.release();
+    this.resolve(result);
+  }
+
+  #fail(error: unknown): void {
+    this.#stopTime();
+    this.#context.release();
+    this.reject(error);
+  }
+
+  timeUp(): void {
+    const message = `${this.#entry.path} took longer than ${this.#timeoutMs} ms`;
+    const error = new GatewayError({ code: 'TIMEOUT', message });
+    this.#context.abort(error);
+    this.#fail(error);
+  }
 }
 
 /**
@@ -217,6 +247,8 @@ export class CallContext implements MethodContext {
   readonly emit: MethodContext['emit'];
   readonly #caller: CallerContext;
   #controller: AbortController | undefined;
+  /** The context in which the signal was asked for, where it was: its listeners are called in it. */
+  #within: Context | undefined;
   #abortion: { readonly reason: unknown } | undefined;
   #unlink: (() => void) | undefined;
   #released = false;
@@ -243,6 +275,7 @@ export class CallContext implements MethodContext {
   get signal(): AbortSignal {
     if (this.#controller) return this.#controller.signal;
     this.#controller = new AbortController();
+    this.#within = presentContext();
     if (this.#abortion) this.#controller.abort(this.#abortion.reason);
     else if (!this.#released) this.#link(this.#caller.signal);
     return this.#controller.signal;
@@ -251,7 +284,7 @@ export class CallContext implements MethodContext {
   /** Aborts the call's signal, not the caller's. */
   abort(reason: unknown): void {
     this.#abortion ??= { reason };
-    this.#controller?.abort(reason);
+    this.#within?.(() => this.#controller?.abort(reason));
   }
 
   /** Ends the call: from now on the caller's signal, which may outlive many calls, no longer holds this one. */

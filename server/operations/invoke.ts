@@ -3,10 +3,11 @@ import type { MethodContext, PublishOptions } from '../../shared/method.js';
 import type { ParamsOf } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
 import { eventType } from '../apps/publish-options.js';
-import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
+import type { MaybeLater } from '../async/eventual.js';
+import { isPromise } from '../async/maybe-promise.js';
 import { unauthenticated } from '../auth/refusal.js';
 import type { AccessedOperation } from '../config/access.js';
-import { type CallerContext, callMethod, holdsAnyRole } from '../methods/call.js';
+import { type CallerContext, type CallOptions, callMethod, holdsAnyRole } from '../methods/call.js';
 import type { MethodEntry } from '../methods/flatten.js';
 import { type MethodStream, streamMethod } from '../methods/stream.js';
 import type { Session } from '../sessions/session.js';
@@ -21,31 +22,18 @@ export interface StreamInvocation {
 }
 
 /** The answer of a method: a value, or a stream whose checks have not run yet. */
-export type Invocation = { readonly kind: 'value'; readonly value: MaybePromise<unknown> } | StreamInvocation;
+export type Invocation = { readonly kind: 'value'; readonly value: MaybeLater<unknown> } | StreamInvocation;
 
 /** What methods are called with. */
 export interface InvokeEnvironment extends OperationEnvironment {
   readonly access: Access;
+  readonly bounds: CallOptions;
 }
 
 /** A session, and how its caller names it. */
 interface NamedSession {
   readonly session: Session;
   readonly sessionId: string;
-}
-
-/** A call of a method. */
-export class InvokeCall {
-  readonly params: ParamsOf<'invoke'>;
-  readonly caller: Caller;
-  /** The session that the call names, and as what. */
-  readonly named: NamedSession | null;
-
-  constructor(params: ParamsOf<'invoke'>, caller: Caller, named: NamedSession | null) {
-    this.params = params;
-    this.caller = caller;
-    this.named = named;
-  }
 }
 
 /** How a method is called: where it is the wrong way, nothing is run and the answer says which is right. */
@@ -60,12 +48,8 @@ export interface InvokeOptions {
  * @throws GatewayError `METHOD_NOT_FOUND`, `TOO_MANY_CONNECTIONS` for one stream too many, or what the call is refused with; `INVALID_REQUEST` for an answer of another kind than
  *   is expected
  */
-export function invokeMethod(
-  env: InvokeEnvironment,
-  call: InvokeCall,
-  { expects }: InvokeOptions,
-): Invocation {
-  const { params, caller, named } = call;
+export function invokeMethod(call: InvokeCall, { expects }: InvokeOptions): Invocation {
+  const { env, params, caller, named } = call;
   const entry = env.methods.get(params.method);
   if (!entry)
     throw new GatewayError({
@@ -73,17 +57,12 @@ export function invokeMethod(
       message: `There is no method ${printable(params.method)}`,
     });
   if (expects && expects !== (entry.stream ? 'stream' : 'value')) throw wrongWay(entry);
-  const context = new InvokeContext(env, entry, call);
-  const { calls, methodMs, guardMs } = env;
   if (entry.stream) {
     const reaches = named && { sessionId: named.sessionId, operation: 'invoke' as const };
-    return openStream(env, entry, { params: params.params, context, caller, reaches });
+    return openStream(env, entry, { params: params.params, context: call, caller, reaches });
   }
-  calls.begin();
-  return {
-    kind: 'value',
-    value: callMethod(entry, params.params, context, { timeoutMs: methodMs, guardMs, ended: calls.end }),
-  };
+  env.calls.begin();
+  return { kind: 'value', value: callMethod(entry, params.params, call, env.bounds) };
 }
 
 /** What is checked again while a stream is open. */
@@ -111,7 +90,7 @@ export function streamOwn(
   open: () => Promise<AsyncIterable<unknown>>,
 ): StreamInvocation {
   const entry: MethodEntry = { path: operation, stream: true, definition: { handler: open } };
-  const context = new InvokeContext(env, entry, new InvokeCall({ method: operation }, caller, null));
+  const context = new InvokeCall(env, { method: operation }, caller);
   return openStream(env, entry, { context, caller, reaches: { operation, sessionId } });
 }
 
@@ -166,67 +145,75 @@ function attend(
   });
 }
 
-/** What a call is told of its caller. Made when it is asked for, which `CallContext` does once. */
-class InvokeContext implements CallerContext {
-  readonly #env: OperationEnvironment;
-  readonly #entry: MethodEntry;
-  readonly #call: InvokeCall;
+/** A call of a method, and what that is told of its caller: made when it is asked for, which `CallContext` does once. */
+export class InvokeCall implements CallerContext {
+  readonly env: InvokeEnvironment;
+  readonly params: ParamsOf<'invoke'>;
+  readonly caller: Caller;
+  /** The session that the call names, and as what. */
+  readonly named: NamedSession | null;
 
-  constructor(env: OperationEnvironment, entry: MethodEntry, call: InvokeCall) {
-    this.#env = env;
-    this.#entry = entry;
-    this.#call = call;
+  constructor(
+    env: InvokeEnvironment,
+    params: ParamsOf<'invoke'>,
+    caller: Caller,
+    named: NamedSession | null = null,
+  ) {
+    this.env = env;
+    this.params = params;
+    this.caller = caller;
+    this.named = named;
   }
 
   get user(): MethodContext['user'] {
-    return this.#call.caller.identity.user;
+    return this.caller.identity.user;
   }
   get metadata(): MethodContext['metadata'] {
-    const { caller, named } = this.#call;
+    const { caller, named } = this;
     const { clientId, connectionId, transport } = caller;
     const metadata: { -readonly [Key in keyof MethodContext['metadata']]: MethodContext['metadata'][Key] } = {
       clientId,
       transport,
-      method: this.#entry.path,
+      method: this.params.method,
     };
     if (named) metadata.sessionId = named.sessionId;
     if (connectionId !== undefined) metadata.connectionId = connectionId;
     return metadata;
   }
   get traceId(): string {
-    return this.#call.caller.traceId;
+    return this.caller.traceId;
   }
   get requestId(): string {
-    return this.#call.caller.requestId;
+    return this.caller.requestId;
   }
   get parentSpan(): MethodContext['parentSpan'] {
-    return this.#call.caller.parentSpan;
+    return this.caller.parentSpan;
   }
   get lastEventId(): string | undefined {
-    return this.#call.params.lastEventId;
+    return this.params.lastEventId;
   }
   get signal(): AbortSignal {
-    return this.#call.caller.signal;
+    return this.caller.signal;
   }
 
   get channels(): MethodContext['channels'] {
-    const session = this.#call.named?.session;
+    const session = this.named?.session;
     if (!session) return undefined;
     return {
       publish: (channel, payload, options) => {
         const published = this.#publish(session, channel, payload, options);
         // Most handlers do not await it: a refusal is told to those who do, and to the log.
-        published.catch((error: unknown) => this.#env.report(error, `publishing on ${printable(channel)}`));
+        published.catch((error: unknown) => this.env.report(error, `publishing on ${printable(channel)}`));
         return published;
       },
     };
   }
 
   emit(name: string, payload: unknown): void {
-    const { named, caller } = this.#call;
+    const { named, caller } = this;
     const session = named?.session;
-    if (!session) return this.#env.notify({ type: 'custom', name, payload });
-    const failed = (error: unknown): void => this.#env.report(error, `emitting ${printable(name)}`);
+    if (!session) return this.env.notify({ type: 'custom', name, payload });
+    const failed = (error: unknown): void => this.env.report(error, `emitting ${printable(name)}`);
     // The host's listeners hear it also where the session cannot begin.
     const unlogged = (error: unknown): void => {
       failed(error);
@@ -234,7 +221,7 @@ class InvokeContext implements CallerContext {
     };
     try {
       const userId = caller.identity.user.id;
-      const emitted = this.#env.sessions.perform(session.ref, { type: 'custom', name, payload, userId });
+      const emitted = this.env.sessions.perform(session.ref, { type: 'custom', name, payload, userId });
       if (isPromise(emitted)) emitted.catch(unlogged).catch(failed);
     } catch (error) {
       // What is at fault is what the handler emits.
@@ -250,10 +237,10 @@ class InvokeContext implements CallerContext {
     options: PublishOptions | undefined,
   ): Promise<void> {
     const published = { channel, event: eventType(options), payload, stored: false };
-    await this.#env.sessions.perform(session.ref, {
+    await this.env.sessions.perform(session.ref, {
       type: 'publish',
       ...published,
-      userId: this.#call.caller.identity.user.id,
+      userId: this.caller.identity.user.id,
     });
   }
 }

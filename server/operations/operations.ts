@@ -5,6 +5,7 @@ import type { ParamsOf, ResultOf, SubscribeTarget, UploadedFile } from '../../sh
 import { isRead, type OperationName, type RunOperation } from '../../shared/operations.js';
 import type { ToolOutput } from '../apps/tool.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
+import { SharedTimer } from '../async/shared-timer.js';
 import type { AccessedOperation } from '../config/access.js';
 import type { EventConnection } from '../delivery/connection.js';
 import type { Upload } from '../files/files.js';
@@ -97,7 +98,9 @@ export class Operations {
         this.#access.mayReach(ref, 'inbox', identity, via),
     });
     this.#following = new Following(env, { authorize, inbox: this.#inbox });
-    this.#invokeEnv = { ...env, access: this.#access };
+    const { calls, methodMs: timeoutMs, guardMs } = env;
+    const bounds = { timeoutMs, guardMs, timer: new SharedTimer(), ended: calls.end };
+    this.#invokeEnv = { ...env, access: this.#access, bounds };
     this.#files = new FileOperations(env, this.#access);
     const parts: OperationParts = { access: this.#access, authorize, files: this.#files, room: this.#room };
     this.#sending = new Sending(env, parts);
@@ -156,10 +159,10 @@ export class Operations {
     this.#env.quotas.invokes.take(caller.identity);
     if (params.sessionId === undefined && caller.identity.guest) throw guestDenied('methods');
     if (params.sessionId === undefined)
-      return invokeMethod(this.#invokeEnv, new InvokeCall(params, caller, null), options);
+      return invokeMethod(new InvokeCall(this.#invokeEnv, params, caller), options);
     return andThen(this.#authorize(params.sessionId, 'invoke', caller), (reach) => {
       const session = { session: this.#env.sessions.get(reach.ref), sessionId: reach.sessionId };
-      return invokeMethod(this.#invokeEnv, new InvokeCall(params, caller, session), options);
+      return invokeMethod(new InvokeCall(this.#invokeEnv, params, caller, session), options);
     });
   }
 

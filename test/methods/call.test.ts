@@ -1,15 +1,17 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { z } from 'zod';
-import { callMethod } from '../../server/methods/call.js';
+import { SharedTimer } from '../../server/async/shared-timer.js';
+import { getContext } from '../../server/methods/context.js';
 import { method } from '../../server/methods/method.js';
 import { streamMethod } from '../../server/methods/stream.js';
 import { GatewayError, isGuardError } from '../../shared/errors.js';
 import type { MethodContext } from '../../shared/method.js';
 import { holdTimers } from '../support/held-timers.js';
-import { entryOf, makeContext } from './make-context.js';
+import { call, entryOf, makeContext } from './make-context.js';
 
-type Limits = Parameters<typeof callMethod>[3];
+type Limits = Parameters<typeof call>[3];
 
 /** Calls a leaf and answers with the error it ends in. */
 async function failureOf(
@@ -19,7 +21,7 @@ async function failureOf(
   limits?: Limits,
 ): Promise<GatewayError> {
   try {
-    await callMethod(entryOf(leaf), params, context, limits);
+    await call(entryOf(leaf), params, context, limits);
   } catch (error) {
     return error as GatewayError;
   }
@@ -31,22 +33,22 @@ describe('a method call', () => {
     const entry = entryOf(
       method({ schema: z.object({ n: z.number() }), guard: () => true, handler: ({ n }) => n + 1 }),
     );
-    expect(callMethod(entry, { n: 1 }, makeContext(), { timeoutMs: 1000 })).to.equal(2);
+    expect(call(entry, { n: 1 }, makeContext(), { timeoutMs: 1000 })).to.equal(2);
   });
 
   it('gives the handler what the schema makes of the parameters', async () => {
     const entry = entryOf(
       method({ schema: z.object({ n: z.coerce.number().default(7) }), handler: async (p) => p }),
     );
-    expect(await callMethod(entry, { n: '3' }, makeContext())).to.deep.equal({ n: 3 });
-    expect(await callMethod(entry, {}, makeContext())).to.deep.equal({ n: 7 });
+    expect(await call(entry, { n: '3' }, makeContext())).to.deep.equal({ n: 3 });
+    expect(await call(entry, {}, makeContext())).to.deep.equal({ n: 7 });
   });
 
   it('takes absent parameters for empty ones where the schema wants an object', async () => {
     const optional = method({ schema: z.object({ n: z.number().default(7) }), handler: async (p) => p });
-    expect(await callMethod(entryOf(optional), undefined, makeContext())).to.deep.equal({ n: 7 });
+    expect(await call(entryOf(optional), undefined, makeContext())).to.deep.equal({ n: 7 });
     const nothing = method({ schema: z.void(), handler: async (p) => p });
-    expect(await callMethod(entryOf(nothing), undefined, makeContext())).to.equal(undefined);
+    expect(await call(entryOf(nothing), undefined, makeContext())).to.equal(undefined);
     const required = await failureOf(method({ schema: z.object({ n: z.number() }), handler: async () => 1 }));
     expect(required.details).to.have.deep.nested.property('0.path', 'n');
     const text = await failureOf(method({ schema: z.string(), handler: async () => 1 }));
@@ -55,7 +57,7 @@ describe('a method call', () => {
       schema: z.object({ n: z.number().default(7) }).refine(async () => true),
       handler: async (p) => p,
     });
-    expect(await callMethod(entryOf(late), undefined, makeContext())).to.deep.equal({ n: 7 });
+    expect(await call(entryOf(late), undefined, makeContext())).to.deep.equal({ n: 7 });
   });
 
   it('checks roles, then the schema, then the guard, then calls', async () => {
@@ -70,7 +72,7 @@ describe('a method call', () => {
     expect(order).to.deep.equal([]);
     await failureOf(leaf, { ok: false });
     expect(order.splice(0)).to.deep.equal(['schema']);
-    await callMethod(entryOf(leaf), { ok: true }, makeContext());
+    await call(entryOf(leaf), { ok: true }, makeContext());
     expect(order).to.deep.equal(['schema', 'guard', 'handler']);
   });
 
@@ -93,7 +95,7 @@ describe('a method call', () => {
 
   it('refuses to call a streaming method, and to stream any other', () => {
     expect(() =>
-      callMethod(
+      call(
         entryOf(async function* () {}),
         undefined,
         makeContext(),
@@ -125,9 +127,9 @@ describe('the roles of a method', () => {
 
   it('let in whoever holds any one', async () => {
     for (const roles of [['admin'], ['x', 'owner'], ['admin', 'owner']]) {
-      expect(
-        await callMethod(entryOf(leaf), undefined, makeContext({ user: { id: 'ada', roles } })),
-      ).to.equal('in');
+      expect(await call(entryOf(leaf), undefined, makeContext({ user: { id: 'ada', roles } }))).to.equal(
+        'in',
+      );
     }
   });
 
@@ -165,7 +167,7 @@ describe('the guard of a method', () => {
       guard: (context, params) => seen.push(params, context.user?.id) > 0,
       handler: async () => 1,
     });
-    await callMethod(entryOf(leaf), { n: '1' }, makeContext());
+    await call(entryOf(leaf), { n: '1' }, makeContext());
     expect(seen).to.deep.equal([{ n: 1 }, 'ada']);
   });
 
@@ -240,7 +242,7 @@ describe('the time and the signal of a call', () => {
   });
 
   it("lets the method's own time win, and takes any number", async () => {
-    const { clock, left } = holdTimers();
+    const { clock, left } = holdTimers('performance');
     const never = () => new Promise(() => {});
     const outcome = failureOf(method({ timeoutMs: 50, handler: never }), undefined, makeContext(), {
       timeoutMs: 10,
@@ -254,31 +256,39 @@ describe('the time and the signal of a call', () => {
     await clock.tickAsync(1);
     expect(await outcome).to.include({ code: 'TIMEOUT' });
     for (const timeoutMs of [Number.POSITIVE_INFINITY, undefined]) {
-      void callMethod(entryOf(never), undefined, makeContext(), timeoutMs === undefined ? {} : { timeoutMs });
+      void call(entryOf(never), undefined, makeContext(), timeoutMs === undefined ? {} : { timeoutMs });
     }
     expect(left()).to.deep.equal([]);
-    void callMethod(entryOf(never), undefined, makeContext(), { timeoutMs: 2 ** 40 });
+    void call(entryOf(never), undefined, makeContext(), { timeoutMs: 2 ** 40 });
     await clock.tickAsync(60_000);
     expect(left()).to.have.length(1);
   });
 
-  it('leaves no timer behind', async () => {
-    const { left } = holdTimers();
-    await callMethod(
-      entryOf(async () => 1),
-      undefined,
-      makeContext(),
-      { timeoutMs: 1000 },
-    );
-    await failureOf(async () => Promise.reject(new TypeError()), undefined, makeContext(), {
-      timeoutMs: 1000,
-    });
+  it('shares one timer with all others, which is left behind only until it runs', async () => {
+    const { clock, left } = holdTimers('performance');
+    const limits = { timeoutMs: 1000, timer: new SharedTimer() };
+    for (const handler of [async () => 1, async () => Promise.reject(new TypeError()), () => 1])
+      await failureOf(handler, undefined, makeContext(), limits).catch(() => {});
+    expect(left()).to.have.length(1);
+    await clock.tickAsync(1000);
     expect(left()).to.deep.equal([]);
+  });
+
+  it('tells those who listen to its signal in the context in which they asked for it', async () => {
+    const store = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    const leaf = (_params: unknown, { signal }: MethodContext) => {
+      signal.addEventListener('abort', () => seen.push(getContext().traceId, store.getStore()));
+      return new Promise(() => {});
+    };
+    const context = makeContext();
+    await store.run('a host', () => failureOf(leaf, undefined, context, { timeoutMs: 1 }));
+    expect(seen).to.deep.equal([context.traceId, 'a host']);
   });
 
   it("forwards the caller's abort, with its reason", async () => {
     const caller = new AbortController();
-    const outcome = callMethod(
+    const outcome = call(
       entryOf(async (_params: unknown, { signal }: MethodContext) => {
         await once(signal, 'abort');
         return signal.reason as unknown;
@@ -289,7 +299,7 @@ describe('the time and the signal of a call', () => {
     caller.abort('gone');
     expect(await outcome).to.equal('gone');
     const early = entryOf((_params: unknown, { signal }: MethodContext) => signal.aborted);
-    expect(callMethod(early, undefined, makeContext({ signal: AbortSignal.abort() }))).to.equal(true);
+    expect(call(early, undefined, makeContext({ signal: AbortSignal.abort() }))).to.equal(true);
   });
 
   it("holds on to nothing of the caller's signal, once it is over", async () => {
@@ -317,7 +327,7 @@ describe('the time and the signal of a call', () => {
       },
     ];
     for (const leaf of leaves) {
-      await (async () => callMethod(entryOf(leaf), undefined, context))().catch(() => {});
+      await (async () => call(entryOf(leaf), undefined, context))().catch(() => {});
       expect(listeners).to.equal(0);
     }
     await streamMethod(
@@ -334,7 +344,7 @@ describe('the result schema of a method', () => {
 
   it('makes the result that callers get', async () => {
     const entry = entryOf(method({ result, handler: async () => ({ id: 'a', secret: 1 }) }));
-    expect(await callMethod(entry, undefined, makeContext())).to.deep.equal({ id: 'a', n: 1 });
+    expect(await call(entry, undefined, makeContext())).to.deep.equal({ id: 'a', n: 1 });
   });
 
   it('blames the method, not the caller, and names the fields in the cause alone', async () => {

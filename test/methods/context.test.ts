@@ -1,10 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { callMethod } from '../../server/methods/call.js';
 import { getContext, runInContext } from '../../server/methods/context.js';
 import { method } from '../../server/methods/method.js';
 import type { MethodContext } from '../../shared/method.js';
-import { entryOf, makeContext } from './make-context.js';
+import { call, entryOf, makeContext } from './make-context.js';
 
 describe('the context of a call', () => {
   it('is an error outside one', () => {
@@ -30,7 +29,7 @@ describe('the context of a call', () => {
         },
       }),
     );
-    await callMethod(entry, undefined, makeContext());
+    await call(entry, undefined, makeContext());
     expect(seen[0]).to.equal(seen[1]).and.to.equal(seen[2]);
     expect(() => getContext()).to.throw();
   });
@@ -42,9 +41,7 @@ describe('the context of a call', () => {
       return [before, getContext().user?.id];
     });
     const ids = Array.from({ length: 50 }, (_, index) => `u${index}`);
-    const results = await Promise.all(
-      ids.map((id) => callMethod(entry, undefined, makeContext({ user: { id } }))),
-    );
+    const results = await Promise.all(ids.map((id) => call(entry, undefined, makeContext({ user: { id } }))));
     expect(results).to.deep.equal(ids.map((id) => [id, id]));
   });
 
@@ -57,10 +54,10 @@ describe('the context of a call', () => {
       emit('made', { id: 1 });
       return { ...context };
     });
-    const copy = (await callMethod(entry, undefined, given)) as MethodContext;
+    const copy = (await call(entry, undefined, given)) as MethodContext;
     expect(copy).to.include({ user: given.user, metadata: given.metadata, traceId: given.traceId, channels });
     expect(emitted).to.deep.equal([['made', { id: 1 }]]);
-    expect('channels' in ((await callMethod(entry, undefined, makeContext())) as object)).to.equal(false);
+    expect('channels' in ((await call(entry, undefined, makeContext())) as object)).to.equal(false);
   });
 
   it('is given to any function by runInContext', () => {

@@ -1,3 +1,5 @@
+import { SharedTimer } from '../../server/async/shared-timer.js';
+import { type CallOptions, callMethod } from '../../server/methods/call.js';
 import { flattenMethods, type MethodEntry } from '../../server/methods/flatten.js';
 import type { MethodContext } from '../../shared/method.js';
 
@@ -17,4 +19,14 @@ export function makeContext(given: Partial<MethodContext> = {}): MethodContext {
 /** The entry of one leaf, under the path `m`. */
 export function entryOf(leaf: unknown): MethodEntry {
   return flattenMethods({ m: leaf } as never).get('m')!;
+}
+
+/** Calls a method, with a timer of its own unless a test brings some. */
+export function call(
+  entry: MethodEntry,
+  params?: unknown,
+  context = makeContext(),
+  options: Partial<CallOptions> = {},
+): ReturnType<typeof callMethod> {
+  return callMethod(entry, params, context, { timer: new SharedTimer(), ...options });
 }

@@ -15,7 +15,7 @@ export interface HeldTimers {
 }
 
 /** Holds timers until the test ends, however it ends. @param others What else is held */
-export function holdTimers(...others: 'Date'[]): HeldTimers {
+export function holdTimers(...others: ('Date' | 'performance')[]): HeldTimers {
   const clock = FakeTimers.install({
     toFake: ['setTimeout', 'clearTimeout', ...others],
     shouldClearNativeTimers: true,

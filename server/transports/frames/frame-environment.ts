@@ -1,7 +1,7 @@
 import type { ClientAddress } from '../../auth/client-address.js';
 import type { Connections } from '../../delivery/connections.js';
 import type { Report } from '../../diagnostics/log-facts.js';
-import type { RequestGate } from '../../limits/request-gate.js';
+import type { RequestGate } from '../../limits/address-gate.js';
 import type { RateLimiter } from '../../limits/token-bucket.js';
 import type { Operations } from '../../operations/operations.js';
 import type { Identifying } from '../identify.js';

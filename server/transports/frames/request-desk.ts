@@ -2,7 +2,8 @@ import { GatewayError } from '../../../shared/errors.js';
 import type { RequestFrame, ServerFrame } from '../../../shared/frames.js';
 import type { ParentSpan } from '../../../shared/method.js';
 import { beginsRun, isOperation } from '../../../shared/operations.js';
-import { andThen, isPromise, type MaybePromise } from '../../async/maybe-promise.js';
+import { isLater, type MaybeLater } from '../../async/eventual.js';
+import { andThen, isPromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
 import type { EventConnection } from '../../delivery/connection.js';
 import type { LogFacts } from '../../diagnostics/log-facts.js';
@@ -56,8 +57,8 @@ export class RequestDesk {
     return this.#calls.size === 0;
   }
 
-  /** Performs a request, in its turn; a promise resolves once it is answered. Never throws. */
-  answer(frame: RequestFrame, connection: EventConnection): MaybePromise<void> {
+  /** Performs a request, in its turn. What it returns settles as the request does, where that is not at once. Never throws. */
+  answer(frame: RequestFrame, connection: EventConnection): MaybeLater<unknown> {
     const { id } = frame;
     if (this.#calls.has(id)) {
       const text = `A request with the id ${JSON.stringify(id)} is not answered yet`;
@@ -70,8 +71,14 @@ export class RequestDesk {
     this.#calls.set(id, call);
     const plain = !call.cancellable && !beginsRun(frame.method);
     if (this.#mayBegin(plain)) return this.#begin(plain, frame, call);
-    return new Promise((resolve) => {
-      this.#queue.push({ plain, begin: () => resolve(this.#begin(plain, frame, call)) });
+    return new Promise<void>((resolve) => {
+      const done = (): void => resolve();
+      const begin = (): void => {
+        const doing = this.#begin(plain, frame, call);
+        if (isLater(doing)) doing.then(done, done);
+        else done();
+      };
+      this.#queue.push({ plain, begin });
     });
   }
 
@@ -79,7 +86,7 @@ export class RequestDesk {
     return !this.#paused && !(plain && this.#operating >= OPERATIONS_AT_ONCE);
   }
 
-  #begin(plain: boolean, frame: RequestFrame, call: FrameCall): MaybePromise<void> {
+  #begin(plain: boolean, frame: RequestFrame, call: FrameCall): MaybeLater<unknown> {
     if (!plain) return this.#do(frame, call);
     this.#operating += 1;
     const done = (): void => {
@@ -87,8 +94,9 @@ export class RequestDesk {
       this.#beginNext();
     };
     const doing = this.#do(frame, call);
-    if (isPromise(doing)) return doing.then(done);
-    done();
+    if (isLater(doing)) doing.then(done, done);
+    else done();
+    return doing;
   }
 
   /** Begins what may begin by now, in order. */
@@ -101,15 +109,16 @@ export class RequestDesk {
   }
 
   /** Performs and answers. Never throws. */
-  #do(frame: RequestFrame, call: FrameCall): MaybePromise<void> {
+  #do(frame: RequestFrame, call: FrameCall): MaybeLater<unknown> {
     const { id } = frame;
     // It was cancelled, or its client left, while it waited.
     if (this.#calls.get(id) !== call) return;
     const failed = (error: unknown): void => this.#finish(id, call, undefined, { error });
     try {
       const payload = this.#perform(frame, call);
-      if (isPromise(payload)) return payload.then((value) => this.#finish(id, call, value), failed);
-      this.#finish(id, call, payload);
+      if (isLater(payload)) payload.then((value) => this.#finish(id, call, value), failed);
+      else this.#finish(id, call, payload);
+      return payload;
     } catch (error) {
       failed(error);
     }
@@ -169,7 +178,7 @@ export class RequestDesk {
     for (const { begin } of this.#queue.splice(0)) begin();
   }
 
-  #perform({ id, method, params, window }: RequestFrame, call: FrameCall): MaybePromise<unknown> {
+  #perform({ id, method, params, window }: RequestFrame, call: FrameCall): MaybeLater<unknown> {
     const { operations } = this.#env;
     if (beginsRun(method)) return operations.start(method, params, call).then((sent) => sent.accepted);
     if (method === 'subscribe' || method === 'presence')
@@ -189,7 +198,7 @@ export class RequestDesk {
     call: FrameCall,
     invocation: Invocation,
     window: number | undefined,
-  ): MaybePromise<unknown> {
+  ): MaybeLater<unknown> {
     if (invocation.kind === 'value') return invocation.value;
     return this.#stream(id, call, { stream: invocation.stream, window });
   }
@@ -253,7 +262,8 @@ export class FrameCall implements Caller {
   readonly cancellable: boolean;
   /** Of a streaming method. */
   window: ChunkWindow | undefined;
-  readonly #asking: Asking;
+  readonly #method: string;
+  readonly #params: unknown;
   readonly #traceparent: string | undefined;
   #traceId: string | undefined;
   #parentSpan: ParentSpan | null | undefined;
@@ -276,10 +286,8 @@ export class FrameCall implements Caller {
     this.connectionId = connection.id;
     this.cancellable = cancellable;
     this.#traceparent = traceparent;
-    const asked = (params ?? {}) as Asking;
-    this.#asking = isOperation(method)
-      ? { operation: method, sessionId: asked.sessionId, method: asked.method }
-      : { operation: 'invoke', method };
+    this.#method = method;
+    this.#params = params;
   }
 
   get traceId(): string {
@@ -295,7 +303,9 @@ export class FrameCall implements Caller {
 
   /** What the log is told of it. */
   facts(): LogFacts {
-    return callFacts(this, this.#asking);
+    if (!isOperation(this.#method)) return callFacts(this, { operation: 'invoke', method: this.#method });
+    const { sessionId, method } = (this.#params ?? {}) as Asking;
+    return callFacts(this, { operation: this.#method, sessionId, method });
   }
 
   get requestId(): string {

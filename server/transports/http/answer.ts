@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../../../shared/errors.js';
-import { isPromise, type MaybePromise } from '../../async/maybe-promise.js';
+import { isLater, type MaybeLater } from '../../async/eventual.js';
 import { publicError } from '../public-error.js';
 import { REQUEST_ID } from '../request-id.js';
 import type { CalledBy } from './http-call.js';
@@ -92,8 +92,8 @@ export class Answers {
   }
 
   /** Answers with a value as JSON, once it is there. */
-  json(response: ServerResponse, by: CalledBy, value: MaybePromise<unknown>): void {
-    if (!isPromise(value)) return this.#write(response, by, value);
+  json(response: ServerResponse, by: CalledBy, value: MaybeLater<unknown>): void {
+    if (!isLater(value)) return this.#write(response, by, value);
     value.then(
       (late) => this.#write(response, by, late),
       (error: unknown) => this.fail(response, error, { by }),

@@ -44,7 +44,15 @@ export function readBody(
   if (length > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
   // Who has left already is not going to say so again.
   if (request.destroyed) throw cutOff();
-  readText(request, limits, take, fail);
+  const { bodyBytes, jsonDepth } = limits;
+  const taken = (bytes: Buffer): void => {
+    try {
+      take(parseJson(bytes.toString(), jsonDepth));
+    } catch (error) {
+      fail(error);
+    }
+  };
+  readBytes(request, { length, bodyBytes }, taken, fail);
 }
 
 function takeParsed(body: unknown, limits: BodyLimits): unknown {
@@ -60,41 +68,44 @@ function takeParsed(body: unknown, limits: BodyLimits): unknown {
   return body;
 }
 
-// By callbacks: this is done for every call, and a promise would cost more than the reading.
-function readText(
+/**
+ * Reads a body that nobody has begun to read. Nearly always it has come with its head: then Node has all of it in the next tick, still in
+ * the context of the request, and it is taken without a listener.
+ */
+function readBytes(
   request: IncomingMessage,
-  limits: BodyLimits,
-  take: (body: unknown) => void,
+  { length, bodyBytes }: { readonly length: number; readonly bodyBytes: number },
+  take: (bytes: Buffer) => void,
   fail: (error: unknown) => void,
 ): void {
-  const { bodyBytes, jsonDepth } = limits;
+  process.nextTick(() => {
+    if (request.destroyed) return fail(cutOff());
+    if (request.readableLength !== length || request.readableFlowing !== null)
+      return readPieces(request, bodyBytes, take, fail);
+    const bytes = request.read() as Buffer;
+    // Lets it end.
+    request.resume();
+    take(bytes);
+  });
+}
+
+// By callbacks: a promise would cost more than the reading.
+function readPieces(
+  request: IncomingMessage,
+  bodyBytes: number,
+  take: (bytes: Buffer) => void,
+  fail: (error: unknown) => void,
+): void {
   // The events come in the context of the connection. The host's own storages hold in that of the request.
   const context = new AsyncResource('GATEWAYBODY', { requireManualDestroy: true });
-  // Nearly always there is one piece, and it is all.
-  let piece: Buffer | null = null;
-  let more: ByteBuffer | null = null;
+  const pieces = new ByteBuffer();
   const onData = (chunk: Buffer): void => {
-    const length = (more ?? piece)?.length ?? 0;
-    if (length + chunk.length > bodyBytes) return stopped(tooLarge(bodyBytes));
-    if (length === 0) {
-      piece = chunk;
-      return;
-    }
-    if (more === null) {
-      more = new ByteBuffer();
-      more.add(piece!);
-    }
-    more.add(chunk);
+    if (pieces.length + chunk.length > bodyBytes) stopped(tooLarge(bodyBytes));
+    else pieces.add(chunk);
   };
   const onEnd = (): void => {
     stop();
-    context.runInAsyncScope(() => {
-      try {
-        take(parseJson(more ? textOf(more.take()) : (piece?.toString() ?? ''), jsonDepth));
-      } catch (error) {
-        fail(error);
-      }
-    });
+    context.runInAsyncScope(take, undefined, bufferOf(pieces.take()));
   };
   const stopped = (error: GatewayError): void => {
     stop();
@@ -107,8 +118,8 @@ function readText(
   request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
 }
 
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
 }
 
 function cutOff(): GatewayError {

@@ -24,7 +24,8 @@ export class HttpCall implements Caller {
   readonly address: string;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  #asking: Asking = {};
+  #operation: string | undefined;
+  #params: unknown;
   #clientId: string | undefined;
   #traceId: string | undefined;
   #parentSpan: ParentSpan | null | undefined;
@@ -39,12 +40,13 @@ export class HttpCall implements Caller {
 
   /** Notes what is asked for, for the log. */
   asks(operation: string, params: unknown): void {
-    const { sessionId, method } = (params ?? {}) as Asking;
-    this.#asking = { operation, sessionId, method };
+    this.#operation = operation;
+    this.#params = params;
   }
 
   facts(): LogFacts {
-    return callFacts(this, this.#asking);
+    const { sessionId, method } = (this.#params ?? {}) as Asking;
+    return callFacts(this, { operation: this.#operation, sessionId, method });
   }
 
   get requestId(): string {

@@ -5,7 +5,7 @@ import type { Presence } from '../../auth/presence.js';
 import type { Connections } from '../../delivery/connections.js';
 import type { Ticker } from '../../delivery/ticker.js';
 import type { Report } from '../../diagnostics/log-facts.js';
-import type { RequestGate } from '../../limits/request-gate.js';
+import type { RequestGate } from '../../limits/address-gate.js';
 import type { OpenCalls } from '../../operations/open-calls.js';
 import type { Operations } from '../../operations/operations.js';
 import type { Identifying, TicketDoor } from '../identify.js';

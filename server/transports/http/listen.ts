@@ -33,6 +33,7 @@ export interface Listening {
 export function listen(options: ListenOptions, handlers: ServerHandlers): Promise<Listening> {
   const { host, port, handshakeMs, keepAliveMs } = options;
   const bounded = Math.min(handshakeMs, 0x7fffffff);
+  const carried = new CarriedRequests(Math.min(bounded * 3, 0x7fffffff), Math.min(bounded, 5000));
   const server = createServer(
     // Node looks for slow requests every 30 s by default, too late for a bound of 10.
     {
@@ -43,7 +44,11 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
       // 0 is Node's word for no bound.
       keepAliveTimeout: keepAliveMs > 0x7fffffff ? 0 : keepAliveMs,
     },
-    handlers.request,
+    // One listener: Node copies a list of several for each request.
+    (request, response) => {
+      carried.add(request, response);
+      handlers.request(request, response);
+    },
   );
   server.on('connection', (socket) => {
     if (!handlers.admit(socket)) socket.destroy();
@@ -51,10 +56,6 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (asksForWebSocket(request)) handlers.upgrade(request, socket, head);
     else serveWithoutUpgrade(server, request, { socket, head });
-  });
-  const carried = new CarriedRequests(Math.min(bounded * 3, 0x7fffffff), Math.min(bounded, 5000));
-  server.on('request', (request, response) => {
-    carried.add(request, response);
   });
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
