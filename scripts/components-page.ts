@@ -9,6 +9,9 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css',
 };
 
+/** What `add` can be asked for. */
+export const COMPONENTS = ['chat', 'sessions', 'inbox', 'share', 'runs'] as const;
+
 /** The page that docs/components.md shows. */
 const pageOfDocs = (): string =>
   /```jsx\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/components.md'), 'utf8'))![1]!;
@@ -23,8 +26,7 @@ const FILES: Readonly<Record<string, string>> = {
 import { createRoot } from 'react-dom/client';
 import { Page } from './page.jsx';
 import './page.css';
-import.meta.glob('./components/*/*.css', { eager: true });
-createRoot(document.getElementById('root')).render(<StrictMode><Page /></StrictMode>);
+${COMPONENTS.map((name) => `import './components/${name}/${name}.css';\n`).join('')}createRoot(document.getElementById('root')).render(<StrictMode><Page /></StrictMode>);
 `,
   'src/page.jsx': pageOfDocs(),
   'src/page.css': `:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
@@ -32,8 +34,6 @@ body { max-width: 66rem; margin: 0 auto; padding: 0 1.5rem 1.5rem; }
 h1 { font-size: 1.2rem; }
 #root { display: grid; grid-template-columns: minmax(15rem, 1fr) 3fr; gap: 2rem; align-items: start; }
 aside, main { display: grid; gap: 1.2rem; min-width: 0; }
-.sessions button { padding: 0.4rem 0.6rem; border: 0; border-radius: 0.5rem; background: none; font: inherit; }
-.sessions input { padding: 0.4rem 0.6rem; font: inherit; }
 @media (max-width: 50rem) { #root { grid-template-columns: minmax(0, 1fr); } }
 `,
 };
@@ -54,7 +54,12 @@ export async function buildComponentsPage(
     const target = name === 'agent-session-gateway' ? ROOT : join(ROOT, 'node_modules', name);
     symlinkSync(target, join(folder, 'node_modules', name));
   }
-  await build({ root: folder, configFile: false, logLevel: 'error', build: { target: 'es2022', modulePreload: false } });
+  await build({
+    root: folder,
+    configFile: false,
+    logLevel: 'error',
+    build: { target: 'es2022', modulePreload: false },
+  });
   return (path) => {
     const asset = /^\/assets\/[\w.-]+$/.test(path) ? path : '/index.html';
     return { type: TYPES[extname(asset)]!, body: readFileSync(join(folder, 'dist', asset)) };

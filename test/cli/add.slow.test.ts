@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import webPushLibrary from 'web-push';
-import { buildComponentsPage } from '../../scripts/components-page.js';
+import { buildComponentsPage, COMPONENTS } from '../../scripts/components-page.js';
 import { createGateway, defineApp, tool } from '../../server/index.js';
 import { webPush } from '../../server/notices/index.js';
 import { PushService } from '../notices/push-service.js';
@@ -23,10 +23,11 @@ async function add(cwd: string, ...args: string[]): Promise<{ code: number | str
   return { code, output: program.output };
 }
 
-const COMPONENTS = ['chat', 'sessions', 'inbox', 'share', 'runs'] as const;
-
 /** A site with the page of docs/components.md in a fresh Vite project. A cookie says who calls. */
-async function serve(page: Awaited<ReturnType<typeof buildComponentsPage>>, push?: ReturnType<typeof webPush>) {
+async function serve(
+  page: Awaited<ReturnType<typeof buildComponentsPage>>,
+  push?: ReturnType<typeof webPush>,
+) {
   const erase = tool({
     schema: { type: 'object', properties: { file: { type: 'string' } } },
     confirm: true,
@@ -49,8 +50,10 @@ async function serve(page: Awaited<ReturnType<typeof buildComponentsPage>>, push
       async *run(turn) {
         if (turn.text === 'ask') yield `Hello ${await turn.ask({ name: 'Your name?' })}`;
         else if (turn.text === 'erase') yield `It is ${await turn.callTool('erase', { file: 'a.txt' })}`;
-        else if (turn.text === 'person') turn.handOff({ reason: 'A refund' });
-        else if (turn.text === 'wait') {
+        else if (turn.text === 'person') {
+          yield 'Let me get a colleague.';
+          turn.handOff({ reason: 'A refund' });
+        } else if (turn.text === 'wait') {
           yield 'waiting';
           await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
         } else yield `You said: ${turn.text}`;
@@ -72,6 +75,7 @@ async function serve(page: Awaited<ReturnType<typeof buildComponentsPage>>, push
 async function visit(site: string, user: string, path = '') {
   const { page, problems } = await openPage('about:blank');
   await page.context().addCookies([{ name: 'user', value: user, url: site }]);
+  page.setDefaultTimeout(40000);
   const message = page.getByLabel('Message', { exact: true });
   return {
     page,
@@ -129,7 +133,8 @@ describe('agent-session-gateway add', () => {
       this.timeout(120_000);
       const folder = mkdtempSync(join(tmpdir(), 'add-'));
       after(() => rmSync(folder, { recursive: true }));
-      for (const component of COMPONENTS) expect((await add(folder, component)).code).to.equal(0);
+      const added = await Promise.all(COMPONENTS.map((component) => add(folder, component)));
+      expect(added.map(({ code }) => code)).to.deep.equal(COMPONENTS.map(() => 0));
       page = await buildComponentsPage(folder);
     });
 
@@ -239,6 +244,7 @@ describe('agent-session-gateway add', () => {
       await form.getByRole('button', { name: 'Share' }).click();
       await ann.sharing.locator('li', { hasText: 'ben' }).waitFor();
       await form.getByLabel('Answers only').check();
+      await form.getByLabel('Time').selectOption('for a day');
       await form.getByLabel('Role').selectOption('viewer');
       await form.getByRole('button', { name: 'Make a link' }).click();
       const link = await ann.sharing.getByLabel('The link, shown this once').inputValue();
@@ -276,27 +282,13 @@ describe('agent-session-gateway add', () => {
       const site = await serve(page, webPush({ subject: 'mailto:ops@example.com', vapidKeys }));
       const ann = await visit(site, 'ann');
       // This browser has no push service of its own to subscribe at.
-      const { endpoint, keys } = service.browser('desk').toJSON();
-      await ann.page.addInitScript(
-        ([to, given]) => {
-          let current: object | null = null;
-          const subscription = {
-            ...{ endpoint: to, toJSON: () => ({ endpoint: to, keys: given }) },
-            unsubscribe: async () => {
-              current = null;
-              return true;
-            },
-          };
-          Object.assign(PushManager.prototype, {
-            getSubscription: async () => current,
-            subscribe: async () => {
-              current = subscription;
-              return subscription;
-            },
-          });
-        },
-        [endpoint, keys] as const,
-      );
+      await ann.page.addInitScript(`{
+        const target = ${JSON.stringify(service.browser('desk'))};
+        let current = null;
+        const subscription = { ...target, toJSON: () => target, unsubscribe: async () => { current = null; return true; } };
+        PushManager.prototype.getSubscription = async () => current;
+        PushManager.prototype.subscribe = async () => (current = subscription);
+      }`);
       await ann.open();
       const box = ann.page.getByRole('switch', { name: 'Notify me when I am away' });
       await ann.page.context().clearPermissions();

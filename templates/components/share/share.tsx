@@ -76,14 +76,17 @@ export function Share({ id, linkTo = (token) => token, roles }: ShareProps) {
 }
 
 const nameOf = (grant: Grant): string =>
-  'userId' in grant.with ? grant.with.userId : `a link of ${new Date(grant.at).toLocaleString()}`;
+  'userId' in grant.with ? grant.with.userId : `a link of ${timeOf(new Date(grant.at))}`;
+
+const timeOf = (date: Date): string =>
+  date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 function Until({ at }: { readonly at: number }) {
   const date = new Date(at);
   return (
     <>
       {', until '}
-      <time dateTime={date.toISOString()}>{date.toLocaleString()}</time>
+      <time dateTime={date.toISOString()}>{timeOf(date)}</time>
     </>
   );
 }
