@@ -38,13 +38,11 @@ aside, main { display: grid; gap: 1.2rem; min-width: 0; }
 `,
 };
 
-/**
- * Makes a fresh Vite project around components that `add` has copied into its `src/components`, and builds it.
- * Returns what answers the path of a request: a file of the page, and else its document.
- */
-export async function buildComponentsPage(
-  folder: string,
-): Promise<(path: string) => { type: string; body: Buffer }> {
+/** What answers the path of a request: a file of the page, and else its document. */
+export type PageFiles = (path: string) => { readonly type: string; readonly body: Buffer };
+
+/** Makes a fresh Vite project around components that `add` has copied into its `src/components`, and builds it. */
+export async function buildComponentsPage(folder: string): Promise<PageFiles> {
   for (const [path, text] of Object.entries(FILES)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);

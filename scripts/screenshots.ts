@@ -344,7 +344,6 @@ async function showComponents(page: Page, save: (page: Page, path: string) => Pr
 
 execFileSync(process.execPath, ['scripts/build-playground.mjs', '--if-changed'], { stdio: 'inherit' });
 const [wanted = ''] = process.argv.slice(2);
-if (wanted === '') rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -352,6 +351,7 @@ const browser = await chromium.launch({
 });
 try {
   const painter = await browser.newPage();
+  const written = new Set<string>();
   const save = async (page: Page, path: string) =>
     writeFileSync(path, Buffer.from(await toWebP(painter, await page.screenshot({ fullPage: true }))));
   for (const [name, reach] of Object.entries(STATES)) {
@@ -368,7 +368,9 @@ try {
       await page.mouse.move(0, 0);
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
-        await save(page, `${FOLDER}/${name}-${width}-${colorScheme}.webp`);
+        const file = `${name}-${width}-${colorScheme}.webp`;
+        await save(page, `${FOLDER}/${file}`);
+        written.add(file);
       }
       await page.unrouteAll({ behavior: 'ignoreErrors' });
       await page.context().close();
@@ -376,6 +378,9 @@ try {
     }
     console.log(name);
   }
+  // States that there are no more.
+  if (wanted === '')
+    for (const file of readdirSync(FOLDER)) if (!written.has(file)) rmSync(`${FOLDER}/${file}`);
   if ('components'.startsWith(wanted)) await showComponents(await open(browser, 'desk'), save);
 } finally {
   await browser.close();

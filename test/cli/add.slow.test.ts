@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import webPushLibrary from 'web-push';
-import { buildComponentsPage, COMPONENTS } from '../../scripts/components-page.js';
+import { buildComponentsPage, COMPONENTS, type PageFiles } from '../../scripts/components-page.js';
 import { createGateway, defineApp, tool } from '../../server/index.js';
 import { webPush } from '../../server/notices/index.js';
 import { PushService } from '../notices/push-service.js';
@@ -24,10 +24,7 @@ async function add(cwd: string, ...args: string[]): Promise<{ code: number | str
 }
 
 /** A site with the page of docs/components.md in a fresh Vite project. A cookie says who calls. */
-async function serve(
-  page: Awaited<ReturnType<typeof buildComponentsPage>>,
-  push?: ReturnType<typeof webPush>,
-) {
+async function serve(page: PageFiles, push?: ReturnType<typeof webPush>) {
   const erase = tool({
     schema: { type: 'object', properties: { file: { type: 'string' } } },
     confirm: true,
@@ -65,17 +62,18 @@ async function serve(
     const { url = '/' } = request;
     if (url.startsWith('/agent')) return gateway.handleRequest(request, response, { basePath: '/agent' });
     const isWorker = url === '/push-worker.js';
-    const { type, body } = isWorker ? { type: 'text/javascript', body: '' } : page(url);
+    const { type, body } = isWorker
+      ? { type: 'text/javascript', body: readFileSync(join(ROOT, 'dist/client/push/worker.js')) }
+      : page(url);
     response.setHeader('Content-Type', `${type}; charset=utf-8`);
     response.end(body);
   });
 }
 
 /** A person's page, with what it needs to be used. */
-async function visit(site: string, user: string, path = '') {
+async function visit(site: string, user: string) {
   const { page, problems } = await openPage('about:blank');
   await page.context().addCookies([{ name: 'user', value: user, url: site }]);
-  page.setDefaultTimeout(40000);
   const message = page.getByLabel('Message', { exact: true });
   return {
     page,
@@ -85,7 +83,7 @@ async function visit(site: string, user: string, path = '') {
     runs: page.getByRole('region', { name: 'Runs' }),
     sharing: page.getByRole('region', { name: 'Sharing' }),
     control: page.getByRole('region', { name: 'Who answers' }),
-    open: () => page.goto(`${site}/${path}`),
+    open: () => page.goto(site),
     say: async (text: string) => {
       await message.fill(text);
       await message.press('Enter');
@@ -126,7 +124,7 @@ describe('agent-session-gateway add', () => {
   });
 
   describe('gives components that work together as they are, in a fresh Vite project:', () => {
-    let page: Awaited<ReturnType<typeof buildComponentsPage>>;
+    let page: PageFiles;
 
     before(async function () {
       needChromium(this);
@@ -226,8 +224,6 @@ describe('agent-session-gateway add', () => {
       await desk.say('again');
       await desk.answer('You said: again');
       expect(await desk.findings()).to.deep.equal([]);
-      await phone.page.close();
-      await desk.page.evaluate(() => window.dispatchEvent(new Event('pagehide')));
       expect([...desk.problems, ...phone.problems]).to.deep.equal([]);
     });
 
@@ -254,8 +250,7 @@ describe('agent-session-gateway add', () => {
 
       const ben = await visit(site, 'ben');
       await ben.open();
-      await ben.inbox.getByRole('button').first().waitFor();
-      await ben.inbox.getByRole('button').first().click();
+      await ben.inbox.getByRole('button', { name: /1 unread/ }).click();
       await ann.page.getByRole('region', { name: 'Who is here' }).getByText('ben').waitFor();
       await ben.control.getByRole('button', { name: 'Take over' }).click();
       await ann.control.getByText('ben answers.').waitFor();
