@@ -28,7 +28,7 @@ export function Share({ id, linkTo = (token) => token, roles }: ShareProps) {
   }, [sharing]);
   useEffect(load, [load]);
   // Others share it too, and what ends by itself is told as well.
-  useSessionEvents(id, load, { types: ['grant_added', 'grant_removed'] });
+  useSessionEvents(id, load, { types: ['grant_added', 'grant_removed'], onError: load });
 
   const attempt = (work: Promise<unknown>) => {
     setProblem('');
