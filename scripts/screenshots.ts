@@ -1,4 +1,4 @@
-// Makes docs/images/states: the playground in each of its states, in both themes and three widths, as WebP; and docs/images/components.webp.
+// Makes docs/images/states: the playground in each of its states, in both themes and three widths, and the components that `add` copies, as WebP.
 //   npm run screenshots [-- what the names begin with]
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -332,7 +332,7 @@ async function showComponents(page: Page, save: (page: Page, path: string) => Pr
     await page.locator('.share li').waitFor();
     await page.locator('.inbox li').nth(1).waitFor();
     await page.getByRole('heading', { name: 'Support' }).click();
-    await save(page, 'docs/images/components.webp');
+    await save(page, `${FOLDER}/components.webp`);
   } finally {
     await page.context().close();
     server.closeAllConnections();
@@ -351,7 +351,7 @@ const browser = await chromium.launch({
 });
 try {
   const painter = await browser.newPage();
-  const written = new Set<string>();
+  const written = new Set<string>(['components.webp']);
   const save = async (page: Page, path: string) =>
     writeFileSync(path, Buffer.from(await toWebP(painter, await page.screenshot({ fullPage: true }))));
   for (const [name, reach] of Object.entries(STATES)) {

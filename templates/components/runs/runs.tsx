@@ -1,7 +1,6 @@
 import type { Message } from 'agent-session-gateway/client';
 import { useSession } from 'agent-session-gateway/client/react';
-import { useState } from 'react';
-import { Elapsed } from './elapsed.js';
+import { useEffect, useState } from 'react';
 import { RunRow } from './run-row.js';
 
 interface RunsProps {
@@ -78,4 +77,23 @@ const textOf = ({ content }: Pick<Message, 'content'>): string =>
 function askedBy(messages: readonly Message[], { parentId }: Pick<Message, 'parentId'>): string {
   const asked = messages.find(({ id }) => id === parentId);
   return asked ? textOf(asked) : 'An answer';
+}
+
+const TICK_MS = 1000;
+
+/** The time since a moment, in milliseconds since the epoch. It goes on while it is shown, and is not read aloud each second. */
+function Elapsed({ since }: { readonly since: number }) {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  // Clocks of devices differ from the gateway's.
+  const seconds = Math.max(0, Math.round((now - since) / 1000));
+  const minutes = Math.floor(seconds / 60);
+  return (
+    <time dateTime={`PT${seconds}S`}>
+      {minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`}
+    </time>
+  );
 }
