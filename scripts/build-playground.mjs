@@ -5,7 +5,7 @@ import { build } from 'vite';
 import { isNewerThan } from './newest.mjs';
 
 const TARGET = 'dist/playground';
-const SOURCES = ['playground', 'client', 'shared', 'package-lock.json'];
+const SOURCES = ['playground', 'templates/components', 'client', 'shared', 'package-lock.json'];
 
 const isFresh = () => isNewerThan(join(TARGET, 'index.html'), SOURCES);
 

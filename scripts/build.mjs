@@ -6,7 +6,7 @@ import { isNewerThan } from './newest.mjs';
 /** Written when a build is whole. Not in dist, which is packed. */
 const BUILT = '.cache/built';
 const SOURCES = [
-  ...['client', 'server', 'shared', 'testing', 'playground', 'scripts'],
+  ...['client', 'server', 'shared', 'testing', 'playground', 'scripts', 'templates/components'],
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'],
 ];
 

@@ -1,12 +1,18 @@
-// Makes docs/images/states: the playground in each of its states, in both themes and three widths, as WebP.
+// Makes docs/images/states: the playground in each of its states, in both themes and three widths, and the components that `add` copies, as WebP.
 //   npm run screenshots [-- what the names begin with]
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { z } from 'zod';
-import { createGateway, defineApp, tool } from '../server/index.js';
+import { createGateway, defineApp, method, tool } from '../server/index.js';
 import { playgroundPlugin } from '../server/plugins/playground/index.js';
+import { buildComponentsPage } from './components-page.js';
 
 const FOLDER = 'docs/images/states';
 const WIDTHS = { phone: [390, 780], tablet: [860, 780], desk: [1440, 860] } as const;
@@ -90,6 +96,12 @@ const app = defineApp({
     }
   },
 } as Parameters<typeof defineApp>[0]);
+
+const find = method({
+  description: 'Finds an order by its number',
+  schema: z.object({ order: z.string(), withInvoice: z.boolean().optional() }),
+  handler: ({ order }) => ({ order, state: 'on its way' }),
+});
 
 const box = (page: Page) => page.getByLabel('Message', { exact: true });
 const say = async (page: Page, text: string) => {
@@ -176,6 +188,47 @@ const STATES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await answered(page);
     await view(page, 'Network');
   },
+  methods: async (page) => {
+    await view(page, 'Methods');
+    await page.getByRole('heading', { name: 'orders:find' }).waitFor();
+  },
+  editing: async (page) => {
+    await say(page, 'When does my order arrive?');
+    await answered(page);
+    await page.locator('.message.user').hover();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByLabel('The message, changed').fill('When does order 2041 arrive?');
+  },
+  person: async (page) => {
+    await say(page, 'Refund my order, please');
+    await page.getByRole('button', { name: 'Approve' }).waitFor();
+    await page.getByRole('button', { name: 'Take over' }).click();
+    await page.getByText('You have control').waitFor();
+    await say(page, 'This is Ann. I have sent the money back.');
+    await page.locator('.message.assistant', { hasText: 'This is Ann' }).waitFor();
+  },
+  sharing: async (page) => {
+    await say(page, 'When does my order arrive?');
+    await answered(page);
+    await page.getByRole('button', { name: 'Share…' }).click();
+    await page.getByRole('button', { name: 'Make a link' }).click();
+    await page.getByLabel('The link, shown this once').waitFor();
+  },
+  inbox: async (page) => {
+    await say(page, 'Refund my order, please');
+    await page.getByRole('button', { name: 'Approve' }).waitFor();
+    await page.evaluate(() => {
+      location.hash = '#/chat/second';
+    });
+    await page.getByText('An assistant for the pictures').waitFor();
+    await say(page, 'When does my order arrive?');
+    await page.locator('.tool').first().waitFor();
+    await page.evaluate(() => {
+      location.hash = '#/chat/third';
+    });
+    await page.getByRole('button', { name: 'Inbox, 2 new' }).click();
+    await page.getByText('1 unread, 1 for you to answer').waitFor();
+  },
 };
 
 /** A gateway of its own for each picture, so that none shows what another has left. */
@@ -185,18 +238,20 @@ const newGateway = () =>
     apps: { assistant: app },
     defaultApp: 'assistant',
     auth: { type: 'token', token: TOKEN },
+    shareLinks: true,
+    methods: { orders: { find } },
     // An app fails on purpose, and questions are left open.
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     limits: { drainMs: 200 },
   }).use(playgroundPlugin({ path: '/' }));
 
-async function open(browser: Browser, width: keyof typeof WIDTHS, colorScheme: 'light' | 'dark') {
+async function open(browser: Browser, width: keyof typeof WIDTHS) {
   const [wide, high] = WIDTHS[width];
   const context = await browser.newContext({
     viewport: { width: wide, height: high },
-    ...{ colorScheme, reducedMotion: 'reduce', hasTouch: width === 'phone', locale: 'en-GB' },
+    ...{ reducedMotion: 'reduce', hasTouch: width === 'phone', locale: 'en-GB' },
   });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(60_000);
   return context.newPage();
 }
 
@@ -207,7 +262,7 @@ const toWebP = (page: Page, png: Buffer) =>
       const image = await createImageBitmap(await (await fetch(data)).blob());
       const canvas = new OffscreenCanvas(image.width, image.height);
       canvas.getContext('2d')!.drawImage(image, 0, 0);
-      const blob = await canvas.convertToBlob({ type: 'image/webp', quality: 0.82 });
+      const blob = await canvas.convertToBlob({ type: 'image/webp', quality: 0.72 });
       return [...new Uint8Array(await blob.arrayBuffer())];
     },
     `data:image/png;base64,${png.toString('base64')}`,
@@ -236,9 +291,59 @@ const withDays = (page: Page) =>
     return route.fulfill({ response: response!, json: { ...list, sessions: [...list.sessions, ...old] } });
   });
 
+/** The components that `add` copies, on the page of docs/components.md, used by two people. */
+async function showComponents(page: Page, save: (page: Page, path: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'components-'));
+  cpSync('templates/components', join(folder, 'src/components'), { recursive: true });
+  const fileAt = await buildComponentsPage(folder);
+  const gateway = createGateway({
+    ...{ embedded: true, app, shareLinks: true, limits: { drainMs: 200 } },
+    auth: {
+      type: 'custom',
+      cookies: true,
+      validate: (_token, { headers }) => ({
+        ...{ valid: true, user: { id: /user=(\w+)/.exec(headers.cookie ?? '')?.[1] ?? 'nobody' } },
+      }),
+    },
+  });
+  const server = createServer((request, response) => {
+    if (request.url!.startsWith('/agent'))
+      return gateway.handleRequest(request, response, { basePath: '/agent' });
+    const { type, body } = fileAt(request.url!);
+    return response.setHeader('content-type', type).end(body);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    await page.setViewportSize({ width: 1180, height: 900 });
+    await page.context().addCookies([{ name: 'user', value: 'ann', url }]);
+    await page.goto(url);
+    const ann = gateway.session('orders', { user: { id: 'ann' } });
+    await ann.send('When does my order arrive?').result;
+    await say(page, 'When does my order arrive?');
+    await page.locator('.runs [data-state=done]').waitFor();
+    await ann.send('Refund my order, please').accepted;
+    await say(page, 'Refund my order, please');
+    await page.getByRole('button', { name: 'Approve' }).waitFor();
+    await say(page, 'And where is it now?');
+    await page.locator('.runs [data-state=queued]').waitFor();
+    await page.getByLabel('User').fill('ben');
+    await page.getByRole('button', { name: 'Share', exact: true }).click();
+    await page.locator('.share li').waitFor();
+    await page.locator('.inbox li').nth(1).waitFor();
+    await page.getByRole('heading', { name: 'Support' }).click();
+    await save(page, `${FOLDER}/components.webp`);
+  } finally {
+    await page.context().close();
+    server.closeAllConnections();
+    server.close();
+    await gateway.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
 execFileSync(process.execPath, ['scripts/build-playground.mjs', '--if-changed'], { stdio: 'inherit' });
 const [wanted = ''] = process.argv.slice(2);
-if (wanted === '') rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -246,25 +351,37 @@ const browser = await chromium.launch({
 });
 try {
   const painter = await browser.newPage();
-  for (const width of Object.keys(WIDTHS) as (keyof typeof WIDTHS)[])
-    for (const scheme of ['light', 'dark'] as const)
-      for (const [name, reach] of Object.entries(STATES)) {
-        if (!name.startsWith(wanted)) continue;
-        const gateway = newGateway();
-        const { url } = await gateway.start();
-        const page = await open(browser, width, scheme);
-        await withDays(page);
-        await BEFORE[name]?.(page);
-        await page.goto(name === 'signed-out' ? `${url}/` : `${url}/#token=${TOKEN}&/chat/main`);
-        if (!BEFORE[name]) await page.getByRole('heading', { name: 'assistant' }).waitFor();
-        await reach(page);
-        await page.mouse.move(0, 0);
-        const png = await page.screenshot();
-        writeFileSync(`${FOLDER}/${name}-${width}-${scheme}.webp`, Buffer.from(await toWebP(painter, png)));
-        await page.unrouteAll({ behavior: 'ignoreErrors' });
-        await page.context().close();
-        await gateway.close();
+  const written = new Set<string>(['components.webp']);
+  const save = async (page: Page, path: string) =>
+    writeFileSync(path, Buffer.from(await toWebP(painter, await page.screenshot({ fullPage: true }))));
+  for (const [name, reach] of Object.entries(STATES)) {
+    if (!name.startsWith(wanted)) continue;
+    for (const width of Object.keys(WIDTHS) as (keyof typeof WIDTHS)[]) {
+      const gateway = newGateway();
+      const { url } = await gateway.start();
+      const page = await open(browser, width);
+      await withDays(page);
+      await BEFORE[name]?.(page);
+      await page.goto(name === 'signed-out' ? `${url}/` : `${url}/#token=${TOKEN}&/chat/main`);
+      if (!BEFORE[name]) await page.getByRole('heading', { name: 'assistant' }).waitFor();
+      await reach(page);
+      await page.mouse.move(0, 0);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        const file = `${name}-${width}-${colorScheme}.webp`;
+        await save(page, `${FOLDER}/${file}`);
+        written.add(file);
       }
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await page.context().close();
+      await gateway.close();
+    }
+    console.log(name);
+  }
+  // States that there are no more.
+  if (wanted === '')
+    for (const file of readdirSync(FOLDER)) if (!written.has(file)) rmSync(`${FOLDER}/${file}`);
+  if ('components'.startsWith(wanted)) await showComponents(await open(browser, 'desk'), save);
 } finally {
   await browser.close();
 }

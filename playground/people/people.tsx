@@ -2,10 +2,11 @@ import type { PresenceView } from 'agent-session-gateway/client/people';
 import { useControl } from 'agent-session-gateway/client/react';
 import { Hand, Share2, Undo2 } from 'lucide-react';
 import { useState } from 'react';
+import { Share } from '../../templates/components/share/share.js';
 import { Code } from '../shell/code.js';
-import { handBackRecipe, takeOverRecipe } from '../shell/recipes.js';
+import { handBackRecipe, shareRecipe, takeOverRecipe } from '../shell/recipes.js';
+import { hrefOf } from '../shell/route.js';
 import { settings } from '../shell/settings.js';
-import { Sharing } from './sharing.js';
 
 /** Avatars that there is room for. */
 const MOST = 5;
@@ -102,10 +103,16 @@ const showModal = (dialog: HTMLDialogElement | null): void => {
   if (dialog?.open === false) dialog.showModal();
 };
 
+/** Where this page opens a link. A page takes its token out of the address. */
+const linkTo = (token: string, sessionId: string): string =>
+  `${location.origin}${location.pathname}#token=${token}&${hrefOf({ view: 'chat', sessionId }).slice(1)}`;
+
 function ShareDialog({ sessionId, onClose }: { readonly sessionId: string; readonly onClose: () => void }) {
   return (
     <dialog ref={showModal} className="confirm wide" aria-label="Share" onClose={onClose}>
-      <Sharing sessionId={sessionId} />
+      <h2>Share</h2>
+      <Share id={sessionId} linkTo={linkTo} />
+      <Code what="share" of={() => shareRecipe(sessionId)} />
       <form method="dialog" className="row end">
         <button type="submit">Done</button>
       </form>

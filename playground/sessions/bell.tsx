@@ -1,52 +1,54 @@
 import { useInbox } from 'agent-session-gateway/client/react';
 import { Bell as BellIcon } from 'lucide-react';
-import { useState } from 'react';
+import { useId, useRef, useState } from 'react';
+import { Inbox } from '../../templates/components/inbox/inbox.js';
 import { Code } from '../shell/code.js';
 import { inboxRecipe } from '../shell/recipes.js';
 import { hrefOf } from '../shell/route.js';
 import { IconButton } from '../ui/icon-button.js';
+import { place } from '../ui/place.js';
 
-/** How much waits in all sessions, and the list of those in which anything does. */
-export function Bell() {
-  const { sessions, unread, waiting } = useInbox();
+/** How much waits in all sessions, and the list of those in which anything does. The session on show is read. */
+export function Bell({ sessionId }: { readonly sessionId: string }) {
+  const { unread, waiting } = useInbox();
   const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const button = useRef<HTMLButtonElement>(null);
+  const panel = useRef<HTMLDivElement>(null);
   const total = unread + waiting;
-  const rows = sessions.filter((row) => row.unread + row.waiting > 0);
   return (
     <span className="bell">
       <IconButton
+        ref={button}
         label={total > 0 ? `Inbox, ${total} new` : 'Inbox'}
         icon={BellIcon}
         aria-expanded={isOpen}
-        onClick={() => setOpen((before) => !before)}
+        popoverTarget={id}
       />
       {total > 0 && (
         <span className="count" aria-hidden="true">
           {total > 99 ? '99+' : total}
         </span>
       )}
-      {isOpen && (
-        <section className="inbox" aria-label="Inbox">
-          {rows.length === 0 && <p className="muted">Everything is read.</p>}
-          <ul>
-            {rows.map(({ sessionId, title, unread: count, waiting: questions }) => (
-              <li key={sessionId}>
-                <a href={hrefOf({ view: 'chat', sessionId })} onClick={() => setOpen(false)}>
-                  <span className="name" dir="auto">
-                    {title ?? sessionId}
-                  </span>
-                  <small>
-                    {[count > 0 && `${count} unread`, questions > 0 && 'waits for you']
-                      .filter(Boolean)
-                      .join(', ')}
-                  </small>
-                </a>
-              </li>
-            ))}
-          </ul>
-          <Code what="read the inbox" of={inboxRecipe} />
-        </section>
-      )}
+      <div
+        id={id}
+        ref={panel}
+        popover="auto"
+        className="popover"
+        onToggle={({ newState }) => {
+          setOpen(newState === 'open');
+          if (newState === 'open') place(panel.current!, button.current!, 'end');
+        }}
+      >
+        <Inbox
+          current={sessionId}
+          onOpen={(to) => {
+            panel.current!.hidePopover();
+            location.hash = hrefOf({ view: 'chat', sessionId: to });
+          }}
+        />
+        <Code what="read the inbox" of={inboxRecipe} />
+      </div>
     </span>
   );
 }

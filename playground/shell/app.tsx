@@ -1,5 +1,4 @@
-import { readWhileVisible } from 'agent-session-gateway/client/inbox';
-import { GatewayProvider, useGateway } from 'agent-session-gateway/client/react';
+import { GatewayProvider } from 'agent-session-gateway/client/react';
 import {
   BellRing,
   BookOpenText,
@@ -62,9 +61,6 @@ function Page({
   const route = useRoute();
   const { sessionId } = route;
   const record = useRecording(sessionId);
-  const client = useGateway();
-  // Whoever sees it has read it.
-  useEffect(() => readWhileVisible(client, sessionId), [client, sessionId]);
   const isWide = useMedia('(min-width: 70rem)');
   const [lists, setLists] = useState(false);
   const [panel, setPanel] = useKept<'open' | 'closed'>('panel', 'open');

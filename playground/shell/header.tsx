@@ -66,7 +66,7 @@ export function Header({
         <Unplug aria-hidden="true" />
         Cut <span className="word">connection</span>
       </button>
-      <Bell />
+      <Bell sessionId={sessionId} />
       <IconButton
         label="Code"
         icon={CodeXml}

@@ -138,17 +138,11 @@ export function scheduleRecipe(sessionId: string, schedule: object): RecipeText 
   };
 }
 
-export function shareRecipe(sessionId: string, grant: object): RecipeText {
+export function shareRecipe(sessionId: string): RecipeText {
+  const grant = { with: { link: true }, as: 'viewer' };
   return {
-    curl: post('share', { sessionId, ...grant }),
-    sdk: `await sessionSharing(client, ${code(sessionId)}).share(${code(grant)});`,
-  };
-}
-
-export function unshareRecipe(sessionId: string, grantId: string): RecipeText {
-  return {
-    curl: post('unshare', { sessionId, grantId }),
-    sdk: `await sessionSharing(client, ${code(sessionId)}).unshare(${code(grantId)});`,
+    curl: `${post('share', { sessionId, ...grant })}\n${post('unshare', { sessionId, grantId: '…' })}`,
+    sdk: `const { share, unshare } = sessionSharing(client, ${code(sessionId)});\nconst { grant, token } = await share(${code(grant)});\nawait unshare(grant.grantId);`,
   };
 }
 

@@ -1,9 +1,13 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { build } from 'esbuild';
+import webPushLibrary from 'web-push';
+import { buildComponentsPage, COMPONENTS, type PageFiles } from '../../scripts/components-page.js';
 import { createGateway, defineApp, tool } from '../../server/index.js';
+import { webPush } from '../../server/notices/index.js';
+import { PushService } from '../notices/push-service.js';
 import { needChromium, openPage } from '../support/browser.js';
 import { listenOnLoopback } from '../support/host-server.js';
 import { ROOT } from '../support/program.js';
@@ -19,36 +23,8 @@ async function add(cwd: string, ...args: string[]): Promise<{ code: number | str
   return { code, output: program.output };
 }
 
-/** A page of a user's own with the components of a folder, as a bundler makes it. */
-async function pageOf(folder: string): Promise<string> {
-  const made = await build({
-    stdin: {
-      contents: `
-        import { createClient } from 'agent-session-gateway/client';
-        import { GatewayProvider } from 'agent-session-gateway/client/react';
-        import { useState } from 'react';
-        import { createRoot } from 'react-dom/client';
-        import { Chat } from './chat/chat.js';
-        import { SessionList } from './sessions/session-list.js';
-        function Page() {
-          const [id, setId] = useState('main');
-          return <><SessionList current={id} onOpen={setId} /><main><h1>Page</h1><Chat key={id} id={id} suggestions={['Hello']} /></main></>;
-        }
-        createRoot(document.getElementById('root')).render(
-          <GatewayProvider client={createClient({ baseUrl: '/agent' })}><Page /></GatewayProvider>,
-        );`,
-      resolveDir: folder,
-      loader: 'tsx',
-    },
-    ...{ bundle: true, write: false, format: 'esm', jsx: 'automatic', logLevel: 'silent' },
-    define: { 'process.env.NODE_ENV': '"production"' },
-    nodePaths: [join(ROOT, 'node_modules')],
-    tsconfig: join(ROOT, 'tsconfig.json'),
-  });
-  return made.outputFiles[0]!.text;
-}
-
-async function serve(script: string, styles: string): Promise<string> {
+/** A site with the page of docs/components.md in a fresh Vite project. A cookie says who calls. */
+async function serve(page: PageFiles, push?: ReturnType<typeof webPush>) {
   const erase = tool({
     schema: { type: 'object', properties: { file: { type: 'string' } } },
     confirm: true,
@@ -56,13 +32,25 @@ async function serve(script: string, styles: string): Promise<string> {
   });
   const gateway = createGateway({
     embedded: true,
-    auth: { type: 'none' },
+    auth: {
+      type: 'custom',
+      cookies: true,
+      validate: (_token, { headers }) => {
+        const [, id] = /user=(\w+)/.exec(headers.cookie ?? '') ?? [];
+        return id === undefined ? { valid: false } : { valid: true, user: { id } };
+      },
+    },
+    shareLinks: { upTo: 'member', url: ({ token }) => `https://chat.example/#${token}` },
+    ...(push && { notify: { push, unseenMs: 0, allowPrivate: true } }),
     app: defineApp({
       tools: { erase },
       async *run(turn) {
         if (turn.text === 'ask') yield `Hello ${await turn.ask({ name: 'Your name?' })}`;
         else if (turn.text === 'erase') yield `It is ${await turn.callTool('erase', { file: 'a.txt' })}`;
-        else if (turn.text === 'wait') {
+        else if (turn.text === 'person') {
+          yield 'Let me get a colleague.';
+          turn.handOff({ reason: 'A refund' });
+        } else if (turn.text === 'wait') {
           yield 'waiting';
           await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
         } else yield `You said: ${turn.text}`;
@@ -70,14 +58,46 @@ async function serve(script: string, styles: string): Promise<string> {
     }),
   });
   closeLater(gateway, (it) => it.close());
-  const html = `<!doctype html><html lang="en"><head><meta name="viewport" content="width=device-width"><title>Page</title><style>:root{color-scheme:light dark}${styles}</style></head><body><div id="root"></div><script type="module" src="/page.js"></script></body></html>`;
   return listenOnLoopback((request, response) => {
-    if (request.url?.startsWith('/agent'))
-      return gateway.handleRequest(request, response, { basePath: '/agent' });
-    const isScript = request.url === '/page.js';
-    response.setHeader('Content-Type', `text/${isScript ? 'javascript' : 'html'}; charset=utf-8`);
-    response.end(isScript ? script : html);
+    const { url = '/' } = request;
+    if (url.startsWith('/agent')) return gateway.handleRequest(request, response, { basePath: '/agent' });
+    const isWorker = url === '/push-worker.js';
+    const { type, body } = isWorker
+      ? { type: 'text/javascript', body: readFileSync(join(ROOT, 'dist/client/push/worker.js')) }
+      : page(url);
+    response.setHeader('Content-Type', `${type}; charset=utf-8`);
+    response.end(body);
   });
+}
+
+/** A person's page, with what it needs to be used. */
+async function visit(site: string, user: string) {
+  const { page, problems } = await openPage('about:blank');
+  await page.context().addCookies([{ name: 'user', value: user, url: site }]);
+  const message = page.getByLabel('Message', { exact: true });
+  return {
+    page,
+    problems,
+    list: page.getByRole('navigation', { name: 'Sessions' }),
+    inbox: page.getByRole('region', { name: 'Inbox' }),
+    runs: page.getByRole('region', { name: 'Runs' }),
+    sharing: page.getByRole('region', { name: 'Sharing' }),
+    control: page.getByRole('region', { name: 'Who answers' }),
+    open: () => page.goto(site),
+    say: async (text: string) => {
+      await message.fill(text);
+      await message.press('Enter');
+    },
+    answer: (text: string) => page.locator('.message.assistant', { hasText: text }).waitFor(),
+    findings: async () => {
+      await page.evaluate(AXE);
+      return page.evaluate(async () =>
+        (await (globalThis as any).axe.run()).violations.map(
+          ({ id, nodes }: any) => `${id}: ${nodes[0].html}`,
+        ),
+      );
+    },
+  };
 }
 
 describe('agent-session-gateway add', () => {
@@ -97,65 +117,188 @@ describe('agent-session-gateway add', () => {
         .map((name) => `chat/${name}`)
         .join(', ')} already, and nothing is written over: name another folder\n`,
     ]);
-    const unknown = await add(folder, 'inbox');
+    const unknown = await add(folder, 'bot');
     expect(unknown.code).to.equal(2);
-    expect(unknown.output).to.contain('Allowed choices are chat, sessions');
-    expect(existsSync(join(folder, 'src/components/inbox'))).to.equal(false);
+    expect(unknown.output).to.contain(`Allowed choices are ${COMPONENTS.join(', ')}`);
+    expect(existsSync(join(folder, 'src/components/bot'))).to.equal(false);
   });
 
-  it('gives components that work together as they are, without a finding of axe', async function () {
-    needChromium(this);
-    const folder = tempDir();
-    for (const component of ['chat', 'sessions'])
-      expect((await add(folder, component, '--to', '.')).code).to.equal(0);
-    const styles = ['chat/chat.css', 'sessions/sessions.css'].map((path) => readFileSync(join(folder, path)));
-    const { page, problems } = await openPage(await serve(await pageOf(folder), styles.join('\n')));
-    const findings = async () => {
-      await page.evaluate(AXE);
-      return page.evaluate(async () =>
-        (await (globalThis as any).axe.run()).violations.map(
-          ({ id, nodes }: any) => `${id}: ${nodes[0].html}`,
-        ),
-      );
-    };
-    const message = page.getByLabel('Message');
-    const say = async (text: string) => {
-      await message.fill(text);
-      await message.press('Enter');
-    };
-    const answer = (text: string) => page.locator('.message.assistant', { hasText: text }).waitFor();
-    expect(await findings()).to.deep.equal([]);
-    await page.getByRole('button', { name: 'Hello' }).click();
-    await answer('You said: Hello');
-    await say('erase');
-    await page.getByRole('group', { name: 'Allow erase?' }).getByRole('button', { name: 'Approve' }).click();
-    await answer('It is gone');
-    await say('ask');
-    await page.getByRole('group', { name: 'Your name?' }).waitFor();
-    expect(await findings()).to.deep.equal([]);
-    await page.getByLabel('Answer').fill('Ada');
-    await page.getByRole('button', { name: 'Answer' }).click();
-    await answer('Hello Ada');
-    await say('wait');
-    await answer('waiting');
-    await page.getByRole('button', { name: 'Stop' }).click();
-    await page.locator('.message', { hasText: 'stopped' }).waitFor();
+  describe('gives components that work together as they are, in a fresh Vite project:', () => {
+    let page: PageFiles;
 
-    const list = page.getByRole('navigation', { name: 'Sessions' });
-    await list.getByRole('button', { name: 'Rename main' }).click();
-    await page.keyboard.press('Control+A');
-    await page.keyboard.type('The first');
-    await page.keyboard.press('Enter');
-    await list.getByRole('button', { name: 'Rename The first' }).waitFor();
-    await list.getByRole('button', { name: 'New session' }).click();
-    await say('second');
-    await answer('You said: second');
-    await list.getByRole('searchbox').fill('first');
-    await list.locator('li').nth(1).waitFor({ state: 'detached' });
-    await list.getByText('The first').click();
-    await answer('It is gone');
-    await list.getByRole('button', { name: 'Archive The first' }).click();
-    await list.getByText('No title has “first”.').waitFor();
-    expect(problems).to.deep.equal([]);
+    before(async function () {
+      needChromium(this);
+      this.timeout(120_000);
+      const folder = mkdtempSync(join(tmpdir(), 'add-'));
+      after(() => rmSync(folder, { recursive: true }));
+      const added = await Promise.all(COMPONENTS.map((component) => add(folder, component)));
+      expect(added.map(({ code }) => code)).to.deep.equal(COMPONENTS.map(() => 0));
+      page = await buildComponentsPage(folder);
+    });
+
+    it('a conversation and the list of sessions, without a finding of axe', async () => {
+      const { open, findings, say, answer, list, ...ann } = await visit(await serve(page), 'ann');
+      await open();
+      await ann.page.getByText('Only you see this conversation.').waitFor();
+      expect(await findings()).to.deep.equal([]);
+      await ann.page.getByRole('button', { name: 'Hello' }).click();
+      await answer('You said: Hello');
+      await say('erase');
+      await ann.page
+        .getByRole('group', { name: 'Allow erase?' })
+        .getByRole('button', { name: 'Approve' })
+        .click();
+      await answer('It is gone');
+      await say('ask');
+      await ann.page.getByRole('group', { name: 'Your name?' }).waitFor();
+      expect(await findings()).to.deep.equal([]);
+      await ann.page.getByLabel('Answer', { exact: true }).fill('Ada');
+      await ann.page.getByRole('button', { name: 'Answer', exact: true }).click();
+      await answer('Hello Ada');
+      await say('wait');
+      await answer('waiting');
+      await ann.page.getByRole('button', { name: 'Stop', exact: true }).click();
+      await ann.page.locator('.message', { hasText: 'stopped' }).waitFor();
+
+      await list.getByRole('button', { name: 'Rename main' }).click();
+      await ann.page.keyboard.press('Control+A');
+      await ann.page.keyboard.type('The first');
+      await ann.page.keyboard.press('Enter');
+      await list.getByRole('button', { name: 'Rename The first' }).waitFor();
+      await list.getByRole('button', { name: 'New session' }).click();
+      await say('second');
+      await answer('You said: second');
+      await list.getByRole('searchbox').fill('first');
+      await list.locator('li').nth(1).waitFor({ state: 'detached' });
+      await list.getByText('The first').click();
+      await answer('It is gone');
+      await list.getByRole('button', { name: 'Archive The first' }).click();
+      await list.getByText('No title has “first”.').waitFor();
+      expect(ann.problems).to.deep.equal([]);
+    });
+
+    it('runs, with what they wait for and what waits behind them, each aborted by keyboard', async () => {
+      const { open, findings, say, answer, runs, ...ann } = await visit(await serve(page), 'ann');
+      await open();
+      await runs.getByText('No runs yet.').waitFor();
+      await say('ask');
+      await runs.locator('[data-state="waiting"]', { hasText: 'waits for an answer: Your name?' }).waitFor();
+      await ann.page.getByLabel('Answer', { exact: true }).fill('Ada');
+      await ann.page.keyboard.press('Enter');
+      await runs.locator('[data-state="done"]', { hasText: 'ask' }).waitFor();
+      await say('wait');
+      await answer('waiting');
+      await say('behind');
+      await runs.locator('[data-state="queued"]', { hasText: '1 in the queue' }).waitFor();
+      await runs.locator('[data-state="running"]', { hasText: /wait.*default.*\d s/ }).waitFor();
+      expect(await findings()).to.deep.equal([]);
+      await runs.getByRole('button', { name: 'Abort: behind' }).focus();
+      await ann.page.keyboard.press('Enter');
+      await runs.locator('[data-state="queued"]').waitFor({ state: 'detached' });
+      await runs.getByRole('button', { name: 'Abort: wait' }).focus();
+      await ann.page.keyboard.press('Enter');
+      await runs.locator('[data-state="aborted"]', { hasText: 'wait' }).waitFor();
+      expect(await runs.locator('[data-state="running"]').count()).to.equal(0);
+      expect(ann.problems).to.deep.equal([]);
+    });
+
+    it('an inbox, which reads what is on show, on all devices of a person', async () => {
+      const site = await serve(page);
+      const [desk, phone] = [await visit(site, 'ann'), await visit(site, 'ann')];
+      await desk.open();
+      await desk.inbox.getByText('Everything is read.').waitFor();
+      await desk.say('wait');
+      await desk.answer('waiting');
+      await desk.inbox.getByRole('button', { name: /main at work/ }).waitFor();
+      await desk.list.getByRole('button', { name: 'New session' }).click();
+      await desk.say('ask');
+      await desk.inbox.getByText('0 unread, 1 for you to answer').waitFor();
+      await phone.open();
+      await phone.runs.getByRole('button', { name: 'Abort: wait' }).click();
+      // The phone shows it, and has read it for the desk too.
+      await desk.inbox.locator('li', { hasText: 'main' }).waitFor({ state: 'detached' });
+      await phone.inbox.getByRole('button', { name: /waits for you/ }).click();
+      await phone.page.getByRole('group', { name: 'Your name?' }).waitFor();
+      await desk.list.getByRole('button', { name: /^main/ }).first().click();
+      await desk.answer('waiting');
+      await desk.say('again');
+      await desk.answer('You said: again');
+      expect(await desk.findings()).to.deep.equal([]);
+      expect([...desk.problems, ...phone.problems]).to.deep.equal([]);
+    });
+
+    it('sharing with a colleague, who is seen, takes over and hands back; and by a link, until it is stopped', async () => {
+      const site = await serve(page);
+      const ann = await visit(site, 'ann');
+      await ann.open();
+      await ann.say('person');
+      await ann.control.getByText('The app asks for a person: A refund').waitFor();
+      const form = ann.sharing.getByRole('form');
+      await form.getByLabel('User').fill('ben');
+      await form.getByLabel('Role').selectOption('operator');
+      await form.getByLabel('Time').selectOption('until I stop it');
+      await form.getByRole('button', { name: 'Share' }).click();
+      await ann.sharing.locator('li', { hasText: 'ben' }).waitFor();
+      await form.getByLabel('Answers only').check();
+      await form.getByLabel('Time').selectOption('for a day');
+      await form.getByLabel('Role').selectOption('viewer');
+      await form.getByRole('button', { name: 'Make a link' }).click();
+      const link = await ann.sharing.getByLabel('The link, shown this once').inputValue();
+      expect(link).to.match(/^https:\/\/chat\.example\/#lnk_/);
+      await ann.sharing.locator('li', { hasText: /viewer, answers only, until/ }).waitFor();
+      expect(await ann.findings()).to.deep.equal([]);
+
+      const ben = await visit(site, 'ben');
+      await ben.open();
+      await ben.inbox.getByRole('button', { name: /1 unread/ }).click();
+      await ann.page.getByRole('region', { name: 'Who is here' }).getByText('ben').waitFor();
+      await ben.control.getByRole('button', { name: 'Take over' }).click();
+      await ann.control.getByText('ben answers.').waitFor();
+      await ben.say('This is Ben');
+      await ann.answer('This is Ben');
+      await ann.say('Thank you');
+      await ben.page.locator('.message.user', { hasText: 'Thank you' }).waitFor();
+      await ben.control.getByLabel('Note to the app').fill('Agreed');
+      await ben.control.getByRole('button', { name: 'Hand back and have it answer' }).click();
+      await ann.answer('You said: Thank you');
+      await ann.control.getByText('The app answers.').waitFor();
+
+      await ann.sharing.getByRole('button', { name: 'Stop sharing with ben' }).click();
+      await ann.sharing.locator('li', { hasText: 'ben' }).waitFor({ state: 'detached' });
+      await ben.inbox.locator('li').waitFor({ state: 'detached' });
+      await ann.sharing.getByRole('button', { name: /^Stop sharing with a link/ }).click();
+      await ann.sharing.getByText('Only you see this conversation.').waitFor();
+      expect([...ann.problems, ...ben.problems]).to.deep.equal([]);
+    });
+
+    it('a switch for pushes, which says so where the browser does not let the page notify', async () => {
+      const service = await PushService.start();
+      const vapidKeys = webPushLibrary.generateVAPIDKeys();
+      const site = await serve(page, webPush({ subject: 'mailto:ops@example.com', vapidKeys }));
+      const ann = await visit(site, 'ann');
+      // This browser has no push service of its own to subscribe at.
+      await ann.page.addInitScript(`{
+        const target = ${JSON.stringify(service.browser('desk'))};
+        let current = null;
+        const subscription = { ...target, toJSON: () => target, unsubscribe: async () => { current = null; return true; } };
+        PushManager.prototype.getSubscription = async () => current;
+        PushManager.prototype.subscribe = async () => (current = subscription);
+      }`);
+      await ann.open();
+      const box = ann.page.getByRole('switch', { name: 'Notify me when I am away' });
+      await ann.page.context().clearPermissions();
+      await box.click();
+      await ann.page.getByRole('alert').filter({ hasText: 'does not let the page notify you' }).waitFor();
+      await ann.page.context().grantPermissions(['notifications'], { origin: site });
+      await box.focus();
+      await ann.page.keyboard.press('Space');
+      await ann.page.getByRole('switch', { checked: true }).waitFor();
+      expect(await ann.findings()).to.deep.equal([]);
+      await ann.say('ask');
+      await service.until(() => service.pushed.length === 1);
+      await box.press('Space');
+      await ann.page.getByRole('switch', { checked: false }).waitFor();
+      expect(ann.problems).to.deep.equal([]);
+    });
   });
 });

@@ -26,8 +26,8 @@ describe('a session that is shared in the playground, in Chromium', () => {
     await answers(page, 1);
     await page.getByRole('button', { name: 'Share…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Share' });
-    await dialog.getByRole('button', { name: 'Share', exact: true }).click();
-    const link = await page.getByRole('link', { name: 'The link, shown this once' }).getAttribute('href');
+    await dialog.getByRole('button', { name: 'Make a link' }).click();
+    const link = await page.getByLabel('The link, shown this once').inputValue();
     expect(link).to.match(/#token=lnk_[\w-]{43}&\/chat\/~/);
     // Another browser has nothing of what this one keeps.
     const guest = await openPlayground(link!);
@@ -38,8 +38,8 @@ describe('a session that is shared in the playground, in Chromium', () => {
     await said(guest.page, 'and now live').first().waitFor();
     await answers(guest.page, 2);
     await page.getByRole('button', { name: 'Share…' }).click();
-    await dialog.getByRole('button', { name: 'Take back' }).first().click();
-    await dialog.getByText('main is shared with nobody.').waitFor();
+    await dialog.getByRole('button', { name: /^Stop sharing with a link/ }).click();
+    await dialog.getByText('Only you see this conversation.').waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     await say(page, 'only for us');
     await answers(page, 3);

@@ -162,6 +162,33 @@ describe('the design of the playground', () => {
     expect(problems).to.deep.equal([]);
   });
 
+  it('leads by keyboard from the inbox to the session in which something waits', async () => {
+    const { page, problems } = await start(async function* (turn) {
+      yield `Hello ${await turn.ask({ name: 'Your name?' })}`;
+    });
+    await say(page, 'ask');
+    await page.getByRole('region', { name: 'Question Your name?' }).waitFor();
+    await page.evaluate(() => {
+      location.hash = '#/chat/other';
+    });
+    const bell = page.getByRole('button', { name: 'Inbox, 1 new' });
+    const inbox = page.getByRole('region', { name: 'Inbox' });
+    await bell.focus();
+    await page.keyboard.press('Enter');
+    await inbox.getByText('0 unread, 1 for you to answer').waitFor();
+    await page.keyboard.press('Escape');
+    await inbox.waitFor({ state: 'hidden' });
+    expect(await focused(page)).to.equal('Inbox, 1 new');
+    await page.keyboard.press('Enter');
+    await inbox.waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/#\/chat\/main$/);
+    await inbox.waitFor({ state: 'hidden' });
+    await page.getByRole('region', { name: 'Question Your name?' }).waitFor();
+    expect(problems).to.deep.equal([]);
+  });
+
   it('says that it is offline, keeps what is written then, and hides its panel for good', async () => {
     const { page, problems } = await start();
     await say(page, 'Hello');

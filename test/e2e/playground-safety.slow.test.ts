@@ -215,6 +215,14 @@ describe('the playground', () => {
         await page.getByRole('menuitemradio', { name: 'Steer it' }).waitFor();
         expect(await findings(page), 'menu').to.deep.equal([]);
         await page.keyboard.press('Escape');
+        await page.getByRole('button', { name: /^Inbox/ }).click();
+        await page.getByRole('region', { name: 'Inbox' }).waitFor();
+        expect(await findings(page), 'inbox').to.deep.equal([]);
+        await page.keyboard.press('Escape');
+        await page.getByRole('button', { name: 'Share…' }).click();
+        await page.getByRole('button', { name: 'Make a link' }).waitFor();
+        expect(await findings(page), 'share').to.deep.equal([]);
+        await page.keyboard.press('Escape');
         // Who asks for less motion is given none, which also means that nothing here is looked at while it fades in.
         expect(await page.evaluate(() => document.getAnimations().length)).to.equal(0);
         expect(await findings(page)).to.deep.equal([]);

@@ -248,7 +248,7 @@ export const e = 'not from "here"';`;
     expect(offences(others, (found) => isBelow('server/demo', found))).to.deep.equal([]);
   });
 
-  it('of the playground use the client by its name, and what is pure of shared', () => {
+  it('of the playground use the client by its name, what is pure of shared, and components that are copied', () => {
     const playground = readSources('playground').filter(({ path }) => !path.endsWith('vite.config.ts'));
     expect(playground.length).to.be.above(30);
     const used = new Set(['react', 'react-dom', 'marked', 'lucide-react']);
@@ -257,7 +257,9 @@ export const e = 'not from "here"';`;
     expect(
       offences(playground, (found) =>
         found.ours
-          ? !isBelow('playground', found) && !pure.test(found.target)
+          ? !isBelow('playground', found) &&
+            !isBelow('templates/components', found) &&
+            !pure.test(found.target)
           : !used.has(packageOf(found.target)) && !named.test(found.target),
       ),
     ).to.deep.equal([]);

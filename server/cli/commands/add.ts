@@ -7,6 +7,9 @@ import { styled, type Terminal } from '../terminal.js';
 const COMPONENTS = {
   chat: 'chat/chat.js: <Chat id="main" />',
   sessions: 'sessions/session-list.js: <SessionList current={id} onOpen={setId} />',
+  inbox: 'inbox/inbox.js: <Inbox current={id} onOpen={setId} />',
+  share: 'share/share.js: <Share id="main" />',
+  runs: 'runs/runs.js: <Runs id="main" />',
 } as const;
 
 /** `add`: copies React components into a project, where they are the project's own. */

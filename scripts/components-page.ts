@@ -1,0 +1,65 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, extname, join, resolve } from 'node:path';
+import { build } from 'vite';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+};
+
+/** What `add` can be asked for. */
+export const COMPONENTS = ['chat', 'sessions', 'inbox', 'share', 'runs'] as const;
+
+/** The page that docs/components.md shows. */
+const pageOfDocs = (): string =>
+  /```jsx\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/components.md'), 'utf8'))![1]!;
+
+const FILES: Readonly<Record<string, string>> = {
+  'package.json': JSON.stringify({ name: 'page', private: true, type: 'module' }),
+  'tsconfig.json': JSON.stringify({ compilerOptions: { jsx: 'react-jsx' } }),
+  'index.html':
+    '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Support</title>' +
+    '<header><h1>Support</h1></header><div id="root"></div><script type="module" src="/src/main.jsx"></script></html>',
+  'src/main.jsx': `import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Page } from './page.jsx';
+import './page.css';
+${COMPONENTS.map((name) => `import './components/${name}/${name}.css';\n`).join('')}createRoot(document.getElementById('root')).render(<StrictMode><Page /></StrictMode>);
+`,
+  'src/page.jsx': pageOfDocs(),
+  'src/page.css': `:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
+body { max-width: 66rem; margin: 0 auto; padding: 0 1.5rem 1.5rem; }
+h1 { font-size: 1.2rem; }
+#root { display: grid; grid-template-columns: minmax(15rem, 1fr) 3fr; gap: 2rem; align-items: start; }
+aside, main { display: grid; gap: 1.2rem; min-width: 0; }
+@media (max-width: 50rem) { #root { grid-template-columns: minmax(0, 1fr); } }
+`,
+};
+
+/** What answers the path of a request: a file of the page, and else its document. */
+export type PageFiles = (path: string) => { readonly type: string; readonly body: Buffer };
+
+/** Makes a fresh Vite project around components that `add` has copied into its `src/components`, and builds it. */
+export async function buildComponentsPage(folder: string): Promise<PageFiles> {
+  for (const [path, text] of Object.entries(FILES)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  mkdirSync(join(folder, 'node_modules'), { recursive: true });
+  for (const name of ['react', 'react-dom', 'agent-session-gateway']) {
+    const target = name === 'agent-session-gateway' ? ROOT : join(ROOT, 'node_modules', name);
+    symlinkSync(target, join(folder, 'node_modules', name));
+  }
+  await build({
+    root: folder,
+    configFile: false,
+    logLevel: 'error',
+    build: { target: 'es2022', modulePreload: false },
+  });
+  return (path) => {
+    const asset = /^\/assets\/[\w.-]+$/.test(path) ? path : '/index.html';
+    return { type: TYPES[extname(asset)]!, body: readFileSync(join(folder, 'dist', asset)) };
+  };
+}
