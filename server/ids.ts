@@ -49,10 +49,7 @@ const DIGITS = Buffer.allocUnsafeSlow(4096);
 let digits = '';
 let digit = 0;
 
-/**
- * Random hex digits, cut from a longer text, which is many times cheaper than separate conversions. Only for short-lived values, because
- * each piece keeps the whole text in memory.
- */
+/** Random hex digits, cut from a long text, which is cheaper than separate conversions. For short-lived values: a piece keeps the whole text. */
 function randomDigits(length: number): string {
   if (digit + length > digits.length) {
     digits = randomFillSync(DIGITS).toString('hex');

@@ -25,10 +25,7 @@ export interface MiddlewareOptions {
 export interface GatewayRouter<G> {
   (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void): void;
   readonly gateway: G;
-  /**
-   * Serves WebSockets at `/ws` below the same mount, and those of plugins, through the host's own middleware. Other upgrades are left to
-   * other listeners.
-   */
+  /** Serves WebSockets at `/ws` below the same mount, and those of plugins, through the host's own middleware. Leaves other upgrades alone. */
   attach(server: Server): void;
   readonly '~contract': G extends { readonly '~contract': infer Contract } ? Contract : never;
 }

@@ -302,10 +302,7 @@ type ToolTypes<T> =
   T extends Tool<infer Input, infer Output> ? { readonly input: Input; readonly output: Output } : never;
 type SchemaInput<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Schema> : never;
 
-/**
- * The types of tools, data blocks and questions of apps by name, for the type of their gateway. A name that several apps use has the union
- * of their types.
- */
+/** The types of apps' tools, data blocks and questions, for the type of their gateway. A name in several apps has the union of their types. */
 export interface ContentTypes<Apps> {
   readonly tools: { readonly [Name in NamesIn<Apps, 'tools'>]: ToolTypes<PartAt<Apps, 'tools', Name>> };
   readonly data: { readonly [Name in NamesIn<Apps, 'data'>]: SchemaInput<PartAt<Apps, 'data', Name>> };

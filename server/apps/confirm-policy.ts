@@ -2,9 +2,7 @@ import { z } from 'zod';
 import type { OnExpiry } from '../../shared/approvals.js';
 import { fieldError } from '../../shared/errors.js';
 
-/**
- * The people who may decide a confirmation, the number of approvals, and the time limit. Without a policy, one answer of anybody decides.
- */
+/** The people who may decide a confirmation, the number of approvals, and the time limit. Without a policy, one answer of anybody decides. */
 export interface ConfirmPolicy {
   /** Only users with one of these roles may vote. @default everybody who reaches the session */
   readonly roles?: readonly string[] | undefined;

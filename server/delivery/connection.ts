@@ -28,7 +28,7 @@ export interface ConnectionOptions {
   readonly id: string;
   readonly transport: string;
   readonly identity: Identity;
-  /** Id of the request that opens the connection, if it is an HTTP request. */
+  /** Id of the request that opens the connection, if one does. */
   readonly requestId?: string;
   readonly form: WireForm<unknown>;
   readonly sink: Sink;

@@ -14,7 +14,7 @@ const pages = new WeakMap<ReadableLog, Map<number, WeakRef<LogBatch>>>();
 
 /**
  * The next page after a place in a log, as a batch. Readers that catch up from there at about the same time share it and its encoding. Null
- * if no event is retained.
+ * if there is none.
  *
  * @param known The answer that the reader knows of
  */

@@ -38,10 +38,7 @@ export interface StartSource {
   refresh(): Promise<void> | null;
 }
 
-/**
- * Finds the place that a request names, or the gap that explains why it is not available. Never silent, never partial (design section 5,
- * promise 3).
- */
+/** Finds the place that a request names, or the gap that says why it is gone. Never silent, never partial (design section 5, promise 3). */
 export async function resolveStart(source: StartSource, request: StartRequest): Promise<Start> {
   let isFresh = false;
   if (source.log?.isReplaced) await source.refresh();

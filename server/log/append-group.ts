@@ -34,10 +34,7 @@ export type GroupOptions = Pick<AppendOptions, 'opens' | 'steps' | 'once' | 'clo
   readonly parked?: boolean;
   /** Whether the group is refused while the store can't be written, because a caller waits. Other groups are kept and tried again. */
   readonly refusable?: boolean;
-  /**
-   * Called as soon as the group is acknowledged, before anything appended after it is looked at. Not called if nothing was written because
-   * it had been before.
-   */
+  /** Called as soon as the group is acknowledged, before anything later is looked at. Not called for a group that was written before. */
   readonly acknowledged?: () => void;
 };
 

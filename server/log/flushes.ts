@@ -5,9 +5,7 @@ type Flush = () => void;
 /** The flushes that run at the end of the present step of the event loop. */
 let due: Flush[] = [];
 
-/**
- * Calls a flush at the end of the present step of the event loop, together with all others requested in it, outside every async context.
- */
+/** Calls a flush at the end of the present step of the event loop, together with all others requested in it, outside every async context. */
 export function flushSoon(flush: Flush): void {
   if (due.push(flush) === 1) process.nextTick(rootContext, flushDue);
 }

@@ -149,9 +149,7 @@ export class LogView implements ReadableLog {
     return this.#folded!.fold.moves;
   }
 
-  /**
-   * The part of the current path that every subscriber is known to have, including those that started from a snapshot. Needs a folded view.
-   */
+  /** The part of the current path that every subscriber is known to have, including those that started from a snapshot. Needs a folded view. */
   get sureFrom(): string | undefined {
     return this.#folded!.fold.sureFrom;
   }

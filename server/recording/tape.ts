@@ -53,9 +53,7 @@ const SECRET = /authorization|api[-_]?key|password|passwd|secret|cookie|^(?:acce
 /** Leaves out values of fields with names of secrets. */
 export const withoutSecrets: Redact = (key, value) => (SECRET.test(key) ? '[left out]' : value);
 
-/**
- * A value as JSON without the redacted parts, including those in texts that are JSON, because tools' results reach models as such texts.
- */
+/** A value as JSON without redacted parts, including those in texts that are JSON, as models get tools' results. */
 export function kept(value: unknown, redact: Redact): unknown {
   const text = JSON.stringify(value, (key, inner: unknown) => {
     const left = redact(key, inner);

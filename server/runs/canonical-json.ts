@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/**
- * A value as canonical JSON (RFC 8785): equal values give the same text, whatever the order of their keys. Values that JSON lacks are left
- * out, as `JSON.stringify` does.
- */
+/** A value as canonical JSON (RFC 8785): equal values give the same text. Values that JSON lacks are left out, as by `JSON.stringify`. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

@@ -44,15 +44,9 @@ export class LiveRun {
   /** The answer so far, if a former process began the run. */
   readonly resumed: Message | null;
   readonly notes = new AnswerNotes();
-  /**
-   * The async context of the acceptance. The app runs in it, whatever starts, answers or ends the run; from the start of the run on it has
-   * the run's trace.
-   */
+  /** The async context of the acceptance, with the run's trace from its start on. The app runs in it, whatever starts, answers or ends the run. */
   context: Context;
-  /**
-   * Settles when the run is over in this process: with its end, or with `lost` if the end could not be stored here. Rejects if another
-   * process continues the run.
-   */
+  /** Settles with the run's end in this process, or with `lost` if that could not be stored. Rejects if another process continues the run. */
   readonly ended: Promise<RunResult>;
   /** The run's message with its parent and versions, once the run begins. */
   placed: Message | null = null;

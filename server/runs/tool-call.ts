@@ -36,9 +36,7 @@ export interface ToolCaller {
   vote(ballot: Omit<Ballot, 'sender'>): Promise<Answer | null>;
   /** The time by the store's clock, in milliseconds since the epoch. */
   now(): number;
-  /**
-   * Opens a question, tells the clients, and resolves with the accepted answer or another decision. Never resolves once the caller is over.
-   */
+  /** Opens a question, tells the clients, and resolves with the accepted answer or another decision. Never resolves once the caller is over. */
   ask(
     asked: Asked,
     announce: () => void,

@@ -84,10 +84,7 @@ const hasOthers = (cluster: Cluster): Promise<boolean> =>
     () => false,
   );
 
-/**
- * Whether another gateway, or the next process of this one, can take the session over now: no work of it runs here, unless that waits for a
- * person.
- */
+/** Whether another gateway, or the next process of this one, can take the session over now: its work here, if any, only waits for a person. */
 function needNotEndHere({ writer, runs, calls, log, ref }: Session): boolean {
   if (!writer || writer.stalled || calls.size > 0 || writer.pending) return false;
   return !runs.active || (log?.activity.status === 'waiting' && (runs.env.app(ref.app).resumable ?? false));

@@ -320,9 +320,7 @@ export class Holding implements LogListener {
     }
   }
 
-  /**
-   * Waits until everything appended is stored, then gives the session up. @throws GatewayError `OVERLOADED` if the store can't take it now
-   */
+  /** Waits until everything appended is stored, then gives the session up. @throws GatewayError `OVERLOADED` if the store can't take it now */
   async release(): Promise<void> {
     await this.writer?.quiesce();
     await this.letGo();

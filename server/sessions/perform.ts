@@ -37,9 +37,7 @@ import { type DueQuestion, expire, vote } from './session-approvals.js';
 import type { LoneQuestion, Withdrawn } from './session-calls.js';
 import { type Woken, wake } from './waking.js';
 
-/**
- * The work that a session can be asked to do, with its result. All plain values, because the holder of the session may be another process.
- */
+/** The work that a session can be asked to do, with its result. All plain values, because the holder of the session may be another process. */
 export interface SessionWork {
   /** Accepts a message and answers it. Begins a session that does not exist. */
   accept: {

@@ -32,9 +32,7 @@ export class Publisher {
     await this.#session.writer?.commit([draft], { refusable: true, ...(once !== undefined && { once }) });
   }
 
-  /**
-   * Changes the title, metadata or archived mark of the session. @throws GatewayError `INVALID_PARAMS`, `PAYLOAD_TOO_LARGE`; `OVERLOADED`
-   */
+  /** Changes the title, metadata or archived mark of the session. @throws GatewayError `INVALID_PARAMS`, `PAYLOAD_TOO_LARGE`; `OVERLOADED` */
   async update(changes: SessionChanges, by: string): Promise<void> {
     checkChanges(changes, this.#env);
     await this.#session.writer?.commit((state) => updateDrafts(state, changes, { by }), { refusable: true });

@@ -136,10 +136,7 @@ async function outcome(session: Session, input: SessionInput, output: unknown): 
   return { position, cursor, ...(input.type === 'regenerate' && { message }) };
 }
 
-/**
- * Does the work that another gateway asks for, because the store, or a gateway that is ending, said that the session is held here. Null if
- * another gateway holds it.
- */
+/** Does work for a gateway that was told that this one holds the session, by the store or a former holder. Null if another gateway holds it. */
 export async function performAsked(
   session: Session,
   input: SessionInput,

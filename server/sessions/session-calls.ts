@@ -64,10 +64,7 @@ export const ANSWERED = errand<
   boolean
 >('answered');
 
-/**
- * The tool calls of a session that belong to no run: clients of other protocols call tools themselves. A call runs at the gateway that
- * received it.
- */
+/** The tool calls of a session outside of runs, which clients of other protocols make. A call runs at the gateway that received it. */
 export class SessionCalls {
   readonly #session: Session;
   readonly #env: SessionEnvironment;

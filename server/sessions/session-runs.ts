@@ -31,10 +31,7 @@ import { waking } from './waking.js';
 /** The fate of a run's end: stored, void because something else ended the run before, or refused by the store. */
 type EndOutcome = 'stored' | 'over' | 'failed';
 
-/**
- * The runs of one session. Lets one run at a time, and logs exactly one end for each. `acceptance.ts` accepts them, and `recovery.ts` takes
- * up the runs of a former process.
- */
+/** The runs of one session: one at a time, each with exactly one logged end. `acceptance.ts` accepts them; `recovery.ts` takes them up. */
 export class SessionRuns {
   readonly queue: RunQueue;
   readonly questions = new Questions();

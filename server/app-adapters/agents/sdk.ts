@@ -25,9 +25,7 @@ export function isModelMistake(error: unknown): boolean {
   return kindsOf(error).includes('ModelBehaviorError');
 }
 
-/**
- * Names of an error's classes. Compare names, because the host's agents may use another copy of the SDK, as those of a CommonJS host do.
- */
+/** Names of an error's classes. Compare names, because the host's agents may use another copy of the SDK, as those of a CommonJS host do. */
 function kindsOf(error: unknown): string[] {
   const kinds: string[] = [];
   for (let at: unknown = error; typeof at === 'object' && at !== null; at = Object.getPrototypeOf(at))

@@ -1,6 +1,4 @@
-/**
- * The part of a compiled graph that is used here. Described rather than imported, so that any 1.x version of `@langchain/langgraph` fits.
- */
+/** The part of a compiled graph that is used here. Described rather than imported, so that any 1.x version of `@langchain/langgraph` fits. */
 export interface CompiledGraph {
   stream(input: any, options?: any): Promise<AsyncIterable<any>>;
   getState?(config: any): Promise<GraphState>;

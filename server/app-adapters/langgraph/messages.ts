@@ -96,9 +96,7 @@ export function fromLangGraphMessages(messages: readonly unknown[]): ConvertedMe
   return all;
 }
 
-/**
- * Whether an assistant message continues an answer: by its part number if this adapter wrote it, else because a tool's result precedes it.
- */
+/** Whether an assistant message continues an answer: by its part number if this adapter wrote it, else because a tool's result precedes it. */
 function continues(first: string | undefined, before: GraphMessage, id: string | undefined): boolean {
   if (first === undefined || id === undefined || isPart(first, id)) return true;
   return roleOf(before) === 'tool' && !isPart(first, before.id ?? '');
