@@ -36,7 +36,7 @@ async function serve(page: PageFiles, push?: ReturnType<typeof webPush>) {
       type: 'custom',
       cookies: true,
       validate: (_token, { headers }) => {
-        const [, id] = /user=(\w+)/.exec(headers.cookie ?? '') ?? [];
+        const [, id] = /user=(\w+)/.exec(String(headers.cookie)) ?? [];
         return id === undefined ? { valid: false } : { valid: true, user: { id } };
       },
     },

@@ -29,7 +29,7 @@ async function counted(
     if (event.type === 'message_end' && placeIn(event.cursor) > read) unread += 1;
     if (event.type === 'input_required') asked.add(event.callId);
     if (event.type === 'input_result') asked.delete(event.callId);
-    if (placeIn(event.cursor) >= head) break;
+    if (event.cursor !== undefined && placeIn(event.cursor) >= head) break;
   }
   return { unread, waiting: asked.size };
 }

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { createClient } from '../../../client/index.js';
+import { type Client, createClient } from '../../../client/index.js';
 import { type PersistOptions, type StorageLike, storage } from '../../../client/offline/index.js';
 import { createInProcessTransport, type Gateway } from '../../../server/index.js';
 import { scripted, testGateways, textOf } from '../../../testing/index.js';

@@ -12,7 +12,8 @@ const app = defineApp({
     if (turn.text === 'fail') throw new Error('no');
     if (turn.text === 'wait') await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
     if (turn.text === 'cut') return { stopReason: 'max_tokens' as const };
-    if (turn.clientTools.length > 0) yield `It is ${await turn.callTool('weather', { city: 'Bern' })}`;
+    if (turn.clientTools.length > 0)
+      yield `It is ${await turn.callTool(turn.clientTools[0]!, { city: 'Bern' })}`;
     else yield `did ${turn.text}`;
   },
 });
@@ -58,7 +59,7 @@ for (const major of MAJORS) {
         if (input === 'wait') await openai.responses.cancel(id);
         await receiver.until((all) => all.length === ids.length);
       }
-      expect((await unwrapped()).map(({ type, data }) => [type, data.id])).to.deep.equal([
+      expect((await unwrapped()).map(({ type, data }) => [type, (data as { id: string }).id])).to.deep.equal([
         ['response.failed', ids[0]],
         ['response.incomplete', ids[1]],
         ['response.cancelled', ids[2]],
@@ -78,7 +79,7 @@ for (const major of MAJORS) {
         input: [{ type: 'function_call_output', call_id: call.call_id, output: 'sunny' }],
       });
       await receiver.until((all) => all.length === 2);
-      expect((await unwrapped()).map(({ type, data }) => [type, data.id])).to.deep.equal([
+      expect((await unwrapped()).map(({ type, data }) => [type, (data as { id: string }).id])).to.deep.equal([
         ['response.completed', first.id],
         ['response.completed', second.id],
       ]);
