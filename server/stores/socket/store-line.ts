@@ -111,7 +111,7 @@ export class StoreLine {
   #ask(call: Call): void {
     if (this.#writer) return this.#send(call, this.#writer);
     if (this.#isClosed) return this.#refuse(call);
-    call.timer ??= setTimeout(() => this.#refuse(call), WAIT_MS).unref();
+    call.timer = setTimeout(() => this.#refuse(call), WAIT_MS).unref();
     this.#waiting.add(call);
   }
 
