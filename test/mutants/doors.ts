@@ -88,7 +88,7 @@ export const DOORS: readonly Mutant[] = [
   {
     name: 'bodies of any size',
     file: 'server/transports/http/body.ts',
-    edits: [['if (length + chunk.length > bodyBytes) return stopped(tooLarge(bodyBytes));', '']],
+    edits: [['if (pieces.length + chunk.length > bodyBytes) stopped(tooLarge(bodyBytes));\n    else ', '']],
     test: 'test/transports/http/bodies.test.ts',
   },
   {
