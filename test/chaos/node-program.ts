@@ -2,6 +2,7 @@ import { createGateway } from '../../server/index.js';
 import { chaosApps } from './apps.js';
 import type { NodeSpec } from './chaos-node.js';
 import { openStore } from './stores/open-store.js';
+import '../support/shipped-limits.js';
 
 /** A gateway of a chaos test, as a process of its own. SIGTERM drains it. */
 const spec: NodeSpec = JSON.parse(process.argv[2]!);

@@ -1,5 +1,6 @@
 import { createGateway, defineApp } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import '../support/shipped-limits.js';
 
 /** A gateway that keeps files beside its database, for a test that kills it. */
 const [path, unnamedFileMs] = process.argv.slice(2);

@@ -2,6 +2,7 @@ import { createGateway, defineApp } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { mutants } from '../durable/mutants.js';
 import { TOKEN } from '../support/gateway.js';
+import '../support/shipped-limits.js';
 
 // history-program <database> <mutant>: a gateway whose app answers at once, or stands still where its message says so.
 const [, , path, mutant] = process.argv;

@@ -14,6 +14,7 @@ import {
 import { GOOD_TOKEN } from './doors.js';
 import { LARGE } from './hostile-values.js';
 import { appPlaces, hostile, listenerPlaces, methodPlaces, streamPlaces } from './places.js';
+import '../support/shipped-limits.js';
 
 const [, , group = '', directory = ''] = process.argv;
 const echo = defineApp({

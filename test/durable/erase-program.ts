@@ -3,6 +3,7 @@ import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { TOKEN } from '../support/gateway.js';
 import { overriding } from '../support/overriding.js';
 import { userNamed } from '../support/users.js';
+import '../support/shipped-limits.js';
 
 // erase-program <database> [forgetful]: a gateway that erases users when it is asked to; the forgetful one does not note it first.
 const [, , path, how] = process.argv;

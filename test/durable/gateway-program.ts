@@ -2,6 +2,7 @@ import { createGateway, defineApp } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { TOKEN } from '../support/gateway.js';
 import { mutants } from './mutants.js';
+import '../support/shipped-limits.js';
 
 // gateway-program <database> [port] [mutant]: a gateway whose app streams as many deltas as its message says.
 const [, , path, port = '0', mutant = 'none'] = process.argv;

@@ -3,6 +3,7 @@ import { createGateway, defineApp, type Turn } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { TOKEN } from '../support/gateway.js';
 import { mutants } from './mutants.js';
+import '../support/shipped-limits.js';
 
 // steps-program <database> <file> [mutant]: a gateway whose app writes what its steps do, and what they come to, into the file.
 const [, , path, file, mutant = 'none'] = process.argv;

@@ -1,5 +1,6 @@
 import { createGateway, defineApp, getContext, method } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import '../support/shipped-limits.js';
 
 /** A gateway that keeps files beside its database, for tests that watch its memory. */
 let peak = 0;

@@ -6,6 +6,7 @@ import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { asker } from './begin.js';
 import { SECRET } from './receiver.js';
 import { UNSEEN_MS } from './unseen.js';
+import '../support/shipped-limits.js';
 
 const [place = '', port = '', token = '', url = ''] = process.argv.slice(2);
 const leaseMs = 3000;

@@ -4,6 +4,7 @@ import { postgresStore } from '../../server/stores/postgres/index.js';
 import { redisStore } from '../../server/stores/redis/index.js';
 import { byName } from '../support/users.js';
 import { shareLinks, streaming } from './control-life.js';
+import '../support/shipped-limits.js';
 
 const [url = '', port = ''] = process.argv.slice(2);
 const leaseMs = 1500;

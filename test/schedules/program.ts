@@ -3,6 +3,7 @@ import { createGateway, defineApp } from '../../server/index.js';
 import { postgresStore } from '../../server/stores/postgres/index.js';
 import { redisStore } from '../../server/stores/redis/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import '../support/shipped-limits.js';
 
 const [place = '', port = '', token = ''] = process.argv.slice(2);
 const leaseMs = 3000;

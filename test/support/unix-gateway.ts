@@ -1,4 +1,5 @@
 import { createGateway, defineApp } from '../../server/index.js';
+import './shipped-limits.js';
 
 /** A program that serves a Unix socket, for tests that kill it. */
 const gateway = createGateway({
