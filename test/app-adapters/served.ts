@@ -1,6 +1,8 @@
+import { expect } from 'chai';
 import type { Client } from '../../client/index.js';
 import type { GatewayConfig, HostRun, HostSendOptions } from '../../server/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
+import type { ChatEndpoint } from '../support/chat-endpoint.js';
 import { connectClient } from '../support/client.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 
@@ -60,6 +62,50 @@ export async function follow(
     await act(event);
   }
   return seen;
+}
+
+/** Shows that an app tells of two calls of a tool, and of their results, each once and in order. */
+export async function showsTwoCalls(
+  client: Client,
+  endpoint: ChatEndpoint,
+  { says, outputOf }: { readonly says: string; outputOf(city: string): unknown },
+): Promise<void> {
+  const run = client.send('main', 'Weather?');
+  const seen = follow(run);
+  (await endpoint.next())
+    .text('I look. ')
+    .call('call_1', 'weather', { city: 'Rome' })
+    .call('call_2', 'weather', { city: 'Oslo' }, 1)
+    .finish('tool_calls');
+  (await endpoint.next()).text(says).finish();
+  expect(await seen).to.deep.equal([
+    ['content_delta', 'I look. '],
+    ['tool_use', 'call_1', 'weather', { city: 'Rome' }],
+    ['tool_use', 'call_2', 'weather', { city: 'Oslo' }],
+    ['tool_result', 'call_1', 'weather', outputOf('Rome'), false],
+    ['tool_result', 'call_2', 'weather', outputOf('Oslo'), false],
+    ['content_delta', says],
+    ['message_end', 'end'],
+  ]);
+  expect((await run.result).usage).to.deep.equal({ inputTokens: 6, outputTokens: 4, totalTokens: 10 });
+}
+
+/** What is shown of a run that has its client pick. @param says What the model says of it */
+export const picked = (callId: unknown, says: string): unknown[][] => [
+  ['content_delta', 'Choose. '],
+  ['tool_use', callId, 'pick', { of: 3 }],
+  ['input_required', 'pick', { of: 3 }],
+  ['tool_result', callId, 'pick', { picked: 2 }, false],
+  ['content_delta', says],
+  ['message_end', 'end'],
+];
+
+/** What the model is told of a conversation when somebody goes on with it: roles and contents. */
+export async function toldOf(client: Client, endpoint: ChatEndpoint, text: string): Promise<unknown> {
+  const run = client.send('main', text);
+  const { body } = await endpoint.next();
+  await run.abort();
+  return body.messages.map(({ role, content }: any) => [role, content]);
 }
 
 /** The events of a run by type and with what the test may compare: no ids of runs and messages, no times. */

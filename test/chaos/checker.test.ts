@@ -165,6 +165,15 @@ function relog(history: Forged, sessionId: string, change: (events: Events) => E
 
 const at = (events: Events, type: string): number => events.findIndex((event) => event.type === type);
 
+/** Has the run of the log end otherwise than its sender was told. */
+const endedAs = (stopReason: string) => (history: Forged) => {
+  relog(history, 't', (events) => {
+    events[4]!.stopReason = stopReason as never;
+    return events;
+  });
+  history.sent[0]!.ends = [];
+};
+
 type Forgery = readonly [what: string, expected: RegExp, forge: (history: Forged) => void];
 
 const FORGERIES: readonly Forgery[] = [
@@ -252,28 +261,8 @@ const FORGERIES: readonly Forgery[] = [
         return events;
       }),
   ],
-  [
-    'a lost run where nothing was to be lost',
-    /ends as lost/,
-    (history) => {
-      relog(history, 't', (events) => {
-        events[4]!.stopReason = 'lost';
-        return events;
-      });
-      history.sent[0]!.ends = [];
-    },
-  ],
-  [
-    'a run that nobody aborted',
-    /ends as aborted, for which/,
-    (history) => {
-      relog(history, 't', (events) => {
-        events[4]!.stopReason = 'aborted';
-        return events;
-      });
-      history.sent[0]!.ends = [];
-    },
-  ],
+  ['a lost run where nothing was to be lost', /ends as lost/, endedAs('lost')],
+  ['a run that nobody aborted', /ends as aborted, for which/, endedAs('aborted')],
   [
     'an acknowledged message that is in no log',
     /which is in no log/,

@@ -98,3 +98,10 @@ export const DOORS: Readonly<Record<string, (config: GatewayConfig<any, any, any
     };
   },
 };
+
+/** A feed behind a door, and a subscription to its first numbers. */
+export async function subscribed(open: (typeof DOORS)[string], to: number) {
+  const feed = new Feed();
+  const line = await open({ methods: feed.methods });
+  return { feed, ...line, items: line.client.stream('feed', { to }) };
+}

@@ -28,21 +28,22 @@ describe('a page', () => {
     withGlobal('addEventListener', page.addEventListener);
     withGlobal('removeEventListener', page.removeEventListener);
     withGlobal('document', document);
-    return { page, document, ...scriptedClient(options) };
-  }
-
-  it('ends a back-off when the network is there again, when it is shown and when a call succeeds', async () => {
-    const { page, document, transport, client } = openPage();
-    transport.answers.apps = { apps: [] };
-    client.events('main');
-    await transport.link(0);
-    const wakes = [
+    /** What tells of a page that the network may be there again. */
+    const pageWakes = [
       () => page.tell('online'),
       () => page.tell('pageshow', { persisted: true }),
       () => document.tell('visibilitychange'),
       () => document.tell('resume'),
-      () => client.apps(),
     ];
+    return { page, document, pageWakes, ...scriptedClient(options) };
+  }
+
+  it('ends a back-off when the network is there again, when it is shown and when a call succeeds', async () => {
+    const { page, document, pageWakes, transport, client } = openPage();
+    transport.answers.apps = { apps: [] };
+    client.events('main');
+    await transport.link(0);
+    const wakes = [...pageWakes, () => client.apps()];
     for (const [n, wake] of wakes.entries()) {
       transport.links[n]!.end(undefined, 50_000);
       expect(client.connection.state).to.equal('reconnecting');
@@ -56,14 +57,8 @@ describe('a page', () => {
   });
 
   it('ends the back-off of a subscription and of a call as well, also where nothing else listens', async () => {
-    const { page, document, transport, client } = openPage();
-    const wakes = [
-      () => page.tell('online'),
-      () => page.tell('pageshow', { persisted: true }),
-      () => document.tell('visibilitychange'),
-      () => document.tell('resume'),
-      () => client.status(),
-    ];
+    const { page, document, pageWakes, transport, client } = openPage();
+    const wakes = [...pageWakes, () => client.status()];
     const away = new GatewayError({ code: 'NETWORK', retryAfterMs: 50_000 });
     transport.answers = {
       status: {},

@@ -7,16 +7,14 @@ import { connectClient, failure } from '../support/client.js';
 import { startGateway, TOKEN } from '../support/gateway.js';
 import { socketDirectory } from '../support/socket-directory.js';
 import { until } from '../support/until.js';
-import { DOORS, Feed } from './feed-doors.js';
+import { DOORS, Feed, subscribed } from './feed-doors.js';
 
 const numbers = (to: number) => Array.from({ length: to }, (_, at) => ({ n: at + 1 }));
 
 for (const [door, open] of Object.entries(DOORS)) {
   describe(`a subscription over ${door}`, () => {
     it('goes on after its last item whenever it is cut, and yields each once', async () => {
-      const feed = new Feed();
-      const { client, cut } = await open({ methods: feed.methods });
-      const items = client.stream('feed', { to: 30 });
+      const { feed, cut, items } = await subscribed(open, 30);
       const seen: unknown[] = [];
       for (let n = 1; n <= 30; n++) {
         const next = items.next();

@@ -6,14 +6,12 @@ import { behindProxy } from '../support/behind-proxy.js';
 import { collect, connectClient, failure } from '../support/client.js';
 import { jsonHeaders, post, startGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
-import { DOORS, Feed } from './feed-doors.js';
+import { DOORS, Feed, subscribed } from './feed-doors.js';
 
 for (const [door, open] of Object.entries(DOORS)) {
   describe(`a subscription over ${door}`, () => {
     it('is resumed before it had any item, and fails without a place', async () => {
-      const feed = new Feed();
-      const { client, cut } = await open({ methods: feed.methods });
-      const items = client.stream('feed', { to: 1 });
+      const { feed, client, cut, items } = await subscribed(open, 1);
       const first = items.next();
       await until(() => items.lastEventId === '0');
       cut();

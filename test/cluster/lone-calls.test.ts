@@ -71,6 +71,15 @@ async function resultsAt({ client }: Side): Promise<unknown[]> {
   return results;
 }
 
+/** Calls a tool while somebody follows the session at a gateway, and waits until it asks. */
+async function calling(at: 'holder' | 'third', tool: string, options?: { readonly signal: AbortSignal }) {
+  const sides = await startSides(new MemoryHub());
+  const question = questionAt(sides[at]);
+  await followed(sides[at]);
+  const output = sides.other.main().callTool(tool, {}, options);
+  return { ...sides, output, callId: await question };
+}
+
 describe('a tool call outside of runs that must ask a person', () => {
   it('asks in the session that another gateway holds, and is answered at any', async () => {
     for (const at of ['holder', 'other', 'third'] as const) {
@@ -89,11 +98,7 @@ describe('a tool call outside of runs that must ask a person', () => {
   });
 
   it('is denied, and answered once', async () => {
-    const sides = await startSides(new MemoryHub());
-    const question = questionAt(sides.holder);
-    await followed(sides.holder);
-    const output = sides.other.main().callTool('sure', {});
-    const callId = await question;
+    const { output, callId, ...sides } = await calling('holder', 'sure');
     const answers = await Promise.allSettled(
       [sides.holder, sides.third, sides.other].map(({ client }) =>
         client.session('main').respond(callId, { approved: false }),
@@ -106,11 +111,7 @@ describe('a tool call outside of runs that must ask a person', () => {
   });
 
   it('has the policy of its tool, wherever people vote', async () => {
-    const sides = await startSides(new MemoryHub());
-    const question = questionAt(sides.third);
-    await followed(sides.third);
-    const output = sides.other.main().callTool('both', {});
-    const callId = await question;
+    const { output, callId, ...sides } = await calling('third', 'both');
     const vote = (at: Side, id: string, ...roles: string[]): Promise<unknown> =>
       at.gateway
         .session('main', { user: { id, roles } })
@@ -165,12 +166,8 @@ describe('a tool call outside of runs that must ask a person', () => {
   });
 
   it('is taken back when it is cancelled', async () => {
-    const sides = await startSides(new MemoryHub());
-    const question = questionAt(sides.third);
-    await followed(sides.third);
     const cancelled = new AbortController();
-    const output = sides.other.main().callTool('sure', {}, { signal: cancelled.signal });
-    await question;
+    const { output, ...sides } = await calling('third', 'sure', { signal: cancelled.signal });
     cancelled.abort();
     expect(textOf(await output)).to.equal('Cancelled');
     await pendingNone(sides.holder);
@@ -178,22 +175,14 @@ describe('a tool call outside of runs that must ask a person', () => {
   });
 
   it('is taken back when its gateway dies, by who holds the session', async () => {
-    const sides = await startSides(new MemoryHub());
-    const question = questionAt(sides.third);
-    await followed(sides.third);
-    void sides.other.main().callTool('sure', {});
-    await question;
+    const sides = await calling('third', 'sure');
     sides.other.node.kill();
     await pendingNone(sides.holder);
     expect(await resultsAt(sides.holder)).to.deep.equal([[false, 'gateway']]);
   });
 
   it('ends when whoever held the session dies, and the next one takes its question back', async () => {
-    const sides = await startSides(new MemoryHub());
-    const question = questionAt(sides.third);
-    await followed(sides.third);
-    const output = sides.other.main().callTool('sure', {});
-    await question;
+    const { output, ...sides } = await calling('third', 'sure');
     sides.holder.node.kill();
     expect(textOf(await output)).to.equal('The question was taken back');
     expect(await resultsAt(sides.third)).to.deep.equal([[false, 'gateway']]);

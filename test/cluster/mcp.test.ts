@@ -1,34 +1,19 @@
 import { expect } from 'chai';
-import { defineApp, type ToolContext, tool } from '../../server/index.js';
+import { type ToolContext, tool } from '../../server/index.js';
 import { type McpServerPluginOptions, mcpServerPlugin } from '../../server/plugins/mcp/index.js';
 import { CLIENTS, call, initialize, LIST, postMcp } from '../plugins/mcp/mcp-clients.js';
+import { heldTool } from '../plugins/mcp/offered-tools.js';
 import { Balancer } from '../support/balancer.js';
-import { gate } from '../support/gate.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { type Node, startNodes } from '../support/nodes.js';
 import { as, byName } from '../support/users.js';
 
 /** Calls that say where they run, and one that runs until it is let go. */
-function tools() {
-  const began = gate();
-  const held = gate<string>();
-  const aborted = gate();
-  const app = defineApp({
-    run: () => 'unused',
-    tools: {
-      who: tool({ handler: (_input: unknown, { user }: ToolContext) => user!.id }),
-      sure: tool({ confirm: true, handler: () => 'sure' }),
-      held: tool({
-        handler: (_input: unknown, { signal }: ToolContext) => {
-          signal.addEventListener('abort', () => aborted.open());
-          began.open();
-          return held.passed;
-        },
-      }),
-    },
+const tools = () =>
+  heldTool({
+    who: tool({ handler: (_input: unknown, { user }: ToolContext) => user!.id }),
+    sure: tool({ confirm: true, handler: () => 'sure' }),
   });
-  return { app, began, held, aborted };
-}
 
 async function startMcp(
   app: ReturnType<typeof tools>['app'],

@@ -27,13 +27,19 @@ const cursorOf = async ({ client }: Node): Promise<string> => (await client.sess
 /** A client that has not been there before. */
 const another = ({ url }: Node): Client => connectClient(url);
 
+/** Gateways behind one message, of which the one that holds the session hears no more. */
+async function startLagging() {
+  const hub = new MemoryHub();
+  const nodes = await startNodes(hub, { app: echo });
+  await nodes[0]!.client.send('main', 'one').result;
+  const both = sides(hub, nodes);
+  both.holder.node.freeze();
+  return both;
+}
+
 describe('a gateway whose view of a session lags', () => {
   it('tells nobody of a gap who has seen more elsewhere', async () => {
-    const hub = new MemoryHub();
-    const nodes = await startNodes(hub, { app: echo });
-    await nodes[0]!.client.send('main', 'one').result;
-    const { holder, other } = sides(hub, nodes);
-    holder.node.freeze();
+    const { holder, other } = await startLagging();
     await other.client.send('main', 'two').result;
     const cursor = await cursorOf(other);
     holder.node.thaw(false);
@@ -44,11 +50,7 @@ describe('a gateway whose view of a session lags', () => {
   });
 
   it('tells nobody of a gap who has seen a later conversation elsewhere', async () => {
-    const hub = new MemoryHub();
-    const nodes = await startNodes(hub, { app: echo });
-    await nodes[0]!.client.send('main', 'one').result;
-    const { holder, other } = sides(hub, nodes);
-    holder.node.freeze();
+    const { holder, other } = await startLagging();
     await other.client.session('main').close();
     await other.client.send('main', 'two').result;
     const cursor = await cursorOf(other);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { type Installed, installPackage } from '../package/installed.js';
-import { COMPILERS, compile } from '../support/compile.js';
+import { COMPILERS, compile, USERS_OPTIONS } from '../support/compile.js';
 import { closeLater } from '../support/resources.js';
 import { codegenGateway, TOKEN } from './fixtures/gateway.js';
 
@@ -75,11 +75,7 @@ describe('a project with a generated client', () => {
         expect(await generate(url!, '--out', out, '--check')).to.equal(`${out} is up to date\n`);
 
         const compilerOptions = {
-          target: 'es2023',
-          lib: ['es2023', 'dom', 'dom.iterable'],
-          module: 'nodenext',
-          types: ['node'],
-          strict: true,
+          ...USERS_OPTIONS,
           exactOptionalPropertyTypes: true,
           noUncheckedIndexedAccess: true,
           noUnusedLocals: true,

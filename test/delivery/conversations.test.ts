@@ -30,6 +30,13 @@ for (const [name, make] of Object.entries(stores)) {
       const read = (query: string) => openStream(`${url}/events?sessionId=main&token=${TOKEN}${query}`);
       return { url, talk, close, read };
     };
+    /** The same behind a conversation that is over. */
+    const closedOnce = async () => {
+      const { talk, close, read } = await setUp();
+      await talk('one');
+      await close();
+      return { talk, read };
+    };
     const last = (stream: RawStream): string =>
       encodeURIComponent(stream.events.findLast(({ id }) => id)!.id!);
     const says = (text: string) => (event: { event: string; data: any }) =>
@@ -95,9 +102,7 @@ for (const [name, make] of Object.entries(stores)) {
     });
 
     it('are not told to whoever comes new after they were closed; the next one is', async () => {
-      const { talk, close, read } = await setUp();
-      await talk('one');
-      await close();
+      const { talk, read } = await closedOnce();
       const fresh = await read('&from=earliest');
       await fresh.until(({ event }) => event === 'heartbeat');
       const place = last(fresh);
@@ -111,9 +116,7 @@ for (const [name, make] of Object.entries(stores)) {
     });
 
     it('begin with a gap where the place is not known', async () => {
-      const { talk, close, read } = await setUp();
-      await talk('one');
-      await close();
+      const { talk, read } = await closedOnce();
       const back = await read('&lastEventId=AAAAAAAAAAA.1.1');
       await back.until(({ event }) => event === 'snapshot');
       await talk('two');

@@ -1,17 +1,11 @@
 import { expect } from 'chai';
-import { defineApp } from '../../server/index.js';
-import { gate } from '../support/gate.js';
+import { wordedApp } from '../support/apps.js';
 import { post, startGateway, TOKEN } from '../support/gateway.js';
 import { openStream } from '../support/sse-client.js';
 
 describe('a reader that comes in the middle of an answer', () => {
   it('is told whose deltas they are, beside one that knows', async () => {
-    const words = [gate<string>(), gate<string>()];
-    const app = defineApp({
-      async *run() {
-        for (const word of words) yield await word.passed;
-      },
-    });
+    const { app, words } = wordedApp();
     const { url } = await startGateway({ app });
     const read = (from: string) => openStream(`${url}/events?sessionId=main&from=${from}&token=${TOKEN}`);
     const early = await read('earliest');

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { defineApp, memoryStore } from '../../server/index.js';
+import { memoryStore } from '../../server/index.js';
+import { wordedApp } from '../support/apps.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
 import { overriding } from '../support/overriding.js';
@@ -7,12 +8,7 @@ import { openStream } from '../support/sse-client.js';
 
 describe('what the store has written and not answered yet', () => {
   it('is read by nobody, and no gap to whoever comes back', async () => {
-    const words = [gate<string>(), gate<string>()];
-    const app = defineApp({
-      async *run() {
-        for (const word of words) yield await word.passed;
-      },
-    });
+    const { app, words } = wordedApp();
     let isSlow = false;
     const written = gate();
     const answered = gate();

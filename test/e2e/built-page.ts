@@ -2,9 +2,11 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { createGateway, type Gateway, type GatewayConfig } from '../../server/index.js';
+import type { Page } from 'playwright-core';
+import { createGateway, defineApp, type Gateway, type GatewayConfig, tool } from '../../server/index.js';
 import { agUiPlugin } from '../../server/plugins/ag-ui/index.js';
 import { uiMessageStreamPlugin } from '../../server/plugins/ui-message-stream/index.js';
+import { gate } from '../support/gate.js';
 import { listenOnLoopback } from '../support/host-server.js';
 import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
@@ -64,4 +66,30 @@ export async function serveBuilt(
     response.end(readFileSync(join(folder, file)));
   });
   return { url, gateway };
+}
+
+/** An app whose answers go on, word by word, when the test says so; `pay` is paid when somebody approves. */
+export function wordsAndPayments(count = 3) {
+  const paid: unknown[] = [];
+  const words = Array.from({ length: count }, () => gate());
+  let runs = 0;
+  const app = defineApp({
+    tools: {
+      pay: tool({ schema: undefined as never, confirm: true, handler: (input) => void paid.push(input) }),
+    },
+    async *run(turn: any) {
+      runs += 1;
+      yield 'begin ';
+      if (turn.text === 'pay') await turn.callTool('pay', { sum: 5 });
+      else for (const [at, { passed }] of words.entries()) yield await passed.then(() => `word-${at} `);
+      yield 'end';
+    },
+  } as any);
+  return { app, words, paid, runs: () => runs };
+}
+
+/** Says something in a page of our documentation. */
+export async function sayIn(page: Page, text: string): Promise<void> {
+  await page.fill('input', text);
+  await page.click('text=Send');
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { defineApp, tool } from '../../server/index.js';
+import { defineApp } from '../../server/index.js';
 import { FrameProxy } from '../plugins/frame-proxy.js';
 import {
   actor,
@@ -17,11 +17,10 @@ import {
   userSays,
 } from '../plugins/ui-message-stream/fixtures.js';
 import { needChromium, openPage } from '../support/browser.js';
-import { gate } from '../support/gate.js';
 import { Hearing } from '../support/hearing.js';
 import { ROOT } from '../support/program.js';
 import { as } from '../support/users.js';
-import { buildPage, serveBuilt } from './built-page.js';
+import { buildPage, serveBuilt, wordsAndPayments } from './built-page.js';
 import { INTERFACES, installInterfaces } from './interfaces/install.js';
 
 const SCREENSHOTS = join(ROOT, '.cache/screenshots');
@@ -219,19 +218,7 @@ createRoot(document.getElementById('root')).render(<Page id="main" />);
     };
 
     it('shows an answer, also after a reload in the middle, and asks for approval', async () => {
-      const half = gate();
-      const paid: unknown[] = [];
-      const app = defineApp({
-        tools: {
-          pay: tool({ schema: undefined as never, confirm: true, handler: (input) => void paid.push(input) }),
-        },
-        async *run(turn: any) {
-          yield 'begin ';
-          if (turn.text === 'pay') await turn.callTool('pay', { sum: 5 });
-          else await half.passed;
-          yield 'end';
-        },
-      } as any);
+      const { app, words, paid } = wordsAndPayments(1);
       const { url } = await serveBuilt(folder, { app });
       const { page, problems } = await openPage(url);
       await page.waitForSelector('textarea');
@@ -239,8 +226,8 @@ createRoot(document.getElementById('root')).render(<Page id="main" />);
       await shows(page, 'story', 'begin');
       await page.reload();
       await shows(page, 'story', 'begin');
-      half.open();
-      await shows(page, 'story', 'begin end');
+      words[0]!.open();
+      await shows(page, 'story', 'begin word-0 end');
       await say(page, 'pay');
       await page.waitForSelector('text=Allow');
       await page.reload();
@@ -249,7 +236,7 @@ createRoot(document.getElementById('root')).render(<Page id="main" />);
       await page.screenshot({ path: join(SCREENSHOTS, `assistant-ui-${way}.png`) });
       expect(paid).to.deep.equal([]);
       await page.click('text=Allow');
-      await shows(page, 'story', 'begin end', 'pay', 'begin end');
+      await shows(page, 'story', 'begin word-0 end', 'pay', 'begin end');
       expect(paid).to.deep.equal([{ sum: 5 }]);
       expect(problems).to.deep.equal([]);
     });

@@ -2,12 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { defineApp, tool } from '../../server/index.js';
 import { needChromium, openPage } from '../support/browser.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
-import { type Gate, gate } from '../support/gate.js';
 import { ROOT } from '../support/program.js';
-import { buildPage, serveBuilt } from './built-page.js';
+import { buildPage, sayIn, serveBuilt, wordsAndPayments } from './built-page.js';
 
 /** The page of our documentation, as it stands there but for its address. */
 function documented(): string {
@@ -50,29 +48,10 @@ for (const [name, source] of [
 
     /** A gateway whose answer goes on, word by word, when the test says so. */
     const open = async () => {
-      const paid: unknown[] = [];
-      let runs = 0;
-      const words: Gate[] = [gate(), gate(), gate()];
-      const app = defineApp({
-        tools: {
-          pay: tool({ schema: undefined as never, confirm: true, handler: (input) => void paid.push(input) }),
-        },
-        async *run(turn: any) {
-          runs += 1;
-          yield 'begin ';
-          if (turn.text === 'pay') await turn.callTool('pay', { sum: 5 });
-          else for (const [at, { passed }] of words.entries()) yield await passed.then(() => `word-${at} `);
-          yield 'end';
-        },
-      } as any);
+      const { app, ...seen } = wordsAndPayments();
       const { url, gateway } = await serveBuilt(folder, { app });
       const proxy = await CuttingProxy.start(url);
-      return { proxy, gateway, ...(await openPage(proxy.url)), words, paid, runs: () => runs };
-    };
-
-    const say = async (page: Page, text: string): Promise<void> => {
-      await page.fill('input', text);
-      await page.click('text=Send');
+      return { proxy, gateway, ...(await openPage(proxy.url)), ...seen };
     };
 
     /** Waits until the page shows just this, in whatever messages. */
@@ -88,7 +67,7 @@ for (const [name, source] of [
 
     it('is cut and reloaded in the middle of an answer', async () => {
       const { page, proxy, words, runs } = await open();
-      await say(page, 'story');
+      await sayIn(page, 'story');
       words[0]!.open();
       await shows(page, 'story', 'begin word-0');
       proxy.cutAll();
@@ -105,7 +84,7 @@ for (const [name, source] of [
 
     it('is opened in a second tab, where the same answer grows', async () => {
       const { page, proxy, words, problems, runs } = await open();
-      await say(page, 'story');
+      await sayIn(page, 'story');
       words[0]!.open();
       await shows(page, 'story', 'begin word-0');
       const second = await page.context().newPage();
@@ -119,7 +98,7 @@ for (const [name, source] of [
 
     it('stops', async () => {
       const { page, words, gateway } = await open();
-      await say(page, 'story');
+      await sayIn(page, 'story');
       words[0]!.open();
       await shows(page, 'story', 'begin word-0');
       const ended = new Promise((resolve) => gateway.on('run:ended', resolve));
@@ -131,7 +110,7 @@ for (const [name, source] of [
 
     it('is asked for an approval, reloaded, and allows it', async () => {
       const { page, paid, problems } = await open();
-      await say(page, 'pay');
+      await sayIn(page, 'pay');
       await page.waitForSelector('text=Allow');
       await page.reload();
       await page.waitForSelector('text=Allow');

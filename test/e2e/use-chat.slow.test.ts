@@ -2,12 +2,10 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { defineApp, tool } from '../../server/index.js';
 import { needChromium, openPage } from '../support/browser.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
-import { type Gate, gate } from '../support/gate.js';
 import { ROOT } from '../support/program.js';
-import { buildPage, serveBuilt } from './built-page.js';
+import { buildPage, sayIn, serveBuilt, wordsAndPayments } from './built-page.js';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const SCREENSHOTS = join(ROOT, '.cache/screenshots');
@@ -60,27 +58,10 @@ for (const { name, page: source, alias } of WAYS)
 
     /** A gateway whose answer goes on, word by word, when the test says so. */
     const open = async () => {
-      const paid: unknown[] = [];
-      const words: Gate[] = [gate(), gate(), gate()];
-      const app = defineApp({
-        tools: {
-          pay: tool({ schema: undefined as never, confirm: true, handler: (input) => void paid.push(input) }),
-        },
-        async *run(turn: any) {
-          yield 'begin ';
-          if (turn.text === 'pay') await turn.callTool('pay', { sum: 5 });
-          else for (const [at, { passed }] of words.entries()) yield await passed.then(() => `word-${at} `);
-          yield 'end';
-        },
-      } as any);
+      const { app, ...seen } = wordsAndPayments();
       const served = await serveBuilt(folder, { app });
       const proxy = await CuttingProxy.start(served.url);
-      return { proxy, ...(await openPage(proxy.url)), words, paid };
-    };
-
-    const say = async (page: Page, text: string): Promise<void> => {
-      await page.fill('input', text);
-      await page.click('text=Send');
+      return { proxy, ...(await openPage(proxy.url)), ...seen };
     };
 
     /** Waits until the page shows just these messages. */
@@ -101,7 +82,7 @@ for (const { name, page: source, alias } of WAYS)
 
     it('is reloaded in the middle of an answer', async () => {
       const { page, problems, words } = await open();
-      await say(page, 'story');
+      await sayIn(page, 'story');
       words[0]!.open();
       await shows(page, 'story', 'begin word-0');
       await page.reload();
@@ -118,7 +99,7 @@ for (const { name, page: source, alias } of WAYS)
 
     it('goes offline in the middle of an answer, and online again', async () => {
       const { page, words, proxy } = await open();
-      await say(page, 'story');
+      await sayIn(page, 'story');
       words[0]!.open();
       await shows(page, 'story', 'begin word-0');
       // Chromium lets go on what it has when it is told to be offline.
@@ -137,7 +118,7 @@ for (const { name, page: source, alias } of WAYS)
 
     it('is opened in a second tab, where the same answer grows', async () => {
       const { page, proxy, words, problems } = await open();
-      await say(page, 'story');
+      await sayIn(page, 'story');
       words[0]!.open();
       await shows(page, 'story', 'begin word-0');
       const second = await page.context().newPage();
@@ -151,7 +132,7 @@ for (const { name, page: source, alias } of WAYS)
 
     it('is asked for an approval, reloaded, and allows it', async () => {
       const { page, paid, problems } = await open();
-      await say(page, 'pay');
+      await sayIn(page, 'pay');
       await page.waitForSelector('text=Allow');
       await page.reload();
       await page.waitForSelector('text=Allow');

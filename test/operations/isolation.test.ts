@@ -1,14 +1,10 @@
 import { expect } from 'chai';
-import { defineApp, type GatewayConfig, getContext, tool } from '../../server/index.js';
+import { type GatewayConfig, getContext } from '../../server/index.js';
 import { echo } from '../support/apps.js';
+import { askedOfAlice, asking } from '../support/asking.js';
 import { get, jsonHeaders, post, startGateway } from '../support/gateway.js';
 import { openStream } from '../support/sse-client.js';
 import { as, byName } from '../support/users.js';
-
-const asking = defineApp({
-  tools: { erase: tool({ confirm: true, handler: () => 'erased' }) },
-  run: async (turn) => (turn.text === 'ask' ? turn.callTool('erase', {}) : `secret of ${turn.user?.id}`),
-});
 
 const start = (config: Partial<GatewayConfig<any>> = {}) =>
   startGateway({
@@ -18,7 +14,13 @@ const start = (config: Partial<GatewayConfig<any>> = {}) =>
     ...config,
   });
 
-/** The error of an answer, without what differs from call to call. */
+/** A gateway on which Alice has begun a run. @returns its address, and what she was answered */
+async function startWithRun(sessionId: string) {
+  const { url } = await start();
+  const headers = { ...as('alice'), prefer: 'respond-async' };
+  return { url, body: (await post(`${url}/send`, { sessionId, message: 'hi' }, headers)).body };
+}
+
 /** What tells one answer from another, but for the id that each has of its own. */
 const errorOf = ({ status, body }: { status: number; body: any }) => ({
   status,
@@ -68,14 +70,7 @@ describe('two users with the same session id', () => {
 describe("a stranger's operation", () => {
   it('on a session answers like one on a session that does not exist', async () => {
     const { url } = await start();
-    const stream = await openStream(`${url}/events?sessionId=private`, { headers: as('alice') });
-    await stream.until(({ event }) => event === 'connected');
-    await post(
-      `${url}/send`,
-      { sessionId: 'private', message: 'ask' },
-      { ...as('alice'), prefer: 'respond-async' },
-    );
-    const { data } = await stream.until(({ event }) => event === 'tool_confirmation_required');
+    const { data } = (await askedOfAlice(url, 'private')).asked;
     const tries: Record<string, (sessionId: string) => Promise<{ status: number; body: any }>> = {
       history: (sessionId) => get(`${url}/history?sessionId=${sessionId}`, as('bob')),
       status: (sessionId) => get(`${url}/status?sessionId=${sessionId}`, as('bob')),
@@ -99,14 +94,7 @@ describe("a stranger's operation", () => {
 
   it("with the call id of the other's question in a session of his own is 404", async () => {
     const { url } = await start();
-    const stream = await openStream(`${url}/events?sessionId=main`, { headers: as('alice') });
-    await stream.until(({ event }) => event === 'connected');
-    await post(
-      `${url}/send`,
-      { sessionId: 'main', message: 'ask' },
-      { ...as('alice'), prefer: 'respond-async' },
-    );
-    const { data } = await stream.until(({ event }) => event === 'tool_confirmation_required');
+    const { data } = (await askedOfAlice(url, 'main')).asked;
     await post(`${url}/send`, { sessionId: 'main', message: 'hi' }, as('bob'));
     const { status, body } = await post(
       `${url}/tool-response`,
@@ -132,12 +120,7 @@ describe("a stranger's operation", () => {
   });
 
   it("a cursor of the other's session is a foreign epoch: gap, and none of its data", async () => {
-    const { url } = await start();
-    const { body } = await post(
-      `${url}/send`,
-      { sessionId: 'main', message: 'hi' },
-      { ...as('alice'), prefer: 'respond-async' },
-    );
+    const { url, body } = await startWithRun('main');
     await post(`${url}/send`, { sessionId: 'main', message: 'mine' }, as('bob'));
     const stream = await openStream(`${url}/events?sessionId=main`, {
       headers: { ...as('bob'), 'last-event-id': body.cursor },
@@ -162,12 +145,7 @@ describe("a stranger's operation", () => {
   });
 
   it("a vector with the other's cursors restores nothing of theirs", async () => {
-    const { url } = await start();
-    const { body } = await post(
-      `${url}/send`,
-      { sessionId: 'private', message: 'hi' },
-      { ...as('alice'), prefer: 'respond-async' },
-    );
+    const { url, body } = await startWithRun('private');
     const stream = await openStream(`${url}/events`, {
       headers: { ...as('bob'), 'last-event-id': `~private=${body.cursor}` },
     });

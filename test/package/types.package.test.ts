@@ -1,18 +1,8 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { COMPILERS, compile } from '../support/compile.js';
+import { COMPILERS, compile, USERS_OPTIONS } from '../support/compile.js';
 import { CONSUMER, NAME, NAMES, NEEDS, pageOf } from './entries.js';
 import { type Installed, installPackage } from './installed.js';
-
-/** How users' projects are set up, but for what a test says. */
-const OPTIONS = {
-  target: 'es2023',
-  lib: ['es2023', 'dom', 'dom.iterable'],
-  module: 'nodenext',
-  types: ['node'],
-  strict: true,
-  noEmit: true,
-};
 
 describe('the types of the packed package', () => {
   let installed: Installed;
@@ -24,7 +14,7 @@ describe('the types of the packed package', () => {
 
   /** What a compiler says of one file in the project. */
   const check = (compiler: (typeof COMPILERS)[number], file: string, options: object): Promise<string> => {
-    const compilerOptions = { ...OPTIONS, ...options };
+    const compilerOptions = { ...USERS_OPTIONS, noEmit: true, ...options };
     installed.write('tsconfig.json', JSON.stringify({ compilerOptions, files: [file] }));
     return compile(compiler, installed.project);
   };

@@ -52,26 +52,19 @@ describe('the client runs', function () {
   this.timeout(600_000);
 
   for (const transport of TRANSPORTS) {
-    it(`on Bun, over ${transport}`, async function () {
-      const bun = await needRuntime(this, RUNTIMES.bun);
-      const proxy = await start();
-      const file = await bundle(
-        `bun-${transport}`,
-        program(proxy.url, `{ transport: '${transport}' }`, 'console.log'),
-      );
-      expect(await reported(bun, [file])).to.deep.equal(EXPECTED);
-    });
-
-    it(`on Deno, over ${transport}`, async function () {
-      const deno = await needRuntime(this, RUNTIMES.deno);
-      const proxy = await start();
-      const file = await bundle(
-        `deno-${transport}`,
-        program(proxy.url, `{ transport: '${transport}' }`, 'console.log'),
-      );
-      const args = ['run', '--no-config', '--no-lock', '--allow-net=127.0.0.1', file];
-      expect(await reported(deno, args)).to.deep.equal(EXPECTED);
-    });
+    for (const [name, runtime, args] of [
+      ['Bun', RUNTIMES.bun, []],
+      ['Deno', RUNTIMES.deno, ['run', '--no-config', '--no-lock', '--allow-net=127.0.0.1']],
+    ] as const)
+      it(`on ${name}, over ${transport}`, async function () {
+        const command = await needRuntime(this, runtime);
+        const proxy = await start();
+        const file = await bundle(
+          `${name.toLowerCase()}-${transport}`,
+          program(proxy.url, `{ transport: '${transport}' }`, 'console.log'),
+        );
+        expect(await reported(command, [...args, file])).to.deep.equal(EXPECTED);
+      });
   }
 
   /** Runs a script as on React Native. */

@@ -1,6 +1,5 @@
 import { defineApp, type Tool, tool } from '../../server/index.js';
 import type { Store } from '../../server/stores/store.js';
-import { gate } from '../support/gate.js';
 import { BALANCED } from '../support/gateway.js';
 import { ENGINES } from '../support/stores.js';
 
@@ -52,19 +51,4 @@ export function actor(effects: string[] = [], confirm: Tool<any, any>['confirm']
     },
   });
   return { app, effects };
-}
-
-/** An app that says something and waits until the test lets it go on. */
-export function waiting() {
-  const held = gate();
-  const began = gate();
-  const app = defineApp({
-    async *run() {
-      yield 'working ';
-      began.open();
-      await held.passed;
-      yield 'done';
-    },
-  });
-  return { app, held, began };
 }

@@ -1,6 +1,5 @@
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { closeLater } from '../support/resources.js';
+import { portOf } from '../support/host-server.js';
 
 /** Passes requests on to a gateway, and cuts all event streams at once, as a network that breaks does, after so many bytes of one. */
 export class ByteProxy {
@@ -35,12 +34,7 @@ export class ByteProxy {
       });
       incoming.pipe(passed);
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    proxy = new ByteProxy((server.address() as AddressInfo).port);
-    closeLater(server, () => {
-      server.closeAllConnections();
-      server.close();
-    });
+    proxy = new ByteProxy(await portOf(server));
     return proxy;
   }
 

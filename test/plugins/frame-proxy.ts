@@ -1,6 +1,5 @@
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { closeLater } from '../support/resources.js';
+import { portOf } from '../support/host-server.js';
 
 /** How the next streams end: after so many frames, the connection cut or ended as if that were all. */
 export interface Cut {
@@ -70,12 +69,7 @@ export class FrameProxy {
       });
       incoming.pipe(passed);
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    proxy = new FrameProxy((server.address() as AddressInfo).port);
-    closeLater(server, () => {
-      server.closeAllConnections();
-      server.close();
-    });
+    proxy = new FrameProxy(await portOf(server));
     return proxy;
   }
 }

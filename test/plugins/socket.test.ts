@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import express from 'express';
-import { defineApp, type GatewayPlugin, gatewayMiddleware } from '../../server/index.js';
-import { echo } from '../support/apps.js';
+import { type GatewayPlugin, gatewayMiddleware } from '../../server/index.js';
+import { echo, heldApp } from '../support/apps.js';
 import { expiringToken } from '../support/expiring-token.js';
-import { gate } from '../support/gate.js';
 import { startGateway, TestLogger } from '../support/gateway.js';
 import { Hearing } from '../support/hearing.js';
 import { listenWith } from '../support/host-server.js';
@@ -160,14 +159,7 @@ describe('WebSockets of plugins', () => {
   });
 
   it('are drained: at once, or behind the run that is told', async () => {
-    const held = gate();
-    const app = defineApp({
-      async *run() {
-        yield 'begun ';
-        await held.passed;
-        yield 'ended';
-      },
-    });
+    const { app, held } = heldApp('begun ', 'ended');
     const { url, gateway, ends } = await start({ app, limits: { drainMs: 5000 } });
     const [idle, following, telling] = [await open(url), await open(url), await open(url)];
     idle.send('hello');

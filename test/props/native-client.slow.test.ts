@@ -66,10 +66,7 @@ for (const on of STORES) {
             const names = perSession.map(() => `many${++number}`);
             for (const name of names)
               await postUntilTaken(`${url}/channel`, { sessionId: name, channel: 'c', payload: 0 });
-            proxy.cuts.splice(0, proxy.cuts.length, ...cutList);
-            const views = names.map((name) => new SessionView(name, { mayRepeat: true }));
-            const query = names.map((name) => `sessionId=${name}`).join('&');
-            const finished = watch(views, `${proxy.url}/events?${query}&from=earliest&token=${TOKEN}`);
+            const { views, finished } = watchCut(proxy, cutList, names);
             await sendAll(
               url,
               perSession.flatMap((list, i) => list.map((deltas) => ({ name: names[i]!, deltas }))),
@@ -99,10 +96,7 @@ for (const on of STORES) {
             url,
             names.flatMap((name) => first.map((deltas) => ({ name, deltas }))),
           );
-          proxy.cuts.splice(0, proxy.cuts.length, ...cutList);
-          const views = names.map((name) => new SessionView(name, { mayRepeat: true }));
-          const query = names.map((name) => `sessionId=${name}`).join('&');
-          const finished = watch(views, `${proxy.url}/events?${query}&from=earliest&token=${TOKEN}`);
+          const { views, finished } = watchCut(proxy, cutList, names);
           await sendAll(
             url,
             names.flatMap((name) => second.map((deltas) => ({ name, deltas }))),
@@ -123,6 +117,15 @@ for (const on of STORES) {
       );
     });
   });
+}
+
+/** Watches sessions through a proxy that cuts so. */
+function watchCut(proxy: CuttingProxy, cutList: readonly number[], names: readonly string[]) {
+  proxy.cuts.splice(0, proxy.cuts.length, ...cutList);
+  const views = names.map((name) => new SessionView(name, { mayRepeat: true }));
+  const query = names.map((name) => `sessionId=${name}`).join('&');
+  const finished = watch(views, `${proxy.url}/events?${query}&from=earliest&token=${TOKEN}`);
+  return { views, finished };
 }
 
 /** Opens an EventSource for views; `until` waits and fails with what a view has found wrong. */

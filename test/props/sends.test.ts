@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { defineApp } from '../../server/index.js';
-import { gate } from '../support/gate.js';
+import { heldApp } from '../support/apps.js';
 import { jsonHeaders, startGateway, TOKEN } from '../support/gateway.js';
 import { fetchUntilServed, postUntilTaken } from '../support/insist.js';
 import { openStream, postStream } from '../support/sse-client.js';
@@ -107,14 +107,7 @@ for (const on of STORES) {
 
 describe('a key', () => {
   it('joins a repeated send to its run from the start, as SSE with the ids of the log', async () => {
-    const held = gate();
-    const app = defineApp({
-      async *run() {
-        yield 'a';
-        await held.passed;
-        yield 'b';
-      },
-    });
+    const { app, held } = heldApp('a', 'b');
     const model = testStore();
     const { url } = await startGateway({ app, store: model.store });
     const init = {
@@ -180,13 +173,7 @@ describe('a key', () => {
   });
 
   it('answers also while and after its session is closed', async () => {
-    const held = gate();
-    const app = defineApp({
-      async *run() {
-        yield 'a';
-        await held.passed;
-      },
-    });
+    const { app } = heldApp('a', '');
     for (const on of STORES) {
       const model = testStore(on);
       const { url } = await startGateway({ app, store: model.store });

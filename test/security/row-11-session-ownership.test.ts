@@ -1,18 +1,15 @@
 import { expect } from 'chai';
-import { defineApp, type GatewayConfig, tool } from '../../server/index.js';
+import type { GatewayConfig } from '../../server/index.js';
 import { chatCompletionsPlugin } from '../../server/plugins/chat-completions/index.js';
 import { mcpServerPlugin } from '../../server/plugins/mcp/index.js';
+import { INITIALIZE, postMcp } from '../plugins/mcp/mcp-clients.js';
 import { echo } from '../support/apps.js';
+import { askedOfAlice, asking } from '../support/asking.js';
 import { get, post, startGateway } from '../support/gateway.js';
 import { openWebSocket } from '../support/raw-socket.js';
 import { openStream } from '../support/sse-client.js';
 import { as, byName } from '../support/users.js';
 
-const asking = defineApp({
-  description: 'Asks',
-  tools: { erase: tool({ confirm: true, handler: () => 'erased' }) },
-  run: async (turn) => (turn.text === 'ask' ? turn.callTool('erase', {}) : `secret of ${turn.user?.id}`),
-});
 const start = (config: Partial<GatewayConfig<any, any, any>> = {}) =>
   startGateway({ app: asking, auth: byName, ...config });
 const codeOf = (body: any): string => body.error.code;
@@ -20,14 +17,10 @@ const codeOf = (body: any): string => body.error.code;
 describe('row 11: sessions of others', () => {
   it('are not reached by their name, cursor, run or call, over HTTP and WebSocket alike', async () => {
     const { url } = await start();
-    const mine = await openStream(`${url}/events?sessionId=main`, { headers: as('alice') });
-    await mine.until(({ event }) => event === 'connected');
-    await post(
-      `${url}/send`,
-      { sessionId: 'main', message: 'ask' },
-      { ...as('alice'), prefer: 'respond-async' },
-    );
-    const { data, id } = await mine.until(({ event }) => event === 'tool_confirmation_required');
+    const {
+      stream: mine,
+      asked: { data, id },
+    } = await askedOfAlice(url, 'main');
 
     const socket = await openWebSocket(url);
     await socket.connect({ token: 'bob' });
@@ -150,25 +143,7 @@ describe('row 11: apps of others', () => {
       apps: { assistant: echo, admin: asking },
     });
     gateway.use(mcpServerPlugin({ sessionId: 'admin:main' }));
-    const initialize = (name: string) =>
-      fetch(`${url}/mcp`, {
-        method: 'POST',
-        headers: {
-          ...as(name),
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-        },
-        body: JSON.stringify({
-          jsonrpc: '2.0',
-          id: 0,
-          method: 'initialize',
-          params: {
-            protocolVersion: '2025-11-25',
-            capabilities: {},
-            clientInfo: { name: 't', version: '1' },
-          },
-        }),
-      });
+    const initialize = (name: string) => postMcp(`${url}/mcp`, INITIALIZE, as(name));
     expect((await initialize('alice')).status).to.equal(404);
     expect((await initialize('root')).status).to.equal(200);
   });

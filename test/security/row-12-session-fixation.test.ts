@@ -3,16 +3,11 @@ import { echo } from '../support/apps.js';
 import { get, jsonHeaders, post, startGateway } from '../support/gateway.js';
 import { openWebSocket } from '../support/raw-socket.js';
 import { openStream } from '../support/sse-client.js';
-
-const auth = {
-  type: 'custom',
-  validate: (token: string | undefined) => ({ valid: true, user: { id: token ?? 'nobody' } }),
-} as const;
+import { as, byName } from '../support/users.js';
 
 describe('threat row 12: session fixation', () => {
   it('two users with the same id have two sessions', async () => {
-    const { url } = await startGateway({ app: echo, auth });
-    const as = (user: string) => ({ authorization: `Bearer ${user}` });
+    const { url } = await startGateway({ app: echo, auth: byName });
     await post(`${url}/send`, { sessionId: 'shared', message: 'mine' }, as('alice'));
     expect((await get(`${url}/history?sessionId=shared`, as('bob'))).status).to.equal(404);
     await post(`${url}/send`, { sessionId: 'shared', message: 'yours' }, as('bob'));
@@ -26,7 +21,7 @@ describe('threat row 12: session fixation', () => {
   });
 
   it('ids outside the character set are refused on every door', async () => {
-    const { url } = await startGateway({ app: echo, auth });
+    const { url } = await startGateway({ app: echo, auth: byName });
     const socket = await openWebSocket(url);
     await socket.connect();
     for (const id of ['../x', 'a%00', 'a\u0000', 'x'.repeat(129), 'a b', 'ä', '', 'a/b', '~', '~~a', 'a~']) {
@@ -40,7 +35,7 @@ describe('threat row 12: session fixation', () => {
   });
 
   it('ids that the gateway makes cannot be guessed', async () => {
-    const { url } = await startGateway({ app: echo, auth });
+    const { url } = await startGateway({ app: echo, auth: byName });
     const ids = new Set<string>();
     for (let i = 0; i < 20; i++) {
       const stream = await openStream(`${url}/events`, { headers: jsonHeaders() });

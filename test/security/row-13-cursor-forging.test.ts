@@ -2,16 +2,11 @@ import { expect } from 'chai';
 import { echo } from '../support/apps.js';
 import { post, startGateway } from '../support/gateway.js';
 import { openStream } from '../support/sse-client.js';
-
-const auth = {
-  type: 'custom',
-  validate: (token: string | undefined) => ({ valid: true, user: { id: token ?? 'nobody' } }),
-} as const;
+import { as, byName } from '../support/users.js';
 
 describe('threat row 13: forged cursors', () => {
   it('of another session, another user or nobody are a gap or a refusal, and bring none of their data', async () => {
-    const { url } = await startGateway({ app: echo, auth });
-    const as = (user: string) => ({ authorization: `Bearer ${user}` });
+    const { url } = await startGateway({ app: echo, auth: byName });
     const secret = await post(`${url}/send`, { sessionId: 'main', message: 'SECRET' }, as('bob'));
     const other = await post(`${url}/send`, { sessionId: 'other', message: 'OTHER' }, as('alice'));
     const own = await post(`${url}/send`, { sessionId: 'main', message: 'mine' }, as('alice'));

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { createGateway, method } from '../../server/index.js';
 import { echo } from '../support/apps.js';
-import { post, startGateway } from '../support/gateway.js';
-import { openUnixSocket, openWebSocket } from '../support/raw-socket.js';
-import { socketDirectory } from '../support/socket-directory.js';
+import { post } from '../support/gateway.js';
+import { startEveryDoor } from './every-door.js';
 
 const PATHS = [
   'constructor:constructor',
@@ -31,13 +30,10 @@ const PATHS = [
 
 describe('threat row 14: walks through the method tree', () => {
   it('lead nowhere, on every door', async () => {
-    const socketPath = `${socketDirectory()}/g.sock`;
-    const { url } = await startGateway({
-      app: echo,
-      socketPath,
+    const { url, opens } = await startEveryDoor({
       methods: { tasks: { list: () => [] }, admin: { drop: method({ roles: ['admin'], handler: () => 1 }) } },
     });
-    const sockets = [await openWebSocket(url), await openUnixSocket(socketPath)];
+    const sockets = await Promise.all(opens.map((open) => open()));
     for (const socket of sockets) await socket.connect();
     for (const path of PATHS) {
       const { status, body } = await post(`${url}/invoke`, { method: path });

@@ -1,8 +1,6 @@
 import { expect } from 'chai';
-import { echo } from '../support/apps.js';
-import { jsonHeaders, startGateway } from '../support/gateway.js';
-import { openUnixSocket, openWebSocket } from '../support/raw-socket.js';
-import { socketDirectory } from '../support/socket-directory.js';
+import { jsonHeaders } from '../support/gateway.js';
+import { startEveryDoor } from './every-door.js';
 
 const SPELLINGS = [
   '{"__proto__":{"admin":true}}',
@@ -15,12 +13,7 @@ const SPELLINGS = [
 
 describe('threat row 15: prototype pollution', () => {
   it('is refused in params, metadata and connect, however it is spelt', async () => {
-    const socketPath = `${socketDirectory()}/g.sock`;
-    const { url } = await startGateway({
-      app: echo,
-      socketPath,
-      methods: { echo: (params: never) => params },
-    });
+    const { url, opens } = await startEveryDoor({ methods: { echo: (params: never) => params } });
     const raw = async (path: string, body: string): Promise<number> => {
       const answer = await fetch(url + path, { method: 'POST', headers: jsonHeaders(), body });
       await answer.text();
@@ -33,7 +26,7 @@ describe('threat row 15: prototype pollution', () => {
         400,
       );
       expect(await raw('/invoke', text.replace('{', '{"method":"echo",')), text).to.equal(400);
-      for (const open of [() => openWebSocket(url), () => openUnixSocket(socketPath)]) {
+      for (const open of opens) {
         const socket = await open();
         await socket.connect();
         socket.send(`{"type":"req","id":"1","method":"echo","params":${text}}`);

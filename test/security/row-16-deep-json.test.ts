@@ -1,17 +1,10 @@
 import { expect } from 'chai';
-import { echo } from '../support/apps.js';
-import { get, jsonHeaders, startGateway } from '../support/gateway.js';
-import { openUnixSocket, openWebSocket } from '../support/raw-socket.js';
-import { socketDirectory } from '../support/socket-directory.js';
+import { get, jsonHeaders } from '../support/gateway.js';
+import { startEveryDoor } from './every-door.js';
 
 describe('threat row 16: deep JSON', () => {
   it('is refused beyond 64 levels before anybody walks it, on every door', async () => {
-    const socketPath = `${socketDirectory()}/g.sock`;
-    const { url } = await startGateway({
-      app: echo,
-      socketPath,
-      methods: { echo: (params: never) => params },
-    });
+    const { url, opens } = await startEveryDoor({ methods: { echo: (params: never) => params } });
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
     // The params are in the body's object.
     for (const [depth, status] of [
@@ -28,7 +21,8 @@ describe('threat row 16: deep JSON', () => {
       expect(answer.status, String(depth)).to.equal(status);
       await answer.text();
     }
-    for (const socket of [await openWebSocket(url), await openUnixSocket(socketPath)]) {
+    for (const open of opens) {
+      const socket = await open();
       await socket.connect();
       for (const depth of [65, 200_000]) {
         socket.frames.length = 0;

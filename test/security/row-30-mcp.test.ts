@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type AuthConfig, defineApp, type GatewayConfig, tool } from '../../server/index.js';
 import { type McpServerPluginOptions, mcpServerPlugin } from '../../server/plugins/mcp/index.js';
+import { initialize, postMcp } from '../plugins/mcp/mcp-clients.js';
 import { startGateway } from '../support/gateway.js';
 import { as } from '../support/users.js';
 
@@ -26,26 +27,15 @@ async function start(
   const { gateway, url } = await startGateway({ app, auth, ...config });
   gateway.use(mcpServerPlugin({ sessionId: 'main', ...options }));
   const rpc = (name: string, method: string, params: object, session?: string, id: unknown = 1) =>
-    fetch(`${url}/mcp`, {
-      method: 'POST',
-      headers: {
+    postMcp(
+      `${url}/mcp`,
+      { jsonrpc: '2.0', id, method, params },
+      {
         ...as(name),
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
         ...(session !== undefined && { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' }),
       },
-      body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
-    });
-  const open = async (name: string): Promise<string> => {
-    const clientInfo = { name: 'test', version: '1' };
-    const answer = await rpc(name, 'initialize', {
-      protocolVersion: '2025-11-25',
-      capabilities: {},
-      clientInfo,
-    });
-    await answer.text();
-    return answer.headers.get('mcp-session-id')!;
-  };
+    );
+  const open = (name: string): Promise<string> => initialize(`${url}/mcp`, as(name));
   const call = (name: string, session: string, toolName: string, id: unknown = 1) =>
     rpc(name, 'tools/call', { name: toolName, arguments: {} }, session, id);
   return { url, rpc, open, call };

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { defineApp, memoryStore } from '../../server/index.js';
-import { type Gate, gate } from '../support/gate.js';
+import { gatesByName } from '../support/gate.js';
 import { get, jsonHeaders, post, startGateway, TOKEN } from '../support/gateway.js';
 import { heldStore } from '../support/held-store.js';
 import { closeLater } from '../support/resources.js';
@@ -10,12 +10,7 @@ import { openStream } from '../support/sse-client.js';
 
 /** Runs go on until the test lets them, and are aborted a moment after their last viewer has left. */
 async function setUp({ disconnectGraceMs = 20, store = memoryStore() } = {}) {
-  const doors = new Map<string, Gate>();
-  const door = (text: string): Gate => {
-    const known = doors.get(text) ?? gate();
-    doors.set(text, known);
-    return known;
-  };
+  const door = gatesByName();
   const app = defineApp({
     onDisconnect: 'abort',
     async *run(turn) {

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { defineApp, memoryStore, type Store } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
-import { type LogSource, StoreError } from '../../server/stores/store.js';
+import type { LogSource } from '../../server/stores/store.js';
 import type { SessionState } from '../../shared/fold.js';
 import { initialState, reduce } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { chain, newTestEpoch, TestWriter } from '../../testing/stores/records.js';
 import { newDatabase } from '../support/durable.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
-import { overriding } from '../support/overriding.js';
+import { refusingStore } from '../support/refusing-store.js';
 import { closeLater } from '../support/resources.js';
 import { openStream } from '../support/sse-client.js';
 import { LATE_MEMORY } from '../support/stores.js';
@@ -146,20 +146,13 @@ for (const [name, make] of Object.entries(stores)) {
 
 describe('the ids of messages that left memory', () => {
   it('are not taken for free where the store cannot be asked', async () => {
-    const store = memoryStore();
-    let broken = false;
-    const failing = overriding(store, {
-      messages(...args) {
-        if (broken) throw new StoreError('UNAVAILABLE', 'Refused');
-        return store.messages(...args);
-      },
-    });
-    const { send, history } = await setUp(failing, { messages: chain(range(1001)) });
+    const { store, outage } = refusingStore(memoryStore(), 'messages');
+    const { send, history } = await setUp(store, { messages: chain(range(1001)) });
     expect((await send('Hello')).status).to.equal(200);
-    broken = true;
+    outage.on = true;
     expect(refused(await send({ id: 'm0', content: 'x' }))).to.deep.equal([503, 'OVERLOADED']);
     expect((await send('no id of its own')).status).to.equal(200);
-    broken = false;
+    outage.on = false;
     expect(refused(await send({ id: 'm0', content: 'x' }))).to.deep.equal([409, 'MESSAGE_EXISTS']);
     expect((await history('&limit=1000')).body.messages).to.have.length(1000);
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { defineApp, type HostRun, memoryStore, type Turn } from '../../server/index.js';
 import { embedGateway } from '../support/embedded.js';
-import { type Gate, gate } from '../support/gate.js';
+import { gate, gatesByName } from '../support/gate.js';
 import { heldStore } from '../support/held-store.js';
 import { LATE_MEMORY } from '../support/stores.js';
 import { testStore } from '../support/test-store.js';
@@ -14,12 +14,7 @@ function setUp() {
     string,
     { readonly turn: Turn; readonly say: (text: string | null) => Promise<void> }
   >();
-  const begun = new Map<string, Gate>();
-  const beginning = (text: string): Gate => {
-    const known = begun.get(text) ?? gate();
-    begun.set(text, known);
-    return known;
-  };
+  const beginning = gatesByName();
   const app = defineApp({
     async *run(turn) {
       let next = gate<string | null>();

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { defineApp, memoryStore } from '../../server/index.js';
+import { heldApp } from '../support/apps.js';
 import { failure } from '../support/client.js';
 import { embedGateway } from '../support/embedded.js';
-import { gate } from '../support/gate.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
 import { type Fate, HOSTILE_METHODS, hostileStore } from '../support/hostile-store.js';
 
@@ -76,14 +76,7 @@ describe('a store that refuses a call', () => {
   });
 
   it('because it is not known what became of another has not taken it: that is known', async () => {
-    const held = gate();
-    const talking = defineApp({
-      async *run() {
-        yield 'one';
-        await held.passed;
-        yield 'two';
-      },
-    });
+    const { app: talking, held } = heldApp('one', 'two');
     let fate: Fate = 'do';
     const hostile = hostileStore(memoryStore(), (method) => (method === 'append' ? fate : 'do'));
     const session = embedGateway({ app: talking, store: hostile.store }).session('main');

@@ -1,31 +1,29 @@
 import { expect } from 'chai';
 import { defineApp, memoryStore, type Store, tool } from '../../server/index.js';
-import { StoreError } from '../../server/stores/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { newDatabase } from '../support/durable.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
-import { passing } from '../support/overriding.js';
+import { refusingStore } from '../support/refusing-store.js';
 import { openStream } from '../support/sse-client.js';
 
 const respondAsync = { prefer: 'respond-async' };
 
 /** A store that can be made to refuse writes. */
-function failing(inner: Store): { store: Store; outage: { on: boolean; refused: number } } {
-  const outage = { on: false, refused: 0 };
-  const store = passing(inner, (name, call) => {
-    if (!outage.on || !['append', 'acquire', 'cut'].includes(name)) return call();
-    outage.refused += 1;
-    throw new StoreError('UNAVAILABLE', 'No space left');
-  });
-  return { store, outage };
-}
+const failing = (inner: Store) => refusingStore(inner, 'append', 'acquire', 'cut');
 
 /** Resolves once the store has refused so many writes. */
 async function refusals(outage: { readonly refused: number }, count: number): Promise<void> {
   const { refused } = outage;
   while (outage.refused < refused + count) await new Promise(setImmediate);
 }
+
+const endless = defineApp({
+  async *run() {
+    yield 'x';
+    await new Promise(() => {});
+  },
+});
 
 const stores = { memory: memoryStore, sqlite: () => sqliteStore({ path: newDatabase() }) };
 
@@ -107,13 +105,7 @@ for (const [name, make] of Object.entries(stores)) {
 
     it('ends runs that are aborted meanwhile once, when it can', async () => {
       const { store, outage } = failing(make());
-      const app = defineApp({
-        async *run() {
-          yield 'x';
-          await new Promise(() => {});
-        },
-      });
-      const { url } = await startGateway({ app, store });
+      const { url } = await startGateway({ app: endless, store });
       await post(`${url}/send`, { sessionId: 'main', message: 'x' }, respondAsync);
       const stream = await openStream(`${url}/events?sessionId=main&from=earliest&token=${TOKEN}`);
       await stream.until(({ event }) => event === 'content_delta');
@@ -135,13 +127,7 @@ for (const [name, make] of Object.entries(stores)) {
 
     it('does not keep the gateway from closing', async () => {
       const { store, outage } = failing(make());
-      const app = defineApp({
-        async *run() {
-          yield 'x';
-          await new Promise(() => {});
-        },
-      });
-      const { url, gateway } = await startGateway({ app, store, limits: { drainMs: 1 } });
+      const { url, gateway } = await startGateway({ app: endless, store, limits: { drainMs: 1 } });
       await post(`${url}/send`, { sessionId: 'main', message: 'x' }, respondAsync);
       outage.on = true;
       await gateway.close();

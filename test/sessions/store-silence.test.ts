@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { defineApp, memoryStore, type RunResult, type Store } from '../../server/index.js';
-import { StoreError } from '../../server/stores/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { newDatabase } from '../support/durable.js';
 import { embedGateway } from '../support/embedded.js';
 import { heldStore } from '../support/held-store.js';
 import { hostileStore, listedFates } from '../support/hostile-store.js';
 import { overriding } from '../support/overriding.js';
+import { refusingStore } from '../support/refusing-store.js';
 import { testStore } from '../support/test-store.js';
 import { until } from '../support/until.js';
 
@@ -25,19 +25,12 @@ const reasonOf = (result: Promise<RunResult>): Promise<string> =>
 
 describe('closing a gateway settles every result', () => {
   it('as over here where the store refuses every write, since it does not say how they ended', async () => {
-    const inner = memoryStore();
-    let refusing = false;
-    const store = overriding(inner, {
-      append(...args) {
-        if (refusing) throw new StoreError('UNAVAILABLE', 'Refused');
-        return inner.append(...args);
-      },
-    });
+    const { store, outage } = refusingStore(memoryStore(), 'append');
     const gateway = embedGateway({ app: endless, store, limits: { drainMs: 20, storeMs: 100 } });
     const session = gateway.session('main');
     const runs = [session.send('a'), session.send('b')];
     for (const run of runs) await run.accepted;
-    refusing = true;
+    outage.on = true;
     await gateway.close();
     for (const run of runs) expect(await reasonOf(run.result)).to.equal('rejected SHUTTING_DOWN');
   });

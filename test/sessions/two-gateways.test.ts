@@ -35,6 +35,16 @@ async function setUp(store: Store) {
   return { a, b, words, term };
 }
 
+/** The same in the middle of a run at the first, with a reader at either. */
+async function readFrom(at: 'a' | 'b', store: Store) {
+  const both = await setUp(store);
+  await post(`${both.a.url}/send`, { sessionId: 'main', message: 'x' }, respondAsync);
+  const stream = await read(both[at].url);
+  both.words[0]!.open('one ');
+  await stream.until(({ event }) => event === 'content_delta');
+  return { ...both, stream };
+}
+
 for (const [name, make] of [
   ['memory', memoryStore],
   ['sqlite', () => sqliteStore({ path: newDatabase() })],
@@ -103,11 +113,7 @@ for (const [name, make] of [
     });
 
     it('goes over to whoever works on it: those who follow it on the other go on without a gap', async () => {
-      const { a, b, words } = await setUp(make());
-      await post(`${a.url}/send`, { sessionId: 'main', message: 'x' }, respondAsync);
-      const stream = await read(a.url);
-      words[0]!.open('one ');
-      await stream.until(({ event }) => event === 'content_delta');
+      const { b, words, stream } = await readFrom('a', make());
       const second = await post(`${b.url}/send`, { sessionId: 'main', message: 'y' }, respondAsync);
       // The first is ended as lost by who took the session.
       const lost = await stream.until(({ event }) => event === 'message_end');
@@ -120,11 +126,7 @@ for (const [name, make] of [
     });
 
     it('is closed and begun anew there: those who follow it here are led through', async () => {
-      const { a, b, words } = await setUp(make());
-      await post(`${a.url}/send`, { sessionId: 'main', message: 'x' }, respondAsync);
-      const stream = await read(b.url);
-      words[0]!.open('one ');
-      await stream.until(({ event }) => event === 'content_delta');
+      const { a, stream } = await readFrom('b', make());
       expect((await post(`${a.url}/close`, { sessionId: 'main' })).status).to.equal(200);
       await post(`${a.url}/send`, { sessionId: 'main', message: 'again' }, respondAsync);
       await stream.until(({ event, data }) => event === 'gap' && data.reason === 'epoch');

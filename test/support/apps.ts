@@ -10,8 +10,11 @@ export const echo = defineApp({
   },
 });
 
-/** An app whose runs say `working ` and then wait until the test lets them go on; the signal does not stop them. */
-export function heldApp(): {
+/** An app whose runs say something and then wait until the test lets them go on; the signal does not stop them. */
+export function heldApp(
+  begins = 'working ',
+  ends?: string,
+): {
   readonly app: ReturnType<typeof defineApp>;
   readonly held: Gate;
   readonly began: Gate;
@@ -20,14 +23,22 @@ export function heldApp(): {
   const began = gate();
   const app = defineApp({
     async *run(turn) {
-      yield 'working ';
+      yield begins;
       began.open();
       await held.passed;
-      yield `done with ${turn.text}`;
+      yield ends ?? `done with ${turn.text}`;
     },
   });
   return { app, held, began };
 }
+
+/** What `halting` has said where two were asked after each other. */
+export const TWO_HALTED = [
+  'user: one',
+  'assistant: one begins and ends',
+  'user: two',
+  'assistant: two begins and ends',
+];
 
 /** Says something, and stands still until it may go on. */
 export function halting(begins = 'begins ', ends = 'and ends') {
@@ -43,4 +54,15 @@ export function halting(begins = 'begins ', ends = 'and ends') {
     },
   });
   return { app, began, held, runs: () => runs };
+}
+
+/** An app that says one word for each gate, as they are opened. */
+export function wordedApp(count = 2) {
+  const words = Array.from({ length: count }, () => gate<string>());
+  const app = defineApp({
+    async *run() {
+      for (const word of words) yield await word.passed;
+    },
+  });
+  return { app, words };
 }

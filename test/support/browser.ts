@@ -78,3 +78,7 @@ export async function openPage(
   await page.goto(url);
   return { page, problems };
 }
+
+/** Waits until the page has that title over it. */
+export const untilTitled = (page: Page, title: string) =>
+  page.waitForFunction((wanted) => document.querySelector('h1')?.textContent === wanted, title);

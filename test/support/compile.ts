@@ -9,6 +9,15 @@ const run = promisify(execFile);
 /** The compilers that users have. */
 export const COMPILERS = ['typescript', 'typescript5'] as const;
 
+/** How users' projects are set up. */
+export const USERS_OPTIONS = {
+  target: 'es2023',
+  lib: ['es2023', 'dom', 'dom.iterable'],
+  module: 'nodenext',
+  types: ['node'],
+  strict: true,
+};
+
 /** What a compiler says of a project; nothing when all is well. */
 export async function compile(compiler: (typeof COMPILERS)[number], project: string): Promise<string> {
   const tsc = join(ROOT, 'node_modules', compiler, 'bin/tsc');

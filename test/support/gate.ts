@@ -11,3 +11,13 @@ export function gate<T = void>(): Gate<T> {
   });
   return { passed, open };
 }
+
+/** Gates by their names, each made when somebody asks for it. */
+export function gatesByName(): (name: string) => Gate {
+  const gates = new Map<string, Gate>();
+  return (name) => {
+    const known = gates.get(name) ?? gate();
+    gates.set(name, known);
+    return known;
+  };
+}

@@ -6,7 +6,7 @@ import { textOf } from '../../../shared/messages.js';
 import { ChatEndpoint } from '../../support/chat-endpoint.js';
 import { gate } from '../../support/gate.js';
 import { behavesLikeAnAdapter } from '../basics.js';
-import { follow, serve } from '../served.js';
+import { follow, serve, showsTwoCalls } from '../served.js';
 import { agent, chatModel, erase, openai, runner, weather } from './agents.js';
 
 describe('agentsApp', () => {
@@ -15,24 +15,7 @@ describe('agentsApp', () => {
   it('shows tool calls and their results, and hands them on with the history', async () => {
     const endpoint = await ChatEndpoint.start();
     const { client } = await serve(agentsApp({ agent: agent(endpoint), runner }));
-    const first = client.send('main', 'Weather?');
-    const seen = follow(first);
-    (await endpoint.next())
-      .text('I look. ')
-      .call('call_1', 'weather', { city: 'Rome' })
-      .call('call_2', 'weather', { city: 'Oslo' }, 1)
-      .finish('tool_calls');
-    (await endpoint.next()).text('Clear.').finish();
-    expect(await seen).to.deep.equal([
-      ['content_delta', 'I look. '],
-      ['tool_use', 'call_1', 'weather', { city: 'Rome' }],
-      ['tool_use', 'call_2', 'weather', { city: 'Oslo' }],
-      ['tool_result', 'call_1', 'weather', { city: 'Rome', sky: 'clear' }, false],
-      ['tool_result', 'call_2', 'weather', { city: 'Oslo', sky: 'clear' }, false],
-      ['content_delta', 'Clear.'],
-      ['message_end', 'end'],
-    ]);
-    expect((await first.result).usage).to.deep.equal({ inputTokens: 6, outputTokens: 4, totalTokens: 10 });
+    await showsTwoCalls(client, endpoint, { says: 'Clear.', outputOf: (city) => ({ city, sky: 'clear' }) });
     const second = client.send('main', 'Thanks');
     const { body } = await endpoint.next();
     const short = body.messages.map(({ role, content, tool_calls: calls, tool_call_id: id }: any) => [

@@ -1,9 +1,18 @@
 import { tool } from '@openai/agents';
 import { expect } from 'chai';
+import type { Client } from '../../../client/index.js';
 import { agentsApp } from '../../../server/app-adapters/agents/index.js';
 import { ChatEndpoint } from '../../support/chat-endpoint.js';
 import { follow, serve } from '../served.js';
 import { agent, erasing, runner } from './agents.js';
+
+/** Sends a message, and approves each call with another input than it has. */
+const approvedOtherwise = (client: Client): Promise<unknown[][]> =>
+  follow(client.send('main', 'Erase'), (event) =>
+    event.type === 'tool_confirmation_required'
+      ? client.session('main').respond(event.callId, { approved: true, input: { path: 'b' } })
+      : undefined,
+  );
 
 describe('an agent’s tool that needs approval', () => {
   describe('is asked about', () => {
@@ -57,12 +66,7 @@ describe('an agent’s tool that needs approval', () => {
     const endpoint = await ChatEndpoint.start();
     const careful = tool({ ...erasing, needsApproval: async (_context, { path }) => path !== 'scratch' });
     const { client } = await serve(agentsApp({ agent: agent(endpoint, { tools: [careful] }), runner }));
-    const run = client.send('main', 'Erase');
-    const seen = follow(run, (event) =>
-      event.type === 'tool_confirmation_required'
-        ? client.session('main').respond(event.callId, { approved: true, input: { path: 'b' } })
-        : undefined,
-    );
+    const seen = approvedOtherwise(client);
     (await endpoint.next()).call('call_1', 'erase', { path: 'a' }).finish('tool_calls');
     const again = await endpoint.next();
     const [call] = again.body.messages.find(({ tool_calls: calls }: any) => calls).tool_calls;
@@ -84,12 +88,7 @@ describe('an agent’s tool that needs approval', () => {
     const { client } = await serve(
       agentsApp({ agent: agent(endpoint, { name: 'Boss', tools: [helper] }), runner }),
     );
-    const run = client.send('main', 'Erase');
-    const seen = follow(run, (event) =>
-      event.type === 'tool_confirmation_required'
-        ? client.session('main').respond(event.callId, { approved: true, input: { path: 'b' } })
-        : undefined,
-    );
+    const seen = approvedOtherwise(client);
     (await endpoint.next()).call('call_1', 'helper', { input: 'Erase' }).finish('tool_calls');
     (await endpoint.next()).call('call_2', 'erase', { path: 'a' }).finish('tool_calls');
     const again = await endpoint.next();

@@ -81,25 +81,24 @@ describe('a tool of the AI SDK that needs approval', () => {
     });
   });
 
-  it('approved with another input, runs with that', async () => {
+  /** Runs what erases a file, and approves that with another input. */
+  const approvedWith = async (input: object) => {
     const { ran, tools } = erase();
     const { client } = await serve(aiSdkApp({ model: script(), tools }));
     const run = client.send('main', 'Erase it');
-    for await (const event of run) {
+    for await (const event of run)
       if (event.type === 'tool_confirmation_required')
-        await client.session('main').approve(event.callId, { path: '/b' });
-    }
+        await client.session('main').approve(event.callId, input);
+    return { ran, run };
+  };
+
+  it('approved with another input, runs with that', async () => {
+    const { ran } = await approvedWith({ path: '/b' });
     expect(ran).to.deep.equal([{ path: '/b' }]);
   });
 
   it('approved with an input that does not fit, does not run', async () => {
-    const { ran, tools } = erase();
-    const { client } = await serve(aiSdkApp({ model: script(), tools }));
-    const run = client.send('main', 'Erase it');
-    for await (const event of run) {
-      if (event.type === 'tool_confirmation_required')
-        await client.session('main').approve(event.callId, { path: 5 });
-    }
+    const { ran, run } = await approvedWith({ path: 5 });
     expect(ran).to.deep.equal([]);
     const { message } = await run.result;
     expect(message.content.find(({ type }) => type === 'tool_result')).to.deep.include({ isError: true });

@@ -9,8 +9,19 @@ import { textOf } from '../../../shared/messages.js';
 import { ChatEndpoint } from '../../support/chat-endpoint.js';
 import { gate } from '../../support/gate.js';
 import { behavesLikeAnAdapter } from '../basics.js';
-import { follow, serve } from '../served.js';
+import { follow, serve, showsTwoCalls, toldOf } from '../served.js';
 import { agentGraph, chatModel, weather } from './graphs.js';
+
+/** What a graph shows whose model calls for the weather and says no more. */
+async function shownOf(
+  graph: Parameters<typeof langGraphApp>[0]['graph'],
+  endpoint: ChatEndpoint,
+): Promise<unknown[][]> {
+  const { client } = await serve(langGraphApp({ graph }));
+  const seen = follow(client.send('main', 'Weather?'));
+  (await endpoint.next()).call('call_1', 'weather', { city: 'Rome' }).finish('tool_calls');
+  return seen;
+}
 
 describe('langGraphApp', () => {
   behavesLikeAnAdapter((endpoint) => langGraphApp({ graph: agentGraph(endpoint).compile() }));
@@ -47,24 +58,7 @@ describe('langGraphApp', () => {
   it('shows the tool calls of the graph and their results, each once and in order', async () => {
     const endpoint = await ChatEndpoint.start();
     const { client } = await serve(langGraphApp({ graph: agentGraph(endpoint).compile() }));
-    const run = client.send('main', 'Weather?');
-    const seen = follow(run);
-    (await endpoint.next())
-      .text('I look. ')
-      .call('call_1', 'weather', { city: 'Rome' })
-      .call('call_2', 'weather', { city: 'Oslo' }, 1)
-      .finish('tool_calls');
-    (await endpoint.next()).text('Sunny.').finish();
-    expect(await seen).to.deep.equal([
-      ['content_delta', 'I look. '],
-      ['tool_use', 'call_1', 'weather', { city: 'Rome' }],
-      ['tool_use', 'call_2', 'weather', { city: 'Oslo' }],
-      ['tool_result', 'call_1', 'weather', 'Sunny in Rome', false],
-      ['tool_result', 'call_2', 'weather', 'Sunny in Oslo', false],
-      ['content_delta', 'Sunny.'],
-      ['message_end', 'end'],
-    ]);
-    expect((await run.result).usage).to.deep.equal({ inputTokens: 6, outputTokens: 4, totalTokens: 10 });
+    await showsTwoCalls(client, endpoint, { says: 'Sunny.', outputOf: (city) => `Sunny in ${city}` });
   });
 
   it('shows a tool that failed as an error', async () => {
@@ -116,10 +110,7 @@ describe('langGraphApp', () => {
       }))
       .addEdge('__start__', 'agent')
       .compile();
-    const { client } = await serve(langGraphApp({ graph }));
-    const seen = follow(client.send('main', 'Weather?'));
-    (await endpoint.next()).call('call_1', 'weather', { city: 'Rome' }).finish('tool_calls');
-    expect(await seen).to.deep.equal([
+    expect(await shownOf(graph, endpoint)).to.deep.equal([
       ['tool_use', 'call_1', 'weather', { city: 'Rome' }],
       ['message_end', 'tool_use'],
     ]);
@@ -143,15 +134,12 @@ describe('langGraphApp', () => {
     await started.passed;
     await first.abort();
     expect((await first.result).stopReason).to.equal('aborted');
-    const second = client.send('main', 'Again');
-    const { body } = await endpoint.next();
-    expect(body.messages.map(({ role, content }: any) => [role, content])).to.deep.equal([
+    expect(await toldOf(client, endpoint, 'Again')).to.deep.equal([
       ['user', 'Go'],
       ['assistant', ''],
       ['tool', 'The tool did not answer'],
       ['user', '[The answer above was cut off: the run was stopped]\n\nAgain'],
     ]);
-    await second.abort();
   });
 
   it('reports a graph that is wrong itself as a failure of the app', async () => {
@@ -217,10 +205,7 @@ describe('langGraphApp', () => {
       })
       .addEdge('__start__', 'agent')
       .compile();
-    const { client } = await serve(langGraphApp({ graph }));
-    const seen = follow(client.send('main', 'Weather?'));
-    (await endpoint.next()).call('call_1', 'weather', { city: 'Rome' }).finish('tool_calls');
-    expect(await seen).to.deep.equal([
+    expect(await shownOf(graph, endpoint)).to.deep.equal([
       ['tool_use', 'call_1', 'weather', { city: 'Rome' }],
       ['tool_result', 'call_1', 'weather', 'Sunny', false],
       ['message_end', 'end'],

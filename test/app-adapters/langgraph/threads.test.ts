@@ -11,7 +11,7 @@ import { crashed, newDatabase, startDurable } from '../../support/durable.js';
 import { gate } from '../../support/gate.js';
 import { post } from '../../support/gateway.js';
 import { byName } from '../../support/users.js';
-import { follow, serve } from '../served.js';
+import { follow, serve, toldOf } from '../served.js';
 import { agentGraph } from './graphs.js';
 
 /** Answers with the text of everything it remembers. */
@@ -33,16 +33,13 @@ describe('the thread of a graph with a checkpointer', () => {
     (await endpoint.next()).call('call_1', 'weather', { city: 'Rome' }).finish('tool_calls');
     (await endpoint.next()).text('Sunny.').finish();
     await first.result;
-    const second = client.send('main', 'Thanks');
-    const { body } = await endpoint.next();
-    expect(body.messages.map(({ role, content }: any) => [role, content])).to.deep.equal([
+    expect(await toldOf(client, endpoint, 'Thanks')).to.deep.equal([
       ['user', 'Weather?'],
       ['assistant', ''],
       ['tool', 'Sunny in Rome'],
       ['assistant', 'Sunny.'],
       ['user', 'Thanks'],
     ]);
-    await second.abort();
   });
 
   it('is another for each user, however alike the names of their sessions', async () => {
@@ -150,15 +147,12 @@ describe('the thread of a graph with a checkpointer', () => {
     await started.passed;
     await first.abort();
     await first.result;
-    const second = client.send('main', 'Again');
-    const { body } = await endpoint.next();
-    expect(body.messages.map(({ role, content }: any) => [role, content])).to.deep.equal([
+    expect(await toldOf(client, endpoint, 'Again')).to.deep.equal([
       ['user', 'Go'],
       ['assistant', 'Well. '],
       ['tool', 'The tool did not answer'],
       ['user', '[The answer above was cut off: the run was stopped]\n\nAgain'],
     ]);
-    await second.abort();
   });
 
   it('serves a graph whose state holds no messages', async () => {

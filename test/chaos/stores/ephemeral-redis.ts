@@ -1,4 +1,5 @@
-import { RedisServer } from '../../support/redis-server.js';
+import { redisKind } from './redis.js';
+import { ServerStore } from './server-store.js';
 import type { StartStore } from './store-under-test.js';
 
 /**
@@ -8,27 +9,8 @@ import type { StartStore } from './store-under-test.js';
  */
 export const ephemeralRedisUnderTest =
   (healMs: number): StartStore =>
-  async () => {
-    let server: RedisServer | null = null;
-    let up = false;
-    return {
-      kind: 'redis',
+  async () =>
+    new ServerStore({
+      ...redisKind(['--appendonly', 'no']),
       options: { allowEphemeral: true, healMs },
-      get port() {
-        return server!.port;
-      },
-      get up() {
-        return up;
-      },
-      async start() {
-        if (server) await server.begin();
-        else server = await RedisServer.start(['--appendonly', 'no']);
-        up = true;
-      },
-      async kill() {
-        await server?.end();
-        up = false;
-      },
-      remove: () => server?.stop(),
-    };
-  };
+    });

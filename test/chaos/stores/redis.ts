@@ -2,6 +2,7 @@ import { readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RedisServer } from '../../support/redis-server.js';
+import { type ServerKind, ServerStore } from './server-store.js';
 import type { StartStore } from './store-under-test.js';
 
 /** How far back a Redis forgets that loses its power while it hands its file to the disk every second. */
@@ -63,56 +64,62 @@ async function holdUp(primary: RedisServer, replica: RedisServer): Promise<void>
   if (offsetOf(replica) !== from) throw new Error('the replica was told what it was not to be told');
 }
 
-/** A Redis that appends to a file, which it hands to the disk every second. */
-export const redisUnderTest: StartStore = async () => {
-  let server: RedisServer | null = null;
-  let up = false;
-  let watch: FileWatch | null = null;
-  const file = (): string => {
-    const directory = join(server!.dir, 'appendonlydir');
+/** A Redis that is started with such options. */
+export const redisKind = (options: readonly string[]): ServerKind<RedisServer> => ({
+  kind: 'redis',
+  first: () => RedisServer.start(options),
+  again: (server) => server.begin(),
+  end: (server) => server.end(),
+  remove: (server) => server.stop(),
+});
+
+class AppendingRedis extends ServerStore<RedisServer> {
+  #watch: FileWatch | null = null;
+
+  constructor() {
+    super(redisKind(OPTIONS));
+  }
+
+  get #file(): string {
+    const directory = join(this.server!.dir, 'appendonlydir');
     return join(directory, readdirSync(directory).find((name) => name.endsWith('.incr.aof'))!);
-  };
-  return {
-    kind: 'redis',
-    get port() {
-      return server!.port;
-    },
-    get up() {
-      return up;
-    },
-    async start() {
-      if (server) await server.begin();
-      else server = await RedisServer.start(OPTIONS);
-      watch = new FileWatch(file);
-      up = true;
-    },
-    async kill() {
-      watch?.end();
-      await server?.end();
-      up = false;
-    },
-    async killForgetful() {
-      const kept = watch!.end();
-      await server!.end();
-      up = false;
-      const { size } = statSync(file());
-      // Where it ends in the middle of a transaction, Redis leaves that out.
-      truncateSync(file(), kept);
-      return size - kept;
-    },
-    async failOver() {
-      const primary = server!;
-      const replica = await startReplica(primary);
-      await holdUp(primary, replica);
-      watch?.end();
-      await primary.stop();
-      replica.cli('replicaof', 'no', 'one');
-      server = replica;
-      watch = new FileWatch(file);
-    },
-    async remove() {
-      watch?.end();
-      await server?.stop();
-    },
-  };
-};
+  }
+
+  override async start(): Promise<void> {
+    await super.start();
+    this.#watch = new FileWatch(() => this.#file);
+  }
+
+  override async kill(): Promise<void> {
+    this.#watch?.end();
+    await super.kill();
+  }
+
+  async killForgetful(): Promise<number> {
+    const kept = this.#watch!.end();
+    await super.kill();
+    const { size } = statSync(this.#file);
+    // Where it ends in the middle of a transaction, Redis leaves that out.
+    truncateSync(this.#file, kept);
+    return size - kept;
+  }
+
+  async failOver(): Promise<void> {
+    const primary = this.server!;
+    const replica = await startReplica(primary);
+    await holdUp(primary, replica);
+    this.#watch?.end();
+    await primary.stop();
+    replica.cli('replicaof', 'no', 'one');
+    this.server = replica;
+    this.#watch = new FileWatch(() => this.#file);
+  }
+
+  override remove(): unknown {
+    this.#watch?.end();
+    return super.remove();
+  }
+}
+
+/** A Redis that appends to a file, which it hands to the disk every second. */
+export const redisUnderTest: StartStore = async () => new AppendingRedis();

@@ -6,6 +6,7 @@ import { gatewayChat } from '../../../client/ai-sdk/index.js';
 import { createClient } from '../../../client/index.js';
 import { defineApp } from '../../../server/index.js';
 import { actor, MAJORS, plain, startUi, textIn, userSays } from '../../plugins/ui-message-stream/fixtures.js';
+import { heldApp } from '../../support/apps.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
 import { chatOver, transportOf } from './transports.js';
@@ -21,14 +22,7 @@ describe('gatewayChat', () => {
 
   for (const major of MAJORS) {
     it(`tells the whole answer again to who has left and comes back: AI SDK ${major.major}`, async () => {
-      const held = gate();
-      const app = defineApp({
-        async *run() {
-          yield 'Hello ';
-          await held.passed;
-          yield 'world';
-        },
-      });
+      const { app, held } = heldApp('Hello ', 'world');
       const ui = await startUi({ app });
       const transport = transportOf(ui.url);
       const chat = chatOver(ui, major, transport);

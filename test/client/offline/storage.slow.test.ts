@@ -38,6 +38,16 @@ async function open(phone: Phone, gateway: Gateway<any, any, any>, options: Part
   return { client, persist };
 }
 
+/** Shows a session and says something in it, until the phone keeps that. */
+async function used(client: Client, phone: Phone): Promise<void> {
+  client
+    .session('main')
+    .watch()
+    .subscribe(() => {});
+  await client.send('main', 'hello').result;
+  await until(() => phone.keys(':s:').length === 1);
+}
+
 describe('what a client keeps in a storage', () => {
   it('is the sessions that were shown last, and their drafts', async () => {
     const phone = new Phone();
@@ -83,12 +93,7 @@ describe('what a client keeps in a storage', () => {
     const key = randomBytes(32);
     const { client, persist } = await open(phone, gateway, sealing(key));
     await persist.drafts.set('main', 'a secret draft');
-    client
-      .session('main')
-      .watch()
-      .subscribe(() => {});
-    await client.send('main', 'hello').result;
-    await until(() => phone.keys(':s:').length === 1);
+    await used(client, phone);
     expect([...phone.kept.values()].join()).to.not.match(/secret|cursor/);
     const again = await open(phone, gateway, sealing(key));
     expect(await again.persist.drafts.get('main')).to.equal('a secret draft');
@@ -127,12 +132,7 @@ describe('what a client keeps in a storage', () => {
     const phone = new Phone();
     const { gateway } = await start({ app: scripted(['heard']) });
     const { client, persist } = await open(phone, gateway);
-    client
-      .session('main')
-      .watch()
-      .subscribe(() => {});
-    await client.send('main', 'hello').result;
-    await until(() => phone.keys(':s:').length === 1);
+    await used(client, phone);
     const bob = storage(phone, { user: 'bob' });
     const other = createClient({
       transport: createInProcessTransport(gateway, { user: { id: 'bob' } }),

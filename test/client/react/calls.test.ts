@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { defineApp, type Gateway } from '../../../server/index.js';
 import { servePage } from '../../e2e/page-host.js';
-import { needChromium, openPage } from '../../support/browser.js';
+import { needChromium, openPage, untilTitled } from '../../support/browser.js';
 import { PRELUDE } from './pages.js';
 
 const app = defineApp({
@@ -35,8 +35,6 @@ async function open(script: string) {
 const heard = (page: Page): Promise<unknown[]> => page.evaluate(() => (globalThis as any).heard);
 const heardCount = (page: Page, wanted: number) =>
   page.waitForFunction((many) => (globalThis as any).heard.length >= many, wanted);
-const text = (page: Page, wanted: string) =>
-  page.waitForFunction((title) => document.querySelector('h1')?.textContent === title, wanted);
 
 describe('react hooks', () => {
   before(function () {
@@ -60,7 +58,7 @@ describe('react hooks', () => {
     await heardCount(page, 2);
     expect((await page.evaluate(() => globalThis.renders)).first).to.equal(first);
     await page.evaluate(() => (globalThis as any).rename('second'));
-    await text(page, 'second');
+    await untilTitled(page, 'second');
     await page.evaluate(() => globalThis.client.send('main', 'two').result);
     await heardCount(page, 4);
     expect(await heard(page)).to.deep.equal([
@@ -99,17 +97,17 @@ describe('react hooks', () => {
         return h('h1', null, [double.isPending, double.data, wait.data, none.error?.code].join(' '));
       }
       mount(h(StrictMode, null, h(Page)));`);
-    await text(page, 'false   ');
+    await untilTitled(page, 'false   ');
     expect(await page.evaluate(() => (globalThis as any).double.invoke({ n: 21 }))).to.equal(42);
-    await text(page, 'false 42  ');
+    await untilTitled(page, 'false 42  ');
     // Nobody handles what this rejects with.
     await page.evaluate(() => void (globalThis as any).none.invoke());
-    await text(page, 'false 42  METHOD_NOT_FOUND');
+    await untilTitled(page, 'false 42  METHOD_NOT_FOUND');
     await page.evaluate(async () => {
       const { invoke } = (globalThis as any).wait;
       await Promise.all([invoke({ ms: 300 }), invoke({ ms: 1 })]);
     });
-    await text(page, 'false 42 1 METHOD_NOT_FOUND');
+    await untilTitled(page, 'false 42 1 METHOD_NOT_FOUND');
     expect(problems).to.deep.equal([]);
   });
 
@@ -124,7 +122,7 @@ describe('react hooks', () => {
     await page.evaluate(() => (globalThis as any).begin());
     await page.waitForFunction(() => (globalThis as any).list?.sessions?.length === 2);
     await page.evaluate(() => (globalThis as any).list.loadMore());
-    await text(page, 'a,b,c false');
+    await untilTitled(page, 'a,b,c false');
     await page.evaluate(() => (globalThis as any).list.refresh());
     await page.waitForFunction(() => (globalThis as any).list.sessions.length === 2);
     expect(await page.evaluate(() => (globalThis as any).list.hasMore)).to.equal(true);
@@ -146,11 +144,11 @@ describe('react hooks', () => {
       await session.update({ title, archived: id === 'c' });
     }
     await page.evaluate(() => (globalThis as any).begin());
-    await text(page, 'a One 2');
+    await untilTitled(page, 'a One 2');
     await page.evaluate(() => (globalThis as any).search({ query: 't' }));
-    await text(page, 'b Two 2');
+    await untilTitled(page, 'b Two 2');
     await page.evaluate(() => (globalThis as any).search({ archived: true, status: 'idle' }));
-    await text(page, 'c One more 2');
+    await untilTitled(page, 'c One more 2');
     expect(problems).to.deep.equal([]);
   });
 
@@ -174,14 +172,14 @@ describe('react hooks', () => {
         return h('h1', null, useConnection());
       }
       mount(h(Page));`);
-    await text(page, 'online');
+    await untilTitled(page, 'online');
     const context = page.context();
     await page.evaluate(() => void globalThis.client.events('main').next());
     await page.waitForFunction(() => globalThis.client.connection.state === 'open');
     await context.setOffline(true);
-    await text(page, 'offline');
+    await untilTitled(page, 'offline');
     await context.setOffline(false);
-    await text(page, 'online');
+    await untilTitled(page, 'online');
     await page.route('**/agent/events*', (route) =>
       route.fulfill({ status: 401, json: { error: { code: 'UNAUTHENTICATED', message: 'who?' } } }),
     );
@@ -192,7 +190,7 @@ describe('react hooks', () => {
         .next()
         .catch(() => {});
     });
-    await text(page, 'unauthorized');
+    await untilTitled(page, 'unauthorized');
     expect(problems).to.deep.equal([]);
   });
 });

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
 import { sessionControl, sessionPresence } from '../../../client/people/index.js';
 import { defineApp } from '../../../server/index.js';
 import { servePage } from '../../e2e/page-host.js';
-import { needChromium, openPage } from '../../support/browser.js';
+import { needChromium, openPage, untilTitled } from '../../support/browser.js';
 import { connectClient } from '../../support/client.js';
 import { closeLater } from '../../support/resources.js';
 import { PRELUDE } from './pages.js';
@@ -27,9 +26,6 @@ async function open(script: string) {
   return { other, presence, ...(await openPage(url)) };
 }
 
-const text = (page: Page, wanted: string) =>
-  page.waitForFunction((title) => document.querySelector('h1')?.textContent === title, wanted);
-
 describe('react hooks of people', () => {
   before(function () {
     needChromium(this);
@@ -42,15 +38,15 @@ describe('react hooks of people', () => {
         return h('h1', null, [control?.reason ?? 'app', handOff?.reason].join(' '));
       }
       mount(h(StrictMode, null, h(Page)));`);
-    await text(page, 'app ');
+    await untilTitled(page, 'app ');
     await other.send('main', 'help').result;
-    await text(page, 'app A refund');
+    await untilTitled(page, 'app A refund');
     await page.evaluate(() => (globalThis as any).held.takeOver({ reason: 'mine' }));
-    await text(page, 'mine ');
+    await untilTitled(page, 'mine ');
     await page.evaluate(() => (globalThis as any).held.handBack());
-    await text(page, 'app ');
+    await untilTitled(page, 'app ');
     await sessionControl(other, 'main').takeOver({ reason: 'theirs' });
-    await text(page, 'theirs ');
+    await untilTitled(page, 'theirs ');
     expect(problems).to.deep.equal([]);
   });
 
@@ -83,10 +79,10 @@ describe('react hooks of people', () => {
         look();
       });
     presence.enter({ name: 'Ben' });
-    await text(page, 'Ben here');
+    await untilTitled(page, 'Ben here');
     await there('Ann here');
     presence.typing();
-    await text(page, 'Ben typing');
+    await untilTitled(page, 'Ben typing');
     await page.evaluate(() => (globalThis as any).rename('Anna'));
     await there('Anna here');
     await page.evaluate(() => (globalThis as any).typing());

@@ -5,7 +5,7 @@ import type { defineApp } from '../../../server/index.js';
 import { textOf } from '../../../shared/messages.js';
 import { actor } from '../../plugins/actor.js';
 import { answerIn, shown, speaking, type TanStackChat } from '../../plugins/ag-ui/tanstack-fixtures.js';
-import { halting } from '../../support/apps.js';
+import { halting, TWO_HALTED } from '../../support/apps.js';
 import { startGateway } from '../../support/gateway.js';
 import { closeLater } from '../../support/resources.js';
 import { until } from '../../support/until.js';
@@ -79,12 +79,7 @@ describe('gatewayConnection for TanStack AI', () => {
     for (const { chat } of [one, two])
       expect(rolesIn(chat)).to.deep.equal(['user', 'assistant', 'user', 'assistant']);
     expect(runs()).to.equal(2);
-    expect(await history()).to.deep.equal([
-      'user: one',
-      'assistant: one begins and ends',
-      'user: two',
-      'assistant: two begins and ends',
-    ]);
+    expect(await history()).to.deep.equal(TWO_HALTED);
   });
 
   for (const approved of [true, false])

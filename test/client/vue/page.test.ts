@@ -6,13 +6,19 @@ import { startGateway } from '../../support/gateway.js';
 import { holdTimers } from '../../support/held-timers.js';
 import { app } from '../pieces.js';
 
+/** A session as a component has it, in a scope that the test ends. */
+async function shown(id: Parameters<typeof useSession>[0]) {
+  const { url } = await startGateway({ app });
+  const client = connectClient(url);
+  const host = createSSRApp({ render: () => null }).provide(GATEWAY, client);
+  const scope = effectScope();
+  const session = host.runWithContext(() => scope.run(() => useSession(id))!);
+  return { client, scope, session };
+}
+
 describe('vue', () => {
   it('has refs for what a session may lack at first', async () => {
-    const { url } = await startGateway({ app });
-    const client = connectClient(url);
-    const host = createSSRApp({ render: () => null }).provide(GATEWAY, client);
-    const scope = effectScope();
-    const session = host.runWithContext(() => scope.run(() => useSession('main'))!);
+    const { client, scope, session } = await shown('main');
     expect([session.title, session.metadata, session.archived].map(({ value }) => value)).to.deep.equal([
       undefined,
       undefined,
@@ -31,12 +37,8 @@ describe('vue', () => {
   });
 
   it('follows in a scope of its own, and leaves with it', async () => {
-    const { url } = await startGateway({ app });
-    const client = connectClient(url);
-    const host = createSSRApp({ render: () => null }).provide(GATEWAY, client);
-    const scope = effectScope();
     const id = ref('a');
-    const session = host.runWithContext(() => scope.run(() => useSession(id))!);
+    const { client, scope, session } = await shown(id);
     await session.send('one').result;
     await nextTick();
     expect(session.messages.value).to.have.length(2);
@@ -53,11 +55,7 @@ describe('vue', () => {
   });
 
   it('edits, asks again, goes back and forks, and shows it', async () => {
-    const { url } = await startGateway({ app });
-    const client = connectClient(url);
-    const host = createSSRApp({ render: () => null }).provide(GATEWAY, client);
-    const scope = effectScope();
-    const session = host.runWithContext(() => scope.run(() => useSession('main'))!);
+    const { scope, session } = await shown('main');
     const becomes = async (shown: () => unknown) => {
       let stop = () => {};
       await new Promise<void>((resolve) => {

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { defineApp } from '../../../server/index.js';
 import { agUiPlugin } from '../../../server/plugins/ag-ui/index.js';
+import { heldApp } from '../../support/apps.js';
 import { crashed, newDatabase, startDurable } from '../../support/durable.js';
 import { expiringToken } from '../../support/expiring-token.js';
 import { byName } from '../../support/users.js';
-import { waiting } from '../actor.js';
+import { toldUntilCut } from '../door.js';
 import { actor, eventsIn, eventsOf, input, says, startAgUi, withAgUi } from './fixtures.js';
 
 const RUN = '/agent/default';
@@ -13,7 +14,7 @@ const toldIn = (events: readonly any[]): string =>
 
 describe('an AG-UI stream', () => {
   it('tells that its answer was lost, when the gateway closes', async () => {
-    const { app, held, began } = waiting();
+    const { app, held, began } = heldApp('working ', 'done');
     const ui = await startAgUi({ app });
     const response = await ui.post(RUN, input('r', [says('u1', 'x')]));
     await began.passed;
@@ -28,20 +29,12 @@ describe('an AG-UI stream', () => {
   });
 
   it('never ends cleanly before the end of the answer: one that may not read on is cut', async () => {
-    const { app, held, began } = waiting();
+    const { app, held, began } = heldApp('working ', 'done');
     const { auth, limits, expire } = expiringToken();
     const ui = await startAgUi({ app, auth, limits });
     const response = await ui.post(RUN, input('r', [says('u1', 'x')]));
     await began.passed;
-    let text = '';
-    const decoder = new TextDecoder();
-    const reading = (async () => {
-      for await (const bytes of response.body!) {
-        text += decoder.decode(bytes, { stream: true });
-        if (text.includes('TEXT_MESSAGE_CONTENT')) expire();
-      }
-    })();
-    expect(await reading.catch((error) => error)).to.be.instanceOf(TypeError);
+    const text = await toldUntilCut(response, 'TEXT_MESSAGE_CONTENT', expire);
     const started = ['RUN_STARTED', 'TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT'];
     expect(eventsIn(text).map(({ type }) => type)).to.deep.equal(started);
     held.open();

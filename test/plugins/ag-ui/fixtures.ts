@@ -2,8 +2,9 @@ import { HttpAgent as HttpAgent1 } from 'ag-ui-client';
 import { HttpAgent as HttpAgent0 } from 'ag-ui-client0';
 import type { GatewayConfig } from '../../../server/index.js';
 import { type AgUiOptions, agUiPlugin } from '../../../server/plugins/ag-ui/index.js';
-import { startGateway, type TestGateway } from '../../support/gateway.js';
-import { as, byName } from '../../support/users.js';
+import type { TestGateway } from '../../support/gateway.js';
+import { as } from '../../support/users.js';
+import { type Asking, askBelow, posting, startDoor } from '../door.js';
 
 export { actor, STORES } from '../ui-message-stream/fixtures.js';
 
@@ -31,11 +32,9 @@ export interface Agent {
   abortRun(): void;
 }
 
-export interface AgUiGateway extends TestGateway {
+export interface AgUiGateway extends TestGateway, Asking {
   /** Where the plugin is. */
   readonly base: string;
-  /** A request of a user to a path below that. */
-  ask(path: string, init?: RequestInit & { readonly user?: string }): Promise<Response>;
   /** Posts a body to a path below that. */
   post(path: string, body: unknown, user?: string): Promise<Response>;
   agent(client: AgUiClient, init?: AgentInit): Agent;
@@ -50,31 +49,18 @@ export interface AgentInit {
   readonly fetch?: typeof fetch;
 }
 
-/** A gateway with the plugin; users are told apart by their tokens, and the only app is `default`. */
-export async function startAgUi(
-  config: GatewayConfig<any, any, any>,
-  options?: AgUiOptions,
-): Promise<AgUiGateway> {
-  const started = await startGateway({ auth: byName, ...config });
-  started.gateway.use(agUiPlugin(options));
-  return withAgUi(started, options?.path);
-}
+/** A gateway with the plugin; the only app is `default`. */
+export const startAgUi = async (config: GatewayConfig<any, any, any>, options?: AgUiOptions) =>
+  withAgUi(await startDoor(agUiPlugin(options), config), options?.path);
 
 export function withAgUi(started: TestGateway, path = '/ag-ui'): AgUiGateway {
   const base = `${started.url}${path}`;
-  const ask: AgUiGateway['ask'] = (below, { user = 'alice', ...init } = {}) =>
-    fetch(`${base}${below}`, { ...init, headers: { ...as(user), ...init.headers } });
+  const ask = askBelow(base);
   return {
     ...started,
     base,
     ask,
-    post: (below, body, user = 'alice') =>
-      ask(below, {
-        method: 'POST',
-        body: JSON.stringify(body),
-        headers: { 'content-type': 'application/json' },
-        user,
-      }),
+    post: (below, body, user) => ask(below, posting(body, { user })),
     agent({ HttpAgent }, { user = 'alice', url = started.url, threadId = 'main', ...rest } = {}) {
       return new HttpAgent({ url: `${url}${path}/agent/default`, headers: as(user), threadId, ...rest });
     },

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { defineApp } from '../../../server/index.js';
 import { textOf } from '../../../shared/messages.js';
-import { halting } from '../../support/apps.js';
+import { halting, TWO_HALTED } from '../../support/apps.js';
+import type { Gate } from '../../support/gate.js';
 import { FAST } from '../../support/gateway.js';
 import { until } from '../../support/until.js';
 import { as } from '../../support/users.js';
@@ -11,6 +12,15 @@ import { answerIn, cuttingFetch, shown, speaking, type TanStackInit, tanstack } 
 const KINDS = STORES.flatMap(([store, make]) =>
   ['requests', 'a WebSocket'].map((by) => [store, make, by] as const),
 );
+
+/** A page that was told the first half of an answer. */
+async function halfway(open: () => ReturnType<typeof tanstack>, began: Gate) {
+  const client = await open();
+  const sent = client.sendMessage('one');
+  await began.passed;
+  await until(() => answerIn(client.getMessages()) === 'one begins ');
+  return { client, sent };
+}
 
 for (const [store, make, by] of KINDS)
   describe(`TanStack AI by ${by} on ${store}`, () => {
@@ -95,12 +105,7 @@ for (const [store, make, by] of KINDS)
       expect(answerIn(first.getMessages())).to.equal('one begins and ends');
       expect(answerIn(second.getMessages())).to.equal('two begins and ends');
       expect(runs()).to.equal(2);
-      expect(await history()).to.deep.equal([
-        'user: one',
-        'assistant: one begins and ends',
-        'user: two',
-        'assistant: two begins and ends',
-      ]);
+      expect(await history()).to.deep.equal(TWO_HALTED);
     });
 
     for (const approved of [true, false])
@@ -159,10 +164,7 @@ for (const [store, make, by] of KINDS)
     it('is stopped by a request of its page: who leaves it ends nothing', async () => {
       const { app, began, runs } = halting();
       const { open, ask, session, history } = await start(app);
-      const client = await open();
-      const sent = client.sendMessage('one');
-      await began.passed;
-      await until(() => answerIn(client.getMessages()) === 'one begins ');
+      const { client, sent } = await halfway(open, began);
       client.stop();
       await sent;
       const headers = { 'content-type': 'application/json' };
@@ -176,10 +178,7 @@ for (const [store, make, by] of KINDS)
     it('ends as it is for the page that stops it, without an error', async () => {
       const { app, began } = halting();
       const { open, ask } = await start(app);
-      const client = await open();
-      const sent = client.sendMessage('one');
-      await began.passed;
-      await until(() => answerIn(client.getMessages()) === 'one begins ');
+      const { client, sent } = await halfway(open, began);
       const headers = { 'content-type': 'application/json' };
       await (await ask('/agent/default/stop/main', { method: 'POST', headers, body: '{}' })).text();
       await sent;
@@ -224,10 +223,7 @@ for (const [store, make, by] of KINDS)
       it('hears on the same socket of one run alone, once it has left another', async () => {
         const { app, began, held } = halting();
         const { open, history, session } = await start(app);
-        const client = await open();
-        const sent = client.sendMessage('one');
-        await began.passed;
-        await until(() => answerIn(client.getMessages()) === 'one begins ');
+        const { client, sent } = await halfway(open, began);
         client.stop();
         await sent;
         const next = client.sendMessage('two');

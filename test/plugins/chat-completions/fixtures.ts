@@ -5,8 +5,8 @@ import {
   chatCompletionsPlugin,
 } from '../../../server/plugins/chat-completions/index.js';
 import { textOf } from '../../../shared/messages.js';
-import { startGateway, type TestGateway } from '../../support/gateway.js';
-import { byName } from '../../support/users.js';
+import type { TestGateway } from '../../support/gateway.js';
+import { type AskInit, askBelow, posting, startDoor } from '../door.js';
 
 export interface ChatGateway extends TestGateway {
   /** Where the models are. */
@@ -14,31 +14,21 @@ export interface ChatGateway extends TestGateway {
   /** The vendor's own client, for a user of `byName`. */
   client(user?: string, options?: ConstructorParameters<typeof OpenAI>[0]): OpenAI;
   /** Posts a completion request as it is. */
-  ask(
-    body: unknown,
-    options?: { user?: string; headers?: Record<string, string>; signal?: AbortSignal },
-  ): Promise<Response>;
+  ask(body: unknown, init?: AskInit): Promise<Response>;
 }
 
-/** A gateway with the plugin; users are told apart by their keys. */
+/** A gateway with the plugin. */
 export async function startChat(
   config: GatewayConfig<any, any, any>,
   options?: ChatCompletionsOptions,
 ): Promise<ChatGateway> {
-  const started = await startGateway({ auth: byName, ...config });
-  started.gateway.use(chatCompletionsPlugin(options));
+  const started = await startDoor(chatCompletionsPlugin(options), config);
   const baseURL = `${started.url}${options?.pathPrefix ?? '/v1'}`;
   return {
     ...started,
     baseURL,
     client: (user = 'alice', more = {}) => new OpenAI({ baseURL, apiKey: user, maxRetries: 0, ...more }),
-    ask: (body, { user = 'alice', headers = {}, signal } = {}) =>
-      fetch(`${baseURL}/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${user}`, 'content-type': 'application/json', ...headers },
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-        ...(signal && { signal }),
-      }),
+    ask: (body, init) => askBelow(baseURL)('/chat/completions', posting(body, init)),
   };
 }
 

@@ -12,6 +12,17 @@ const counting = runs(async function* (turn) {
   turn.usage({ inputTokens: 5, outputTokens: 7, cachedInputTokens: 2 });
 });
 
+/** A gateway whose app says nothing, and what that is told. */
+async function listening() {
+  const seen: any[] = [];
+  const app = defineApp({
+    async run(turn) {
+      seen.push(...turn.history, turn.message);
+    },
+  });
+  return { seen, ...(await startChat({ app })) };
+}
+
 describe('chat completions with the openai client', () => {
   it('answer at once', async () => {
     const { client } = await startChat({ app: counting });
@@ -178,13 +189,7 @@ describe('chat completions with the openai client', () => {
   });
 
   it('go on with what was called elsewhere: functions, and custom tools, whose input is text', async () => {
-    const seen: any[] = [];
-    const app = defineApp({
-      async run(turn) {
-        seen.push(...turn.history, turn.message);
-      },
-    });
-    const { client } = await startChat({ app });
+    const { client, seen } = await listening();
     await client().chat.completions.create({
       model: 'default',
       messages: [
@@ -217,13 +222,7 @@ describe('chat completions with the openai client', () => {
   });
 
   it('give the app system messages, images, sound and files as content', async () => {
-    const seen: any[] = [];
-    const app = defineApp({
-      async run(turn) {
-        seen.push(...turn.history, turn.message);
-      },
-    });
-    const { client } = await startChat({ app });
+    const { client, seen } = await listening();
     await client().chat.completions.create({
       model: 'default',
       messages: [

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { defineApp } from '../../../server/index.js';
-import { waiting } from '../actor.js';
+import { heldApp } from '../../support/apps.js';
 import { actor, heard, human, SDKS, STORES, startLangGraph } from './fixtures.js';
 
 const approve = { resume: { decisions: [{ type: 'approve' }] } };
@@ -88,7 +88,7 @@ for (const [store, make] of STORES)
       });
 
       it('joins a run that is on its way, and stops it; to leave is no stop', async () => {
-        const { app, began, held } = waiting();
+        const { app, began, held } = heldApp('working ', 'done');
         const ui = await startLangGraph({ app, store: make() });
         const client = ui.client(sdk);
         const run = await client.runs.create('main', 'default', { input: human('go') });

@@ -5,9 +5,10 @@ import { StreamController as Controller11 } from 'langgraph-sdk11/stream';
 import { WebSocket } from 'ws';
 import type { GatewayConfig } from '../../../server/index.js';
 import { type LangGraphOptions, langGraphPlugin } from '../../../server/plugins/langgraph/index.js';
-import { startGateway, type TestGateway } from '../../support/gateway.js';
+import type { TestGateway } from '../../support/gateway.js';
 import { closeLater } from '../../support/resources.js';
-import { as, byName } from '../../support/users.js';
+import { as } from '../../support/users.js';
+import { type Asking, askBelow, posting, startDoor } from '../door.js';
 
 export { actor, STORES } from '../actor.js';
 
@@ -47,12 +48,11 @@ export interface Tab {
   until(test: (shown: any) => boolean, what: string): Promise<any>;
 }
 
-export interface LangGraphGateway extends TestGateway {
+export interface LangGraphGateway extends TestGateway, Asking {
   /** Where the plugin is. */
   readonly base: string;
   client(sdk: Sdk, init?: TabInit): any;
   tab(sdk: Sdk, init?: TabInit): Tab;
-  ask(path: string, init?: RequestInit & { readonly user?: string }): Promise<Response>;
   post(path: string, body: unknown, user?: string): Promise<Response>;
 }
 
@@ -65,17 +65,15 @@ export interface TabInit {
   readonly assistantId?: string;
 }
 
-/** A gateway with the plugin; users are told apart by their tokens. */
+/** A gateway with the plugin. */
 export async function startLangGraph(
   config: GatewayConfig<any, any, any>,
   options?: LangGraphOptions,
 ): Promise<LangGraphGateway> {
-  const started = await startGateway({ auth: byName, ...config });
-  started.gateway.use(langGraphPlugin(options));
+  const started = await startDoor(langGraphPlugin(options), config);
   const path = options?.path ?? '/langgraph';
   const base = `${started.url}${path}`;
-  const ask: LangGraphGateway['ask'] = (below, { user = 'alice', ...init } = {}) =>
-    fetch(`${base}${below}`, { ...init, headers: { ...as(user), ...init.headers } });
+  const ask = askBelow(base);
   const client: LangGraphGateway['client'] = ({ Client, wire }, { user = 'alice', url = started.url } = {}) =>
     new Client({
       apiUrl: `${url}${path}`,
@@ -95,13 +93,7 @@ export async function startLangGraph(
     base,
     ask,
     client,
-    post: (below, body, user = 'alice') =>
-      ask(below, {
-        method: 'POST',
-        body: JSON.stringify(body),
-        headers: { 'content-type': 'application/json' },
-        user,
-      }),
+    post: (below, body, user) => ask(below, posting(body, { user })),
     tab: (sdk, init = {}) => tabOf(sdk, client(sdk, init), init),
   };
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { defineApp } from '../../../server/index.js';
+import { heldApp } from '../../support/apps.js';
 import { gate } from '../../support/gate.js';
-import { waiting } from '../actor.js';
 import { actor, answers, brief, PAGES, STORES, startLangGraph } from './fixtures.js';
 
 const yes = { decisions: [{ type: 'approve' }] };
@@ -49,7 +49,7 @@ for (const [store, make] of STORES)
       });
 
       it('has a tab that comes in mid-answer show all of it, and both the end', async () => {
-        const { app, held, began } = waiting();
+        const { app, held, began } = heldApp('working ', 'done');
         const ui = await startLangGraph({ app, store: make() });
         const one = ui.tab(sdk);
         const said = one.say('go');

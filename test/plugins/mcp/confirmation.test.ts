@@ -1,20 +1,12 @@
 import { expect } from 'chai';
 import { type Client, createClient } from '../../../client/index.js';
-import { defineApp, type EventOf, tool } from '../../../server/index.js';
+import type { EventOf } from '../../../server/index.js';
 import { Hearing } from '../../support/hearing.js';
 import { closeLater } from '../../support/resources.js';
 import { CLIENTS, startMcp } from './mcp-clients.js';
+import { payments } from './offered-tools.js';
 
-const app = defineApp({
-  run: () => 'unused',
-  tools: {
-    pay: tool({
-      confirm: true,
-      confirmMessage: 'Really pay?',
-      handler: ({ sum }: any) => `paid ${sum}`,
-    }),
-  },
-});
+const { app } = payments();
 
 for (const { name, connect } of CLIENTS) {
   describe(`a tool that needs confirmation, called by ${name}`, () => {

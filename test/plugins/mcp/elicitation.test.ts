@@ -1,36 +1,23 @@
 import { expect } from 'chai';
 import { createClient } from '../../../client/index.js';
-import { defineApp, type EventOf, tool } from '../../../server/index.js';
+import { type EventOf, tool } from '../../../server/index.js';
 import type { McpServerPluginOptions } from '../../../server/plugins/mcp/index.js';
 import { gate } from '../../support/gate.js';
 import { Hearing } from '../../support/hearing.js';
 import { closeLater } from '../../support/resources.js';
 import { as } from '../../support/users.js';
 import { CLIENTS, type FormAnswer, messagesOf, postMcp, startMcp, withoutSessions } from './mcp-clients.js';
+import { payments } from './offered-tools.js';
 
 /** Tools that ask, and what they did. */
-function payments() {
-  const paid: unknown[] = [];
-  const app = defineApp({
-    run: () => 'unused',
-    tools: {
-      pay: tool({
-        confirm: true,
-        confirmMessage: 'Really pay?',
-        handler: ({ sum }: any) => {
-          paid.push(sum);
-          return `paid ${sum}`;
-        },
-      }),
-      plain: tool({ handler: () => 'plain' }),
-      transfer: tool({
-        confirm: { roles: ['finance'], approvals: 2, expiresInMs: 3_600_000 },
-        handler: () => paid.push('transferred'),
-      }),
-    },
-  });
-  return { app, paid };
-}
+const offered = () =>
+  payments((paid) => ({
+    plain: tool({ handler: () => 'plain' }),
+    transfer: tool({
+      confirm: { roles: ['finance'], approvals: 2, expiresInMs: 3_600_000 },
+      handler: () => paid.push('transferred'),
+    }),
+  }));
 
 const approves: FormAnswer = async () => ({ action: 'accept', content: { approve: true } });
 
@@ -53,7 +40,7 @@ async function page({ gateway, base }: Awaited<ReturnType<typeof startMcp>>) {
 for (const { name, connect } of CLIENTS) {
   describe(`a confirmation put to the person at ${name}`, () => {
     const calling = async (answer: FormAnswer, options: Partial<McpServerPluginOptions> = {}) => {
-      const { app, paid } = payments();
+      const { app, paid } = offered();
       const started = await startMcp({ app }, options);
       const client = await connect(started.url, as('alice'), answer);
       return { ...started, client, paid };
@@ -170,7 +157,7 @@ for (const { name, connect } of CLIENTS) {
 
 describe('a confirmation between two requests of revision 2026-07-28', () => {
   const asking = async (options: Partial<McpServerPluginOptions> = {}) => {
-    const { app, paid } = payments();
+    const { app, paid } = offered();
     const started = await startMcp({ app }, options);
     const raw = async (params: object, user = 'alice') => {
       const [answer] = await messagesOf(
@@ -270,7 +257,7 @@ describe('a confirmation between two requests of revision 2026-07-28', () => {
   });
 
   it('fails at once for a client that shows no forms', async () => {
-    const { app } = payments();
+    const { app } = offered();
     const { url } = await startMcp({ app });
     const result = await (await withoutSessions.connect(url)).call('pay', { sum: 5 });
     expect(result.content[0].text).to.match(/nobody follows the session main/);

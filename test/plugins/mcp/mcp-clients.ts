@@ -10,17 +10,17 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { GatewayConfig } from '../../../server/index.js';
 import { type McpServerPluginOptions, mcpServerPlugin } from '../../../server/plugins/mcp/index.js';
-import { startGateway, type TestGateway } from '../../support/gateway.js';
+import type { TestGateway } from '../../support/gateway.js';
 import { closeLater } from '../../support/resources.js';
-import { as, byName } from '../../support/users.js';
+import { as } from '../../support/users.js';
+import { startDoor } from '../door.js';
 
 /** A gateway with the plugin, on a free port; `url` is the endpoint's. */
 export async function startMcp(
   config: GatewayConfig<any, any, any>,
   options: Partial<McpServerPluginOptions> = {},
 ): Promise<TestGateway & { readonly base: string }> {
-  const started = await startGateway({ auth: byName, ...config });
-  started.gateway.use(mcpServerPlugin({ sessionId: 'main', ...options }));
+  const started = await startDoor(mcpServerPlugin({ sessionId: 'main', ...options }), config);
   return { ...started, base: started.url, url: `${started.url}${options.path ?? '/mcp'}` };
 }
 
@@ -79,6 +79,25 @@ export type FormAnswer = (
 
 const INFO = { name: 'test', version: '1' };
 
+/** What the clients do alike. */
+const tried = (
+  client: ClientV1 | ClientV2,
+  transport: TransportV1 | TransportV2,
+  own: Pick<McpClient, 'completed' | 'call'>,
+): McpClient => ({
+  ...own,
+  tools: async () => (await client.listTools()).tools,
+  read: async (uri) => {
+    const [{ mimeType, ...content }] = (await client.readResource({ uri })).contents as [any];
+    return [mimeType, content.blob];
+  },
+  get sessionId() {
+    return transport.sessionId;
+  },
+  terminate: () => transport.terminateSession(),
+  close: () => client.close(),
+});
+
 const v1: ClientKind = {
   name: 'the client of SDK v1',
   sessions: true,
@@ -95,20 +114,10 @@ const v1: ClientKind = {
     const transport = new TransportV1(new URL(url), { requestInit: { headers } });
     closeLater(client, (it) => it.close());
     await client.connect(transport as never);
-    return {
+    return tried(client, transport, {
       completed,
-      tools: async () => (await client.listTools()).tools,
-      read: async (uri) => {
-        const [{ mimeType, ...content }] = (await client.readResource({ uri })).contents as [any];
-        return [mimeType, content.blob];
-      },
       call: (name, args = {}, options) => client.callTool({ name, arguments: args }, undefined, options),
-      get sessionId() {
-        return transport.sessionId;
-      },
-      terminate: () => transport.terminateSession(),
-      close: () => client.close(),
-    };
+    });
   },
 };
 
@@ -131,20 +140,10 @@ const v2 = (name: string, sessions: boolean): ClientKind => ({
     const transport = new TransportV2(new URL(url), { requestInit: { headers } });
     closeLater(client, (it) => it.close());
     await client.connect(transport);
-    return {
+    return tried(client, transport, {
       completed,
-      tools: async () => (await client.listTools()).tools,
-      read: async (uri) => {
-        const [{ mimeType, ...content }] = (await client.readResource({ uri })).contents as [any];
-        return [mimeType, content.blob];
-      },
       call: (name, args = {}, options) => client.callTool({ name, arguments: args }, options),
-      get sessionId() {
-        return transport.sessionId;
-      },
-      terminate: () => transport.terminateSession(),
-      close: () => client.close(),
-    };
+    });
   },
 });
 

@@ -17,27 +17,9 @@ import {
   startMcp,
   withSessions,
 } from './mcp-clients.js';
+import { heldTool } from './offered-tools.js';
 
-/** A tool that says when it began, and answers when the test lets it. */
-function heldTool() {
-  const began = gate();
-  const held = gate<string>();
-  const aborted = gate();
-  const app = defineApp({
-    run: () => 'unused',
-    tools: {
-      held: tool({
-        handler: (_input, { signal }: ToolContext) => {
-          signal.addEventListener('abort', () => aborted.open());
-          began.open();
-          return held.passed;
-        },
-      }),
-      quick: tool({ handler: () => 'quick' }),
-    },
-  });
-  return { app, began, held, aborted };
-}
+const tools = () => heldTool({ quick: tool({ handler: () => 'quick' }) });
 
 describe('client sessions of mcpServerPlugin', () => {
   it('are each found by their own user alone', async () => {
@@ -82,7 +64,7 @@ describe('client sessions of mcpServerPlugin', () => {
   });
 
   it('end with DELETE, and then with the calls they had', async () => {
-    const { app, began, aborted } = heldTool();
+    const { app, began, aborted } = tools();
     const { url } = await startMcp({ app });
     const id = await initialize(url);
     const session = { 'mcp-session-id': id };
@@ -107,7 +89,7 @@ describe('client sessions of mcpServerPlugin', () => {
 
   it('expire when nothing of them is in use, and only then', async () => {
     const { clock } = holdTimers('Date');
-    const { app, began, held } = heldTool();
+    const { app, began, held } = tools();
     const idleMs = 60_000;
     const { url } = await startMcp({ app, ...alone() }, { limits: { idleMs, sessionsPerUser: 1 } });
     const session = { 'mcp-session-id': await initialize(url) };
@@ -172,7 +154,7 @@ describe('client sessions of mcpServerPlugin', () => {
   });
 
   it('resume a stream that was cut, with the result that came meanwhile', async () => {
-    const { app, began, held } = heldTool();
+    const { app, began, held } = tools();
     const { url } = await startMcp({ app });
     const session = { 'mcp-session-id': await initialize(url), 'mcp-protocol-version': '2025-11-25' };
     const cut = await postMcp(url, call('held'), session);
@@ -192,7 +174,7 @@ describe('client sessions of mcpServerPlugin', () => {
   });
 
   it('keep a bounded number of messages, and say when one is too old to resume from', async () => {
-    const { app } = heldTool();
+    const { app } = tools();
     const { url } = await startMcp({ app }, { limits: { replayMessages: 2 } });
     const session = { 'mcp-session-id': await initialize(url), 'mcp-protocol-version': '2025-11-25' };
     const text = await (await postMcp(url, call('quick'), session)).text();
@@ -207,7 +189,7 @@ describe('client sessions of mcpServerPlugin', () => {
   });
 
   it('are closed with the gateway, with their streams and calls', async () => {
-    const { app, began, aborted } = heldTool();
+    const { app, began, aborted } = tools();
     const { gateway, url } = await startMcp({ app });
     const session = { 'mcp-session-id': await initialize(url) };
     const listening = await fetch(url, {
@@ -253,7 +235,7 @@ describe('client sessions of mcpServerPlugin', () => {
 
 describe('a client of mcpServerPlugin without a session', () => {
   it('cancels its call by going away', async () => {
-    const { app, began, aborted } = heldTool();
+    const { app, began, aborted } = tools();
     const { url } = await startMcp({ app });
     const meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',

@@ -1,27 +1,9 @@
 import { expect } from 'chai';
 import { createClient } from '../../../client/index.js';
-import { defineApp, tool } from '../../../server/index.js';
 import { closeLater } from '../../support/resources.js';
 import { as } from '../../support/users.js';
 import { type Asks, CLIENTS, type FormAnswer, startMcp } from './mcp-clients.js';
-
-function payments() {
-  const paid: unknown[] = [];
-  const app = defineApp({
-    run: () => 'unused',
-    tools: {
-      pay: tool({
-        confirm: true,
-        confirmMessage: 'Really pay?',
-        handler: ({ sum }: any) => {
-          paid.push(sum);
-          return `paid ${sum}`;
-        },
-      }),
-    },
-  });
-  return { app, paid };
-}
+import { payments } from './offered-tools.js';
 
 for (const { name, sessions, connect } of CLIENTS)
   describe(`a confirmation at an address that ${name} opens`, () => {

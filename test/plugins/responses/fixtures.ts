@@ -2,8 +2,8 @@ import OpenAI6 from 'openai';
 import OpenAI7 from 'openai7';
 import type { GatewayConfig } from '../../../server/index.js';
 import { type ResponsesOptions, responsesPlugin } from '../../../server/plugins/responses/index.js';
-import { startGateway, type TestGateway } from '../../support/gateway.js';
-import { byName } from '../../support/users.js';
+import type { TestGateway } from '../../support/gateway.js';
+import { type AskInit, type Asking, askBelow, posting, startDoor } from '../door.js';
 
 /** The majors of the vendor's client. */
 export const MAJORS = [
@@ -17,52 +17,31 @@ export interface Major {
   readonly OpenAI: typeof OpenAI6;
 }
 
-export interface ResponsesGateway extends TestGateway {
+export interface ResponsesGateway extends TestGateway, Asking {
   readonly baseURL: string;
   /** The vendor's own client, for a user of `byName`. */
   client(
     major: Major,
     options?: { readonly user?: string } & ConstructorParameters<typeof OpenAI6>[0],
   ): OpenAI6;
-  /** A request of a user to a path below that of the API. */
-  ask(path: string, init?: RequestInit & { readonly user?: string }): Promise<Response>;
   /** Posts a request as it is. */
-  post(
-    body: unknown,
-    init?: { readonly user?: string; readonly headers?: Record<string, string> },
-  ): Promise<Response>;
+  post(body: unknown, init?: AskInit): Promise<Response>;
 }
 
-/** A gateway with the plugin; users are told apart by their keys. */
-export async function startResponses(
-  config: GatewayConfig<any, any, any>,
-  options?: ResponsesOptions,
-): Promise<ResponsesGateway> {
-  const started = await startGateway({ auth: byName, ...config });
-  started.gateway.use(responsesPlugin(options));
-  return withResponses(started, options?.path);
-}
+/** A gateway with the plugin. */
+export const startResponses = async (config: GatewayConfig<any, any, any>, options?: ResponsesOptions) =>
+  withResponses(await startDoor(responsesPlugin(options), config), options?.path);
 
 export function withResponses(started: TestGateway, path = '/v1'): ResponsesGateway {
   const baseURL = `${started.url}${path}`;
-  const ask: ResponsesGateway['ask'] = (below, { user = 'alice', ...init } = {}) =>
-    fetch(`${baseURL}${below}`, {
-      ...init,
-      headers: { authorization: `Bearer ${user}`, ...init.headers },
-    });
+  const ask = askBelow(baseURL);
   return {
     ...started,
     baseURL,
     client: ({ OpenAI }, { user = 'alice', ...more } = {}) =>
       new OpenAI({ baseURL, apiKey: user, maxRetries: 0, ...more }),
     ask,
-    post: (body, { user, headers } = {}) =>
-      ask('/responses', {
-        method: 'POST',
-        body: JSON.stringify(body),
-        headers: { 'content-type': 'application/json', ...headers },
-        ...(user !== undefined && { user }),
-      }),
+    post: (body, init) => ask('/responses', posting(body, init)),
   };
 }
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { defineApp } from '../../../server/index.js';
+import { heldApp } from '../../support/apps.js';
 import { until } from '../../support/until.js';
-import { waiting } from '../actor.js';
 import {
   actor,
   MAJORS,
@@ -322,7 +322,7 @@ for (const [store, make, transport] of WAYS)
       });
 
       it('is stopped by the route, and not by leaving', async () => {
-        const { began, held, app } = waiting();
+        const { began, held, app } = heldApp('working ', 'done');
         const ui = await begin({ app });
         const chat = ui.chat(major);
         const sending = chat.sendMessage({ text: 'x' });

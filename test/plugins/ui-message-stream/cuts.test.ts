@@ -1,9 +1,10 @@
 import { expect } from 'chai';
+import { heldApp } from '../../support/apps.js';
 import { expiringToken } from '../../support/expiring-token.js';
 import { gate } from '../../support/gate.js';
 import { Hearing } from '../../support/hearing.js';
 import { until } from '../../support/until.js';
-import { waiting } from '../actor.js';
+import { toldUntilCut } from '../door.js';
 import { browserFetch, type Cut, FrameProxy } from '../frame-proxy.js';
 import {
   actor,
@@ -145,7 +146,7 @@ describe('a chat whose stream is cut off', () => {
     }
 
   it('is told that its answer was lost, when the gateway closes', async () => {
-    const { app, held, began } = waiting();
+    const { app, held, began } = heldApp('working ', 'done');
     const ui = await startUi({ app });
     const response = await ui.post({ id: 'main', messages: [userSays('u1', 'x')] });
     await began.passed;
@@ -157,20 +158,12 @@ describe('a chat whose stream is cut off', () => {
   });
 
   it('never finds a clean end before the end of the answer: one that may not read on is cut', async () => {
-    const { app, held, began } = waiting();
+    const { app, held, began } = heldApp('working ', 'done');
     const { auth, limits, expire } = expiringToken();
     const ui = await startUi({ app, auth, limits });
     const response = await ui.post({ id: 'main', messages: [userSays('u1', 'x')] });
     await began.passed;
-    let text = '';
-    const decoder = new TextDecoder();
-    const reading = (async () => {
-      for await (const bytes of response.body!) {
-        text += decoder.decode(bytes, { stream: true });
-        if (text.includes('text-delta')) expire();
-      }
-    })();
-    expect(await reading.catch((error) => error)).to.be.instanceOf(TypeError);
+    const text = await toldUntilCut(response, 'text-delta', expire);
     expect(chunksIn(text).map(({ type }) => type)).to.deep.equal([
       'start',
       'start-step',

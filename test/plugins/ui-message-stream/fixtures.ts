@@ -11,9 +11,10 @@ import {
   type UiMessageStreamOptions,
   uiMessageStreamPlugin,
 } from '../../../server/plugins/ui-message-stream/index.js';
-import { startGateway, type TestGateway } from '../../support/gateway.js';
+import type { TestGateway } from '../../support/gateway.js';
 import { closeLater } from '../../support/resources.js';
-import { as, byName } from '../../support/users.js';
+import { as } from '../../support/users.js';
+import { type AskInit, type Asking, askBelow, posting, startDoor } from '../door.js';
 
 export { actor, STORES } from '../actor.js';
 
@@ -45,16 +46,11 @@ export interface UiChat {
   addToolResult(result: any): Promise<void>;
 }
 
-export interface UiGateway extends TestGateway {
+export interface UiGateway extends TestGateway, Asking {
   /** What interfaces post to. */
   readonly api: string;
-  /** A request of a user to a path below that. */
-  ask(path: string, init?: RequestInit & { readonly user?: string }): Promise<Response>;
   /** Posts a body. */
-  post(
-    body: unknown,
-    init?: { readonly user?: string; readonly headers?: Record<string, string> },
-  ): Promise<Response>;
+  post(body: unknown, init?: AskInit): Promise<Response>;
   /** A chat of a major with its own transport. */
   chat(major: Major, init?: ChatInit): UiChat;
 }
@@ -71,31 +67,18 @@ export interface ChatInit {
   readonly [option: string]: unknown;
 }
 
-/** A gateway with the plugin; users are told apart by their tokens. */
-export async function startUi(
-  config: GatewayConfig<any, any, any>,
-  options?: UiMessageStreamOptions,
-): Promise<UiGateway> {
-  const started = await startGateway({ auth: byName, ...config });
-  started.gateway.use(uiMessageStreamPlugin(options));
-  return withUi(started, options?.path);
-}
+/** A gateway with the plugin. */
+export const startUi = async (config: GatewayConfig<any, any, any>, options?: UiMessageStreamOptions) =>
+  withUi(await startDoor(uiMessageStreamPlugin(options), config), options?.path);
 
 export function withUi(started: TestGateway, path = '/api/chat'): UiGateway {
   const api = `${started.url}${path}`;
-  const ask: UiGateway['ask'] = (below, { user = 'alice', ...init } = {}) =>
-    fetch(`${api}${below}`, { ...init, headers: { ...as(user), ...init.headers } });
+  const ask = askBelow(api);
   return {
     ...started,
     api,
     ask,
-    post: (body, { user, headers } = {}) =>
-      ask('', {
-        method: 'POST',
-        body: JSON.stringify(body),
-        headers: { 'content-type': 'application/json', ...headers },
-        ...(user !== undefined && { user }),
-      }),
+    post: (body, init) => ask('', posting(body, init)),
     chat({ sdk, Chat }, { id = 'main', user = 'alice', url = started.url, fetch: own, hook, ...rest } = {}) {
       const transport = new sdk.DefaultChatTransport({
         api: `${url}${path}`,
