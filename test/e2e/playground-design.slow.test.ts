@@ -162,19 +162,6 @@ describe('the design of the playground', () => {
     expect(problems).to.deep.equal([]);
   });
 
-  it('says of a tool without a result that it was left, once its run is over', async () => {
-    const { page, problems } = await start(async function* (turn) {
-      yield { type: 'tool_use', callId: 'c1', name: 'search', input: {} };
-      await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
-    });
-    await say(page, 'go');
-    await page.locator('.tool.running').waitFor();
-    await page.getByRole('button', { name: 'Stop', exact: true }).click();
-    await page.locator('.tool.left').waitFor();
-    await page.locator('.outcome.warn', { hasText: 'Stopped' }).waitFor();
-    expect(problems).to.deep.equal([]);
-  });
-
   it('leads by keyboard from the inbox to the session in which something waits', async () => {
     const { page, problems } = await start(async function* (turn) {
       yield `Hello ${await turn.ask({ name: 'Your name?' })}`;
