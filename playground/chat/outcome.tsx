@@ -14,12 +14,18 @@ const WORDS: Record<StopReason, string> = {
   handed_off: 'Handed to a person',
 };
 
+/** Ends that are nobody's fault, and those that somebody chose. Of all others one should know. */
+const TONES: Partial<Record<StopReason, string>> = {
+  ...{ end: '', steered: '', taken_over: '', handed_off: '' },
+  ...{ aborted: 'warn', superseded: 'warn' },
+};
+
 /** How an answer ended, how long it took and what it used. One that ended well says so to the ear alone. */
 export function Outcome({ message }: { readonly message: Message }) {
   const { stopReason, error, usage, createdAt, endedAt } = message;
   if (!stopReason) return null;
   const isWell = stopReason === 'end';
-  const tone = isWell || stopReason === 'steered' ? '' : stopReason === 'aborted' ? 'warn' : 'bad';
+  const tone = TONES[stopReason] ?? 'bad';
   return (
     <p className={`outcome ${tone}`}>
       <span className={isWell ? 'unseen' : 'ending'}>{WORDS[stopReason] ?? stopReason}</span>
