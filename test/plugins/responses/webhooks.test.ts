@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { ResponseCompletedWebhookEvent } from 'openai/resources/webhooks';
 import { defineApp } from '../../../server/index.js';
 import type { NotifyOptions } from '../../../server/notices/index.js';
 import { openaiWebhooks } from '../../../server/plugins/responses/index.js';
@@ -12,7 +13,8 @@ const app = defineApp({
     if (turn.text === 'fail') throw new Error('no');
     if (turn.text === 'wait') await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
     if (turn.text === 'cut') return { stopReason: 'max_tokens' as const };
-    if (turn.clientTools.length > 0) yield `It is ${await turn.callTool('weather', { city: 'Bern' })}`;
+    const [weather] = turn.clientTools;
+    if (weather) yield `It is ${await turn.callTool(weather, { city: 'Bern' })}`;
     else yield `did ${turn.text}`;
   },
 });
@@ -28,8 +30,10 @@ async function begin(major: Major) {
   const started = await startResponses({ app, notify });
   const openai = started.client(major, { webhookSecret: SECRET });
   /** The events that came, as the vendor's client takes them. */
-  const unwrapped = () =>
-    Promise.all(receiver.all.map(({ raw, headers }) => openai.webhooks.unwrap(raw, headers)));
+  const unwrapped = async () => {
+    const events = receiver.all.map(({ raw, headers }) => openai.webhooks.unwrap(raw, headers));
+    return (await Promise.all(events)) as ResponseCompletedWebhookEvent[];
+  };
   return { ...started, receiver, openai, unwrapped };
 }
 
