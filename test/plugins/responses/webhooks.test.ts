@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { ResponseCompletedWebhookEvent } from 'openai/resources/webhooks';
 import { defineApp } from '../../../server/index.js';
 import type { NotifyOptions } from '../../../server/notices/index.js';
 import { openaiWebhooks } from '../../../server/plugins/responses/index.js';
@@ -21,6 +20,14 @@ const app = defineApp({
 
 const tools = [{ type: 'function' as const, name: 'weather', parameters: { type: 'object' }, strict: false }];
 
+/** What those of responses have in common. */
+interface Told {
+  readonly id: string;
+  readonly type: string;
+  readonly created_at: number;
+  readonly data: { readonly id: string };
+}
+
 async function begin(major: Major) {
   const receiver = await Receiver.start();
   const notify: NotifyOptions = {
@@ -32,7 +39,7 @@ async function begin(major: Major) {
   /** The events that came, as the vendor's client takes them. */
   const unwrapped = async () => {
     const events = receiver.all.map(({ raw, headers }) => openai.webhooks.unwrap(raw, headers));
-    return (await Promise.all(events)) as ResponseCompletedWebhookEvent[];
+    return (await Promise.all(events)) as unknown as readonly Told[];
   };
   return { ...started, receiver, openai, unwrapped };
 }
