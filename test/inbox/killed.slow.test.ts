@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 const SESSIONS = 6;
 const KILLS = 2;
 
-const placeIn = (cursor: string): number => Number(cursor.split('.')[2]);
+const placeIn = (cursor?: string): number => Number(cursor?.split('.')[2] ?? 0);
 
 /** What waits in a session, counted in its log behind the place that its row has. */
 async function counted(

@@ -84,6 +84,10 @@ export function describeRecords(makeStore: MakeStore): void {
       ).to.equal(true);
       expect(await store.changeRecords(home, [put('a', '2', { token })])).to.equal(false);
       expect((await one('a', home)).value).to.equal('1');
+      const again = { mayRepeat: true };
+      expect(await store.changeRecords(home, [put('a', '3', { token })], again)).to.equal(false);
+      expect(await store.changeRecords(home, [put('a', '3')], again)).to.equal(true);
+      expect((await one('a', home)).value).to.equal('3');
     });
 
     it('never gives a token again, not even of one that was dropped and put again', async () => {

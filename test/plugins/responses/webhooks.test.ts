@@ -12,13 +12,21 @@ const app = defineApp({
     if (turn.text === 'fail') throw new Error('no');
     if (turn.text === 'wait') await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
     if (turn.text === 'cut') return { stopReason: 'max_tokens' as const };
-    if (turn.clientTools.length > 0)
-      yield `It is ${await turn.callTool(turn.clientTools[0]!, { city: 'Bern' })}`;
+    const [weather] = turn.clientTools;
+    if (weather) yield `It is ${await turn.callTool(weather, { city: 'Bern' })}`;
     else yield `did ${turn.text}`;
   },
 });
 
 const tools = [{ type: 'function' as const, name: 'weather', parameters: { type: 'object' }, strict: false }];
+
+/** What those of responses have in common. */
+interface Told {
+  readonly id: string;
+  readonly type: string;
+  readonly created_at: number;
+  readonly data: { readonly id: string };
+}
 
 async function begin(major: Major) {
   const receiver = await Receiver.start();
@@ -29,8 +37,10 @@ async function begin(major: Major) {
   const started = await startResponses({ app, notify });
   const openai = started.client(major, { webhookSecret: SECRET });
   /** The events that came, as the vendor's client takes them. */
-  const unwrapped = () =>
-    Promise.all(receiver.all.map(({ raw, headers }) => openai.webhooks.unwrap(raw, headers)));
+  const unwrapped = async () => {
+    const events = receiver.all.map(({ raw, headers }) => openai.webhooks.unwrap(raw, headers));
+    return (await Promise.all(events)) as unknown as readonly Told[];
+  };
   return { ...started, receiver, openai, unwrapped };
 }
 
