@@ -11,14 +11,11 @@ export function Blocks({
   content,
   progress = {},
   plain = false,
-  isOver = false,
 }: {
   readonly content: readonly ContentBlock[];
   readonly progress?: Readonly<Record<string, ToolProgress>> | undefined;
   /** Whether text is shown as it is written. */
   readonly plain?: boolean;
-  /** Whether the run has ended: no tool of it goes on. */
-  readonly isOver?: boolean;
 }) {
   const results = new Map(
     content.flatMap((block) => (block?.type === 'tool_result' ? [[block.callId, block] as const] : [])),
@@ -49,7 +46,6 @@ export function Blocks({
             call={block}
             result={results.get(block.callId)}
             progress={progress[block.callId]}
-            isOver={isOver}
           />
         );
       case 'tool_result':
@@ -86,15 +82,13 @@ function ToolCall({
   call,
   result,
   progress,
-  isOver,
 }: {
   readonly call?: ToolUse;
   readonly result?: ToolResult | undefined;
   readonly progress?: ToolProgress | undefined;
-  readonly isOver?: boolean;
 }) {
   const name = call?.name ?? result?.name ?? '';
-  const state = result ? (result.isError ? 'failed' : 'done') : isOver ? 'left' : 'running';
+  const state = result ? (result.isError ? 'failed' : 'done') : 'running';
   return (
     <details className={`fold tool ${state}`}>
       <summary>

@@ -48,12 +48,7 @@ export const MessageRow = memo(function MessageRow({
         {name}
       </h2>
       <div className="content">
-        <Blocks
-          content={content}
-          progress={progress}
-          plain={role === 'user'}
-          isOver={message.stopReason !== undefined && message.stopReason !== 'tool_use'}
-        />
+        <Blocks content={content} progress={progress} plain={role === 'user'} />
         {growing && <span className={content.length === 0 ? 'thinking' : 'caret'} aria-hidden="true" />}
         {children}
       </div>
