@@ -106,7 +106,7 @@ describe('gateway.stats()', () => {
     };
     const nothing = {
       ...{ gatewayId: gateway.id, draining: false, store },
-      load: { refusing: false, delayMs: 0 },
+      load: { refusing: false, delayMs: 0, gatherMs: 0 },
       sessions: { live: 0, held: 0, stray: 0 },
       runs: {
         ...{ active: 0, queued: 0, questions: 0 },

@@ -206,7 +206,7 @@ describe("LangGraph's protocol", () => {
     expect(await refused('input.respond', { ...none, update: { messages: [] } })).to.equal('not_supported');
     expect((await command(ui, 'input.respond', none, 'bob')).error).to.equal('no_such_interrupt');
     expect(effects).to.deep.equal([]);
-    const wrong = await ui.post('/threads/main/commands', 'x');
+    const wrong = await ui.post('/threads/main/commands', '"x"');
     expect(await wrong.json()).to.deep.include({ type: 'error', id: null, error: 'invalid_argument' });
     expect((await ui.ask('/threads/main/stream/events')).status).to.equal(405);
     expect((await ui.ask('/nothing')).status).to.equal(404);
