@@ -137,7 +137,7 @@ export interface Limits {
   readonly storeMs: number;
   /** Lateness of the event loop, twice in a row, at which new work is refused. @default 250 ms */
   readonly loopDelayMs: number;
-  /** Time that pieces of answers may wait to be sent as one while the event loop is busy; 0 for none. @default 50 ms */
+  /** Time that pieces of answers may wait to be sent as one while the event loop is busy; 0 for none. @default 30 ms */
   readonly gatherMs: number;
 }
 
@@ -209,5 +209,5 @@ export const DEFAULT_LIMITS: Limits = {
   drainMs: 25_000,
   storeMs: 10_000,
   loopDelayMs: 250,
-  gatherMs: 50,
+  gatherMs: 30,
 };
