@@ -44,7 +44,7 @@ export class OpenApiWriter {
     this.#methods = new MethodDescriber(facts.methods, '2020-12');
   }
 
-  /** The document for a caller: with the methods whose roles the user holds. */
+  /** The document for a caller, with the methods whose roles the user holds. */
   write(user: MethodContext['user']): ApiDocument {
     const methods = this.#methods.visibleTo(user);
     const { auth, extraRoutes } = this.#facts;
