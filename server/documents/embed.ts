@@ -33,7 +33,7 @@ const NOT_IN_DRAFT_07 = new Set([
   'maxContains',
   'contentSchema',
 ]);
-/** Keywords that are read together with others. */
+/** Keywords that are converted together with others. */
 const TOGETHER = new Set([
   '$defs',
   'definitions',
@@ -44,7 +44,7 @@ const TOGETHER = new Set([
   'dependentSchemas',
   'dependentRequired',
 ]);
-/** The oldest drafts, in which `$ref` hides what is beside it. */
+/** The oldest drafts, in which `$ref` hides the keywords beside it. */
 const HIDES_SIBLINGS = /draft-0[4-7]/;
 
 /**
@@ -156,7 +156,7 @@ class Embedding {
     );
   }
 
-  /** Schemas that others refer to. */
+  /** Converts the named schemas inside a schema. */
   #definitions(schema: JsonSchema, { from, to }: Place, draft: Draft): void {
     const modern = this.#dialect === '2020-12';
     for (const key of ['definitions', '$defs']) {

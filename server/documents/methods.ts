@@ -8,7 +8,7 @@ import { COMPONENTS, type Components, refTo } from './schemas.js';
 
 /** A document's description of a method. */
 export interface DescribedMethod extends MethodSummary {
-  /** Its path in the characters that names of components may have; no two methods share one. */
+  /** Its path as a valid component name, which no two methods share. */
   readonly name: string;
   /** The schema of its params; `{}`, which accepts anything, if the method has none. */
   readonly params: JsonSchema;

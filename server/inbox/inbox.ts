@@ -48,7 +48,7 @@ export interface Entry {
   readonly recordedAt: number;
 }
 
-/** All of an inbox, the session that was used last first. */
+/** A whole inbox, the session that was used last first. */
 export interface Look extends InboxTotals {
   readonly entries: readonly Entry[];
   /** Time of the look by the store's clock. The look has every earlier change. */
@@ -57,7 +57,7 @@ export interface Look extends InboxTotals {
   readonly isWhole: boolean;
 }
 
-/** The inboxes of people: their sessions, with what waits in each for them. */
+/** The inboxes of users: their sessions, with the number of unread messages and open questions in each. */
 export class Inbox {
   readonly env: InboxEnvironment;
   readonly places: ReadPlaces;
@@ -69,7 +69,7 @@ export class Inbox {
     this.places = new ReadPlaces(env.store, env.logOf);
   }
 
-  /** A page of an inbox, with the sums of all of it. @throws GatewayError `INVALID_PARAMS` */
+  /** A page of an inbox, with the sums over the whole inbox. @throws GatewayError `INVALID_PARAMS` */
   async page(
     { limit = 50, cursor }: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
     identity: Identity,

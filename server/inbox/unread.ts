@@ -49,7 +49,7 @@ export async function recount(log: LogView, { seq, at }: Behind): Promise<number
   return messages.filter(isUnread).length + queue.filter(({ message }) => arrived.has(message.id)).length;
 }
 
-/** The message that an event brings for people to read. */
+/** Id of the message that an event adds for users to read; null if there is none. */
 function arrivalOf(event: GatewayEvent, movedTo: string | null): string | null {
   if (event.type === 'message_end') return event.message.id;
   const isNew = event.type === 'message_accepted' && isNewMessage(event.message, movedTo);

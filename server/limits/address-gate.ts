@@ -34,7 +34,7 @@ export class AddressGate {
   /**
    * Lets one more in. Call the returned function once when it ends.
    *
-   * @throws GatewayError `TOO_MANY_CONNECTIONS` when the address has as many as it may.
+   * @throws GatewayError `TOO_MANY_CONNECTIONS` when the address has reached its limit.
    */
   enter(address: string): () => void {
     const key = addressKey(address);

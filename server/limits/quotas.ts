@@ -142,7 +142,7 @@ export class Quotas {
     if (oldest !== undefined) this.#sharedScopes.delete(oldest);
   }
 
-  /** Open sessions a scope may have. */
+  /** Open sessions that a scope may have. */
   sessions(scope: string): number {
     return this.#sharedScopes.has(scope) ? this.#limits.shared.sessions : this.#limits.sessionsPerUser;
   }

@@ -7,8 +7,8 @@ export type Used = readonly [rate: number, key: string, count: number];
 const USED = errand<readonly Used[], void>('rates');
 
 /**
- * Lets gateways on one store tell each other the uses of rates, so that a user has one rate at all of them. Uses elsewhere count only once
- * they are told.
+ * Lets gateways on one store report the uses of rates to each other, so that a user has one rate at all of them. A use elsewhere counts
+ * only after its report.
  */
 export class SharedRates {
   readonly #errands: Errands;
@@ -23,14 +23,14 @@ export class SharedRates {
     this.#report = report;
   }
 
-  /** Counts the uses that other gateways tell. */
+  /** Counts the uses that other gateways report. */
   serve(quotas: Quotas): void {
     this.#errands.on(USED, (used) => {
       for (const [rate, key, count] of used) quotas.spend(rate, key, count);
     });
   }
 
-  /** Counts a use at this gateway, to be told to others. */
+  /** Notes a use at this gateway for the next report. */
   readonly used = (rate: number, key: string): void => {
     const name = `${rate} ${key}`;
     const entry = this.#used.get(name) ?? { rate, key, count: 0 };

@@ -24,7 +24,7 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** The timer for the time limits of asynchronous handlers. */
   readonly timer: SharedTimer;
-  /** Milliseconds a guard may take before its silence denies the call. @default Infinity */
+  /** Milliseconds that a guard may take. After that the call is denied. @default Infinity */
   readonly guardMs?: number;
   /** Called once when the call ends in any way, before its result can be seen. */
   readonly ended?: () => void;
@@ -158,7 +158,7 @@ class MethodCall extends Eventual<unknown> implements Due {
 /**
  * Decides on a call, in the order roles, schema, guard, and returns the parameters for the handler.
  *
- * @param guardMs Milliseconds a guard may take before its silence denies the call.
+ * @param guardMs Milliseconds that a guard may take. After that the call is denied.
  * @throws GuardError with `guardType` `role` or `custom`. An error of the guard is its `cause` and never in its text.
  * @throws GatewayError `INVALID_PARAMS`.
  */

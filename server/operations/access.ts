@@ -64,7 +64,7 @@ export class Access {
   /**
    * Finds the session of a grant; null if the grant is another user's, or its conversation is over.
    *
-   * @throws GatewayError `ACCESS_DENIED` for more than it allows
+   * @throws GatewayError `ACCESS_DENIED` for an operation that the grant does not allow
    */
   async shared(
     { home, kept }: FoundGrant,
@@ -89,7 +89,7 @@ export class Access {
     return appAccess ? this.#ask('appAccess', () => appAccess(user, app)) : true;
   }
 
-  /** Whether the host allows a caller to do something with a session of its scope, or of a grant. */
+  /** Whether the host allows an operation of a caller on a session, of its scope or by a grant. */
   mayReach(
     { app, name }: SessionRef,
     operation: AccessedOperation,

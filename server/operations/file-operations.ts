@@ -19,14 +19,14 @@ export interface ReadableFile {
   /**
    * Opens the bytes of the file, or a part of them. Read them at once, and call `release` afterwards.
    *
-   * @throws GatewayError `TOO_MANY_CONNECTIONS` when the caller reads too many at once
+   * @throws GatewayError `TOO_MANY_CONNECTIONS` when the caller reads too many files at once
    */
   open(
     range?: ByteRange,
   ): Promise<{ readonly bytes: AsyncIterable<Uint8Array>; readonly release: () => void }>;
 }
 
-/** Uploads and files, authorized for every door. A file that the caller may not see answers like one that does not exist. */
+/** Uploads and files, authorized for every door. A file that the caller may not see looks like one that does not exist. */
 export class FileOperations {
   readonly #env: OperationEnvironment;
   readonly #access: Access;

@@ -93,7 +93,7 @@ export class OpenCalls {
     return answered;
   }
 
-  /** Resolves once no call or send is under way. Streams are not waited for: most of them never end. */
+  /** Resolves once no call or send is open. It does not wait for streams, most of which never end. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.#sends);
     if (this.#calls > 0) await new Promise<void>((resolve) => this.#wake.push(resolve));

@@ -170,7 +170,7 @@ export class Operations {
    * Calls a tool of a session's app outside of any run. The result holds the tool's output or its failure. A session that has not begun
    * begins only if a user has to confirm the call.
    *
-   * @throws GatewayError why the call was not begun
+   * @throws GatewayError with the reason why the call was not begun
    */
   callTool({ sessionId, ...call }: ToolCallRequest, caller: Caller): MaybePromise<ToolOutput> {
     if (!this.#env.calls.isServing) assertOpen(this.#env);
@@ -208,7 +208,12 @@ export class Operations {
     return this.#files.upload(upload, caller);
   }
 
-  /** A file that the caller may read. @param sessionId A session that names it, of the caller's or shared with it @throws GatewayError `FILE_NOT_FOUND`, also for one of somebody else */
+  /**
+   * Finds a file that the caller may read.
+   *
+   * @param sessionId A session that names the file, of the caller's scope or shared with the caller
+   * @throws GatewayError `FILE_NOT_FOUND`, also for another user's file
+   */
   file(fileId: string, caller: Caller, sessionId?: string): Promise<ReadableFile> {
     return this.#files.find(fileId, caller, sessionId);
   }

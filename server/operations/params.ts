@@ -9,7 +9,7 @@ const MAX_METHOD = 1024;
 /**
  * Reads the params of an operation, for every door.
  *
- * @throws GatewayError `INVALID_PARAMS`, also for a field that the operation does not have, naming it
+ * @throws GatewayError `INVALID_PARAMS` naming the field, also for one that the operation does not have
  */
 export function readParams<Name extends OperationName>(name: Name, raw: unknown): ParamsOf<Name> {
   const normal = isRecord(raw) ? withoutAliases(name, raw) : raw;

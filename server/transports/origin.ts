@@ -5,7 +5,7 @@ import type { OriginRefusal } from '../lifecycle/refusals.js';
 import type { AllowsOrigin } from './allowed-origins.js';
 import { requestIdOfRequest } from './request-id.js';
 
-/** Which pages and names may reach the gateway. */
+/** The policy for pages and host names that may reach the gateway. */
 export interface OriginPolicy {
   /** Whether pages of another site may call. */
   readonly allows: AllowsOrigin;

@@ -3,7 +3,7 @@ import type { LogFacts, Report } from '../diagnostics/log-facts.js';
 import { newRequestId } from '../ids.js';
 import { optionOf } from '../limit-error.js';
 
-/** The request that failed, as far as it is known. */
+/** The known facts about the request that failed. */
 export interface FailedRequest {
   readonly requestId?: string | undefined;
   /** Facts about the request, for the operator's log. */

@@ -28,7 +28,7 @@ const createSchema = z.looseObject({
 const addSchema = z.looseObject({ items: itemsSchema.min(1) });
 const updateSchema = z.looseObject({ metadata: z.record(z.string(), z.unknown()) });
 
-/** Pages of 100 messages that the list of a conversation has at most. */
+/** Pages of messages in the list of a conversation at most, 100 messages each. */
 const PAGES = 100;
 
 /** The fields of a created conversation without messages. Its session begins only with the first message. */

@@ -41,7 +41,7 @@ export interface Ask {
 /** The session in which a response is created. */
 interface Place {
   readonly session: PluginSession;
-  /** Whether the caller sends its whole conversation, of which the session may have most. */
+  /** Whether the caller sends its whole conversation. The session may already have most of it. */
   readonly isWhole: boolean;
 }
 
@@ -244,7 +244,7 @@ function isOutput(
   return item.type === 'function_call_output' || item.type === 'custom_tool_call_output';
 }
 
-/** The answers that an input ends with, and the run that their ids name. */
+/** The answers at the end of an input, and the run that their ids name. */
 function trailingAnswers(items: readonly InputItem[]): {
   readonly answers: ReadonlyMap<string, CallAnswer>;
   readonly run: RunName | null;

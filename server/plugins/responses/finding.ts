@@ -36,7 +36,7 @@ export class Finder {
     return this.segment(name, identity);
   }
 
-  /** @throws GatewayError for an id that names no response of its caller's */
+  /** @throws GatewayError for an id that names no response of the caller */
   async known(id: string, identity: Identity): Promise<FoundResponse> {
     const found = await this.response(id, identity);
     if (found) return found;

@@ -4,7 +4,7 @@ import { fieldError } from '../conversation/errors.js';
 import { readBody } from '../openai/problem.js';
 import { type InputItem, type RequestBody, requestSchema } from './request-schema.js';
 
-/** A request that was checked. */
+/** A checked request. */
 export interface ResponseRequest {
   readonly model: string | undefined;
   readonly items: readonly InputItem[];

@@ -25,7 +25,7 @@ export class ChunkWindow {
     }).then(() => this.take() ?? undefined);
   }
 
-  /** Lets waiting chunks go, because the receiver has left. */
+  /** Ends all waits, because nobody receives chunks any more. */
   close(): void {
     this.more(Number.POSITIVE_INFINITY);
   }

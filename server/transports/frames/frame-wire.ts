@@ -31,11 +31,11 @@ export interface WireReader {
   closed(): void;
 }
 
-/** One client's socket, as its reader sees it. */
+/** One client's socket, in the view of its reader. */
 export interface FrameWire {
   readonly transport: string;
   readonly form: WireForm<unknown>;
-  /** Bytes that are written and not sent. */
+  /** Bytes that are written and not sent yet. */
   readonly backlog: number;
   /** Bytes that the receiver has taken so far. */
   readonly sent: number;
@@ -83,13 +83,13 @@ export const FLOODED: WireEnd = { code: 1008, reason: 'RATE_LIMITED' };
 /**
  * Events as frames.
  *
- * @param join Puts the JSON texts of frames on one kind of wire, in one piece that all its clients share.
+ * @param join Joins the JSON texts of frames to one payload of a kind of wire, which all its clients share.
  */
 export function frameForm<P>(join: (texts: readonly string[]) => P): WireForm<P> {
   return {
     events(events, origin, known) {
       const texts: string[] = [];
-      // Written by hand: this runs for every event, whose data is JSON already.
+      // The frame is written by hand, because this runs for every event, whose data is JSON already.
       eachEvent(events, origin, { known }, (type, cursor, data) => {
         texts.push(`{"event":"${type}","id":"${cursor}","data":${data}}`);
       });

@@ -19,14 +19,14 @@ import { ChunkWindow } from './chunk-window.js';
 import type { FrameEnvironment } from './frame-environment.js';
 import type { FrameWire } from './frame-wire.js';
 
-/** Requests of one client that may be under way. */
+/** Requests of one client that may be open at once. */
 const CALLS = 1000;
 /** Bytes of unsent answers above which no more requests are begun. Events stop much earlier. */
 const BACKLOG = 1024 * 1024;
 /** Operations of the table that run at the same time, so that their answers can't pile up before one of them is written. */
 const OPERATIONS_AT_ONCE = 8;
 
-/** Answers the requests of one client: each with exactly one `res`, after the chunks of a streaming method. */
+/** Answers each request of one client with exactly one `res`, after the chunks of a streaming method. */
 export class RequestDesk {
   readonly #env: FrameEnvironment;
   readonly #wire: FrameWire;
@@ -165,7 +165,7 @@ export class RequestDesk {
     this.#beginNext();
   }
 
-  /** The client is gone: nothing more is answered, and methods learn of it. */
+  /** The client is gone. Nothing more is answered, and running methods are aborted. */
   close(): void {
     this.#closed = true;
     const calls = [...this.#calls.values()];
@@ -226,7 +226,7 @@ export class RequestDesk {
     });
   }
 
-  /** @param failure How it failed. Any value can be thrown, also none. */
+  /** @param failure The thrown value, boxed because `undefined` can be thrown too */
   #finish(id: string, call: FrameCall, payload: unknown, failure?: { readonly error: unknown }): void {
     if (this.#calls.get(id) !== call) return;
     this.#calls.delete(id);

@@ -32,7 +32,7 @@ import type { OpenSocket } from './socket-clients.js';
 
 /** Time for the first frame, in milliseconds; `limits.handshakeMs` can only shorten it. */
 const HELLO_MS = 5000;
-/** Requests that wait for the answer to `connect` before reading stops, and their size in characters. */
+/** Requests that may wait for the answer to `connect` before reading stops: their number, and their size in characters. */
 const EARLY = { requests: 64, size: 256 * 1024 };
 
 /** A request that waits, and its size in characters. */
@@ -159,7 +159,7 @@ export class SocketClient implements Sink, WireReader, OpenSocket {
     return this.#wire.backlog;
   }
 
-  /** The gateway ends the connection. Requests that are being answered are answered first. */
+  /** Ends the connection for the gateway. If it drains, open requests are answered first. */
   end(reason: EndReason): void {
     if (this.#stage === 'closed' || this.#leaving) return;
     const end = endOf(reason);

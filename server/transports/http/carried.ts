@@ -74,7 +74,7 @@ export class CarriedRequests {
     let left = open.length;
     const closed = (): void => {
       left -= 1;
-      // Others may have begun meanwhile.
+      // Other requests may have begun meanwhile.
       if (left === 0) this.whenNone(listener);
     };
     for (const response of open) response.once('close', closed);

@@ -115,7 +115,7 @@ function targetsOf(apps: AppRegistry, { sessionIds, from, lastEventId }: EventsR
     const cursor = cursors?.get(id) ?? (cursors && !single ? undefined : lastEventId);
     targets.set(id, targetAt(sessionId, cursor, from));
   }
-  // A vector restores the sessions it names, also those that were subscribed later.
+  // A vector restores all sessions that it names, also those that were subscribed later.
   if (cursors && !single) {
     for (const [sessionId, cursor] of cursors)
       if (!targets.has(sessionId)) targets.set(sessionId, targetAt(sessionId, cursor, from));

@@ -35,16 +35,16 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
   const bounded = Math.min(handshakeMs, 0x7fffffff);
   const carried = new CarriedRequests(Math.min(bounded * 3, 0x7fffffff), Math.min(bounded, 5000));
   const server = createServer(
-    // Node looks for slow requests every 30 s by default, too late for a bound of 10.
+    // Node checks for slow requests every 30 s by default, which is too late for a bound of 10 s.
     {
       headersTimeout: bounded,
       // `CarriedRequests` watches bodies.
       requestTimeout: 0,
       connectionsCheckingInterval: Math.min(bounded, 5000),
-      // 0 is Node's word for no bound.
+      // For Node 0 means no bound.
       keepAliveTimeout: keepAliveMs > 0x7fffffff ? 0 : keepAliveMs,
     },
-    // One listener: Node copies a list of several for each request.
+    // Use one listener, because Node copies a list of several for each request.
     (request, response) => {
       carried.add(request, response);
       handlers.request(request, response);

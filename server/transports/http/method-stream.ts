@@ -11,7 +11,7 @@ import { sentBytes } from '../sent-bytes.js';
 import type { HttpEnvironment } from './http-environment.js';
 import { flushResponse, startSse } from './sse-sink.js';
 
-/** How the items of a stream are written. */
+/** The form in which the items of a stream are written. */
 export interface ItemForm {
   /** Sends the head. */
   start(response: ServerResponse): void;
@@ -33,7 +33,7 @@ const SSE: ItemForm = {
   // A place without an item is an event of its own, because the data of a `chunk` may be any value.
   item: ({ data, eventId }) =>
     encodeSse(data === undefined ? 'mark' : 'chunk', JSON.stringify(data ?? null), eventId),
-  // A comment (HTML standard, section 9.2.6).
+  // This is a comment of SSE (HTML standard, section 9.2.6).
   heartbeat: ':\n\n',
   end: encodeSse('end', '{}'),
   fail: (error) => encodeSse('fail', JSON.stringify(error)),
