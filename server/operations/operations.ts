@@ -208,12 +208,7 @@ export class Operations {
     return this.#files.upload(upload, caller);
   }
 
-  /**
-   * Finds a file that the caller may read.
-   *
-   * @param sessionId A session that names the file, of the caller's scope or shared with the caller
-   * @throws GatewayError `FILE_NOT_FOUND`, also for another user's file
-   */
+  /** Finds a file. @param sessionId A session that names it @throws GatewayError `FILE_NOT_FOUND`, also for a file that the caller may not read */
   file(fileId: string, caller: Caller, sessionId?: string): Promise<ReadableFile> {
     return this.#files.find(fileId, caller, sessionId);
   }
