@@ -105,7 +105,7 @@ export class Sharing {
     const { ref } = await this.#parts.authorize(sessionId, 'unshare', caller);
     const by = caller.identity.user.id;
     const unshared = { type: 'unshare', grantId, by, reason: 'revoked' } as const;
-    // Once the caller has its result, the grant no longer works here, even if another gateway holds the session.
+    // End streams by the grant here before the caller has its result, since another gateway may hold the session.
     if (await this.#env.sessions.perform(ref, unshared)) this.#env.presence.endGrant(grantId);
     return { ok: true };
   }

@@ -199,7 +199,7 @@ export interface EventFilter {
   readonly asLines: boolean;
 }
 
-/** Tells a thread, for as long as somebody listens. */
+/** The dialect that writes a thread's events for as long as a client reads. */
 export function eventDialect(state: SessionState, filter: EventFilter): Dialect<PlacedFrames> {
   const { channels, namespaces, since, asLines } = filter;
   // There are no namespaces below the root.

@@ -23,7 +23,7 @@ export function metricsPlugin(options: MetricsPluginOptions): GatewayPlugin {
   return new MetricsPlugin(options);
 }
 
-/** The same for all workers that share a port, whose metrics are served together. */
+/** Identifies the workers that share a port, whose metrics are served together. */
 const WORKERS = `${hostname()} ${process.ppid}`;
 
 class MetricsPlugin implements GatewayPlugin {
