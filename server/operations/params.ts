@@ -35,7 +35,7 @@ function isBareInvoke(raw: unknown): raw is ParamsOf<'invoke'> {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Converts field names of the original system that clients still send. A client's own `clientId` is ignored without an error. */
+/** Converts field names of the original system that clients still send. `clientId` names the connection of `subscribe`; others ignore it. */
 function withoutAliases(name: OperationName, raw: Fields): Fields {
   if (name === 'tool-response') return toolResponse(raw);
   if (!('clientId' in raw)) return raw;
