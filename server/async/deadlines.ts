@@ -1,7 +1,7 @@
 import { isPromise, type MaybePromise } from './maybe-promise.js';
 import { type Due, SharedTimer } from './shared-timer.js';
 
-/** Bounds how long answers are waited for, all by the same time. */
+/** Bounds the wait for answers, all by the same time limit. */
 export class Deadlines {
   readonly #ms: number;
   readonly #timer = new SharedTimer();

@@ -1,9 +1,9 @@
-/** Something that comes later. What waits for it is told as soon as it is there: not in a microtask of its own, as by a promise. */
+/** A value that comes later. Its listeners are called as soon as it is known, not in a microtask of their own like those of a promise. */
 export interface Later<T> {
   then(succeeded: (value: T) => void, failed: (error: unknown) => void): void;
 }
 
-/** A value now or later, as `MaybePromise` without the promise. */
+/** A value now or later, like `MaybePromise` without the promise. */
 export type MaybeLater<T> = T | Later<T>;
 
 export function isLater<T>(value: MaybeLater<T>): value is Later<T> {
@@ -11,8 +11,8 @@ export function isLater<T>(value: MaybeLater<T>): value is Later<T> {
 }
 
 /**
- * What will come of a piece of work. A promise that one party makes and another one follows costs two promises and a microtask, and Node
- * keeps books about each of them; this costs none. It can be awaited.
+ * The future outcome of a piece of work. A promise that one party makes and another one follows costs two promises and a microtask, and
+ * Node does bookkeeping for each; this costs none. It can be awaited.
  */
 export class Eventual<T> implements Later<T> {
   #state: 'open' | 'succeeded' | 'failed' = 'open';
@@ -24,7 +24,7 @@ export class Eventual<T> implements Later<T> {
     return this.#state !== 'open';
   }
 
-  /** Tells of the outcome, now where it is known. Each is told in the order in which it asked. */
+  /** Calls back with the outcome, at once if it is known. Listeners are called in the order of their calls. */
   // biome-ignore lint/suspicious/noThenProperty: it stands for a promise, and is awaited as one
   then(succeeded: (value: T) => void, failed: (error: unknown) => void): void {
     if (this.#state === 'succeeded') return succeeded(this.#result as T);

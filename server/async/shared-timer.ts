@@ -1,23 +1,23 @@
 import { rootContext } from './async-context.js';
 import { MAX_DELAY_MS } from './deadline.js';
 
-/** Something whose time is up one day. */
+/** Work with a time limit. */
 export interface Due {
-  /** When, in milliseconds of `performance.now()`. */
+  /** Time of the limit, in milliseconds of `performance.now()`. */
   readonly dueAt: number;
   timeUp(): void;
 }
 
 /**
- * Bounds what is nearly always over long before its time is up, with one timer for all. It is set for what was due first, and not cleared
- * when that is over: to set and clear one for each would take longer than to check a short call and all else that bounds it.
+ * Bounds work that nearly always ends long before its time is up, with one timer for all. The timer is set for the earliest limit, and not
+ * cleared when that work ends: to set and clear a timer for each short call would cost more than all its checks.
  */
 export class SharedTimer {
   readonly #open = new Set<Due>();
   #timer: NodeJS.Timeout | undefined;
   #setFor = Number.POSITIVE_INFINITY;
 
-  /** Calls back at the time, unless it is taken out before. */
+  /** Calls `timeUp` at the time of the limit, unless the work is deleted before. */
   add(due: Due): void {
     this.#open.add(due);
     if (due.dueAt < this.#setFor) this.#set(due.dueAt);
@@ -31,7 +31,7 @@ export class SharedTimer {
     clearTimeout(this.#timer);
     this.#setFor = at;
     const ms = Math.min(Math.max(at - performance.now(), 1), MAX_DELAY_MS);
-    // Not in the context of a call, which would be kept for as long as the timer.
+    // The timer must not run in the context of a call, which it would keep in memory.
     this.#timer = rootContext(() => setTimeout(() => this.#look(), ms).unref());
   }
 

@@ -227,7 +227,7 @@ export class EventConnection implements Outlet {
       else subscription.close();
       throw error;
     }
-    // A client may come back for the subscription as soon as it is told of it.
+    // A client may reconnect with the subscription as soon as it knows of it.
     if (noted) await noted;
     this.#tally.resumes[info.resume] += 1;
     if (this.#closed) subscription.close();

@@ -83,7 +83,7 @@ async function find(source: StartSource, request: StartRequest): Promise<Start |
   }
 }
 
-/** The first messages of a log are an event of it, unless its gateway was killed before that event was stored. */
+/** The start in a log without events. The log may have initial messages if its gateway was killed before it stored the event with them. */
 async function fromNothing(log: LogView): Promise<Start | null> {
   const { tip } = await log.folded();
   const snapshot = tip === null ? undefined : await stateAt(log, 0);

@@ -105,7 +105,7 @@ export function streamMessages(methods: readonly DescribedMethod[]): Messages {
   };
 }
 
-/** The frames of sockets that are no requests. */
+/** The frames of sockets except requests. */
 export function frameMessages(): Messages {
   const { connect, more, cancel, auth, ping, pong } = clientFrameSchemas;
   const { authenticated, error } = serverFrameSchemas;
@@ -179,7 +179,7 @@ function request(method: string, summary: string | undefined, params: JsonSchema
 }
 
 function response(method: string, result: JsonSchema): object {
-  // Nothing returned is nothing written.
+  // A result of `undefined` leaves the payload out.
   const fields = { type: { const: 'res' }, id: TEXT, ok: { const: true }, payload: result };
   return message(
     'res',
@@ -194,12 +194,12 @@ function item(method: string, result: JsonSchema): object {
   return message('chunk', { summary: `An item of ${method}`, payload }, ANSWERED);
 }
 
-/** Over a socket `subscribe` is about the socket itself. */
+/** The params of an operation over a socket, where `subscribe` applies to the socket itself. */
 function frameParams(name: OperationName): JsonSchema {
   return name === 'subscribe' ? refTo('subscribe.frame') : operationSchema(name, 'params');
 }
 
-/** Over a socket what begins a run is answered at acceptance, and an export once its chunks were sent. */
+/** The result of an operation over a socket. A run is answered at acceptance, and an export once its chunks are sent. */
 function frameResult(name: OperationName): JsonSchema {
   if (name === 'export') return {};
   return beginsRun(name) ? refTo('Accepted') : operationSchema(name, 'result');

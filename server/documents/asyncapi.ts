@@ -51,7 +51,7 @@ export class AsyncApiWriter {
     this.#methods = new MethodDescriber(facts.methods, 'draft-07');
   }
 
-  /** The document for a caller: with the methods whose roles the user holds. */
+  /** The document for a caller, with the methods whose roles the user holds. */
   write(user: MethodContext['user']): ApiDocument {
     const methods = this.#methods.visibleTo(user);
     const channels = this.#channels(methods);

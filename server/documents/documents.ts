@@ -6,14 +6,14 @@ import { AsyncApiWriter } from './asyncapi.js';
 import type { GatewayFacts } from './facts.js';
 import { OpenApiWriter } from './openapi.js';
 
-/** Documents that are kept, of callers with different roles. */
+/** Documents kept at most, one for each set of visible methods. */
 const KEPT = 32;
 
-/** The documents of a gateway: what its doors really serve, from the tables and schemas that serve it. */
+/** The documents of a gateway, written from the same tables and schemas that its doors use. */
 export class Documents {
   readonly #openapi: OpenApiWriter;
   readonly #asyncapi: AsyncApiWriter;
-  /** The methods that not everybody may call. */
+  /** The methods that need a role. */
   readonly #guarded: readonly MethodEntry[];
   readonly #written = new Map<string, ApiDocument>();
 
@@ -31,7 +31,7 @@ export class Documents {
     return this.#kept('asyncapi', user, () => this.#asyncapi.write(user));
   }
 
-  /** Who may call the same methods reads the same document: it is written once for all of them. */
+  /** Callers that may call the same methods share one document, which is written once. */
   #kept(name: string, user: MethodContext['user'], write: () => ApiDocument): ApiDocument {
     const visible = this.#guarded.map(({ definition: { roles } }) => Number(holdsAnyRole(user, roles!)));
     const key = `${name} ${visible.join('')}`;

@@ -3,7 +3,7 @@ import { isPlainObject, type JsonSchema } from '../schema/schema.js';
 /** The JSON Schema that a format is written in: OpenAPI 3.1 in draft 2020-12, AsyncAPI 3 in draft 07. */
 export type Dialect = '2020-12' | 'draft-07';
 
-/** A schema as a part of a document; null where it cannot be one, and then `problem` says why. */
+/** A schema as a part of a document. Null if it cannot be one; `problem` then says why. */
 export interface Embedded {
   readonly schema: JsonSchema | boolean | null;
   readonly problem?: string;
@@ -23,9 +23,9 @@ const ONE = new Set([
 ]);
 const LIST = new Set(['allOf', 'anyOf', 'oneOf']);
 const MAP = new Set(['properties', 'patternProperties']);
-/** What a schema is called, which has no meaning inside a document. */
+/** Keywords that name a schema, which have no meaning inside a document. */
 const NAMING = new Set(['$schema', '$id', '$anchor', '$comment', '$vocabulary']);
-/** What draft 07 has no words for. Without it a schema accepts more. */
+/** Keywords that draft 07 lacks. Without them a schema accepts more values. */
 const NOT_IN_DRAFT_07 = new Set([
   'unevaluatedProperties',
   'unevaluatedItems',
@@ -33,7 +33,7 @@ const NOT_IN_DRAFT_07 = new Set([
   'maxContains',
   'contentSchema',
 ]);
-/** Keywords that are read together with others. */
+/** Keywords that are converted together with others. */
 const TOGETHER = new Set([
   '$defs',
   'definitions',
@@ -44,12 +44,11 @@ const TOGETHER = new Set([
   'dependentSchemas',
   'dependentRequired',
 ]);
-/** The oldest drafts, in which `$ref` hides what is beside it. */
+/** The oldest drafts, in which `$ref` hides the keywords beside it. */
 const HIDES_SIBLINGS = /draft-0[4-7]/;
 
 /**
- * Makes a schema a part of a document: its references lead to where it stands there, and its keywords are those of the document's
- * dialect.
+ * Makes a schema a part of a document: its references lead to its new place, and its keywords are those of the document's dialect.
  *
  * @param at JSON Pointer of the schema in the document, as a reference: `#/components/schemas/name`.
  */
@@ -77,7 +76,7 @@ class Embedding {
   readonly #at: string;
   readonly #dialect: Dialect;
   readonly #hides: boolean;
-  /** Where each part has gone, by its old place or anchor. */
+  /** The new place of each part, by its old place or anchor. */
   readonly #moved = new Map<string, string>();
   readonly #references: { readonly draft: Draft; readonly to: string }[] = [];
 
@@ -112,7 +111,7 @@ class Embedding {
     return this.#reference(schema, place) ?? this.#keywords(schema, place);
   }
 
-  /** A schema with `$ref`: in draft 07 whatever is beside it has to go into an `allOf`. */
+  /** A schema with `$ref`. In draft 07 the keywords beside it must go into an `allOf`. */
   #reference(schema: JsonSchema, place: Place): JsonSchema | undefined {
     const { $ref, ...rest } = schema;
     if (typeof $ref !== 'string') return undefined;
@@ -157,7 +156,7 @@ class Embedding {
     );
   }
 
-  /** Schemas that others refer to. */
+  /** Converts the named schemas inside a schema. */
   #definitions(schema: JsonSchema, { from, to }: Place, draft: Draft): void {
     const modern = this.#dialect === '2020-12';
     for (const key of ['definitions', '$defs']) {
@@ -186,7 +185,7 @@ class Embedding {
     }
   }
 
-  /** What a property demands of others: one keyword up to draft 07, two since. */
+  /** Dependencies between properties: one keyword up to draft 07, two since. */
   #dependencies(schema: JsonSchema, { from, to }: Place, draft: Draft): void {
     const names: Record<string, unknown> = {};
     const schemas: Record<string, unknown> = {};
@@ -204,7 +203,7 @@ class Embedding {
       if (some(names)) draft.dependentRequired = names;
       if (some(schemas)) draft.dependentSchemas = schemas;
     } else if (some(names) || some(schemas)) {
-      // A property can have both, which is one schema then.
+      // A property can have both kinds, which draft 07 expresses in one schema.
       for (const [name, schema] of Object.entries(schemas)) {
         const required = [(schema as JsonSchema).required, names[name]].flatMap((part) => part ?? []);
         names[name] = schema === false ? schema : { ...(schema as JsonSchema), required };
@@ -228,7 +227,7 @@ class Embedding {
   }
 }
 
-/** A fragment as RFC 6901 writes it before it is put into a URI. */
+/** A JSON Pointer (RFC 6901) without the percent-encoding of a URI fragment. */
 function plainPointer(fragment: string): string {
   try {
     return decodeURIComponent(fragment);

@@ -1,7 +1,7 @@
 import { ERROR_TABLE, type ErrorCode } from '../../shared/errors.js';
 import type { OperationName } from '../../shared/operations.js';
 
-/** What a request is described for: an operation, or one of the routes that are none. */
+/** A described request: an operation, or one of the other routes. */
 export type Described = OperationName | 'events' | 'upload' | 'file' | 'live' | 'ready';
 
 const ORIGIN = ['ORIGIN_DENIED', 'INVALID_REQUEST', 'TOO_MANY_CONNECTIONS'] as const;
@@ -29,7 +29,7 @@ const RUN = [
   'SHUTTING_DOWN',
 ] as const;
 
-/** The codes that each route may answer with. What a host throws in its own code comes on top. */
+/** The error codes of each route. A host's own code may add others. */
 const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
   send: [...RUN, 'TAKEN_OVER', 'FILE_NOT_FOUND', 'SESSION_BUSY', 'MESSAGE_EXISTS', 'QUEUE_FULL'],
   regenerate: [...RUN, 'TAKEN_OVER'],

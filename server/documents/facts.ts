@@ -2,7 +2,7 @@ import type { ExtraRoutes } from '../../shared/calls.js';
 import type { AuthConfig } from '../auth/types.js';
 import type { MethodEntry } from '../methods/flatten.js';
 
-/** What documents say of a gateway beside what all gateways have in common. */
+/** The facts in which the documents of gateways differ. */
 export interface GatewayFacts {
   readonly gatewayId: string;
   readonly auth: AuthConfig['type'];
@@ -12,7 +12,7 @@ export interface GatewayFacts {
   readonly unixSocket: boolean;
 }
 
-/** What both documents say of themselves. */
+/** The `info` object of both documents. */
 export function infoOf({ gatewayId }: GatewayFacts, version: number, about: string): object {
   return {
     title: 'Agent Session Gateway',

@@ -6,20 +6,20 @@ import { type AnySchema, isStandardSchema, type JsonSchema } from '../schema/sch
 import { type Dialect, embed } from './embed.js';
 import { COMPONENTS, type Components, refTo } from './schemas.js';
 
-/** A method as a document describes it. */
+/** A document's description of a method. */
 export interface DescribedMethod extends MethodSummary {
-  /** Its path in the characters that names of components may have; no two methods share one. */
+  /** Its path as a valid component name, which no two methods share. */
   readonly name: string;
-  /** The schema of its params; `{}`, which accepts anything, where there is none. */
+  /** The schema of its params; `{}`, which accepts anything, if the method has none. */
   readonly params: JsonSchema;
   /** The schema of its result, or of each item of a stream. */
   readonly result: JsonSchema;
-  /** Whether a call without params is refused. Of schemas that cannot say so this is false. */
+  /** Whether a call without params is refused; false for schemas that cannot say so. */
   readonly paramsRequired: boolean;
   readonly components: Components;
 }
 
-/** Describes the methods of a gateway. What is made of a schema is kept, for a thousand of them are too many for every request. */
+/** Describes the methods of a gateway. It keeps converted schemas, because a thousand of them are too many for every request. */
 export class MethodDescriber {
   readonly #entries: ReadonlyMap<string, MethodEntry>;
   readonly #dialect: Dialect;
@@ -32,7 +32,7 @@ export class MethodDescriber {
     this.#names = componentNames([...entries.keys()].sort());
   }
 
-  /** The methods whose roles a user holds, as `GET /methods` lists them. */
+  /** The methods whose roles a user holds, in the order of `GET /methods`. */
   visibleTo(user: MethodContext['user']): readonly DescribedMethod[] {
     return listMethods(this.#entries, user).map((summary) => this.#describe(summary));
   }
@@ -73,7 +73,7 @@ export class MethodDescriber {
   }
 }
 
-/** Names components may have, in the order of the paths: `tasks:create` is `tasks.create`. */
+/** Valid component names, in the order of the paths: `tasks:create` is `tasks.create`. */
 function componentNames(paths: readonly string[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   const taken = new Set<string>();
@@ -87,7 +87,7 @@ function componentNames(paths: readonly string[]): ReadonlyMap<string, string> {
   return names;
 }
 
-/** Whether a schema refuses `undefined`, as far as it says so without being asked to judge. */
+/** Whether a schema is known to refuse `undefined`, without validating a value. */
 function refusesAbsence(schema: AnySchema | undefined): boolean {
   if (schema === undefined) return false;
   if (!isStandardSchema(schema)) return true;

@@ -4,7 +4,7 @@ import { type Components, refTo } from './schemas.js';
 
 const SCHEMA = refTo('ErrorAnswer');
 
-/** The body of every refusal. */
+/** The body of every error response. */
 export const errorSchemas: Components = {
   ErrorAnswer: { type: 'object', required: ['error'], properties: { error: refTo('ErrorBody') } },
 };
@@ -14,7 +14,7 @@ const RETRY_AFTER = {
 };
 const CHALLENGE = { 'WWW-Authenticate': { description: '`Bearer`', schema: { type: 'string' } } };
 
-/** The refusals of a route, by status. `x-codes` are those of the gateway; what a host throws may have others. */
+/** The error responses of a route, by status. `x-codes` has the gateway's codes; errors of a host may have others. */
 export function errorResponses(described: Described): Readonly<Record<string, object>> {
   const responses: Record<string, object> = {};
   for (const [status, codes] of codesByStatus(described)) {
@@ -37,7 +37,7 @@ function examplesOf(codes: readonly ErrorCode[]): object {
   return Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
 }
 
-/** One example for each code that the routes answer with. */
+/** One example for each error code of the routes. */
 export function errorExamples(routes: readonly Described[]): object {
   const codes = new Set(routes.flatMap((described) => [...codesByStatus(described).values()].flat()));
   return Object.fromEntries(

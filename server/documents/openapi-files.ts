@@ -14,7 +14,7 @@ const UPLOADED = {
   },
 };
 
-/** The body of `POST /files`: whatever bytes. */
+/** The body of `POST /files`: any bytes. */
 export const uploadBody: object = {
   required: true,
   content: {
@@ -24,7 +24,7 @@ export const uploadBody: object = {
   },
 };
 
-/** The answer of `POST /files`. */
+/** The response of `POST /files`. */
 export const uploadResponse: object = {
   201: {
     description: 'The file is kept',
@@ -38,7 +38,7 @@ const FILE_HEADERS = {
   'Content-Disposition': { description: 'The name, and whether a browser shows the file', schema: TEXT },
 };
 
-/** The answers of `GET /files/{fileId}`. */
+/** The responses of `GET /files/{fileId}`. */
 export const fileResponses: object = {
   200: { description: 'The file', headers: FILE_HEADERS, content: BYTES },
   206: {

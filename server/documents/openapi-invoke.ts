@@ -43,7 +43,7 @@ export function invokeBody(methods: readonly DescribedMethod[]): object {
   return { required: true, content: { 'application/json': { schema } } };
 }
 
-/** The answers of `POST /invoke`. */
+/** The responses of `POST /invoke`. */
 export function invokeResponses(methods: readonly DescribedMethod[]): object {
   const plain = methods.filter(({ stream }) => !stream);
   const streaming = methods.filter(({ stream }) => stream);
@@ -71,14 +71,14 @@ export function invokeResponses(methods: readonly DescribedMethod[]): object {
   };
 }
 
-/** One of the methods' results. Of a method that declares none it may be anything. */
+/** The result of any of the methods. A method that declares no result may return anything. */
 export function anyResult(methods: readonly DescribedMethod[]): JsonSchema {
   const declared = methods.map(({ result }) => result).filter(({ $ref }) => $ref !== undefined);
   const schemas = declared.length === methods.length ? declared : [...declared, ANYTHING];
   return schemas.length > 1 ? { anyOf: schemas } : (schemas[0] ?? ANYTHING);
 }
 
-/** What `x-methods` tells: the methods by path, each with the schemas of its two sides. */
+/** The value of `x-methods`: the methods by path, each with the schemas of its params and result. */
 export function methodTable(methods: readonly DescribedMethod[]): object {
   return Object.fromEntries(
     methods.map(({ path, description, roles, stream, params, result, problem }) => [

@@ -38,7 +38,7 @@ export function sseContent(schema: JsonSchema): object {
   return { 'text/event-stream': { schema } };
 }
 
-/** The answer of `GET /events`. */
+/** The response of `GET /events`. */
 export function eventsResponse(): object {
   return {
     200: {
@@ -48,7 +48,7 @@ export function eventsResponse(): object {
   };
 }
 
-/** The answer of `GET /export`. */
+/** The response of `GET /export`. */
 export function exportResponse(): object {
   return {
     200: {
@@ -58,7 +58,7 @@ export function exportResponse(): object {
   };
 }
 
-/** The three answers of what begins a run. */
+/** The three responses of an operation that begins a run. */
 export function runResponses(): object {
   const json = { 'application/json': { schema: refTo('RunResult') } };
   return {

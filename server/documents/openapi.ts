@@ -44,7 +44,7 @@ export class OpenApiWriter {
     this.#methods = new MethodDescriber(facts.methods, '2020-12');
   }
 
-  /** The document for a caller: with the methods whose roles the user holds. */
+  /** The document for a caller, with the methods whose roles the user holds. */
   write(user: MethodContext['user']): ApiDocument {
     const methods = this.#methods.visibleTo(user);
     const { auth, extraRoutes } = this.#facts;
@@ -126,7 +126,7 @@ function describedAs(to: Destination): Described {
   return to === 'healthz' ? 'live' : to === 'readyz' ? 'ready' : to;
 }
 
-/** The mount, seen from the document, which stands below the prefix of the extra routes. */
+/** The gateway's mount, relative to the document, which is served below the prefix of the extra routes. */
 function mountFrom(extraRoutes: GatewayFacts['extraRoutes']): string {
   const depth = (extraRoutes || '').split('/').length - 1;
   return depth === 0 ? '.' : Array(depth).fill('..').join('/');
@@ -146,7 +146,7 @@ function answersOf(described: Described, methods: readonly DescribedMethod[]): o
   if (described === 'export') return exportResponse();
   if (described === 'upload') return uploadResponse;
   if (described === 'file') return fileResponses;
-  // What health routes answer is what operations answer that have nothing to tell.
+  // Health routes answer `{ ok: true }`, like `close`.
   const schema = operationSchema(isOperation(described) ? described : 'close', 'result');
   return { 200: { description: 'The answer', content: { 'application/json': { schema } } } };
 }

@@ -17,7 +17,7 @@ import type { Dialect } from './embed.js';
 /** Named schemas of a document. */
 export type Components = Readonly<Record<string, JsonSchema>>;
 
-/** Where documents of both formats keep their named schemas. */
+/** JSON Pointer of the named schemas in documents of both formats. */
 export const COMPONENTS = '#/components/schemas/';
 
 /** A reference to a named schema. */
@@ -53,7 +53,7 @@ function nameSchemas(): z.core.$ZodRegistry<Named> {
   add(operationSchemas.close.result, { id: 'Ok' });
   add(operationSchemas.openapi.params, { id: 'NoParams' });
   add(operationSchemas.openapi.result, { id: 'ApiDocument' });
-  // That exactly one of the two is given is a refinement, which zod does not convert.
+  // A refinement requires exactly one of the two fields, and zod does not convert refinements.
   const oneOf = [{ required: ['message'] }, { required: ['messages'] }];
   add(operationSchemas.send.params, { id: 'send.params', oneOf });
   for (const [operation, { params, result }] of Object.entries(operationSchemas)) {
@@ -81,7 +81,7 @@ export function eventSchema(type: EventType): JsonSchema {
 
 const TARGETS = { '2020-12': 'draft-2020-12', 'draft-07': 'draft-7' } as const;
 
-/** Every named schema of the protocol. Objects are left open: clients pass over fields they do not know. */
+/** Every named schema of the protocol. Objects are left open, because clients ignore unknown fields. */
 export function protocolSchemas(dialect: Dialect): Components {
   const { schemas } = z.toJSONSchema(NAMES, {
     target: TARGETS[dialect],

@@ -2,10 +2,10 @@ import type { AuthConfig } from '../auth/types.js';
 
 type Requirement = Readonly<Record<string, readonly string[]>>;
 
-/** How callers say who they are, in the words of OpenAPI. */
+/** How callers authenticate, in OpenAPI's terms. */
 export interface OpenApiSecurity {
   readonly security: readonly Requirement[];
-  /** That of the event stream, which a browser opens without headers. */
+  /** Security of the event stream, which a browser opens without headers. */
   readonly eventsSecurity: readonly Requirement[];
   readonly securitySchemes: Readonly<Record<string, object>>;
 }
@@ -34,14 +34,14 @@ export function openApiSecurity(auth: AuthConfig['type']): OpenApiSecurity {
   const bearer = auth === 'jwt' ? { ...BEARER_SCHEME, bearerFormat: 'JWT' } : BEARER_SCHEME;
   const custom = auth === 'custom';
   return {
-    // The host's own code may let callers in that show nothing.
+    // The host's own code may let in callers without credentials.
     security: custom ? [BEARER, COOKIE, {}] : [BEARER],
     eventsSecurity: custom ? [BEARER, QUERY, COOKIE, {}] : [BEARER, QUERY],
     securitySchemes: { bearer, query: QUERY_SCHEME, ...(custom && { cookie: COOKIE_SCHEME }) },
   };
 }
 
-/** How callers say who they are, in the words of AsyncAPI. */
+/** How callers authenticate, in AsyncAPI's terms. */
 export interface AsyncApiSecurity {
   readonly http: readonly object[];
   readonly socket: readonly object[];

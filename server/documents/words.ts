@@ -1,7 +1,7 @@
 import type { EventType } from '../../shared/events.js';
 import type { Described } from './errors.js';
 
-/** What a reader is told of a route. */
+/** The texts about a route. */
 export interface Words {
   readonly summary: string;
   readonly description?: string;

@@ -5,32 +5,32 @@ import { GRANT, ownerOfUser } from '../grants/grant-record.js';
 import { textOfHome } from '../stores/records.js';
 import type { SessionRef, Store } from '../stores/store.js';
 
-/** A session has changed in a way that the order of lists does not tell. */
+/** Tells other gateways of a change to a session that the order of lists does not show. */
 const CHANGED = errand<Change, null>('inbox-changed');
-/** How often what other gateways may have changed is looked for. */
+/** Time between two looks for changes of other gateways, in milliseconds. */
 const LOOK_MS = 1000;
 
-/** A session that has changed. */
+/** A change to a session. */
 interface Change {
   readonly ref: SessionRef;
-  /** Owners of grants of it that were given. */
+  /** Owners of the session's grants that were written. */
   readonly owners: readonly string[];
 }
 
-/** Who follows an inbox. */
+/** A follower of an inbox. */
 export interface Follower {
   readonly scope: string;
   readonly userKey: string;
   /** A session of the scope, or one that is shared with the user, may have changed. */
   changed(ref: SessionRef): void;
-  /** It is time to look for what nobody has told. */
+  /** It is time to look for changes that nobody reported. */
   look(): void;
 }
 
-/** Tells those who follow inboxes what this gateway has written, and others where the store's lists do not. */
+/** Tells the followers of inboxes about writes of this gateway. Tells other gateways only of changes that the store's lists do not show. */
 export class InboxChanges {
   readonly #followers = new Map<string, Set<Follower>>();
-  /** Who is shown sessions of other scopes, by session. */
+  /** Followers that see sessions of other scopes, by session. */
   readonly #watching = new Map<string, Set<Follower>>();
   readonly #report: Report;
   #errands: Errands | null = null;
@@ -40,7 +40,7 @@ export class InboxChanges {
     this.#report = report;
   }
 
-  /** Hears of other gateways on the store. */
+  /** Receives the changes of other gateways on the store. */
   join(errands: Errands): void {
     this.#errands = errands;
     errands.on(CHANGED, (change) => {
@@ -49,7 +49,7 @@ export class InboxChanges {
     });
   }
 
-  /** Returns what ends it. */
+  /** Adds a follower. Returns the function that removes it. */
   follow(follower: Follower): () => void {
     const { scope } = follower;
     const followers = this.#followers.get(scope) ?? new Set();
@@ -64,7 +64,7 @@ export class InboxChanges {
     };
   }
 
-  /** Tells a follower of a session of another scope too. Returns what ends it. */
+  /** Tells a follower of a session of another scope too. Returns the function that ends this. */
   watch(ref: SessionRef, follower: Follower): () => void {
     const name = textOfHome(ref);
     const watching = this.#watching.get(name) ?? new Set();
@@ -89,7 +89,7 @@ export class InboxChanges {
         if (owners.includes(ownerOfUser(follower.userKey))) follower.changed(ref);
   }
 
-  /** A session was changed here. @param isListed Whether the store's lists show that it was */
+  /** A session was changed here. @param isListed Whether the store's lists show the change */
   changed({ scope, app, name }: SessionRef, isListed: boolean, owners: readonly string[] = []): void {
     const change: Change = { ref: { scope, app, name }, owners };
     this.#tell(change);
@@ -99,7 +99,7 @@ export class InboxChanges {
       .catch((error: unknown) => this.#report(error, 'telling other gateways of a change'));
   }
 
-  /** A store that tells what was written to it. @param store Its methods need no `this` */
+  /** Wraps a store so that its writes are reported. @param store Its methods need no `this` */
   telling(store: Store): Store {
     return {
       ...store,

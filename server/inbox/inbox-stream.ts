@@ -10,22 +10,22 @@ import type { Follower, InboxChanges } from './changes.js';
 import { type Entry, type Inbox, type Look, recordedAt } from './inbox.js';
 import { formatPlace, hashOf, hashOfAll, parsePlace } from './inbox-place.js';
 
-/** A session is told of once in so many milliseconds at most. */
+/** Time between two rounds of changes at least, in milliseconds. */
 const PACE_MS = 250;
-/** Changes that were written so long before a place may not have been seen there: clocks differ, and others are heard late. */
+/** A place may lack changes of this time before it, in milliseconds: clocks differ, and other gateways are heard late. */
 const MARGIN_MS = 20_000;
-/** A place that is older is none. */
+/** Age in milliseconds from which on a place does not count. */
 const OLDEST_MS = 24 * 3_600_000;
-/** Rows of a page that takes the place of all. */
+/** Rows of a page that replaces everything the client knows. */
 const FIRST_ROWS = 50;
 /** Rows of one event. */
 const ROWS = 100;
-/** Sessions that are looked at for a change of another gateway's. */
+/** Sessions to check for changes of other gateways. */
 const NEWEST = 20;
-/** All are looked at each so many looks: where others use the store, and where nobody does. */
+/** Looks after which the whole inbox is read: if other gateways use the store, and if none does. */
 const WHOLE = { shared: 10, alone: 60 };
 
-/** Where a stream writes. */
+/** The connection that a stream writes to. */
 export interface InboxOutlet {
   readonly writable: boolean;
   readonly identity: Identity;
@@ -33,7 +33,7 @@ export interface InboxOutlet {
   report(error: unknown, what: string): void;
 }
 
-/** What is remembered of a row that was told. */
+/** The remembered part of a row that was sent. */
 interface Known {
   readonly ref: SessionRef;
   readonly app: string;
@@ -44,8 +44,8 @@ interface Known {
 }
 
 /**
- * The changes of one inbox for one connection: states, of which the newest of each session is told. While nobody takes them, only the
- * names of the sessions that have changed are kept.
+ * The changes of one inbox for one connection. It sends the newest state of each session. While the client does not keep up, it keeps only
+ * the names of the sessions that have changed.
  */
 export class InboxStream implements Followed, Follower {
   readonly scope: string;
@@ -55,19 +55,19 @@ export class InboxStream implements Followed, Follower {
   readonly #changes: InboxChanges;
   readonly #stop: () => void;
   readonly #known = new Map<string, Known>();
-  /** Sessions of other scopes that are shown: their rows, one for each grant, and what ends the watch of them. */
+  /** Sessions of other scopes that are shown: the ids of their rows, one for each grant, and the end of the watch. */
   readonly #shared = new Map<string, { readonly ids: Set<string>; stop(): void }>();
   /** Sessions that may have changed. */
   readonly #touched = new Map<string, SessionRef>();
-  /** Rows to be told. */
+  /** Rows to be sent. */
   readonly #pending = new Map<string, InboxRow>();
   #isReset = false;
   #isToLook = false;
   #unread = 0;
   #waiting = 0;
-  /** Of the sessions that are known. */
+  /** Hash of the ids of all known sessions. */
   #hash = 0;
-  /** Everything before was told once nothing is pending. */
+  /** Time up to which every change is sent once nothing is pending. */
   #at = 0;
   #looks = 0;
   #sentAt = Number.NEGATIVE_INFINITY;
@@ -84,7 +84,7 @@ export class InboxStream implements Followed, Follower {
     this.#stop = changes.follow(this);
   }
 
-  /** Finds out what is to be told from a place on. */
+  /** Finds the rows to send from a place on. */
   async open({ cursor }: { readonly cursor?: string | undefined }): Promise<SubscriptionInfo> {
     const look = await this.#inbox.look(this.#outlet.identity);
     const since = cursor === undefined ? null : sinceOf(cursor, look, storeTime(this.#inbox.env.store));
@@ -122,7 +122,7 @@ export class InboxStream implements Followed, Follower {
     return this.#isOpen && this.#pending.size === 0 && this.#touched.size === 0;
   }
 
-  /** Null until all of what was to be told first was told. */
+  /** Null until the first rows are all sent. */
   get cursor(): string | null {
     if (this.announcing || this.#pending.size > 0) return null;
     return formatPlace({ at: this.#at, sessions: this.#hash });
@@ -143,7 +143,7 @@ export class InboxStream implements Followed, Follower {
     this.#wake();
   }
 
-  /** Finds what other gateways have changed: what was used last comes first. */
+  /** Finds sessions that other gateways have changed. The store lists the session used last first. */
   async #lookAtNewest(): Promise<void> {
     if (!this.#outlet.writable || !this.#isOpen) return;
     const { store, apps } = this.#inbox.env;
@@ -161,7 +161,7 @@ export class InboxStream implements Followed, Follower {
     }
   }
 
-  /** Goes on when it is time, and there is something to be done that somebody takes. */
+  /** Schedules the next piece of work, if there is any and the client can take it. */
   #wake(): void {
     if (this.#working || this.#isClosed || !this.#isOpen || !this.#outlet.writable) return;
     if (this.#touched.size === 0 && !this.#isToLook && this.#pending.size === 0) return;
@@ -198,14 +198,14 @@ export class InboxStream implements Followed, Follower {
     } catch (error) {
       this.#outlet.report(error, 'reading an inbox');
       this.#isToLook = true;
-      // Not at once again: the store may be away.
+      // Do not retry at once: the store may be away.
       this.#sentAt = performance.now();
       return;
     }
     this.#flush();
   }
 
-  /** The rows of a session that are known. */
+  /** Ids of the known rows of a session. */
   #rowsOf(ref: SessionRef): readonly string[] {
     const { apps } = this.#inbox.env;
     if (ref.scope === this.scope) return [apps.format(ref.app, ref.name)];
@@ -235,7 +235,7 @@ export class InboxStream implements Followed, Follower {
     if (isWhole) for (const id of [...this.#known.keys()]) if (!ids.has(id)) this.#drop(id);
   }
 
-  /** Remembers a row. Whether it is another one than before. */
+  /** Remembers a row. Returns whether it has changed. */
   #know({ ref, row, recordedAt }: Entry): boolean {
     const { sessionId, app, unread, waiting } = row;
     const hash = hashOf(JSON.stringify(row));
@@ -274,7 +274,7 @@ export class InboxStream implements Followed, Follower {
       const isReset = this.#isReset;
       this.#isReset = false;
       const totals = { unread: this.#unread, waiting: this.#waiting };
-      // Until all is told whoever comes back has to be told it again.
+      // The event has no cursor while rows are pending, so a client that reconnects receives them again.
       const { cursor } = this;
       const change = { sessionId: INBOX, sessions, ...totals, ...(isReset && { reset: true as const }) };
       this.#outlet.send('inbox', cursor === null ? change : { ...change, cursor }, cursor ?? undefined);
@@ -288,12 +288,12 @@ const isAfter =
   ({ changedAt }: Entry): boolean =>
     changedAt > since;
 
-/** The time from which on a place lacks changes; null where sessions are gone since, or it is too old to be told. */
+/** The time from which on a place lacks changes; null if sessions are gone since, or if the place is too old to tell. */
 function sinceOf(cursor: string, { entries, isWhole }: Look, now: number): number | null {
   const place = parsePlace(cursor);
   if (!place || !isWhole || place.at > now + MARGIN_MS || now - place.at > OLDEST_MS) return null;
   const since = place.at - MARGIN_MS;
-  // Of those that began at about that time some may have been there.
+  // The place may or may not know sessions that began at about its time.
   const begun = [...entries].sort((a, b) => a.createdAt - b.createdAt);
   const certain = begun.filter(({ createdAt }) => createdAt <= since);
   let hash = hashOfAll(certain.map(({ row }) => row.sessionId));

@@ -15,21 +15,21 @@ import { formatPlace, hashOfAll } from './inbox-place.js';
 import { ReadPlaces } from './read-places.js';
 import { behindOf, recount, unreadBy } from './unread.js';
 
-/** Sessions of an inbox: those that were used last. */
+/** Sessions of an inbox at most; those used last are kept. */
 export const INBOX_SESSIONS = 1000;
 /** Sessions listed at once. */
 const PAGE = 250;
-/** Counts that are remembered where it took a log to count. */
+/** Remembered counts that took a read of a log. */
 const REMEMBERED = 1000;
 
-/** What an inbox is made of. */
+/** The parts of the gateway that an inbox uses. */
 export interface InboxEnvironment {
   readonly store: Store;
   readonly apps: Pick<AppRegistry, 'format'>;
   readonly grants: Pick<Grants, 'ofUser' | 'ofUserIn'>;
   /** The log of a session that is open. @throws GatewayError `SESSION_NOT_FOUND` */
   logOf(ref: SessionRef): Promise<LogView>;
-  /** Whether somebody may be told of a session, of their own scope or of a grant. */
+  /** Whether a user may see a session, of their own scope or by a grant. */
   mayShow(
     ref: SessionRef,
     identity: Identity,
@@ -37,31 +37,31 @@ export interface InboxEnvironment {
   ): MaybePromise<boolean>;
 }
 
-/** A session in somebody's inbox. */
+/** A session in a user's inbox. */
 export interface Entry {
   readonly ref: SessionRef;
   readonly row: InboxRow;
-  /** When anything of its row was last changed, by the store's clock. */
+  /** Time at which its row last changed, by the store's clock. */
   readonly changedAt: number;
   readonly createdAt: number;
-  /** When its session's record was last changed. */
+  /** Time at which its session's record last changed. */
   readonly recordedAt: number;
 }
 
-/** All of an inbox, the session that was used last first. */
+/** A whole inbox, the session that was used last first. */
 export interface Look extends InboxTotals {
   readonly entries: readonly Entry[];
-  /** When it was looked at, by the store's clock: it has every change before. */
+  /** Time of the look by the store's clock. The look has every earlier change. */
   readonly at: number;
-  /** Whether it has every session: of more than `INBOX_SESSIONS` it has those that were used last. */
+  /** Whether the look has every session. It has at most `INBOX_SESSIONS`, those used last. */
   readonly isWhole: boolean;
 }
 
-/** The inboxes of people: their sessions, with what waits in each for them. */
+/** The inboxes of users: their sessions, with the number of unread messages and open questions in each. */
 export class Inbox {
   readonly env: InboxEnvironment;
   readonly places: ReadPlaces;
-  /** Counts of logs, by session, place and what had arrived. */
+  /** Counts of logs, by session, place and arrivals. */
   readonly #counts = new Map<string, Promise<number>>();
 
   constructor(env: InboxEnvironment) {
@@ -69,7 +69,7 @@ export class Inbox {
     this.places = new ReadPlaces(env.store, env.logOf);
   }
 
-  /** A page of an inbox, with the sums of all of it. @throws GatewayError `INVALID_PARAMS` */
+  /** A page of an inbox, with the sums over the whole inbox. @throws GatewayError `INVALID_PARAMS` */
   async page(
     { limit = 50, cursor }: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
     identity: Identity,
@@ -85,7 +85,7 @@ export class Inbox {
       const row = rows.get(textOfHome(ref)) ?? (await this.#own(ref, identity))?.row;
       if (row) sessions.push(row);
     }
-    // Lists of the store have one scope: what others share comes where its time puts it.
+    // A list of the store has one scope, so shared sessions are merged in by their time.
     const [oldest, newest] = [listed.next?.updatedAt ?? 0, before?.updatedAt ?? Number.POSITIVE_INFINITY];
     const isHere = ({ ref, row: { changedAt } }: Entry): boolean =>
       ref.scope !== identity.scope && changedAt >= oldest && changedAt < newest;
@@ -105,7 +105,7 @@ export class Inbox {
     };
   }
 
-  /** All that is in an inbox, with its sums. */
+  /** The whole inbox, with its sums. */
   async look(identity: Identity): Promise<Look> {
     const { store } = this.env;
     const at = storeTime(store);
@@ -134,7 +134,7 @@ export class Inbox {
     };
   }
 
-  /** The rows of one session in an inbox: one, or one for each grant; none where it is not in it. */
+  /** The rows of one session in an inbox: one, or one for each grant; none if the inbox does not show the session. */
   async entriesOf(ref: SessionRef, identity: Identity): Promise<readonly Entry[]> {
     const { scope, userKey } = identity;
     if (ref.scope === scope) {
@@ -155,7 +155,7 @@ export class Inbox {
     return this.#entryOf(record, await this.places.of(ref, identity.userKey), identity);
   }
 
-  /** What others share with somebody. */
+  /** Sessions that others share with a user. */
   async #shared(
     identity: Identity,
     places: ReadonlyMap<string, ReadPlace>,
@@ -174,7 +174,7 @@ export class Inbox {
     return { entries, isWhole: !after };
   }
 
-  /** A session that somebody reaches by a grant, as long as its conversation goes on. */
+  /** A session that a user reaches by a grant, as long as its conversation goes on. */
   async #granted(
     { home, kept: { epoch, grant } }: FoundGrant,
     place: ReadPlace | undefined,
@@ -220,7 +220,7 @@ export class Inbox {
     const counting = this.env.logOf(record.ref).then((log) => recount(log, behind));
     if (this.#counts.size >= REMEMBERED) this.#counts.clear();
     this.#counts.set(key, counting);
-    // One that was closed meanwhile has nothing; what can't be counted now is counted the next time.
+    // A session that was closed meanwhile has nothing unread. After a failure the next look counts again.
     return counting.catch(() => {
       this.#counts.delete(key);
       return 0;
@@ -228,6 +228,6 @@ export class Inbox {
   }
 }
 
-/** When anything that lists say of a session was last changed, by the store's clock. */
+/** Time at which a session's part of lists last changed, by the store's clock. */
 export const recordedAt = ({ updatedAt, arrivals = NO_ARRIVALS }: SessionRecord): number =>
   Math.max(updatedAt, arrivals.changedAt);

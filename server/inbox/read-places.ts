@@ -18,7 +18,7 @@ export interface Reached {
   readonly unread: number;
 }
 
-/** The read places of people: how far each has read each conversation, on whichever device. */
+/** The read places of users: how far each has read each conversation, on all devices together. */
 export class ReadPlaces {
   readonly #store: Store;
   readonly #logOf: (ref: SessionRef) => Promise<LogView>;
@@ -29,13 +29,13 @@ export class ReadPlaces {
     this.#logOf = logOf;
   }
 
-  /** A person's place in a session. */
+  /** A user's place in a session. */
   async of(ref: SessionRef, userKey: string): Promise<ReadPlace | undefined> {
     const record = await findPlace(this.#store, ref, userKey);
     return record && placeOf(record);
   }
 
-  /** A person's places in all sessions, by `textOfHome`. */
+  /** A user's places in all sessions, by `textOfHome`. */
   async all(owner: string): Promise<ReadonlyMap<string, ReadPlace>> {
     const places = new Map<string, ReadPlace>();
     for (let after: StoredRecord | undefined; ; ) {
@@ -48,13 +48,13 @@ export class ReadPlaces {
   }
 
   /**
-   * Notes that a person has read up to a place, the end where none is given. One that another device has gone beyond stays where it is.
+   * Notes that a user has read up to a place, by default the end. A place that another device has moved further stays.
    *
    * @throws GatewayError `SESSION_NOT_FOUND`; `INVALID_PARAMS` for a place of another conversation, or behind the end
    */
   async reach(ref: SessionRef, userKey: string, cursor?: string): Promise<Reached> {
     for (;;) {
-      // In this order: what has arrived by the record is up to the head, or the record says that more has.
+      // Read the head before the record: arrivals in the record are then up to the head, or visibly beyond it.
       const head = await this.#store.head(ref);
       const record = await this.#store.record(ref);
       if (!head || !record || head.closed || record.closed)
@@ -74,7 +74,7 @@ export class ReadPlaces {
       if (arrivals.last > goal.seq) {
         unread = await this.#recount(ref, behindOf(record, place));
         const now = (await this.#store.record(ref))?.arrivals;
-        // Something arrived while it was counted.
+        // A message arrived during the count.
         if (now?.count !== arrivals.count || now.rewound !== arrivals.rewound) continue;
         place = { ...place, counted: arrivals.count - unread };
       }

@@ -8,15 +8,15 @@ import type { SessionRecord } from '../stores/store.js';
 
 const PAGE = { events: 1000, bytes: 1 << 20 };
 
-/** A read place within a conversation; the beginning where there is none. */
+/** A read place within a conversation, or its beginning. */
 export type Behind = Pick<ReadPlace, 'seq' | 'at' | 'counted' | 'from'>;
 
-/** A place in the conversation of a record: nobody has read in another one what was said in this. */
+/** The read place in the conversation of a record. A place in another conversation does not count. */
 export function behindOf({ epoch, createdAt }: SessionRecord, place: ReadPlace | undefined): Behind {
   return place?.epoch === epoch ? place : { seq: 0, at: createdAt, counted: 0, from: 0 };
 }
 
-/** How much has arrived behind a place, by counts alone; null where the log has to be asked. */
+/** Number of messages behind a place, by the record's counts alone; null if the log has to be read. */
 export function unreadBy(
   { arrivals: { count, last, rewound } = NO_ARRIVALS }: SessionRecord,
   { seq, counted, from }: Behind,
@@ -25,7 +25,7 @@ export function unreadBy(
   return rewound <= from ? count - counted : null;
 }
 
-/** Counts what is shown of a log and arrived behind a place, event by event. What was cut there is told by its time. */
+/** Counts the shown messages that arrived behind a place, event by event. Messages whose events were cut are judged by their time. */
 export async function recount(log: LogView, { seq, at }: Behind): Promise<number> {
   await log.folded();
   const arrived = new Set<string>();
@@ -49,7 +49,7 @@ export async function recount(log: LogView, { seq, at }: Behind): Promise<number
   return messages.filter(isUnread).length + queue.filter(({ message }) => arrived.has(message.id)).length;
 }
 
-/** The message that an event brings for people to read. */
+/** Id of the message that an event adds for users to read; null if there is none. */
 function arrivalOf(event: GatewayEvent, movedTo: string | null): string | null {
   if (event.type === 'message_end') return event.message.id;
   const isNew = event.type === 'message_accepted' && isNewMessage(event.message, movedTo);

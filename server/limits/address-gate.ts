@@ -1,10 +1,10 @@
 import { GatewayError } from '../../shared/errors.js';
 import { addressKey } from '../auth/address.js';
 
-/** Addresses that are remembered at least, also with nothing under way: one that asks again and again is not made anew each time. */
+/** Addresses remembered at least, even with nothing open, so that a frequent caller needs no new tally each time. */
 const REMEMBERED = 1000;
 
-/** What one address has under way. All that leave call the same function, so that none is made for each request. */
+/** The open requests or sockets of one address. All share one `leave` function, so that none is made for each request. */
 class Tally {
   count = 0;
 
@@ -13,28 +13,28 @@ class Tally {
   };
 }
 
-/** Counts what one address has under way before anybody knows who it is. */
+/** Bounds the open requests or sockets of one address, before its user is known. */
 export class AddressGate {
   readonly #limit: number;
   readonly #name: string;
   readonly #tallies = new Map<string, Tally>();
   #most = REMEMBERED;
 
-  /** @param name Of the limit, for the message. */
+  /** @param name Name of the limit, for the message. */
   constructor(limit: number, name: string) {
     this.#limit = limit;
     this.#name = name;
   }
 
-  /** Addresses that are remembered: those with something under way, and a thousand or as many again. */
+  /** Remembered addresses: all with something open, and as many again or a thousand. */
   get size(): number {
     return this.#tallies.size;
   }
 
   /**
-   * Lets one more in; what it returns is to be called once when that is over.
+   * Lets one more in. Call the returned function once when it ends.
    *
-   * @throws GatewayError `TOO_MANY_CONNECTIONS` when the address has as many as it may.
+   * @throws GatewayError `TOO_MANY_CONNECTIONS` when the address has reached its limit.
    */
   enter(address: string): () => void {
     const key = addressKey(address);
@@ -63,13 +63,13 @@ export class AddressGate {
   }
 }
 
-/** Something that says when it is over. */
+/** A response or a socket that reports its end. */
 interface Closing {
   readonly closed: boolean;
   on(event: 'close', listener: () => void): unknown;
 }
 
-/** Counts what each client's address has in progress, before anybody knows who it is. */
+/** Bounds the open requests of each client's address, before its user is known. */
 export class RequestGate {
   readonly #gate: AddressGate;
   readonly #onCrowded: (address: string) => void;
@@ -80,7 +80,7 @@ export class RequestGate {
   }
 
   /**
-   * Lets a request of an address in until its answer, or its socket, is closed.
+   * Lets a request of an address in until its response, or its socket, is closed.
    *
    * @throws GatewayError `TOO_MANY_CONNECTIONS`
    */

@@ -1,26 +1,26 @@
 import { LimitError } from '../limit-error.js';
 
-/** How often it is looked. */
+/** Time between two looks at the event loop, in milliseconds. */
 const LOOK_MS = 100;
-/** Looks in a row that have to find the loop late before new work is refused: one long turn is no overload. */
+/** Consecutive looks that must find the loop late before new work is refused: one long turn is no overload. */
 const LATE_LOOKS = 2;
-/** For so long after an overload the next late turn is taken for the same one, which is not over yet. */
+/** Time after an overload in which a single late turn counts as the same overload, in milliseconds. */
 const AGAIN_MS = 30_000;
 const RETRY_AFTER_MS = 2000;
 
-/** The time of the machine, in milliseconds: a test that turns a clock by hand makes no loop late. */
+/** The machine's monotonic time in milliseconds, which fake clocks of tests do not change. */
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** What is told where a gateway begins or ceases to refuse new work. */
+/** Called when a gateway begins or ceases to refuse new work. */
 export interface LoopDelayEvents {
   refuses(delayMs: number): void;
   admits(): void;
 }
 
 /**
- * Whether the process can take more work, by how late its event loop is: what is accepted would be as late. Work is refused while no turn
- * is in time, as queues of networks drop what comes while the shortest wait is too long (CoDel), and taken again with the first
- * turn that is in time twice over.
+ * Decides by the delay of the event loop whether the process takes more work, which would be as late. It refuses work while no turn is in
+ * time, like a network queue that drops packets while the shortest wait is too long (CoDel). It takes work again with the first turn
+ * within half the limit.
  */
 export class LoopDelay {
   readonly #limitMs: number;
@@ -32,7 +32,7 @@ export class LoopDelay {
   #refusedAt = Number.NEGATIVE_INFINITY;
   #refusing = false;
 
-  /** @param limitMs Of `limits.loopDelayMs`; `Infinity` refuses nothing. */
+  /** @param limitMs Value of `limits.loopDelayMs`; `Infinity` refuses nothing. */
   constructor(limitMs: number, events: LoopDelayEvents) {
     this.#limitMs = limitMs;
     this.#events = events;
@@ -43,7 +43,7 @@ export class LoopDelay {
     return this.#refusing;
   }
 
-  /** How late the loop was when it was last looked, in milliseconds. */
+  /** Delay of the loop at the last look, in milliseconds. */
   get delayMs(): number {
     return this.#delayMs;
   }
@@ -74,7 +74,7 @@ export class LoopDelay {
     const now = monotonicMs();
     const lateMs = now - this.#lookedAt - LOOK_MS;
     this.#lookedAt = now;
-    // Where turns are long the look itself is late by less than one, so the turn that follows is timed as well.
+    // The look itself is late by less than one long turn, so the turn behind it is timed as well.
     setImmediate(() => {
       const began = monotonicMs();
       setImmediate(() => this.#saw(Math.max(0, lateMs, monotonicMs() - began)));

@@ -19,9 +19,9 @@ type UserLimits = Pick<
   | 'shared'
 >;
 
-/** Sessions a user may subscribe to at once: those of three connections that are opened again. */
+/** Sessions that a user may subscribe to at once: those of three connections that reconnect. */
 const SUBSCRIBE_BURST = 3000;
-/** Scopes remembered as those of many callers; the oldest are forgotten first, and then bounded like a person's. */
+/** Remembered scopes of many callers. The oldest is forgotten first, and then has the limits of a single user. */
 const SCOPES = 10_000;
 
 type RateNames = readonly [
@@ -31,18 +31,18 @@ type RateNames = readonly [
 
 type OnTake = (isShared: boolean, key: string) => void;
 
-/** Throws where the gateway takes no new work. */
+/** Throws if the gateway takes no new work. */
 type Admit = () => void;
 
 const ADMIT_ALL: Admit = () => {};
 
-/** Rates of one kind: a bucket for each person, and a bigger one for an identity that many share. */
+/** Rates of one kind: a bucket for each user, and a bigger one for an identity that many callers share. */
 class Rates {
   readonly #people: RateLimiter;
   readonly #shared: RateLimiter;
   readonly #admit: Admit;
 
-  /** @param names Of both limits: a person's, and that of an identity that many share. */
+  /** @param names Names of both limits: of a user, and of an identity that many callers share. */
   constructor(
     limits: UserLimits,
     [own, ofShared]: RateNames,
@@ -67,7 +67,7 @@ class Rates {
     });
   }
 
-  /** What was taken at another gateway. */
+  /** Counts uses at another gateway. */
   spend(isShared: boolean, key: string, count: number): void {
     (isShared ? this.#shared : this.#people).spend(key, count);
   }
@@ -78,27 +78,27 @@ class Rates {
     (shared ? this.#shared : this.#people).take(userKey);
   }
 
-  /** What was taken was not used. Other gateways that were told of it go on counting it. */
+  /** Gives an unused take back. Other gateways that were told of it still count it. */
   giveBack({ shared = false, userKey }: Identity): void {
     this.spend(shared, userKey, -1);
   }
 }
 
-/** What one caller may use. A person is bounded by the limits of a user, an identity that many callers share by `limits.shared`. */
+/** The limits of one caller: those of a user, or `limits.shared` for an identity that many callers share. */
 export class Quotas {
   readonly sends: Rates;
   readonly invokes: Rates;
   readonly reads: Rates;
   readonly uploads: Rates;
-  /** Sessions that callers follow: each new name costs memory. */
+  /** Rates of subscriptions. Each new session name costs memory. */
   readonly subscribes: Rates;
   readonly #limits: UserLimits;
   readonly #rates: readonly Rates[];
   readonly #sharedScopes = new Set<string>();
 
   /**
-   * @param used Told of each use of a rate, which it can `spend` at another gateway.
-   * @param admit Asked before new work is counted: all but reads and subscriptions, by which those come back whose work was taken.
+   * @param used Called for each use of a rate, which it can `spend` at another gateway.
+   * @param admit Called before new work is counted. Reads and subscriptions are exempt, because callers need them to follow accepted work.
    */
   constructor(limits: UserLimits, used?: (rate: number, key: string) => void, admit: Admit = ADMIT_ALL) {
     this.#limits = limits;
@@ -118,12 +118,12 @@ export class Quotas {
     this.#rates = made;
   }
 
-  /** A rate was used so often at another gateway. */
+  /** Counts uses of a rate at another gateway. */
   spend(rate: number, key: string, count: number): void {
     this.#rates[rate >> 1]?.spend(rate % 2 === 1, key, count);
   }
 
-  /** Open connections a caller may have. */
+  /** Open connections that a caller may have. */
   connections({ shared }: Identity): number {
     return shared ? this.#limits.shared.connections : this.#limits.connectionsPerUser;
   }
@@ -133,7 +133,7 @@ export class Quotas {
     return shared ? this.#limits.shared.connections : this.#limits.streamsPerUser;
   }
 
-  /** Remembers that a scope is not one person's. To be told before it is asked about. */
+  /** Remembers that a scope belongs to many callers. Call it before the limits of the scope are read. */
   meet({ shared, scope, userKey }: Identity): void {
     if ((!shared && scope === userKey) || this.#sharedScopes.has(scope)) return;
     this.#sharedScopes.add(scope);
@@ -142,7 +142,7 @@ export class Quotas {
     if (oldest !== undefined) this.#sharedScopes.delete(oldest);
   }
 
-  /** Open sessions a scope may have. */
+  /** Open sessions that a scope may have. */
   sessions(scope: string): number {
     return this.#sharedScopes.has(scope) ? this.#limits.shared.sessions : this.#limits.sessionsPerUser;
   }
@@ -152,7 +152,7 @@ export class Quotas {
     return this.#sharedScopes.has(scope) ? this.#limits.shared.fileBytes : this.#limits.userFileBytes;
   }
 
-  /** @throws GatewayError `QUOTA_EXCEEDED` when a session, or all of its scope, take up what they may. */
+  /** @throws GatewayError `QUOTA_EXCEEDED` when a session, or its whole scope, has used up its bytes */
   checkRoom(scope: string, size: { readonly session: number; readonly scope: number }): void {
     const { sessionBytes, userBytes, shared } = this.#limits;
     const inAll = this.#sharedScopes.has(scope) ? shared.bytes : userBytes;

@@ -3,12 +3,12 @@ import { unavailable } from '../log/unavailable.js';
 import type { SessionRef, Store, StoredSize } from '../stores/store.js';
 import type { Quotas } from './quotas.js';
 
-/** Sessions whose size is remembered; beyond it all are asked about anew. */
+/** Sessions whose size is remembered. Beyond this number all are forgotten and asked for anew. */
 const SESSIONS = 10_000;
 
 /**
- * Whether there is room for more in a session and its scope. Of a store that answers by promise the answer before is used, while it is
- * asked again for the next time: a message is neither slower for it nor overtaken.
+ * Checks whether a session and its scope have room for more. With an asynchronous store it uses the size of the last check, and asks again
+ * for the next one, so that a message is neither delayed nor overtaken.
  */
 export class Room {
   readonly #store: Store;
@@ -40,7 +40,7 @@ export class Room {
     });
     const known = this.#known.get(key);
     if (!known) return asked.then((size) => this.#quotas.checkRoom(ref.scope, size), failed);
-    // The message itself meets the same store, and its failure.
+    // The append of the message meets the same store, and reports its failure.
     asked.catch(() => {});
     return this.#quotas.checkRoom(ref.scope, known);
   }

@@ -1,14 +1,14 @@
 import { type Errands, errand } from '../cluster/errands.js';
 import type { Quotas } from './quotas.js';
 
-/** What was used of a rate: which one, by whom, and how often. */
+/** Uses of a rate by one user or shared identity. */
 export type Used = readonly [rate: number, key: string, count: number];
 
 const USED = errand<readonly Used[], void>('rates');
 
 /**
- * Has gateways on one store tell each other what of the rates was used, so that a user has one rate at all of them: up to what is used at
- * the same time elsewhere before it is told.
+ * Lets gateways on one store report the uses of rates to each other, so that a user has one rate at all of them. A use elsewhere counts
+ * only after its report.
  */
 export class SharedRates {
   readonly #errands: Errands;
@@ -23,14 +23,14 @@ export class SharedRates {
     this.#report = report;
   }
 
-  /** Takes in what others tell. */
+  /** Counts the uses that other gateways report. */
   serve(quotas: Quotas): void {
     this.#errands.on(USED, (used) => {
       for (const [rate, key, count] of used) quotas.spend(rate, key, count);
     });
   }
 
-  /** Something was used here. */
+  /** Notes a use at this gateway for the next report. */
   readonly used = (rate: number, key: string): void => {
     const name = `${rate} ${key}`;
     const entry = this.#used.get(name) ?? { rate, key, count: 0 };

@@ -2,17 +2,17 @@ import { GatewayError } from '../../shared/errors.js';
 import { LimitError } from '../limit-error.js';
 
 export interface RateLimiterOptions {
-  /** Sustained rate of one key. A million and more, or Infinity, switches the limit off. */
+  /** Sustained rate of one key. A million or more, also `Infinity`, switches the limit off. */
   readonly perSecond: number;
   /** Tokens of a key that was idle. @default twice the rate, at least 1 */
   readonly burst?: number | undefined;
   /** The option that sets the rate, for the log. */
   readonly option?: string | undefined;
-  /** Keys remembered at most; beyond it the ones idle for longest are forgotten, and start full again. @default 20_000 */
+  /** Keys remembered at most. The keys that were idle for longest are forgotten first, and start full again. @default 20_000 */
   readonly maxKeys?: number | undefined;
   /** Monotonic milliseconds. */
   readonly now?: (() => number) | undefined;
-  /** Called with each key that a token was taken of. */
+  /** Called with the key of each taken token. */
   readonly onTake?: ((key: string) => void) | undefined;
 }
 
@@ -22,7 +22,7 @@ interface Bucket {
 }
 
 const OFF = 1_000_000;
-// Sums of fractions fall short by rounding: a caller who waited as told must find its token.
+// Sums of fractions fall short by rounding, but a caller that waited for `retryAfterMs` must find its token.
 const EPSILON = 1e-6;
 
 /** Token buckets by key. */
@@ -34,7 +34,7 @@ export class RateLimiter {
   readonly #now: () => number;
   readonly #onTake: ((key: string) => void) | undefined;
   readonly #off: boolean;
-  // Two generations: whoever was not seen for the time a bucket takes to fill is forgotten without a loss, and without a scan.
+  // Two generations forget a key that was idle for the fill time of a bucket, without a loss and without a scan.
   #recent = new Map<string, Bucket>();
   #older = new Map<string, Bucket>();
   #turnedAt: number;
@@ -75,7 +75,7 @@ export class RateLimiter {
     this.#onTake?.(key);
   }
 
-  /** So many tokens of a key were taken elsewhere, of a bucket of the same size: it may owe as many as it holds. */
+  /** Counts tokens that were taken from an equal bucket elsewhere. The bucket may owe as many tokens as it can hold. */
   spend(key: string, count: number): void {
     if (this.#off) return;
     const bucket = this.#filled(key);

@@ -10,7 +10,7 @@ import { accept, check, type Outcome } from '../schema/validate.js';
 import { runInContext } from './context.js';
 import type { MethodEntry } from './flatten.js';
 
-/** What a door tells a call of its caller. Each is asked for once, the signal only where the handler asks. */
+/** Facts about the caller, from the door. Each field is read once, the signal only if the handler reads it. */
 export interface CallerContext
   extends Pick<MethodContext, 'user' | 'metadata' | 'traceId' | 'requestId' | 'emit' | 'signal'> {
   readonly parentSpan?: ParentSpan | undefined;
@@ -18,23 +18,23 @@ export interface CallerContext
   readonly lastEventId?: string | undefined;
 }
 
-/** Bounds of one call, and who is told of its end. */
+/** Bounds of one call, and the listener of its end. */
 export interface CallOptions {
-  /** Milliseconds a handler may take; the method's own `timeoutMs` wins. Streams are bounded by their own alone. */
+  /** Milliseconds a handler may take; the method's own `timeoutMs` wins. For streams only the method's own counts. */
   readonly timeoutMs?: number;
-  /** Where handlers that take their time wait for its end. */
+  /** The timer for the time limits of asynchronous handlers. */
   readonly timer: SharedTimer;
-  /** Milliseconds a guard may take before its silence denies the call. @default Infinity */
+  /** Milliseconds that a guard may take. After that the call is denied. @default Infinity */
   readonly guardMs?: number;
-  /** Called once when the call is over, whichever way, before its answer can be seen. */
+  /** Called once when the call ends in any way, before its result can be seen. */
   readonly ended?: () => void;
 }
 
 /**
- * Calls a method: roles, schema, guard, handler, in this order and within the call's context. Where no step is asynchronous, the
- * result is there at once, and a failure is thrown; else it comes later.
+ * Calls a method: roles, schema, guard, handler, in this order and within the call's context. If no step is asynchronous, it returns the
+ * result or throws; otherwise it returns a promise-like value.
  *
- * The context's signal is aborted when the caller's is or the time is up. What a handler throws passes through as it is.
+ * The context's signal is aborted when the caller's is or the time is up. Errors of the handler pass through unchanged.
  *
  * @throws GatewayError `GUARD_DENIED`, `INVALID_PARAMS`, `TIMEOUT`; `INTERNAL` for a result that does not match the method's
  *   result schema (the faults are its `cause`) or is an async iterable; `INVALID_REQUEST` for a streaming method.
@@ -51,7 +51,7 @@ export function callMethod(
   return new MethodCall(entry, context, options).begin(params);
 }
 
-/** One call, and its outcome where that comes later. */
+/** One call, and its outcome if a step is asynchronous. */
 class MethodCall extends Eventual<unknown> implements Due {
   readonly #entry: MethodEntry;
   readonly #context: CallContext;
@@ -69,7 +69,7 @@ class MethodCall extends Eventual<unknown> implements Due {
   begin(params: unknown): MaybeLater<unknown> {
     try {
       const returned = runInContext(this.#context, () => this.#perform(params));
-      // Outside the context: what is done with the answer is no part of the call.
+      // Outside the context, because the use of the result does not belong to the call.
       if (isPromise(returned)) return this.#await(returned, (value) => this.#returned(value));
       const result = this.#finish(returned);
       if (isPromise(result)) return this.#await(result, (value) => this.#succeed(value));
@@ -158,8 +158,8 @@ class MethodCall extends Eventual<unknown> implements Due {
 /**
  * Decides on a call, in the order roles, schema, guard, and returns the parameters for the handler.
  *
- * @param guardMs Milliseconds a guard may take before its silence denies the call.
- * @throws GuardError with `guardType` `role` or `custom`. What a guard throws is its `cause` and never its text.
+ * @param guardMs Milliseconds that a guard may take. After that the call is denied.
+ * @throws GuardError with `guardType` `role` or `custom`. An error of the guard is its `cause` and never in its text.
  * @throws GatewayError `INVALID_PARAMS`.
  */
 export function admit(
@@ -185,7 +185,7 @@ export function admit(
   );
 }
 
-/** Whether a user holds one of the roles. Names are compared exactly; roles that are no list are none. */
+/** Whether a user holds one of the roles. Names are compared exactly; a `roles` that is no list counts as empty. */
 export function holdsAnyRole(user: { readonly roles?: unknown } | null, roles: readonly string[]): boolean {
   const held: unknown = user?.roles;
   return Array.isArray(held) && roles.some((role) => held.includes(role));
@@ -194,7 +194,7 @@ export function holdsAnyRole(user: { readonly roles?: unknown } | null, roles: r
 function validParams(schema: StandardSchemaV1, params: unknown, what: string): MaybePromise<unknown> {
   const outcome = check(schema, params);
   if (params !== undefined) return andThen(outcome, (known) => accept(known, what));
-  // Callers may leave out parameters whose every field is optional, so absent ones are also tried as an empty object.
+  // Callers may leave out params whose fields are all optional, so absent params are also tried as an empty object.
   return andThen(outcome, (absent) =>
     absent.issues
       ? andThen(check(schema, {}), (empty) => accept(namesFields(empty) ? empty : absent, what))
@@ -234,8 +234,8 @@ function denial(path: string, cause?: unknown): GuardError {
 }
 
 /**
- * The context of one call: the caller's, with a signal of its own that also ends with the call's time. Most handlers never look
- * at the signal, so it is made when it is first read.
+ * The context of one call: the caller's, with a signal of its own that is also aborted when the call's time is up. Most handlers never use
+ * the signal, so it is made when it is first read.
  */
 export class CallContext implements MethodContext {
   readonly user: MethodContext['user'];
@@ -247,7 +247,7 @@ export class CallContext implements MethodContext {
   readonly emit: MethodContext['emit'];
   readonly #caller: CallerContext;
   #controller: AbortController | undefined;
-  /** The context in which the signal was asked for, where it was: its listeners are called in it. */
+  /** The async context in which the signal was first read. Its listeners are called in it. */
   #within: Context | undefined;
   #abortion: { readonly reason: unknown } | undefined;
   #unlink: (() => void) | undefined;
@@ -287,7 +287,7 @@ export class CallContext implements MethodContext {
     this.#within?.(() => this.#controller?.abort(reason));
   }
 
-  /** Ends the call: from now on the caller's signal, which may outlive many calls, no longer holds this one. */
+  /** Ends the call, and detaches it from the caller's signal, which may outlive many calls. */
   release(): void {
     if (this.#released) return;
     this.#released = true;
@@ -310,7 +310,7 @@ export class CallContext implements MethodContext {
 /**
  * Validates a result, or one item of a stream, with the method's result schema, if it has one.
  *
- * @throws GatewayError `INTERNAL`: the fault is the method's. Which fields are wrong is said in its `cause` alone, for the log.
+ * @throws GatewayError `INTERNAL`, because the fault is the method's. Only its `cause` names the wrong fields, for the operator's log.
  */
 export function validResult(entry: MethodEntry, value: unknown): MaybePromise<unknown> {
   const { result } = entry.definition;

@@ -9,7 +9,7 @@ export { listPayloads } from '../schema/payloads.js';
 
 const summaries = new WeakMap<MethodEntry, MethodSummary>();
 
-/** The methods whose roles the user holds, sorted by path. Guards are not asked: they judge calls, not lists. */
+/** The methods whose roles the user holds, sorted by path. Guards are not asked, because they decide on calls, not on lists. */
 export function listMethods(
   entries: ReadonlyMap<string, MethodEntry>,
   user: MethodContext['user'],
@@ -20,7 +20,7 @@ export function listMethods(
     .map(summaryOf);
 }
 
-/** Converted once: a catalogue of a thousand schemas is too much work for every request. */
+/** The summary of a method, made once: a thousand schemas are too much work for every request. */
 function summaryOf(entry: MethodEntry): MethodSummary {
   let summary = summaries.get(entry);
   if (!summary) {
@@ -52,7 +52,7 @@ function summarize({ path, stream, definition }: MethodEntry): MethodSummary {
   };
 }
 
-/** Zod says so; of others it is not known. */
+/** Whether params may be left out. Only zod's schemas tell. */
 function mayBeLeftOut(schema: StandardSchemaV1): boolean {
   return (schema as { readonly _zod?: { readonly optin?: string } })._zod?.optin === 'optional';
 }

@@ -6,8 +6,8 @@ import { type Context, presentContext } from '../async/async-context.js';
 const storage = new AsyncLocalStorage<MethodContext>();
 
 /**
- * What the running method knows about its call: who calls, the session, the signal. The same object as the handler's second
- * argument, within reach of everything the handler calls or awaits.
+ * The context of the running method call: the caller, the session, the signal. It is the handler's second argument, within reach of all
+ * code that the handler calls or awaits.
  *
  * @throws GatewayError `INTERNAL` outside a call.
  *
@@ -32,15 +32,15 @@ export function currentContext(): MethodContext | undefined {
 }
 
 /**
- * The present asynchronous context, without the call that runs in it: what outlives a call keeps its trace and the host's own
- * storages, and is nobody's call.
+ * The present async context, without the method call that runs in it. Work that outlives a call keeps its trace and the host's own
+ * storages, but `getContext()` fails in it.
  */
 export function contextOutsideCalls(): Context {
   if (!storage.getStore()) return presentContext();
   return storage.run(undefined as never, presentContext);
 }
 
-/** Runs a function, and all that it starts, with `context` as the answer of `getContext()`. */
+/** Runs a function, and all work that it starts, with `context` as the result of `getContext()`. */
 export function runInContext<Result>(context: MethodContext, fn: () => Result): Result {
   return storage.run(context, fn);
 }

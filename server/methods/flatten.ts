@@ -4,7 +4,7 @@ import type { MethodContext, MethodTree } from '../../shared/method.js';
 import { isOperation } from '../../shared/operations.js';
 import { isPlainObject, isStandardSchema } from '../schema/schema.js';
 
-/** A method as the gateway runs it, its types erased. */
+/** A method without its types, in the form that the gateway runs. */
 export interface RunnableMethod {
   readonly handler: (params: unknown, context: MethodContext) => unknown;
   readonly schema?: StandardSchemaV1;
@@ -83,7 +83,7 @@ function readDefinition(value: unknown, path: string): Declared | null {
   }
   if (!isPlainObject(value)) throw refusal(path, 'must be a function, method({ … }) or an object of those');
   if (value['~kind'] === 'method') return checkDefinition(value, path);
-  // Taken for a namespace, an unwrapped definition would publish its guard as a method and guard nothing.
+  // An unwrapped definition, read as a namespace, would publish its guard as a method and guard nothing.
   if (typeof value.handler === 'function' && Object.keys(value).some((key) => DEFINITION_FIELDS.has(key))) {
     throw refusal(path, 'looks like a definition; wrap it in method({ … })');
   }

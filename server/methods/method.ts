@@ -17,14 +17,14 @@ export interface MethodDefinition<Schema, ResultSchema, Params, Return> {
   readonly result?: ResultSchema;
   /** Roles that may call; holding any one suffices. Checked before `schema` and `guard`. */
   readonly roles?: readonly string[];
-  /** Only `true` lets the call through; any other answer, a throw, and no answer within 5 s deny it. */
+  /** Only `true` lets the call through. Any other result, an error, and no result within 5 s deny it. */
   readonly guard?: (
     context: MethodContext,
     params: HandlerParams<Schema, Params>,
   ) => boolean | Promise<boolean>;
   /**
-   * Milliseconds. For a method: how long its handler may take, instead of the gateway's `limits.methodMs`. For a streaming method:
-   * how long the whole stream may last, which is unlimited without it.
+   * Milliseconds that the handler may take, instead of the gateway's `limits.methodMs`. For a streaming method: milliseconds that the whole
+   * stream may last, unlimited by default.
    */
   readonly timeoutMs?: number;
   /** States that the handler returns an async iterable. Async generator functions are recognized without it. */

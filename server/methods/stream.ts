@@ -7,7 +7,7 @@ import { admit, CallContext, type CallerContext, type CallOptions, validResult }
 import { runInContext } from './context.js';
 import type { MethodEntry } from './flatten.js';
 
-/** How long `return()` waits for the method's own clean-up before it abandons the generator. */
+/** Milliseconds that `return()` waits for the method's own clean-up before it abandons the generator. */
 export const RETURN_GRACE_MS = 1_000;
 
 interface Waiter {
@@ -17,11 +17,11 @@ interface Waiter {
 
 const DONE: IteratorReturnResult<void> = { done: true, value: undefined };
 
-/** Bounds of one call, and who is told once, when it is over. */
+/** Bounds of one call, and the listener of its end. */
 export type StreamOptions = Pick<CallOptions, 'guardMs' | 'ended'>;
 
 /**
- * One call of a streaming method, pulled item by item: the handler runs ahead of nobody.
+ * One call of a streaming method. The reader pulls each item, so the handler never runs ahead.
  *
  * `return()` ends it at once, also while an item is awaited: it aborts the context's signal, calls the handler's `return()` and
  * gives its clean-up a second. The caller's signal and the method's `timeoutMs` end it with `ABORTED` and `TIMEOUT`. A native
@@ -59,7 +59,7 @@ export class MethodStream implements AsyncGenerator<StreamItem, void, undefined>
     this.#call = new CallContext(context);
   }
 
-  /** Has somebody hear of its end, and the handler run in their context. To be called before it is opened. */
+  /** Sets the observer of the stream's end, in whose context the handler runs. Call it before the stream is opened. */
   observe(observer: StreamObserver): void {
     this.#observer = observer;
   }
@@ -67,8 +67,8 @@ export class MethodStream implements AsyncGenerator<StreamItem, void, undefined>
   /**
    * Runs the checks and the handler up to its first item, which it does not wait for. Calling it again changes nothing.
    *
-   * @throws GatewayError `GUARD_DENIED`, `INVALID_PARAMS`; `INTERNAL` when the handler returns no async iterable; and whatever
-   *   the handler throws.
+   * @throws GatewayError `GUARD_DENIED`, `INVALID_PARAMS`; `INTERNAL` when the handler returns no async iterable; and the errors of the
+   *   handler.
    */
   open(): Promise<void> {
     if (!this.#opening) {
@@ -134,7 +134,7 @@ export class MethodStream implements AsyncGenerator<StreamItem, void, undefined>
     } catch (error) {
       this.#close({ error });
     }
-    // It was ended while a check or the handler was awaited, when there was nothing to clean up yet.
+    // The stream was ended while a check or the handler was awaited, before there was anything to clean up.
     if (this.#closed) this.#cleanUp().catch(() => {});
   }
 
@@ -160,7 +160,7 @@ export class MethodStream implements AsyncGenerator<StreamItem, void, undefined>
       const iterator = this.#iterator;
       while (iterator && !this.#closed && this.#waiting.length > 0) await this.#step(iterator);
     } catch {
-      // `#close` gave the failure to whoever waits.
+      // `#close` has passed the failure to the waiting `next()` calls.
     } finally {
       this.#pulling = false;
     }
@@ -192,12 +192,12 @@ export class MethodStream implements AsyncGenerator<StreamItem, void, undefined>
     return { data: (await validResult(this.#entry, value)) ?? null, eventId };
   }
 
-  /** Ends the stream with a failure that is not the handler's, and the handler with it. Its reader meets the failure. */
+  /** Ends the stream and its handler with a failure from outside, which the reader receives. */
   stop(error: unknown): void {
     if (this.#closed) return;
     this.#close({ error });
     this.#call.abort(error);
-    // Its clean-up has no one left to report to.
+    // Nobody is left to learn of a failed clean-up.
     this.#cleanUp().catch(() => {});
   }
 

@@ -20,7 +20,7 @@ type AccessEnvironment = Pick<
 
 const notFound = (): GatewayError => new GatewayError({ code: 'SESSION_NOT_FOUND' });
 
-/** Decides which apps and sessions a caller reaches. Whatever the host's code does other than saying yes refuses. */
+/** Decides which apps and sessions a caller reaches. Anything but `true` from the host's code refuses. */
 export class Access {
   readonly #env: AccessEnvironment;
 
@@ -29,7 +29,7 @@ export class Access {
   }
 
   /**
-   * The session that a key names for a caller: one of its scope, or one that is shared with it.
+   * Finds the session that a key names for a caller: one of its scope, or one that is shared with it.
    *
    * @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND`, `SESSION_NOT_FOUND`; `ACCESS_DENIED` for more than a grant allows
    */
@@ -62,9 +62,9 @@ export class Access {
   }
 
   /**
-   * The session of a grant; null where that is somebody else's, or its conversation is over.
+   * Finds the session of a grant; null if the grant is another user's, or its conversation is over.
    *
-   * @throws GatewayError `ACCESS_DENIED` for more than it allows
+   * @throws GatewayError `ACCESS_DENIED` for an operation that the grant does not allow
    */
   async shared(
     { home, kept }: FoundGrant,
@@ -89,7 +89,7 @@ export class Access {
     return appAccess ? this.#ask('appAccess', () => appAccess(user, app)) : true;
   }
 
-  /** Whether the host allows a caller to do something with a session of its scope, or of a grant. */
+  /** Whether the host allows an operation of a caller on a session, of its scope or by a grant. */
   mayReach(
     { app, name }: SessionRef,
     operation: AccessedOperation,
@@ -112,7 +112,7 @@ export class Access {
     return answers.then((usable) => all.filter((_app, i) => usable[i]));
   }
 
-  /** @throws GatewayError `INVALID_PARAMS` for tools and parameters that a client may not bring with a message */
+  /** Checks the tools and parameters that a client brings with a message. @throws GatewayError `INVALID_PARAMS` */
   async brought(
     { clientTools = [], parameters = {} }: Brought,
     app: string,
@@ -129,7 +129,7 @@ export class Access {
     }
   }
 
-  /** Whether a client may bring a whole conversation of elsewhere. */
+  /** Whether a client may import a whole conversation. */
   mayImport(app: string, { user }: Identity): MaybePromise<boolean> {
     const { import: allowed = false } = this.#env.clientMessages;
     return typeof allowed === 'function'

@@ -15,19 +15,19 @@ import type { Authorize } from './operation-parts.js';
 /** Bounds of presence. */
 export type PresenceLimits = Pick<Limits, 'presenceMembers' | 'presenceBytes'>;
 
-/** Somebody is in a session whose connection another gateway has. */
+/** Forwards a presence call to the gateway that has the connection. */
 const ATTEND = errand<
   { readonly params: ParamsOf<'presence'>; readonly identity: Caller['identity'] },
   ResultOf<'presence'>
 >('attend');
 
-/** A connection that is told who is in a session, and who of it is there. */
+/** The presence of one connection in a session. */
 interface Attendance {
   readonly id: string;
   readonly roster: Roster;
 }
 
-/** Says who is in sessions, to those of their followers who ask. */
+/** Tells followers of a session which members are present, on request. */
 export class Attending {
   readonly #env: OperationEnvironment;
   readonly #board: PresenceBoard;
@@ -38,11 +38,11 @@ export class Attending {
     this.#env = env;
     this.#board = env.board;
     this.#authorize = authorize;
-    // Who asks was authenticated there; what it may see is decided here once more.
+    // The other gateway authenticated the caller; authorize again here.
     env.sessions.cluster.errands.on(ATTEND, ({ params, identity }) => this.presence(params, { identity }));
   }
 
-  /** @throws GatewayError `CONNECTION_NOT_FOUND` where it does not follow the session, `TOO_MANY_CONNECTIONS`, `INVALID_PARAMS` naming the field */
+  /** @throws GatewayError `CONNECTION_NOT_FOUND` if it does not follow the session, `TOO_MANY_CONNECTIONS`, `INVALID_PARAMS` naming the field */
   async presence(
     params: ParamsOf<'presence'>,
     { identity }: Pick<Caller, 'identity'>,

@@ -1,20 +1,20 @@
 import type { LogFacts } from '../diagnostics/log-facts.js';
 import type { Caller } from './caller.js';
 
-/** What names of sessions and methods look like. What does not is whatever a caller says, and not for the log. */
+/** Well-formed names of sessions and methods. Any other text of a caller stays out of the log. */
 const NAME = /^[\w.:@+~-]{1,258}$/;
 
 const nameOf = (value: unknown): string | undefined =>
   typeof value === 'string' && NAME.test(value) ? value : undefined;
 
-/** What a call asks for. Params may not have been checked. */
+/** The target of a call. Its params may be unchecked. */
 export interface Asking {
   readonly operation?: string | undefined;
   readonly sessionId?: unknown;
   readonly method?: unknown;
 }
 
-/** What the log is told of a call. */
+/** Facts about a call, for the operator's log. */
 export function callFacts(caller: Caller, { operation, sessionId, method }: Asking): LogFacts {
   const { identity, requestId, traceId, transport } = caller;
   return {

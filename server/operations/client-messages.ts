@@ -5,7 +5,7 @@ import type { ClientMessages } from '../config/access.js';
 import { refusedField } from '../limit-error.js';
 
 /**
- * Checks what messages of a client say of themselves: they become part of the history that the app answers.
+ * Checks the roles and times of a client's messages, because they become part of the history that the app answers.
  *
  * @throws GatewayError `INVALID_PARAMS` naming the field and the option that would allow it
  */
@@ -33,11 +33,11 @@ export function checkToolCount({ clientTools = [] }: Brought, most: number): voi
     throw fieldError('clientTools', `at most ${most} (limits.clientToolsPerSend), not ${clientTools.length}`);
 }
 
-/** What a client brings with a message. */
+/** The tools and parameters that a client brings with a message. */
 export type Brought = Pick<SendParams, 'clientTools' | 'parameters'>;
 
 /**
- * Checks what a client brings with a message against what it may bring.
+ * Checks that a client may bring tools or parameters with a message.
  *
  * @throws GatewayError `INVALID_PARAMS` naming the field and the option that would allow it
  */

@@ -7,10 +7,10 @@ import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { OperationParts } from './operation-parts.js';
 
-/** Bounds of what people do beside sending. */
+/** Bounds of the operations of this file. */
 export type PeopleLimits = Pick<Limits, 'noteLength' | 'reactionsPerMessage'>;
 
-/** The operations by which people take over from an app, hand back, and say what they think. */
+/** The operations by which users take over from an app, hand back, and react to messages. */
 export class Controlling {
   readonly #env: OperationEnvironment;
   readonly #parts: Pick<OperationParts, 'authorize' | 'room'>;
@@ -20,7 +20,7 @@ export class Controlling {
     this.#parts = parts;
   }
 
-  /** @throws GatewayError `CONTROL_TAKEN` naming who has it, `INVALID_PARAMS` that names the field, and what may keep the caller out */
+  /** @throws GatewayError `CONTROL_TAKEN` naming the holder, `INVALID_PARAMS` naming the field, and the errors of authorization */
   async takeOver(params: ParamsOf<'take-over'>, caller: Caller): Promise<ResultOf<'take-over'>> {
     const { sessionId, reason, untilMs } = params;
     const ref = await this.#admit('take-over', sessionId, { reason }, caller);
@@ -29,7 +29,7 @@ export class Controlling {
     return { control: await this.#env.sessions.perform(ref, { type: 'take-over', ...taking }) };
   }
 
-  /** @throws GatewayError as `takeOver` */
+  /** @throws GatewayError like `takeOver` */
   async handBack(params: ParamsOf<'hand-back'>, caller: Caller): Promise<ResultOf<'hand-back'>> {
     const { sessionId, note, answer = false } = params;
     const ref = await this.#admit('hand-back', sessionId, { note }, caller);
@@ -38,7 +38,7 @@ export class Controlling {
     return this.#env.sessions.perform(ref, { type: 'hand-back', user, note, answer, runId });
   }
 
-  /** @throws GatewayError `MESSAGE_NOT_FOUND`, `INVALID_PARAMS` that names the field, `QUOTA_EXCEEDED`, and what may keep the caller out */
+  /** @throws GatewayError `MESSAGE_NOT_FOUND`, `INVALID_PARAMS` naming the field, `QUOTA_EXCEEDED`, and the errors of authorization */
   async react(params: ParamsOf<'react'>, caller: Caller): Promise<ResultOf<'react'>> {
     const { sessionId, messageId, value, comment } = params;
     if (value === null && comment !== undefined) throw fieldError('comment', 'goes with a value');
@@ -65,7 +65,7 @@ export class Controlling {
   }
 }
 
-/** @throws GatewayError `INVALID_PARAMS` naming the field that says too much */
+/** @throws GatewayError `INVALID_PARAMS` naming the field that is too long */
 function checkNotes(
   said: Readonly<Record<string, string | undefined>>,
   { noteLength: most }: PeopleLimits,

@@ -30,7 +30,7 @@ export interface DocumentWriter {
   asyncapi(user: UserContext): ApiDocument;
 }
 
-/** What operations work on. */
+/** The parts of the gateway that operations use. */
 export interface OperationEnvironment {
   readonly gatewayId: string;
   readonly store: Store;
@@ -51,7 +51,7 @@ export interface OperationEnvironment {
   readonly clientToolsPerSend: number;
   readonly importedMessages: number;
   readonly schedules: ScheduleLimits;
-  /** Null where nobody is told of anything. */
+  /** Null if the gateway sends no notices. */
   readonly notices: Notices | null;
   readonly pushSubscriptions: number;
   readonly grants: Grants;
@@ -66,13 +66,13 @@ export interface OperationEnvironment {
   readonly documents: DocumentWriter;
   readonly sessionAccess: SessionAccess | undefined;
   readonly appAccess: AppAccess | undefined;
-  /** Whether new work is turned away. */
+  /** Whether new work is refused. */
   readonly state: { readonly draining: boolean };
   notify(event: SessionNotice): void;
   report: Report;
 }
 
-/** @throws GatewayError `SHUTTING_DOWN` where new work is turned away */
+/** @throws GatewayError `SHUTTING_DOWN` if new work is refused */
 export function assertOpen({ state }: Pick<OperationEnvironment, 'state'>): void {
   if (state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
 }

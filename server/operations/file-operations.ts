@@ -10,23 +10,23 @@ import type { Access } from './access.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';
 
-/** What a file's name may be: the last part of a path, without control characters. */
+/** A file's name: the last part of a path, without control characters. */
 const NAME = /^[^\p{Cc}\p{Cs}/\\]{1,255}$/u;
 
 /** A file that its caller may read. */
 export interface ReadableFile {
   readonly record: FileRecord;
   /**
-   * Its bytes, or a part of them, to be read at once; `release` is to be called when that is over.
+   * Opens the bytes of the file, or a part of them. Read them at once, and call `release` afterwards.
    *
-   * @throws GatewayError `TOO_MANY_CONNECTIONS` when the caller reads too many at once
+   * @throws GatewayError `TOO_MANY_CONNECTIONS` when the caller reads too many files at once
    */
   open(
     range?: ByteRange,
   ): Promise<{ readonly bytes: AsyncIterable<Uint8Array>; readonly release: () => void }>;
 }
 
-/** Uploads and files, authorized for every door. A file that the caller may not see answers like one that does not exist. */
+/** Uploads and files, authorized for every door. A file that the caller may not see looks like one that does not exist. */
 export class FileOperations {
   readonly #env: OperationEnvironment;
   readonly #access: Access;
@@ -94,8 +94,8 @@ export class FileOperations {
   }
 
   /**
-   * Whether the sender of a message may see the files that it names; null where nobody is kept from any of the scope: whether a file is
-   * there is found out with the message.
+   * Checks that the sender of a message may see the files that it names. Null if every caller sees all files of the scope; accepting the
+   * message then finds missing files.
    *
    * @throws GatewayError `FILE_NOT_FOUND` naming the field
    */
@@ -114,7 +114,8 @@ export class FileOperations {
   }
 
   /**
-   * Whether the files that a message names are there already: whoever reaches a session by a grant names no other of its owner's.
+   * Checks that the session names the files of a message already. A caller that reaches a session by a grant may name no other files of its
+   * owner.
    *
    * @throws GatewayError `FILE_NOT_FOUND` naming the field
    */
@@ -123,7 +124,7 @@ export class FileOperations {
       if (!(await this.#usedIn(fileId, ref))) throw fileNotFound(fileId, path);
   }
 
-  /** A file that a session names; null where it names none of this id. */
+  /** The file, if the session names it; otherwise null. */
   async #usedIn(fileId: string, { scope, app, name }: SessionRef): Promise<FileRecord | null> {
     const { files } = this.#env;
     const record = await files.find(scope, fileId);
@@ -131,7 +132,7 @@ export class FileOperations {
     return uses.some((use) => use.app === app && use.name === name) ? record : null;
   }
 
-  /** Whoever uploaded a file, and who may read a session that names it. */
+  /** Whether a caller uploaded the file, or may read a session that names it. */
   async #mayRead(record: FileRecord, identity: Identity): Promise<boolean> {
     const { sessionAccess, appAccess, files } = this.#env;
     if (record.by === identity.userKey || (!sessionAccess && !appAccess)) return true;

@@ -14,13 +14,13 @@ import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { Authorize } from './operation-parts.js';
 import { asReached } from './reach.js';
 
-/** A connection of another gateway is to follow other sessions. */
+/** Forwards a change of subscriptions to the gateway that has the connection. */
 const SUBSCRIBE = errand<
   { readonly params: ParamsOf<'subscribe'>; readonly identity: Caller['identity'] },
   ResultOf<'subscribe'>
 >('subscribe');
 
-/** What connections follow. */
+/** Manages the subscriptions of connections. */
 export class Following {
   readonly #env: OperationEnvironment;
   readonly #authorize: Authorize;
@@ -30,24 +30,24 @@ export class Following {
     this.#env = env;
     this.#inbox = inbox;
     this.#authorize = authorize;
-    // Who asks was authenticated and counted there; what it may follow is decided here once more.
+    // The other gateway authenticated the caller and counted the request; authorize again here.
     env.sessions.cluster.errands.on(SUBSCRIBE, ({ params, identity }) => this.subscribe(params, identity));
   }
 
-  /** Goes on serving a connection whose caller was asked about again. @throws GatewayError when it may not follow something any more */
+  /** Renews the identity of a connection after revalidation. @throws GatewayError when the caller lost access to a followed session */
   async renew(connection: EventConnection, identity: Caller['identity']): Promise<void> {
     connection.identity = identity;
     for (const sessionId of connection.sessionIds)
       if (sessionId !== INBOX) await this.#authorize(sessionId, 'events', { identity });
   }
 
-  /** Tells a new connection what it follows, then lets it follow. @returns what it was told of each session @throws GatewayError */
+  /** Sends a new connection its subscriptions, then begins them. @returns the description of each session @throws GatewayError */
   async open(
     connection: EventConnection,
     targets: readonly SubscribeTarget[],
     protocol: number = PROTOCOL_RANGE.max,
   ): Promise<Readonly<Record<string, SubscriptionInfo>>> {
-    // Who speaks for a caller in this process follows to its end what was accepted.
+    // Plugins and host code may still follow accepted runs to their end while the gateway drains.
     if (connection.options.client) assertOpen(this.#env);
     const followed = [];
     for (const { sessionId, ...target } of targets) {
@@ -73,9 +73,9 @@ export class Following {
   }
 
   /**
-   * Follows a session, or the inbox by its name. What it returns is to be told to the client before `begin` is called.
+   * Follows a session, or the inbox by its name. The client must be sent `info` before `begin` is called.
    *
-   * @param identity Of whoever asks: its present token decides, not the one the connection was opened with
+   * @param identity Identity of the present caller, whose token decides, not the one that the connection was opened with
    */
   async #follow(
     connection: EventConnection,
@@ -89,12 +89,12 @@ export class Following {
     }
     const reach = await this.#authorize(sessionId, 'events', { identity });
     const session = this.#env.sessions.get(reach.ref);
-    // A session that has not begun is waited for.
+    // A session that has not begun can be followed too.
     await session.look();
     const reached = asReached(session, reach);
     const place = await asUnavailable(() => connection.follow(reached, target));
     try {
-      // A grant that ended meanwhile has ended what was followed by then, which this was not.
+      // A grant that ended meanwhile has not ended this subscription, so check the grant again.
       if (reach.via) await this.#authorize(sessionId, 'events', { identity });
     } catch (error) {
       connection.unfollow(reached.id);
@@ -103,7 +103,7 @@ export class Following {
     return { id: reached.id, ...place };
   }
 
-  /** Has an open connection follow other sessions, at whichever gateway it is. @throws GatewayError */
+  /** Changes the subscriptions of an open connection, at any gateway. @throws GatewayError */
   async subscribe(
     params: ParamsOf<'subscribe'>,
     identity: Caller['identity'],

@@ -7,7 +7,7 @@ import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { OperationParts } from './operation-parts.js';
 
-/** Begins sessions with messages of elsewhere. */
+/** Begins sessions with imported messages. */
 export class Importing {
   readonly #env: OperationEnvironment;
   readonly #parts: OperationParts;
@@ -35,7 +35,7 @@ export class Importing {
       const message = 'Clients may not import conversations here; clientMessages.import allows it';
       throw new LimitError('clientMessages.import', { code: 'ACCESS_DENIED', message });
     }
-    // In a session that is one person's alone it says nothing who wrote a message.
+    // In a session with a single user the sender's id would say nothing.
     const by = trusted ? null : { senderId: scope === userKey ? undefined : user.id };
     const messages = asPath(conversationOf(format, given), by);
     await files.checkNamed(messages, identity);

@@ -21,32 +21,32 @@ export interface StreamInvocation {
   readonly stream: MethodStream;
 }
 
-/** The answer of a method: a value, or a stream whose checks have not run yet. */
+/** The outcome of a method: a value, or a stream whose checks have not run yet. */
 export type Invocation = { readonly kind: 'value'; readonly value: MaybeLater<unknown> } | StreamInvocation;
 
-/** What methods are called with. */
+/** The parts of the gateway that calls of methods use. */
 export interface InvokeEnvironment extends OperationEnvironment {
   readonly access: Access;
   readonly bounds: CallOptions;
 }
 
-/** A session, and how its caller names it. */
+/** A session, and its caller's name for it. */
 interface NamedSession {
   readonly session: Session;
   readonly sessionId: string;
 }
 
-/** How a method is called: where it is the wrong way, nothing is run and the answer says which is right. */
+/** How a method is called. A call in the wrong way runs nothing, and its error names the right way. */
 export interface InvokeOptions {
-  /** What the caller can read; without it, either. */
+  /** The kind of outcome that the caller can read. @default both */
   readonly expects?: Invocation['kind'] | undefined;
 }
 
 /**
  * Finds a method and calls it.
  *
- * @throws GatewayError `METHOD_NOT_FOUND`, `TOO_MANY_CONNECTIONS` for one stream too many, or what the call is refused with; `INVALID_REQUEST` for an answer of another kind than
- *   is expected
+ * @throws GatewayError `METHOD_NOT_FOUND`, `TOO_MANY_CONNECTIONS` for one stream too many, `INVALID_REQUEST` for an outcome of another kind
+ *   than expected, or the error that refuses the call
  */
 export function invokeMethod(call: InvokeCall, { expects }: InvokeOptions): Invocation {
   const { env, params, caller, named } = call;
@@ -65,7 +65,7 @@ export function invokeMethod(call: InvokeCall, { expects }: InvokeOptions): Invo
   return { kind: 'value', value: callMethod(entry, params.params, call, env.bounds) };
 }
 
-/** What is checked again while a stream is open. */
+/** The access that is checked again while a stream is open. */
 interface Reached {
   readonly sessionId: string;
   readonly operation: AccessedOperation;
@@ -79,9 +79,9 @@ interface Opened {
 }
 
 /**
- * An operation of the gateway whose answer is a stream: it is opened, bounded, told of and ended as one of a method.
+ * Streams an operation of the gateway. The stream is opened, bounded, reported and ended like one of a method.
  *
- * @param open Checks what is asked for, and answers with the items.
+ * @param open Checks the request and returns the items.
  * @throws GatewayError `TOO_MANY_CONNECTIONS`
  */
 export function streamOwn(
@@ -118,7 +118,7 @@ function wrongWay({ path, stream }: MethodEntry): GatewayError {
   return new GatewayError({ code: 'INVALID_REQUEST', message });
 }
 
-/** Ends a stream whose caller is withdrawn, or does not hold its role any more. */
+/** Ends a stream when its caller loses access or a required role. */
 function attend(
   env: InvokeEnvironment,
   { definition: { roles }, path }: MethodEntry,
@@ -145,12 +145,12 @@ function attend(
   });
 }
 
-/** A call of a method, and what that is told of its caller: made when it is asked for, which `CallContext` does once. */
+/** A call of a method, and the facts about its caller. They are computed when read, which `CallContext` does once. */
 export class InvokeCall implements CallerContext {
   readonly env: InvokeEnvironment;
   readonly params: ParamsOf<'invoke'>;
   readonly caller: Caller;
-  /** The session that the call names, and as what. */
+  /** The session that the call names, and the name that it uses. */
   readonly named: NamedSession | null;
 
   constructor(
@@ -202,7 +202,7 @@ export class InvokeCall implements CallerContext {
     return {
       publish: (channel, payload, options) => {
         const published = this.#publish(session, channel, payload, options);
-        // Most handlers do not await it: a refusal is told to those who do, and to the log.
+        // Most handlers do not await the promise, so a refusal is logged too.
         published.catch((error: unknown) => this.env.report(error, `publishing on ${printable(channel)}`));
         return published;
       },
@@ -214,7 +214,7 @@ export class InvokeCall implements CallerContext {
     const session = named?.session;
     if (!session) return this.env.notify({ type: 'custom', name, payload });
     const failed = (error: unknown): void => this.env.report(error, `emitting ${printable(name)}`);
-    // The host's listeners hear it also where the session cannot begin.
+    // The host's listeners receive the event even if the session cannot begin.
     const unlogged = (error: unknown): void => {
       failed(error);
       if (!session.writer) session.publisher.emit(name, payload);
@@ -224,7 +224,7 @@ export class InvokeCall implements CallerContext {
       const emitted = this.env.sessions.perform(session.ref, { type: 'custom', name, payload, userId });
       if (isPromise(emitted)) emitted.catch(unlogged).catch(failed);
     } catch (error) {
-      // What is at fault is what the handler emits.
+      // The session is held, so the emitted event itself is at fault.
       if (session.writer) throw error;
       unlogged(error);
     }

@@ -9,16 +9,16 @@ import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { Authorize } from './operation-parts.js';
 
-/** Of what a host says with a notice, in characters of JSON. */
+/** Largest size of a host's notice, in characters of JSON. */
 const DATA_LENGTH = 4096;
 const ENDPOINT_LENGTH = 2048;
-/** What browsers give a subscription to encrypt for them by. */
+/** Encryption keys of a browser's push subscription, with their sizes in bytes. */
 const KEY_BYTES = [
   ['p256dh', 65],
   ['auth', 16],
 ] as const;
 
-/** @throws GatewayError `INVALID_PARAMS` naming the field: an address that may not be asked, keys that are none */
+/** @throws GatewayError `INVALID_PARAMS` naming the field, for a forbidden address or malformed keys */
 function assertTarget({ endpoint, keys }: PushTarget, allowPrivate: boolean): void {
   const problem =
     endpoint.length > ENDPOINT_LENGTH
@@ -30,7 +30,7 @@ function assertTarget({ endpoint, keys }: PushTarget, allowPrivate: boolean): vo
       throw fieldError(`add.keys.${name}`, `${bytes} bytes in base64url`);
 }
 
-/** The operations by which people are reached who are away. */
+/** The operations on notices and push subscriptions, which reach users that are away. */
 export class Notifying {
   readonly #env: OperationEnvironment;
   readonly #authorize: Authorize;
@@ -40,7 +40,7 @@ export class Notifying {
     this.#authorize = authorize;
   }
 
-  /** What was told of a session where: the caller's own, and in a session of the caller's scope what is nobody else's. @throws GatewayError `SESSION_NOT_FOUND` */
+  /** The caller's notices of a session, and in its own scope also those to the scope. @throws GatewayError `SESSION_NOT_FOUND` */
   async notices({ sessionId }: ParamsOf<'notices'>, caller: Caller): Promise<ResultOf<'notices'>> {
     const { ref, via } = await this.#authorize(sessionId, 'notices', caller);
     await this.#env.sessions.existing(ref);
@@ -66,7 +66,7 @@ export class Notifying {
     return { publicKey, subscriptions: (await pushesOf(store, userKey)).length };
   }
 
-  /** Tells the caller of something in a session. @throws GatewayError `SESSION_NOT_FOUND`, `INVALID_PARAMS` naming the field */
+  /** Sends the caller a host's notice of a session. @throws GatewayError `SESSION_NOT_FOUND`, `INVALID_PARAMS` naming the field */
   async notify(sessionId: string, notice: CustomNotice, caller: Caller): Promise<{ readonly id: string }> {
     const { notices, sessions } = this.#env;
     const { id: given = newNoticeId(), title, body, data } = notice;

@@ -5,15 +5,15 @@ import type { Identity } from '../auth/types.js';
 import { LimitError } from '../limit-error.js';
 import type { MethodStream } from '../methods/stream.js';
 
-/** A request to a door, until its answer is over. */
+/** A request to a door, until its response ends. */
 interface OpenRequest {
-  /** Whether its answer has begun, or nobody waits for it any more. */
+  /** Whether its response has begun, or nobody waits for it any more. */
   readonly isAnswered: () => boolean;
 }
 
 const requests = new AsyncLocalStorage<OpenRequest>();
 
-/** What is being answered: calls and sends that a shutdown waits for, and the answers that users hold open. */
+/** Counts the calls and sends that a shutdown waits for, and the responses that users hold open. */
 export class OpenCalls {
   readonly #allowed: (identity: Identity) => number;
   readonly #perUser = new Map<string, number>();
@@ -23,7 +23,7 @@ export class OpenCalls {
   #calls = 0;
   #wake: (() => void)[] = [];
 
-  /** @param allowed Answers that a caller may hold open. */
+  /** @param allowed Number of responses that a caller may hold open. */
   constructor(allowed: (identity: Identity) => number) {
     this.#allowed = allowed;
   }
@@ -39,7 +39,7 @@ export class OpenCalls {
   }
 
   /**
-   * Counts an answer that stays open, such as a stream of one run; call what it returns once it is over.
+   * Counts a response that stays open, such as a stream of one run. Call the returned function when it ends.
    *
    * @throws GatewayError `TOO_MANY_CONNECTIONS`
    */
@@ -86,20 +86,20 @@ export class OpenCalls {
     if (this.#calls === 0) for (const wake of this.#wake.splice(0)) wake();
   };
 
-  /** Counts a send until it is answered: it may begin a run, whose end its sender is to be told. */
+  /** Counts a send until it is answered, because its sender must learn the end of the run that it begins. */
   send<T>(sent: Promise<T>): Promise<T> {
     const answered = sent.finally(() => this.#sends.delete(answered));
     this.#sends.add(answered);
     return answered;
   }
 
-  /** Resolves once no call or send is under way. Streams are not waited for: most of them never end. */
+  /** Resolves once no call or send is open. It does not wait for streams, most of which never end. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.#sends);
     if (this.#calls > 0) await new Promise<void>((resolve) => this.#wake.push(resolve));
   }
 
-  /** Serves a request that came before a drain: what it came for is done, and its answer is waited for until it begins. */
+  /** Serves a request that arrived before a drain. Its work is still accepted, and the drain waits until its response begins. */
   async serve(isAnswered: () => boolean, work: () => MaybePromise<void>): Promise<void> {
     const request = { isAnswered };
     this.#requests.add(request);
@@ -110,13 +110,13 @@ export class OpenCalls {
     }
   }
 
-  /** Whether this is done for a request that is served. */
+  /** Whether the present code works for a request in `serve`. */
   get isServing(): boolean {
     const request = requests.getStore();
     return request !== undefined && this.#requests.has(request);
   }
 
-  /** Whether a request that is served waits for its answer to begin. */
+  /** Whether a request in `serve` still waits for its response to begin. */
   get areWaiting(): boolean {
     return [...this.#requests].some(({ isAnswered }) => !isAnswered());
   }

@@ -6,14 +6,14 @@ import type { Caller } from './caller.js';
 import type { FileOperations } from './file-operations.js';
 import type { Reach } from './reach.js';
 
-/** As `Access.session`, for callers that did not take too much. @throws GatewayError */
+/** Authorizes a caller for a session, like `Access.session`, and notes a shared scope for its quotas. @throws GatewayError */
 export type Authorize = (
   sessionId: string,
   operation: AccessedOperation,
   caller: Pick<Caller, 'identity'>,
 ) => MaybePromise<Reach>;
 
-/** What operations have in common that put something into a session. */
+/** The parts that operations which write to a session share. */
 export interface OperationParts {
   readonly access: Access;
   readonly authorize: Authorize;

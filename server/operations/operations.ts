@@ -42,21 +42,21 @@ import { Scheduling } from './scheduling.js';
 import { type Followed, Sending, type Sent } from './sending.js';
 import { guestDenied, Sharing } from './sharing.js';
 
-/** The operations whose answer does not depend on the transport. */
+/** The operations whose result does not depend on the transport. */
 export type PlainOperation = Exclude<OperationName, RunOperation | 'invoke' | 'export'>;
 
-/** A tool call that belongs to no run. */
+/** A request for a tool call outside of any run. */
 export interface ToolCallRequest {
   readonly sessionId: string;
   readonly name: string;
   readonly input: unknown;
-  /** Hears what the tool reports. */
+  /** Receives the tool's progress. */
   readonly progress?: ToolProgressListener;
-  /** Hears of a confirmation, to have it put elsewhere as well. */
+  /** Receives a confirmation that the tool needs, to ask for it elsewhere as well. */
   readonly asked?: ConfirmationListener;
 }
 
-/** Operations that name no session and tell of the gateway: guests have one session and nothing else. */
+/** Operations that describe the gateway and name no session. Guests reach one session and nothing else. */
 const NOT_FOR_GUESTS: ReadonlySet<string> = new Set<PlainOperation>(['methods', 'openapi', 'asyncapi']);
 
 type Handlers = {
@@ -64,8 +64,8 @@ type Handlers = {
 };
 
 /**
- * The operations of the table, each done and authorized here and nowhere else, so that two doors can't differ. A session that
- * the caller may not see answers like one that does not exist.
+ * The operations of the table. Each is authorized and performed only here, so that two doors can't differ. A session that the caller may
+ * not see looks like one that does not exist.
  */
 export class Operations {
   readonly #env: OperationEnvironment;
@@ -125,12 +125,12 @@ export class Operations {
     return done as MaybePromise<ResultOf<Name>>;
   }
 
-  /** Sends a message, or has one answered again; resolves once it is accepted. @throws GatewayError */
+  /** Sends a message, or answers one again; resolves once it is accepted. @throws GatewayError */
   start(name: RunOperation, raw: unknown, caller: Caller, behind?: string | null): Promise<Sent> {
     return this.#sending.start(name, raw, caller, behind);
   }
 
-  /** Follows a run to its outcome, whoever began it and whenever. @throws GatewayError `RUN_NOT_FOUND`, also for one that the caller may not see */
+  /** Follows any run of a session to its outcome. @throws GatewayError `RUN_NOT_FOUND`, also for a run that the caller may not see */
   async follow(raw: unknown, caller: Caller): Promise<Followed> {
     const params = readParams('run', raw);
     const { session, record, cursor, reach } = await asUnavailable(() => this.#reading.find(params, caller));
@@ -144,7 +144,7 @@ export class Operations {
     };
   }
 
-  /** Finds the run that was begun under an idempotency key; null where none was. */
+  /** Finds the run that an idempotency key began; null if there is none. */
   sent(
     named: { readonly sessionId: string; readonly key: string },
     caller: Caller,
@@ -152,7 +152,7 @@ export class Operations {
     return asUnavailable(() => this.#reading.sent(named, caller));
   }
 
-  /** Calls a custom method. Synchronous where the method is. @throws GatewayError */
+  /** Calls a custom method. Synchronous if the method is. @throws GatewayError */
   invoke(raw: unknown, caller: Caller, options: InvokeOptions = {}): MaybePromise<Invocation> {
     const params = readInvoke(raw);
     assertOpen(this.#env);
@@ -167,16 +167,16 @@ export class Operations {
   }
 
   /**
-   * Calls a tool of a session's app outside of any run. What the tool answers or fails with is the result; a session that has not
-   * begun begins only if a person has to be asked.
+   * Calls a tool of a session's app outside of any run. The result holds the tool's output or its failure. A session that has not begun
+   * begins only if a user has to confirm the call.
    *
-   * @throws GatewayError why the call was not begun
+   * @throws GatewayError with the reason why the call was not begun
    */
   callTool({ sessionId, ...call }: ToolCallRequest, caller: Caller): MaybePromise<ToolOutput> {
     if (!this.#env.calls.isServing) assertOpen(this.#env);
     this.#env.quotas.invokes.take(caller.identity);
     return andThen(this.#authorize(sessionId, 'tool-call', caller), ({ ref, via }) => {
-      // What it answers would be what its caller is not to see.
+      // The grant hides tool output, so the caller must not see the result.
       if (via?.view.hides('toolOutput')) throw new GatewayError({ code: 'ACCESS_DENIED' });
       return this.#env.sessions.get(ref).calls.call({
         ...call,
@@ -188,7 +188,7 @@ export class Operations {
   }
 
   /**
-   * Streams what is kept of a session. Nothing is looked at before it is opened.
+   * Streams everything that is kept of a session. Nothing is read before the stream is opened.
    *
    * @throws GatewayError `INVALID_PARAMS`, `TOO_MANY_CONNECTIONS`, `RATE_LIMITED`
    */
@@ -202,45 +202,45 @@ export class Operations {
     });
   }
 
-  /** Takes a file in. @throws GatewayError */
+  /** Stores an uploaded file. @throws GatewayError */
   upload(upload: Upload, caller: Caller): Promise<UploadedFile> {
     if (caller.identity.guest) throw guestDenied('uploads');
     return this.#files.upload(upload, caller);
   }
 
-  /** A file that the caller may read. @param sessionId A session that names it, of the caller's or shared with it @throws GatewayError `FILE_NOT_FOUND`, also for one of somebody else */
+  /** Finds a file. @param sessionId A session that names it @throws GatewayError `FILE_NOT_FOUND`, also for a file that the caller may not read */
   file(fileId: string, caller: Caller, sessionId?: string): Promise<ReadableFile> {
     return this.#files.find(fileId, caller, sessionId);
   }
 
-  /** Closes a session and drops all that is kept of it; one that has not begun is nothing to do. @throws GatewayError */
+  /** Closes a session and drops everything that is kept of it. Does nothing if the session has not begun. @throws GatewayError */
   async discard(sessionId: string, caller: Caller): Promise<void> {
     const { ref } = await this.#authorize(sessionId, 'close', caller);
     await asUnavailable(() => this.#env.sessions.discard(ref));
   }
 
-  /** Tells the caller of something in a session, for its host. @throws GatewayError */
+  /** Sends the caller a host's notice of a session. @throws GatewayError */
   notify(sessionId: string, notice: CustomNotice, caller: Caller): Promise<{ readonly id: string }> {
     return Promise.resolve(asUnavailable(() => this.#notifying.notify(sessionId, notice, caller)));
   }
 
-  /** All open sessions of a scope, for its host: nobody else is asked. @throws GatewayError */
+  /** Lists all open sessions of a scope, for the host, without access checks. @throws GatewayError */
   async sessionsIn(scope: string, raw: unknown): Promise<ResultOf<'sessions'>> {
     const params = readParams('sessions', raw);
     return asUnavailable(() => this.#reading.list(scope, params, () => true));
   }
 
-  /** The apps that somebody may use. */
+  /** The apps that a caller may use. */
   appsOf(identity: Caller['identity']): MaybePromise<ResultOf<'apps'>['apps']> {
     return this.#access.apps(identity);
   }
 
-  /** Goes on serving a connection whose caller was asked about again. @throws GatewayError when it may not follow something any more */
+  /** Renews the identity of a connection after revalidation. @throws GatewayError when the caller lost access to a followed session */
   renew(connection: EventConnection, identity: Caller['identity']): Promise<void> {
     return this.#following.renew(connection, identity);
   }
 
-  /** Tells a new connection what it follows, then lets it follow. @returns what it was told of each session @throws GatewayError */
+  /** Sends a new connection its subscriptions, then begins them. @returns the description of each session @throws GatewayError */
   open(
     connection: EventConnection,
     targets: readonly SubscribeTarget[],
@@ -265,7 +265,7 @@ export class Operations {
       const { id: by, roles } = caller.identity.user;
       const { ref } = await this.#authorize(sessionId, 'tool-response', caller);
       await this.#env.sessions.perform(ref, { type: 'respond', callId, answer: { ...answer, by, roles } });
-      // What somebody answers was read; a place that can't be kept now is reached with the next one.
+      // An answer implies that the user has read the session. A read place that can't be stored now is stored with the next one.
       await this.#inbox.places
         .reach(ref, caller.identity.userKey)
         .then(() => this.#env.inboxChanges.changed(ref, false))
@@ -354,7 +354,7 @@ export class Operations {
     return { sessionId: id, ...place };
   }
 
-  /** Does work that is called as its operation is. */
+  /** Authorizes and performs an operation of the same name as its session input. */
   async #perform<Input extends Extract<SessionInput, { readonly type: OperationName }>>(
     sessionId: string,
     caller: Caller,

@@ -7,9 +7,9 @@ import { validate } from '../schema/validate.js';
 const MAX_METHOD = 1024;
 
 /**
- * Reads the params of an operation, whatever door they came through.
+ * Reads the params of an operation, for every door.
  *
- * @throws GatewayError `INVALID_PARAMS`, also for a field that the operation does not have, naming it
+ * @throws GatewayError `INVALID_PARAMS` naming the field, also for one that the operation does not have
  */
 export function readParams<Name extends OperationName>(name: Name, raw: unknown): ParamsOf<Name> {
   const normal = isRecord(raw) ? withoutAliases(name, raw) : raw;
@@ -17,10 +17,9 @@ export function readParams<Name extends OperationName>(name: Name, raw: unknown)
 }
 
 /**
- * Reads the params of `invoke`. It is done for every call, so what nearly all of them are is seen by hand; of anything else the schema is
- * the judge.
+ * Reads the params of `invoke`. The common form is checked by hand, because this runs for every call; the schema checks all others.
  *
- * @throws GatewayError as `readParams`
+ * @throws GatewayError like `readParams`
  */
 export function readInvoke(raw: unknown): ParamsOf<'invoke'> {
   return isBareInvoke(raw) ? raw : readParams('invoke', raw);
@@ -36,7 +35,7 @@ function isBareInvoke(raw: unknown): raw is ParamsOf<'invoke'> {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Field names of the original system that clients still send. Who a client says it is counts for nothing, and is no error. */
+/** Converts field names of the original system that clients still send. `clientId` names the connection of `subscribe`; others ignore it. */
 function withoutAliases(name: OperationName, raw: Fields): Fields {
   if (name === 'tool-response') return toolResponse(raw);
   if (!('clientId' in raw)) return raw;

@@ -11,7 +11,7 @@ import type { Session } from '../sessions/session.js';
 import type { Viewers } from '../sessions/viewers.js';
 import { IDLE, type SessionRef } from '../stores/store.js';
 
-/** The grant by which somebody reaches another's session. */
+/** The grant by which a caller reaches another user's session. */
 export interface Via {
   readonly grantId: string;
   readonly as: GrantRole;
@@ -21,34 +21,34 @@ export interface Via {
   readonly view: View;
 }
 
-/** A session that a caller may do something with. */
+/** A session that a caller may use for an operation. */
 export interface Reach {
   readonly ref: SessionRef;
-  /** As its caller names it, which is what answers and events call it. */
+  /** The caller's name for the session, which results and events use too. */
   readonly sessionId: string;
-  /** Absent where it is of the caller's own scope. */
+  /** Absent if the session is of the caller's own scope. */
   readonly via?: Via;
 }
 
-/** What is followed of a session: its events, or a run of it. */
+/** A session whose events, or one of whose runs, can be followed. */
 export interface Followable extends Subscribable {
   readonly viewers: Viewers;
 }
 
-/** A session as its caller sees it. */
+/** The session in its caller's view. */
 export const asReached = (session: Session, { via, sessionId }: Reach): Followable =>
   via ? new GrantedSession(session, sessionId, via) : session;
 
-/** What of messages a caller is shown. */
+/** The messages in the caller's view, without hidden parts. */
 export const shownMessages = (messages: readonly Message[], { via }: Reach): readonly Message[] =>
   via ? messages.map(via.view.message) : messages;
 
-/** @throws GatewayError `SESSION_NOT_FOUND` where a place is in another conversation than the one that is shared */
+/** @throws GatewayError `SESSION_NOT_FOUND` if a cursor is in another conversation than the shared one */
 export function assertShared(cursor: string, { via }: Reach): void {
   if (via && parseCursor(cursor)?.epoch !== via.epoch) throw new GatewayError({ code: 'SESSION_NOT_FOUND' });
 }
 
-/** A session that is reached by a grant: one conversation of it, under the grant's address. */
+/** One conversation of a session, reached by a grant and named by the grant's address. */
 class GrantedSession implements Followable {
   readonly id: string;
   readonly view: View;
@@ -89,7 +89,7 @@ class GrantedSession implements Followable {
     return this.pastLog(this.#epoch);
   }
 
-  /** What comes behind the conversation was not shared. */
+  /** Never leads past the shared conversation. */
   nextLog(after: string | null): MaybePromise<ReadableLog | 'gone' | null> {
     if (after !== null) return null;
     return andThen(this.#session.nextLog(null), (log) =>

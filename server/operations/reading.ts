@@ -23,21 +23,21 @@ const PAGE = 50;
 interface FoundRun {
   readonly session: Session;
   readonly record: RunRecord;
-  /** Place just before its `message_accepted`. */
+  /** Cursor just before its `message_accepted`. */
   readonly cursor: string;
   readonly reach: Reach;
 }
 
-/** A run, as the idempotency key of its message names it. */
+/** A run that was found by the idempotency key of its message. */
 export interface SentRun {
   readonly runId: string;
-  /** The place just before its `message_accepted`. */
+  /** Cursor just before its `message_accepted`. */
   readonly cursor: string;
-  /** The message; absent where the event of its acceptance is not kept any more. */
+  /** The message; absent if its `message_accepted` is not kept any more. */
   readonly message?: Message;
 }
 
-/** The operations that only read: they take a session from nobody. */
+/** The operations that only read. They never move a session to this gateway. */
 export class Reading {
   readonly #env: OperationEnvironment;
   readonly #access: Access;
@@ -81,7 +81,7 @@ export class Reading {
     );
   }
 
-  /** A page of the open sessions of a scope. @param mayShow Whether one is told of */
+  /** A page of the open sessions of a scope. @param mayShow Whether the caller may see a session */
   async list(
     scope: string,
     { limit = PAGE, before, ...filter }: ParamsOf<'sessions'>,
@@ -138,7 +138,7 @@ export class Reading {
 
   async #existing({ ref, via }: Reach): Promise<Session> {
     const session = await this.#env.sessions.existing(ref);
-    // It may have been closed, and begun again, since that was looked at.
+    // The session may have been closed and begun again since it was authorized.
     if (via) assertShared(session.log!.cursor, { ref, via, sessionId: session.id });
     return session;
   }
@@ -147,7 +147,7 @@ export class Reading {
     const reach = await this.#authorize(sessionId, 'run', caller);
     const { ref, via } = reach;
     const session = this.#env.sessions.get(ref);
-    // What it is doing is looked at first: a run that ends meanwhile is told as ended.
+    // Look at the session before the record, so that a run that ends meanwhile is reported as ended.
     await session.look();
     const record = await this.#env.store.run(ref, { runId });
     if (!record) {

@@ -29,7 +29,7 @@ export class Scheduling {
     this.#room = room;
   }
 
-  /** @throws GatewayError `INVALID_PARAMS` that names the field, `QUOTA_EXCEEDED`, and what may keep the caller out */
+  /** @throws GatewayError `INVALID_PARAMS` naming the field, `QUOTA_EXCEEDED`, and the errors of authorization */
   async schedule(params: ParamsOf<'schedule'>, caller: Caller): Promise<ResultOf<'schedule'>> {
     assertOpen(this.#env);
     const { quotas, store, sessions, schedules: limits } = this.#env;

@@ -16,15 +16,15 @@ import { traceOf } from './trace-of.js';
 export interface Followed {
   readonly runId: string;
   readonly session: Followable;
-  /** Place just before its `message_accepted`. */
+  /** Cursor just before its `message_accepted`. */
   readonly cursor: string;
   readonly result: Promise<RunResult>;
 }
 
-/** A message that was accepted, with what a transport needs to follow its run. */
+/** An accepted message, and the means to follow its run. */
 export interface Sent extends Followed {
   readonly accepted: Accepted;
-  /** Whether an earlier send with its key had been accepted. */
+  /** Whether an earlier send with the same key was accepted before. */
   readonly repeated: boolean;
 }
 
@@ -38,7 +38,7 @@ export class Sending {
     this.#parts = parts;
   }
 
-  /** Sends a message, or has one answered again; resolves once it is accepted. @throws GatewayError */
+  /** Sends a message, or answers one again; resolves once it is accepted. @throws GatewayError */
   start(name: RunOperation, raw: unknown, caller: Caller, behind?: string | null): Promise<Sent> {
     return this.#env.calls.send(this.#start(name, raw, caller, behind));
   }
@@ -85,7 +85,7 @@ export class Sending {
       place,
       behind,
       again,
-      // In a session that is one person's alone it says nothing.
+      // In a session with a single user the sender's id would say nothing.
       senderId: scope === userKey && !via ? undefined : user.id,
       key,
       metadata,
@@ -103,7 +103,7 @@ export class Sending {
       },
     });
     const sent = await sending.catch((error: unknown) => {
-      // Whoever plans it anew sends one message all the same.
+      // The caller plans the send anew, and both attempts together count as one message.
       const isOutdated = isGatewayError(error) && error.code === 'HISTORY_MOVED' && behind !== undefined;
       if (isOutdated && isCounted) this.#env.quotas.sends.giveBack(caller.identity);
       throw error;
@@ -117,7 +117,7 @@ export class Sending {
     };
   }
 
-  /** What of the outcome of a run its caller is shown, if it still may see it then. */
+  /** The outcome of a run in its caller's view. Rejects if the caller has lost access by then. */
   shown(
     outcome: Promise<RunResult>,
     { via, sessionId }: Reach,
@@ -129,7 +129,7 @@ export class Sending {
       const again = await this.#parts.access.session(sessionId, operation, identity);
       return again.via!.view.result(result);
     });
-    // Nobody may be waiting for it.
+    // Avoid an unhandled rejection if nobody waits for the outcome.
     shown.catch(() => {});
     return shown;
   }

@@ -16,13 +16,13 @@ import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { OperationParts } from './operation-parts.js';
 import type { Reach } from './reach.js';
 
-/** What may be shared with whom. */
+/** The host's rules for sharing. */
 export interface SharingRules {
-  /** Null where there are no links. */
+  /** Null if sessions cannot be shared by link. */
   readonly links: ShareLinks | null;
-  /** Whether callers are told apart: otherwise nobody can be named. */
+  /** Whether the gateway tells users apart. Otherwise a grant cannot name one. */
   readonly named: boolean;
-  /** `limits.grantsPerSession` */
+  /** Value of `limits.grantsPerSession`. */
   readonly most: number;
 }
 
@@ -36,7 +36,7 @@ export class Sharing {
     this.#parts = parts;
   }
 
-  /** @throws GatewayError `INVALID_PARAMS` that names the field, `QUOTA_EXCEEDED`, and what may keep the caller out */
+  /** @throws GatewayError `INVALID_PARAMS` naming the field, `QUOTA_EXCEEDED`, and the errors of authorization */
   async share(params: ParamsOf<'share'>, caller: Caller): Promise<ResultOf<'share'>> {
     const { sessionId, as, hide, expiresInMs } = params;
     assertOpen(this.#env);
@@ -105,7 +105,7 @@ export class Sharing {
     const { ref } = await this.#parts.authorize(sessionId, 'unshare', caller);
     const by = caller.identity.user.id;
     const unshared = { type: 'unshare', grantId, by, reason: 'revoked' } as const;
-    // Whoever asked is told when it is so here, whichever gateway holds the session.
+    // End streams by the grant here before the caller has its result, since another gateway may hold the session.
     if (await this.#env.sessions.perform(ref, unshared)) this.#env.presence.endGrant(grantId);
     return { ok: true };
   }
@@ -120,7 +120,7 @@ export class Sharing {
     return { grants: good.map(({ grant }) => this.#addressed(grant, reach)) };
   }
 
-  /** A page of what is shared with a caller. @throws GatewayError `INVALID_PARAMS` */
+  /** A page of the sessions that are shared with a caller. @throws GatewayError `INVALID_PARAMS` */
   async sharedWith(
     { limit = 50, before, archived = false, status, query }: ParamsOf<'sessions'>,
     { identity }: Caller,
@@ -160,7 +160,7 @@ export class Sharing {
   }
 }
 
-/** @throws GatewayError `ACCESS_DENIED` for what guests have nothing to do with */
+/** The error `ACCESS_DENIED` for an operation that guests may not use. */
 export function guestDenied(what: string): GatewayError {
   return new GatewayError({ code: 'ACCESS_DENIED', message: `A guest of a session may not use ${what}` });
 }

@@ -2,7 +2,7 @@ import { channels } from '../diagnostics/channels.js';
 import type { TraceOrigin } from '../diagnostics/messages.js';
 import type { Caller } from './caller.js';
 
-/** The trace that what a caller begins belongs to: its own, or one that somebody wants to hear of; else none is made. */
+/** The trace for a caller's new run: the caller's own, or a new one if a listener subscribes to runs; otherwise undefined. */
 export function traceOf(caller: Caller): TraceOrigin | undefined {
   const { parentSpan } = caller;
   if (parentSpan) return { traceId: parentSpan.traceId, parentSpan };

@@ -18,7 +18,7 @@ import type { Sent } from './sending.js';
 
 const listening = (): boolean => channels.operation.hasSubscribers;
 
-/** The operations, told of to whoever listens: what every door and plugin calls. */
+/** The operations that doors and plugins call. Each call is reported to listeners of the diagnostics channel. */
 export class TracedOperations extends Operations {
   readonly #env: OperationEnvironment;
 
@@ -27,7 +27,7 @@ export class TracedOperations extends Operations {
     this.#env = env;
   }
 
-  // Each in two: a function with a closure in it allocates, whether or not it comes to that.
+  // Each operation has two functions, because a function with a closure allocates even if the closure is not reached.
   override execute<Name extends PlainOperation>(
     name: Name,
     raw: unknown,
@@ -136,7 +136,7 @@ export class TracedOperations extends Operations {
   }
 
   #trace(operation: OperationMessage['operation'], raw: unknown, caller: Caller): Trace<OperationMessage> {
-    // Nothing of it has been checked yet.
+    // The params are not checked yet.
     const { sessionId, method, runId } = (raw ?? {}) as Readonly<Record<string, unknown>>;
     const { transport, identity, clientId, connectionId, traceId, parentSpan, requestId } = caller;
     return new Trace<OperationMessage>(channels.operation, {
@@ -161,7 +161,7 @@ export class TracedOperations extends Operations {
       const { app, name } = apps.parse(sessionId);
       return apps.get(app) && apps.format(app, name);
     } catch {
-      // The operation itself says what is wrong with it.
+      // The operation itself reports the malformed id.
       return undefined;
     }
   }

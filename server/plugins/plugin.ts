@@ -92,13 +92,13 @@ export interface PluginSession extends SessionHandle {
   discard(): Promise<void>;
 }
 
-/** A plugin's link to itself at the other gateways on the same store. Its names are its own and never meet those of another plugin. */
+/** A plugin's link to itself at the other gateways on the same store. Names belong to the plugin and never meet those of another one. */
 export interface PluginPeers {
   /** This gateway's name among the others. */
   readonly holder: string;
   /**
-   * Notes that all of them read; in memory if no other gateway uses the store. Store one before its name is told to a client, which may
-   * come to another gateway next.
+   * Notes that all these gateways read; in memory if no other gateway uses the store. Store a note before its name is sent to a client, whose
+   * next request may reach another gateway.
    */
   readonly notes: PluginNotes;
   /** Serves requests of the others under a name. Input and result are plain values. A repeated request is done once. */

@@ -3,27 +3,27 @@ import type { Arrivals } from '../stores/about.js';
 import type { RecordChange, RecordHome, StoredRecord } from '../stores/records.js';
 import type { Store } from '../stores/store.js';
 
-/** The kind of records that are read places: each in its session, under the key of its person, who owns it too. */
+/** Kind of the records of read places. Each is in its session, and has its user's key as id and owner. */
 export const READ = 'read';
 
 /** Records read at once. */
 const PAGE = 1000;
 
-/** Up to where a person has read a conversation. */
+/** The place up to which a user has read a conversation. */
 export interface ReadPlace {
   readonly epoch: string;
   readonly seq: number;
-  /** When it was read, in milliseconds since the epoch by the store's clock. */
+  /** Time at which it was read, by the store's clock, in milliseconds since the epoch. */
   readonly at: number;
-  /** The same place as clients name it. */
+  /** The same place in the form for clients. */
   readonly cursor: string;
-  /** `Arrivals.count` without what was unread: what is unread later is what has arrived beyond it. */
+  /** `Arrivals.count` less the unread messages. Later the difference to the new count is the number of unread messages. */
   readonly counted: number;
-  /** That counts where nothing was rewound behind this place. */
+  /** `counted` is valid while `Arrivals.rewound` is not beyond this place. */
   readonly from: number;
 }
 
-/** A record of a read place. @param token Of the one that it takes the place of. @default whatever there is */
+/** A record of a read place. @param token Token of the record that it replaces. @default any record */
 export function placing(userKey: string, place: ReadPlace, token?: number): RecordChange {
   const value = JSON.stringify(place);
   return { kind: READ, id: userKey, owner: userKey, value, ...(token !== undefined && { token }) };

@@ -191,7 +191,7 @@ export class SessionDirectory {
   /**
    * Begins a session with the messages of another, which is only read.
    *
-   * @param at Id of the last of them. @default the last one that is shown
+   * @param at Id of the last copied message. @default the last one that is shown
    * @throws GatewayError `SESSION_NOT_FOUND`, `MESSAGE_NOT_FOUND`, `SESSION_EXISTS`
    */
   fork(
@@ -225,9 +225,9 @@ export class SessionDirectory {
   }
 
   /**
-   * Begins a session with messages of elsewhere, each of which follows the one before it.
+   * Begins a session with imported messages, each behind the one before it.
    *
-   * @throws GatewayError `SESSION_EXISTS`; `FILE_NOT_FOUND` for one that they name
+   * @throws GatewayError `SESSION_EXISTS`; `FILE_NOT_FOUND` for a file that they name
    */
   import(ref: SessionRef, given: Imported): Promise<HistoryPlace & { readonly id: string }> {
     return this.#deadlines.bound(this.#import(ref, given), unanswered);

@@ -14,7 +14,7 @@ import type { LogSource } from '../stores/store.js';
 const STEP = 1000;
 
 /**
- * The messages of a session that a fork of it begins with.
+ * The messages of a session with which a fork begins.
  *
  * @param at Id of the last message. @default the last one that is shown
  * @throws GatewayError `MESSAGE_NOT_FOUND`

@@ -9,7 +9,7 @@ const PAGE = 1000;
  * lives. There are none, unless something is wrong.
  */
 export class Strays {
-  /** Strays of the last look. A session may have been on its way to be held or let go then. */
+  /** Strays of the last look, in which a session may have been on its way to be held or given up. */
   #suspects: ReadonlySet<string> = new Set();
   #count = 0;
 

@@ -14,26 +14,26 @@ import { connect, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { GatewayError } from '../../shared/errors.js';
 
-/** Longest path every system takes, less the name the socket has while it is made. */
+/** Longest path that every system accepts, less the name that the socket has while it is made. */
 const MAX_PATH_BYTES = 96;
-/** Stale files that are cleared away before another process must be making them. */
+/** Stale files to remove before giving up, because another process must be creating them. */
 const TRIES = 5;
 const STICKY = 0o1000;
 
 /**
- * The file of a Unix socket. It is made under another name and linked to its own, so that at no moment it can be reached with the
- * wrong mode, and so that Node, which removes what it has bound, never removes a file that is another's by now.
+ * The file of a Unix socket. It is made under another name and then linked to its own. So it can never be reached with the wrong mode, and
+ * Node, which removes the path that it has bound, never removes a file of another process.
  */
 export class SocketFile {
   readonly path: string;
-  /** Whether other users can make files beside it, and so wait under its name for clients while no gateway runs. */
+  /** Whether other users can make files beside it, and so serve clients under its name while no gateway runs. */
   readonly isShared: boolean;
   readonly #made: string;
   readonly #option: string;
   #mine: Stats | null = null;
 
   /**
-   * @param option Names the path to who gave it.
+   * @param option Name of the option with the path, for errors.
    * @throws GatewayError `INVALID_REQUEST` for a path that is too long, or a directory that others can enter
    */
   constructor(path: string, option = 'socketPath') {
@@ -44,18 +44,18 @@ export class SocketFile {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const { mode, uid } = statSync(directory);
     const own = uid === process.getuid?.();
-    // In a sticky directory, such as /tmp, nobody can replace a file of ours; only take its name while we are away.
+    // In a sticky directory, such as /tmp, other users cannot replace the file, but can take its name while no gateway runs.
     this.isShared = (mode & STICKY) !== 0 && (own || uid === 0) && (mode & 0o077) !== 0;
     if (!this.isShared && (!own || (mode & 0o077) !== 0)) {
       throw this.#refused(`the directory ${directory} must belong to this user alone (chmod 700)`);
     }
     this.path = path;
-    // Workers of a cluster name the same file, and so have one and the same socket, on which all of them listen.
+    // Workers of a cluster use the same name, so they share one socket on which all of them listen.
     const name = cluster.isWorker ? process.ppid.toString(36) : randomBytes(3).toString('hex');
     this.#made = join(directory, `.${name}`);
   }
 
-  /** Has a server listen on it. @throws GatewayError `ADDRESS_IN_USE` when a live server or something else is there */
+  /** Binds a server to the socket. @throws GatewayError `ADDRESS_IN_USE` if a live server or another file has its name */
   async bind(server: Server): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
@@ -75,7 +75,7 @@ export class SocketFile {
     throw this.#inUse('another process keeps taking it');
   }
 
-  /** Whether another worker has given the socket its name, which it made or listened on first. */
+  /** Whether another worker has already given the shared socket its name. */
   #isPlaced(): boolean {
     const [made, placed] = [statOf(this.#made), statOf(this.path)];
     const isIt = cluster.isWorker && placed !== null && (made === null || made.ino === placed.ino);
@@ -83,19 +83,19 @@ export class SocketFile {
     return isIt;
   }
 
-  /** Removes it, if it is still the one that was made here. */
+  /** Removes the file, unless another process has replaced it. */
   remove(): void {
     try {
       const mine = this.#mine;
       const { ino, dev } = lstatSync(this.path);
-      // The number of a bound socket's file is not given to another one.
+      // The inode number of a bound socket's file is not reused.
       if (mine?.ino === ino && mine.dev === dev) unlinkSync(this.path);
     } catch {
-      // Somebody has removed it already.
+      // Another process has removed the file already.
     }
   }
 
-  /** Gives it its name; false when something has that name. */
+  /** Gives the socket its name. False if another file has the name. */
   #place(): boolean {
     try {
       chmodSync(this.#made, 0o600);
@@ -105,7 +105,7 @@ export class SocketFile {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'EEXIST' || code === 'ENOENT') return this.#isPlaced();
-      // File systems without links to sockets.
+      // Some file systems cannot link sockets.
       if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP') throw error;
       if (statOf(this.path)) return false;
       renameSync(this.#made, this.path);
@@ -113,7 +113,7 @@ export class SocketFile {
     }
   }
 
-  /** Removes a socket of ours that nobody listens on any more. */
+  /** Removes a socket of the same user on which no process listens any more. */
   async #clear(): Promise<void> {
     const found = statOf(this.path);
     if (!found) return;
@@ -151,7 +151,7 @@ function isLive(path: string): Promise<boolean> {
       socket.destroy();
       resolve(true);
     });
-    // Anything else, a full queue for example, is a sign of life.
+    // Any other error, for example a full queue, shows that a process listens.
     socket.once('error', ({ code }: NodeJS.ErrnoException) =>
       resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT'),
     );

@@ -13,7 +13,7 @@ interface Needs {
   readonly report: (error: unknown, what: string) => void;
 }
 
-/** @param origins As they are after the configuration was checked. */
+/** @param origins The checked option `origins` */
 export function allowedOrigins(origins: Origins, { addressOf, report }: Needs): AllowsOrigin {
   if (typeof origins !== 'function') {
     const listed = new Set(origins);
@@ -24,7 +24,7 @@ export function allowedOrigins(origins: Origins, { addressOf, report }: Needs): 
     try {
       const answer: unknown = origins(origin, authRequest(request, addressOf(request)));
       if (typeof answer === 'boolean') return answer;
-      // It counts for nothing, and neither may its failure.
+      // The promise does not count, so its rejection must not end the process.
       if (isPromise(answer)) answer.then(undefined, () => {});
       const message = 'The function origins has to answer true or false, at once';
       throw new GatewayError({ code: 'INTERNAL', message });

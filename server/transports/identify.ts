@@ -8,23 +8,23 @@ import type { AuthRequest, Identity, UserLike } from '../auth/types.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { checkCookieRequest } from './origin.js';
 
-/** What a door finds out by who calls. */
+/** The parts of the gateway that find a caller's identity. */
 export interface Identifying {
   readonly authenticator: Authenticator;
-  /** Whether callers without an identity are served: then a host that names users has to name one. */
+  /** Whether callers without an identity are served. A host that authenticates requests itself must still name a user. */
   readonly anonymous: boolean;
   /** Whether a request that carries only cookies may be authenticated. */
   readonly cookies: boolean;
 }
 
-/** What a caller shows beside its request. */
+/** The credentials of a caller, beside the request itself. */
 export interface Credential {
   readonly token: string | undefined;
-  /** The user, where the host has authenticated the request itself; null where it found none. */
+  /** The user, if the host has authenticated the request itself; null if it found none. */
   readonly user: UserLike | null | undefined;
 }
 
-/** Who calls. @throws GatewayError `UNAUTHENTICATED`, `ORIGIN_DENIED` */
+/** Finds the caller's identity. @throws GatewayError `UNAUTHENTICATED`, `ORIGIN_DENIED` */
 export function identify(
   { authenticator, anonymous, cookies }: Identifying,
   request: AuthRequest,
@@ -36,13 +36,13 @@ export function identify(
   return authenticator.authenticate(new Shown(token, request));
 }
 
-/** Where tickets are shown, and who they are asked about. */
+/** The parts of the gateway that redeem tickets. */
 export interface TicketDoor {
   readonly authenticator: Authenticator;
   readonly tickets: Tickets;
 }
 
-/** The ticket that a caller shows, and whose it is; null where it shows none. @throws GatewayError `UNAUTHENTICATED` */
+/** The caller's ticket and its holder's identity; null if the caller shows no ticket. @throws GatewayError `UNAUTHENTICATED` */
 export async function redeem(
   { authenticator, tickets }: TicketDoor,
   { token, user }: Credential,
@@ -51,7 +51,7 @@ export async function redeem(
   if (token === undefined || user || !isTicket(token)) return null;
   const ticket = await asUnavailable(() => tickets.redeem(token, options));
   try {
-    // What the holder once showed has to be good still.
+    // The credentials that the ticket was issued for must still be valid.
     const identity = await authenticator.revalidate(ticket.identity);
     ticket.renew(identity);
     return { ticket, identity };

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../shared/errors.js';
 
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
-// A key can only be one of these if its text or an escape that could spell it is there.
+// A text can have a forbidden key only if it contains the key, or an escape that could spell it.
 const SUSPECT = /__proto__|constructor|prototype|\\u/;
 const QUOTE = 34;
 const BACKSLASH = 92;
@@ -12,7 +12,7 @@ const BACKSLASH = 92;
  * @throws GatewayError `INVALID_REQUEST` for bad JSON, deeper nesting than `maxDepth`, or a key that would reach a prototype.
  */
 export function parseJson(text: string, maxDepth: number): unknown {
-  // Before parsing: JSON.parse accepts any depth, and what walks its result later may not.
+  // Check before parsing: `JSON.parse` accepts any depth, but recursive code that reads the result may not.
   if (hasBrackets(text, maxDepth) && depthOf(text, maxDepth) > maxDepth) throw tooDeep(maxDepth);
   let value: unknown;
   try {
@@ -24,7 +24,7 @@ export function parseJson(text: string, maxDepth: number): unknown {
   return value;
 }
 
-/** Checks a value that somebody else parsed. @throws GatewayError `INVALID_REQUEST` */
+/** Checks a value that other code has parsed. @throws GatewayError `INVALID_REQUEST` */
 export function checkKeys(value: unknown, maxDepth: number): void {
   if (typeof value !== 'object' || value === null) return;
   if (maxDepth === 0) throw tooDeep(maxDepth);
@@ -36,7 +36,7 @@ export function checkKeys(value: unknown, maxDepth: number): void {
   }
 }
 
-/** Whether a text opens more brackets than `limit`, those in its strings too. Few texts do, and so few have to be looked at character by character. */
+/** Whether a text has more opening brackets than `limit`, also in strings. Few texts have, so few must be read character by character. */
 function hasBrackets(text: string, limit: number): boolean {
   let left = limit;
   for (let at = text.indexOf('{'); at >= 0; at = text.indexOf('{', at + 1)) if (--left < 0) return true;

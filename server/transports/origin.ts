@@ -5,28 +5,28 @@ import type { OriginRefusal } from '../lifecycle/refusals.js';
 import type { AllowsOrigin } from './allowed-origins.js';
 import { requestIdOfRequest } from './request-id.js';
 
-/** Which pages and names may reach the gateway. */
+/** The policy for pages and host names that may reach the gateway. */
 export interface OriginPolicy {
   /** Whether pages of another site may call. */
   readonly allows: AllowsOrigin;
-  /** Names the gateway may be addressed by; null to accept any, where the host in front decides. */
+  /** Host names that the gateway answers to; null to accept any, if the host in front decides. */
   readonly hosts: readonly string[] | null;
-  /** Nobody has to authenticate: then this machine's own browser must not be led here under another name. */
+  /** Whether callers need no authentication. Then a browser of this machine must not be led here under another host name. */
   readonly open?: boolean;
-  /** Told of what is refused. */
+  /** Called for each refused request. */
   readonly onRefused?: (refusal: OriginRefusal) => void;
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Names a gateway that listens on a host answers to: on loopback its own, so that rebinding a foreign name gets nowhere. */
+/** Host names that a gateway answers to by default: on loopback only its own, as a defence against DNS rebinding. */
 export function defaultHosts(host: string): readonly string[] | null {
   return isLoopback(host) ? [...new Set([...LOOPBACK, host.includes(':') ? `[${host}]` : host])] : null;
 }
 
 /**
- * The names a gateway answers to. `allowedHosts` adds to its own on loopback; anywhere else, and embedded, it is the whole list,
- * with the names of loopback for health checks, and without it any name is answered.
+ * The host names that a gateway answers to. `allowedHosts` adds to its own names on loopback. Anywhere else, and embedded, it is the whole
+ * list, with the names of loopback for health checks; without it the gateway answers to any name.
  */
 export function answeredHosts(
   { host, embedded }: { readonly host: string; readonly embedded: boolean },
@@ -39,10 +39,10 @@ export function answeredHosts(
 
 /**
  * Refuses foreign names (DNS rebinding) and foreign pages (cross-site requests and WebSockets). A request that no page made has no
- * `Origin` and passes; it still needs its credentials.
+ * `Origin` and passes this check; it still needs credentials.
  *
  * @param hostAllowed Whether the host's own CORS layer has already let this origin in.
- * @returns the origin, where it is one that the policy lets in, and its page may read the answer
+ * @returns the origin, if the policy allows it and its page may read the response
  * @throws GatewayError `ORIGIN_DENIED`; `INVALID_REQUEST` for a request with two `Host` headers
  */
 export function checkOrigin(
@@ -84,7 +84,8 @@ export function checkOrigin(
 }
 
 /**
- * Refuses a stream of events to another site: an image or a frame asks without `Origin`, and its streams would take the user's places.
+ * Refuses a stream of events to a page of another site. An image or a frame requests it without `Origin`, and its streams would count
+ * against the user's limit.
  *
  * @throws GatewayError `ORIGIN_DENIED`
  */
@@ -114,7 +115,7 @@ function denied(
   return new GatewayError({ code: 'ORIGIN_DENIED', message });
 }
 
-// Who reads which of them is a matter of taste, so a proxy and we may differ (RFC 9112, section 3.2).
+// A proxy and the gateway may each pick another one of two `Host` headers (RFC 9112, section 3.2).
 function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   let found = false;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -126,19 +127,19 @@ function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   return false;
 }
 
-/** Whether a request of this machine itself names a host that is not it, as a page does whose name was rebound. A proxy says that it is one. */
+/** Whether a request from this machine names a foreign host, as a page with a rebound name does. Proxies are known by their headers. */
 function isLedHere({ headers, socket }: IncomingMessage, name: string): boolean {
   if (LOOPBACK.includes(name) || name.endsWith('.localhost')) return false;
   if (headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined) return false;
   return addressKey(socket.remoteAddress ?? '') === '127.0.0.1';
 }
 
-/** An image, a script, a frame of another site's page. A link that somebody follows is none of these. */
+/** Whether a page of another site embeds the response, as an image, a script or a frame. A link that a user follows is allowed. */
 function isEmbeddedByOtherSite(headers: IncomingHttpHeaders): boolean {
   return headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-dest'] !== 'document';
 }
 
-/** Scheme, name and port as the request itself has them. Where TLS ends in front of us, either scheme may be the page's. */
+/** Whether scheme, name and port are those of the request. If TLS ends in front of the gateway, the page may have either scheme. */
 function isSameOrigin(origin: string, { headers, socket }: IncomingMessage): boolean {
   const url = parse(origin);
   if (!url || url.origin !== origin.toLowerCase()) return false;
@@ -147,15 +148,15 @@ function isSameOrigin(origin: string, { headers, socket }: IncomingMessage): boo
 }
 
 /**
- * Of a page of this machine, a browser's word that it calls its own origin is enough: development proxies put another name into
- * `Host`. Not of others, whose names can be made to point here.
+ * Whether a page comes from this machine. For such a page `Sec-Fetch-Site` is enough, because development proxies change `Host`. Other
+ * pages need more: their host names could be rebound to this machine.
  */
 function isLoopbackOrigin(origin: string): boolean {
   const host = parse(origin)?.host;
   return host !== undefined && isLoopback(withoutPort(host).replace(/^\[|\]$/g, ''));
 }
 
-/** A caller's text for a message. */
+/** Quotes a caller's text for a message. */
 function shown(text: string): string {
   return JSON.stringify(text.slice(0, 128));
 }

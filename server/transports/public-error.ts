@@ -3,16 +3,16 @@ import type { LogFacts, Report } from '../diagnostics/log-facts.js';
 import { newRequestId } from '../ids.js';
 import { optionOf } from '../limit-error.js';
 
-/** The request that failed, as far as it is known. */
+/** The known facts about the request that failed. */
 export interface FailedRequest {
   readonly requestId?: string | undefined;
-  /** What the log is told of it. */
+  /** Facts about the request, for the operator's log. */
   facts?(): LogFacts;
 }
 
 /**
- * What of an error may be told: the gateway's own as they are, anything else as `INTERNAL` with an id that the log has too. The
- * result can be written on every wire, whatever was thrown: its status is one of HTTP's for errors, its fields are JSON.
+ * Converts an error to one that clients may see: the gateway's own errors unchanged, all others as `INTERNAL` with an id that the log has
+ * too. The result can be written on every wire: its status is an HTTP error status, its fields are JSON.
  */
 export function publicError(error: unknown, report: Report, request?: FailedRequest): GatewayError {
   try {
@@ -29,7 +29,7 @@ export function publicError(error: unknown, report: Report, request?: FailedRequ
       }
     }
   } catch {
-    // It is the error's own code that fails.
+    // A getter or `toJSON` of the error itself throws.
   }
   const named = reported(error, report, request);
   return isGatewayError(error)
@@ -37,7 +37,7 @@ export function publicError(error: unknown, report: Report, request?: FailedRequ
     : new GatewayError({ code: 'INTERNAL', requestId: named });
 }
 
-/** The same as the wire's error object, which names the request. */
+/** The same as `publicError`, in the wire's form, which names the request. */
 export function errorBody(error: unknown, report: Report, request?: FailedRequest): ErrorBody {
   const requestId = request?.requestId ?? newRequestId();
   const facts = (): LogFacts => request?.facts?.() ?? {};
@@ -50,7 +50,7 @@ function reported(error: unknown, report: Report, request?: FailedRequest): stri
   return requestId;
 }
 
-/** A request that an option refuses: whoever runs the gateway may want another value. */
+/** Logs that a limit refused a request, since the operator may want another value for its option. */
 function warnOfLimit(error: GatewayError, report: Report, request?: FailedRequest): void {
   const option = optionOf(error);
   if (option === undefined) return;
@@ -59,18 +59,18 @@ function warnOfLimit(error: GatewayError, report: Report, request?: FailedReques
   report.warn?.(`a request was refused by ${option}`, { ...request?.facts?.(), requestId, ...why });
 }
 
-/** A status below 400 is 500 on the wire, 0 among them: the client's own. */
+/** Whether an error can be written on every wire. Statuses below 400 pass, also the client's own 0; they become 500 on the wire. */
 function isWellFormed(error: GatewayError): boolean {
   const { code, message, status, retryAfterMs, details, toJSON } = error;
   if (typeof code !== 'string' || typeof message !== 'string' || typeof toJSON !== 'function') return false;
   if (!Number.isInteger(status) || status < 0 || status > 599) return false;
   if (retryAfterMs !== undefined && !(Number.isFinite(retryAfterMs) && retryAfterMs >= 0)) return false;
-  // A host's details may be no JSON, and a class of its own may have a `toJSON` that fails.
+  // A host's details may be no JSON, and its own error class may have a `toJSON` that throws.
   if (details !== undefined || toJSON !== GatewayError.prototype.toJSON) JSON.stringify(error);
   return true;
 }
 
-/** What is left of an error of the host's that no wire can carry: its code, its message and a status. */
+/** Reduces a host's error that no wire can carry to its code, its message and a status. */
 function mended(error: GatewayError, requestId: string): GatewayError {
   try {
     const { code, message, status } = error;

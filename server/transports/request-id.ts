@@ -4,16 +4,16 @@ import { newRequestId } from '../ids.js';
 /** The header that names a request, in both directions. */
 export const REQUEST_ID = 'X-Request-Id';
 
-/** What a caller or proxy may name a request: what can stand in every log, header and URL as it is. */
+/** Request ids that callers and proxies may choose: safe in every log, header and URL. */
 const WELL_FORMED = /^[\w.:@+/=-]{1,128}$/;
 
 const KEPT = Symbol('request id');
 
 /**
- * What names a request, in its answer, in the body of its error and in the log: what a host has put on the answer already, what came
- * with the request, or a new one. The same each time it is asked for.
+ * The id of a request, in its response, in the body of its error and in the log. It is the id that a host has set on the response, the one
+ * that came with the request, or a new one. Every call returns the same id.
  *
- * @param answered The header that the answer has, where it has one; it counts the first time.
+ * @param answered The header that the response has, if any. Only the first call uses it.
  */
 export function requestIdOfRequest(
   request: IncomingMessage & { [KEPT]?: string },

@@ -6,26 +6,26 @@ import { requestIdOfRequest } from './request-id.js';
 /** How a host hands a request over. */
 export interface HandleOptions {
   /**
-   * The user, where the host has authenticated the request itself. Null says that it looked and found none: then the gateway's `auth`
-   * decides, and where that lets everybody in the request is refused.
+   * The user, if the host has authenticated the request itself. Null says that the host found no user: the gateway's `auth` then decides,
+   * and a gateway that serves anonymous callers refuses the request.
    */
   readonly user?: UserLike | null | undefined;
   /** Path below which the gateway is mounted, for hosts that strip nothing. */
   readonly basePath?: string | undefined;
-  /** The JSON body, where the host has parsed it and keeps it apart from Node's request (Fastify, `fetch` hosts). */
+  /** The JSON body, if the host has parsed it and keeps it apart from Node's request (Fastify, `fetch` hosts). */
   readonly body?: unknown;
 }
 
-/** How a host has one operation served, whatever the request's path. */
+/** How a host has one operation served, for any path of the request. */
 export interface OperationOptions extends Omit<HandleOptions, 'basePath'> {
   /**
-   * The params, made by the host; then the request's method is the host's choice too. Without them they are the query or the JSON
-   * body, as on the operation's own route.
+   * The params, made by the host; the request's HTTP method is then the host's choice too. Without them the query or the JSON body counts,
+   * as on the operation's own route.
    */
   readonly params?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What can be served by itself: an operation, or the stream of events. */
+/** An operation or the stream of events, which a host may serve on a path of its own. */
 export type ServedOperation = OperationName | 'events';
 
 /** The path of a request below the gateway's mount, and its query. */
@@ -46,7 +46,7 @@ export function targetOf(request: IncomingMessage, basePath: string): Target | n
   return rest === '' || rest.startsWith('/') ? { path: rest || '/', query } : null;
 }
 
-/** What authentication may see of a request. */
+/** The part of a request that authentication may see. */
 export function authRequest(request: IncomingMessage, ip: string): AuthRequest {
   return new NodeRequest(request, ip);
 }

@@ -1,11 +1,11 @@
 import type { Writable } from 'node:stream';
 
-/** Node writes texts up to this size without memory of their own; longer ones are better made bytes at once. */
+/** Node writes texts up to this size without a buffer of their own; longer texts are better converted to bytes at once. */
 const SMALL = 16 * 1024;
 
 /**
- * A small text of ASCII for sockets. The first gets it as text, which costs no buffer; all others share one. Most sessions have one
- * reader.
+ * A small ASCII text for sockets. The first socket receives it as text, which needs no buffer, because most sessions have one reader. All
+ * others share one buffer.
  */
 export class SharedText {
   readonly #text: string;
@@ -33,15 +33,15 @@ export class SharedText {
   }
 }
 
-/** What is written to sockets. */
+/** A payload for sockets. */
 export type SocketPayload = SharedText | Buffer;
 
-/** A text as it is written. @param size Of the text in UTF-8, in bytes */
+/** The payload of a text. @param size Size of the text in UTF-8, in bytes */
 export function socketPayload(text: string, size = Buffer.byteLength(text)): SocketPayload {
   return isShareable(text, size) ? new SharedText(text) : Buffer.from(text);
 }
 
-/** Whether a text is ASCII and small. @param size Of the text in UTF-8, in bytes */
+/** Whether a text is ASCII and small. @param size Size of the text in UTF-8, in bytes */
 export function isShareable(text: string, size: number): boolean {
   return size === text.length && size <= SMALL;
 }

@@ -57,7 +57,7 @@ const CODES: Readonly<Record<string, string>> = {
   RUN_NOT_FOUND: 'no_such_run',
 };
 
-/** Reads a command; null if it is none. */
+/** Reads a command; null if the body is malformed. */
 export function readCommand(body: unknown): Command | null {
   return commandSchema.safeParse(body).data ?? null;
 }

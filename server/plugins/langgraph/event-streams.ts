@@ -11,11 +11,11 @@ export const eventsSchema = z.looseObject({
   since: z.number().optional(),
 });
 
-/** The events of a thread, ready to be told. */
+/** The events of a thread, for one client. */
 export interface EventTelling {
   /** The number of events. */
   readonly seq: number;
-  /** Tells them for as long as somebody listens. Rejects with the reason why there are no more. */
+  /** Writes the events for as long as the client reads. Rejects with the reason why there are no more. */
   on(outlet: Outlet): Promise<unknown>;
 }
 

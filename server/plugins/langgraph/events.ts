@@ -15,9 +15,9 @@ export interface PlacedFrame extends Frame {
   readonly isWhole: boolean;
 }
 
-/** The largest number of frames that one of our events becomes. */
+/** The largest number of frames that one event of a session becomes. */
 const EACH = 16;
-/** The number of answers that a returning client is told again, since it does not say how far it came. */
+/** The number of answers that a returning client receives again, since it does not say how far it came. */
 const AGAIN = 3;
 
 /** The number of the last event up to a place in the log. */
@@ -199,7 +199,7 @@ export interface EventFilter {
   readonly asLines: boolean;
 }
 
-/** Tells a thread, for as long as somebody listens. */
+/** The dialect that writes a thread's events for as long as a client reads. */
 export function eventDialect(state: SessionState, filter: EventFilter): Dialect<PlacedFrames> {
   const { channels, namespaces, since, asLines } = filter;
   // There are no namespaces below the root.

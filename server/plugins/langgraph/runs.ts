@@ -140,7 +140,7 @@ export class Runs {
     for (const id of all) {
       if (runs.length >= limit + offset) break;
       const info = await statusOf({ thread, id }).catch((error: unknown) => {
-        // A run that was copied with the messages of another session is none of this one.
+        // Messages that a fork copied name runs of the other session, which this one does not have.
         if (isGatewayError(error)) return null;
         throw error;
       });

@@ -18,8 +18,8 @@ const ASKING: ReadonlySet<string> = new Set(['tool_confirmation_required', 'inpu
 const ANSWERING: ReadonlySet<string> = new Set(['tool_confirmation_result', 'input_result']);
 
 /**
- * Tells a session's events in those of LangGraph's protocol: a fold without clock or chance, so that the same events are told the same to
- * every reader. Feed it each event once, in order.
+ * Converts a session's events to those of LangGraph's protocol. It is a fold without clock or chance, so every reader receives the same
+ * events. Feed it each event once, in order.
  */
 export class LangGraphWriter {
   #state: SessionState;

@@ -4,7 +4,7 @@ import type { GatewayStats } from '../../diagnostics/gateway-stats.js';
 type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [labels: Labels, value: number];
 
-/** Of several workers the metric is that of the one where it is highest, and not the sum. */
+/** Metrics that are the highest value of all workers, not the sum. */
 const HIGHEST: ReadonlySet<string> = new Set(['loop_delay_seconds', 'refusing', 'draining', 'store_open']);
 
 type Row = readonly [
@@ -121,13 +121,13 @@ const GROWING: readonly Row[] = [
   ],
 ];
 
-/** Has a registry report a gateway's statistics. */
+/** Adds a gateway's statistics to a registry. */
 export function addStats(
   { Counter, Gauge }: Pick<typeof import('prom-client'), 'Counter' | 'Gauge'>,
   registry: Registry,
   stats: () => GatewayStats,
 ): void {
-  // All values of one page come from the same moment, since counting is not free.
+  // All values of one page come from one call of `stats`, since counting is not free.
   let current: GatewayStats | null = null;
   const now = (): GatewayStats => {
     if (!current) {

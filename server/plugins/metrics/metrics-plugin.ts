@@ -23,7 +23,7 @@ export function metricsPlugin(options: MetricsPluginOptions): GatewayPlugin {
   return new MetricsPlugin(options);
 }
 
-/** What workers have in common that share a port: whoever asks one of them means all. */
+/** Identifies the workers that share a port, whose metrics are served together. */
 const WORKERS = `${hostname()} ${process.ppid}`;
 
 class MetricsPlugin implements GatewayPlugin {
@@ -56,7 +56,7 @@ class MetricsPlugin implements GatewayPlugin {
     this.#recorder?.stop();
   }
 
-  /** Made once: an embedded gateway may be asked before it was started. */
+  /** Opens the registry once, also if an embedded gateway is asked before it was started. */
   #ready(): Promise<Registry> {
     this.#registry ??= this.#open();
     return this.#registry;
@@ -74,7 +74,7 @@ class MetricsPlugin implements GatewayPlugin {
     return registry;
   }
 
-  /** The metrics of all workers together. One that does not answer is left out. */
+  /** The metrics of all workers together. A worker that does not answer is left out. */
   async #ofAll(registry: Registry): Promise<string> {
     const { AggregatorRegistry } = await import('prom-client');
     const others = await this.#context!.peers.askAll('metrics', WORKERS);

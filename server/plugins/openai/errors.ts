@@ -14,7 +14,7 @@ export interface ChatErrorBody {
   };
 }
 
-/** Codes that clients of the vendor's API know, if they are not ours in lower case. */
+/** Codes that clients of the vendor's API know, if they differ from the gateway's codes in lower case. */
 const VENDOR_CODES: Readonly<Record<string, string | null>> = {
   UNAUTHENTICATED: 'invalid_api_key',
   APP_NOT_FOUND: 'model_not_found',

@@ -5,7 +5,7 @@ import { fieldError } from '../conversation/errors.js';
 /** The header that keeps a conversation in a session. */
 export const SESSION_HEADER = 'x-session-id';
 
-/** A name with `~` is a session that somebody shares. */
+/** Names of sessions. A name with `~` is the address of a grant. */
 const NAME = /^~?[A-Za-z0-9_.:@+-]{1,128}$/;
 
 /** The session of a conversation. */

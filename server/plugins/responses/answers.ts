@@ -19,12 +19,12 @@ function frameText(frame: ResponseFrame): string {
   return `event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`;
 }
 
-/** What a response is told with. */
+/** Options for writing responses. */
 export interface AnsweringOptions extends ResponseWriterOptions {
   report(error: unknown, what: string): void;
 }
 
-/** Tells of responses that were found: as streams, or whole. */
+/** Writes found responses, as streams or whole. */
 export class Answers {
   readonly #options: AnsweringOptions;
 
@@ -37,11 +37,11 @@ export class Answers {
   }
 
   /**
-   * Streams a response from its beginning. A stream that could not be told to its end does not end cleanly: that would be taken for the end.
+   * Streams a response from its beginning. A stream that fails is cut off, because a clean end would mean that the response is complete.
    *
-   * @param skip Events that its reader has
-   * @param before Awaited before its last bytes, so that whoever has them may come back at once
-   * @throws GatewayError where the events are not kept any more that a reader is to go on behind
+   * @param skip Number of events that the client has
+   * @param before Awaited before the last bytes, so that a client that has them may come back at once
+   * @throws GatewayError if the events behind which a client continues are not kept any more
    */
   async stream(
     response: ServerResponse,
@@ -57,7 +57,7 @@ export class Answers {
       return;
     }
     const { runId, index } = found.name;
-    // Otherwise it would be waited for.
+    // Fail now if there is no such response: the stream would wait for it.
     if (index > 0) await this.#read(found, 'head');
     const stream = this.#stream(found);
     const dialect = segmentDialect(
@@ -76,17 +76,17 @@ export class Answers {
     if (failure !== null) throw failure;
   }
 
-  /** A response when it is over. */
+  /** A response, once it is over. */
   async whole(found: FoundResponse, signal?: AbortSignal): Promise<ResponseStream> {
     return this.#read(found, 'over', signal);
   }
 
-  /** A response as it is now. */
+  /** The present state of a response. */
   async now(found: FoundResponse): Promise<ResponseObject> {
     return (await this.#read(found, 'head')).response;
   }
 
-  /** What a response answers. */
+  /** The input of a response. */
   async input(found: FoundResponse): Promise<readonly ResponseItem[]> {
     return (await this.#read(found, 'head')).input;
   }
@@ -101,12 +101,12 @@ export class Answers {
     throw notFound('response_id', 'There is no such response: its run has not come to it');
   }
 
-  /** Where a run begins; null where its events are not kept any more. */
+  /** Cursor of a run's beginning; null if its events are not kept any more. */
   async #keptFrom({ session, run }: FoundResponse): Promise<string | null> {
     return run && (await isKept(session, run.cursor)) ? run.cursor : null;
   }
 
-  /** What history has of an answer: it is told as one, whatever was asked in it. */
+  /** Rebuilds a response from the history, as one response even if the app asked questions in between. */
   async #recalled(
     found: FoundResponse,
   ): Promise<{ readonly stream: ResponseStream; readonly frames: ResponseFrame[] }> {

@@ -28,15 +28,15 @@ const createSchema = z.looseObject({
 const addSchema = z.looseObject({ items: itemsSchema.min(1) });
 const updateSchema = z.looseObject({ metadata: z.record(z.string(), z.unknown()) });
 
-/** Of a conversation's messages, 100 each, that are listed at most. */
+/** Pages of messages in the list of a conversation at most, 100 messages each. */
 const PAGES = 100;
 
-/** What a conversation was created with in which nothing was said: a session begins with its first message. */
+/** The fields of a created conversation without messages. Its session begins only with the first message. */
 export interface NewConversation {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** What the routes of conversations work with. */
+/** Options of the routes of conversations. */
 export interface ConversationRoutesOptions extends ResponseWriterOptions {
   readonly path: string;
   readonly models: Models;
@@ -44,7 +44,7 @@ export interface ConversationRoutesOptions extends ResponseWriterOptions {
   readonly created: UserNotes<NewConversation>;
 }
 
-/** The routes of conversations: each is a session of its caller, under its own name. */
+/** The routes of conversations. Each conversation is a session of its caller, under its own name. */
 export class ConversationRoutes {
   readonly #context: PluginContext;
   readonly #options: ConversationRoutesOptions;
@@ -99,7 +99,7 @@ export class ConversationRoutes {
     return this.#object(id, identity);
   }
 
-  /** @param given Where nothing is said in `items`, it begins with its first response. */
+  /** @param given Without messages in `items`, the conversation begins with its first response. */
   async #begin(
     id: string,
     identity: Identity,
@@ -115,7 +115,7 @@ export class ConversationRoutes {
     await this.#context.session(`${app}:${id}`, identity).import(messages, { ...noted });
   }
 
-  /** What is said in a conversation that has begun is said with a response. */
+  /** Adds items to a conversation that has not begun. Later input must come with a response. */
   async #add(given: unknown, id: string, identity: Identity): Promise<object> {
     const { items } = readBody(addSchema, given);
     const isNew = await this.#options.created.take(identity, id);
@@ -155,7 +155,7 @@ export class ConversationRoutes {
     return { id, object: 'conversation', created_at: Math.floor(createdAt / 1000), metadata };
   }
 
-  /** The session of a conversation, in whichever app it is. @throws GatewayError where its caller has none */
+  /** The session of a conversation, in any app. @throws GatewayError if the caller has no such conversation */
   async #known(id: string, identity: Identity): Promise<PluginSession> {
     for (const { name } of this.#context.apps()) {
       const found = await orNull(async () => {

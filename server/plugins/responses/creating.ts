@@ -23,13 +23,13 @@ import { digest, newSessionName } from './places.js';
 import type { ResponseRequest } from './request.js';
 import type { InputItem } from './request-schema.js';
 
-/** How requests are met. */
+/** Options for requests that create responses. */
 export interface CreatingOptions extends ResponseWriterOptions {
   readonly onBusy: Exclude<OnBusy, 'steer'>;
   readonly created: UserNotes<NewConversation>;
 }
 
-/** Who asks what. */
+/** A request, its caller and its app. */
 export interface Ask {
   readonly request: ResponseRequest;
   readonly identity: Identity;
@@ -38,19 +38,19 @@ export interface Ask {
   readonly app: string;
 }
 
-/** Where an answer is to be given. */
+/** The session in which a response is created. */
 interface Place {
   readonly session: PluginSession;
-  /** Whether the caller sends its whole conversation, of which the session may have most. */
+  /** Whether the caller sends its whole conversation. The session may already have most of it. */
   readonly isWhole: boolean;
 }
 
-/** A place, as it was when it was looked at. */
+/** A place, and its state when it was found. */
 interface Found extends Place {
   readonly state: SessionState | null;
 }
 
-/** Begins responses: runs, or what follows the answers to their questions. */
+/** Creates responses: each begins a run, or continues one behind answered questions. */
 export class Creating {
   readonly #context: PluginContext;
   readonly #finder: Finder;
@@ -73,7 +73,7 @@ export class Creating {
     return continued ?? this.#begin(ask);
   }
 
-  /** Goes on behind questions whose answers the input ends with; null where no run waits for them. */
+  /** Continues a run behind the questions that the end of the input answers; null if no run waits for the answers. */
   async #continue({ request, identity, headers, app }: Ask): Promise<FoundResponse | null> {
     const { answers, run } = trailingAnswers(request.items);
     const place = run ?? (await this.#runOf({ request, identity, headers, app }));
@@ -89,7 +89,7 @@ export class Creating {
     const { index, due, missing, lapsed } = asked.continuation(answers);
     if (index === 0) return null;
     const onlyOutputs = [...answers.values()].every(({ kind }) => kind === 'output');
-    // Its run ended without them: they are told to another one.
+    // The run ended without the outputs, so they go to a new run.
     if (lapsed && onlyOutputs) return null;
     if (missing.length > 0)
       throw unanswered(
@@ -100,7 +100,7 @@ export class Creating {
     return { session, name: { ...found.name, index }, run: found.run };
   }
 
-  /** The run that waits in the session which a request names otherwise than by its calls. */
+  /** The waiting run of the session that a request names by a previous response, a conversation or headers. */
   async #runOf({ request, identity, headers, app }: Ask): Promise<RunName | null> {
     const { previousResponse, conversation } = request;
     const former =
@@ -119,7 +119,7 @@ export class Creating {
     const key = idempotencyKey === undefined ? undefined : String(idempotencyKey);
     const messages = await toMessages(request.items, (id, path) => this.#finder.item(id, path, identity));
     const named = await this.#placeOf(ask, key);
-    // Two requests at once would both find the session as it was before.
+    // Two simultaneous requests would both see the state before the other one.
     return this.#turns.take(`${identity.scope}\n${named.session.id}`, async (last) => {
       const { session, isWhole, state } = await this.#branched(ask, named, key);
       const { clientTools, parameters, metadata } = request;
@@ -142,7 +142,7 @@ export class Creating {
     });
   }
 
-  /** A conversation has what it was created with from its first message on. */
+  /** Gives a conversation that has just begun the metadata that it was created with. */
   async #begun(session: PluginSession, { request: { conversation }, identity }: Ask): Promise<void> {
     const created =
       conversation === undefined ? undefined : await this.#options.created.take(identity, conversation);
@@ -183,7 +183,7 @@ export class Creating {
     return { session: this.#context.session(name, identity), isWhole: named !== null };
   }
 
-  /** A conversation belongs to the app that answered in it first. */
+  /** The session key of a conversation, which belongs to the app that first answered in it. */
   async #conversation(id: string, app: string, identity: Identity): Promise<string> {
     const own = `${app}:${id}`;
     if (await this.#options.created.get(identity, id)) return own;
@@ -197,7 +197,7 @@ export class Creating {
     return own;
   }
 
-  /** Where a conversation goes on from one of its former answers it is another one from there. */
+  /** Forks the conversation if a request continues from an earlier response than the last. */
   async #branched({ request, identity, app }: Ask, place: Place, key: string | undefined): Promise<Found> {
     const { previousResponse, store } = request;
     const state = await stateOf(place.session);
@@ -217,13 +217,13 @@ export class Creating {
     try {
       await session.fork(branch.id, { at: end });
     } catch (error) {
-      // Begun by the same request before.
+      // An earlier try of the same request has begun the fork.
       if (key === undefined || !isGatewayError(error) || error.code !== 'SESSION_EXISTS') throw error;
     }
     return { session: branch, isWhole: false, state: await stateOf(branch) };
   }
 
-  /** @throws GatewayError where a run of the session waits for the caller: the next message would wait behind it */
+  /** @throws GatewayError if a run of the session waits for the caller, because the next message would wait behind it */
   async #assertAnswered(session: PluginSession, state: SessionState | null): Promise<void> {
     const { run, pending = [] } = state ?? {};
     if (!run || !pending.some((question) => question.runId === run.runId)) return;
@@ -244,7 +244,7 @@ function isOutput(
   return item.type === 'function_call_output' || item.type === 'custom_tool_call_output';
 }
 
-/** The answers that an input ends with, and the run that their ids name. */
+/** The answers at the end of an input, and the run that their ids name. */
 function trailingAnswers(items: readonly InputItem[]): {
   readonly answers: ReadonlyMap<string, CallAnswer>;
   readonly run: RunName | null;
@@ -271,7 +271,7 @@ function messageId(key: string): string {
   return `msg-${digest(key)}`;
 }
 
-/** Id of the message that a response ended with: its answer, or what was asked where it said nothing. */
+/** Id of the last message of a response: its answer, or the question if there is no answer. */
 async function endOf({ session, name: { runId }, run }: FoundResponse): Promise<string | null> {
   const recalled = await recall(session, (message) => message.runId === runId);
   if (recalled || !run?.isOver) return recalled?.answer.id ?? null;
@@ -282,7 +282,7 @@ async function endOf({ session, name: { runId }, run }: FoundResponse): Promise<
   return null;
 }
 
-/** The run that a next message would follow. */
+/** Id of the run that a next message would follow. */
 function lastRun(state: SessionState | null): string | undefined {
   return state?.queue.at(-1)?.runId ?? state?.run?.runId ?? state?.messages.at(-1)?.runId;
 }

@@ -7,7 +7,7 @@ import { pagesOf } from '../conversation/state.js';
 import type { Dialect, PluginContext, PluginSession } from '../plugin.js';
 import { isTemporary } from './places.js';
 
-/** An answer and what it answers, as a history has them. */
+/** An answer and its question, from a history. */
 export interface Recalled {
   readonly answer: Message;
   readonly question: Message | undefined;
@@ -17,11 +17,11 @@ export interface Recalled {
 export interface FoundResponse {
   readonly session: PluginSession;
   readonly name: SegmentName;
-  /** Where its run begins, or something before it, and whether it has ended; null where only the history knows it. */
+  /** Its run: a cursor at or before its beginning, and whether it has ended. Null if only the history has it. */
   readonly run: { readonly cursor: string; readonly isOver: boolean } | null;
 }
 
-/** Finds what ids name, by what they say themselves: there is no index. */
+/** Finds responses and items by the session and run in their ids, without an index. */
 export class Finder {
   readonly #context: PluginContext;
 
@@ -29,14 +29,14 @@ export class Finder {
     this.#context = context;
   }
 
-  /** The response that an id names; null where its caller has none. */
+  /** The response that an id names; null if the caller has no such response. */
   async response(id: string, identity: Identity): Promise<FoundResponse | null> {
     const name = parseResponseId(id);
     if (!name || isTemporary(name.sessionId)) return null;
     return this.segment(name, identity);
   }
 
-  /** @throws GatewayError for an id that names no response of its caller's */
+  /** @throws GatewayError for an id that names no response of the caller */
   async known(id: string, identity: Identity): Promise<FoundResponse> {
     const found = await this.response(id, identity);
     if (found) return found;
@@ -46,11 +46,11 @@ export class Finder {
   async segment(name: SegmentName, identity: Identity): Promise<FoundResponse | null> {
     return orNull(async () => {
       const session = this.#context.session(name.sessionId, identity);
-      // A key that is written in another way names the session too, but is not its response's id.
+      // Another spelling of the key names the same session, but is not in the ids of its responses.
       if (session.id !== name.sessionId) return null;
       const run = await orNull(() => session.run(name.runId).status());
       if (run) return { session, name, run: { cursor: run.cursor, isOver: run.state === 'ended' } };
-      // A run is known for a day at least; its events may be kept for longer.
+      // The record of a run is kept for a day at least, but its events may be kept for longer.
       if (await isLogged(session, name.runId))
         return { session, name, run: { cursor: 'earliest', isOver: true } };
       const recalled = await recall(session, ({ runId }) => runId === name.runId);
@@ -58,10 +58,10 @@ export class Finder {
     });
   }
 
-  /** What an item is that is only named. @throws GatewayError where there is none */
+  /** The content of an item that a request only names; null if it has none of its own. @throws GatewayError if there is no such item */
   async item(id: string, path: string, identity: Identity): Promise<readonly ContentBlock[] | null> {
     const name = parseItemId(id);
-    // Reasoning is not told twice, and what was asked has its answer in another item.
+    // Reasoning is not sent to the app again, and an approval has its effect in another item.
     if (id.startsWith('rs_') || id.startsWith('mcpr_') || id.startsWith('mcpa_')) return null;
     const found =
       name &&
@@ -77,7 +77,7 @@ export class Finder {
           (block.type === 'tool_use' || (block.type === 'tool_result' && name.kind === 'mcp')) &&
           block.callId === name.part,
       );
-    // The rest of a block that went on behind a question: the block was named by its beginning.
+    // This is the rest of a block that continued behind a question. The item of its beginning stands for the whole block.
     if (!/^\d+$/.test(name.part)) return null;
     const block = content[Number(name.part)];
     return block ? [block] : null;
@@ -89,7 +89,7 @@ export function idOf({ name }: FoundResponse): string {
   return responseId(name);
 }
 
-/** Looks for an answer in a session, from its end. The one that is being given is found too. */
+/** Searches a session's history for an answer, from its end. An unfinished answer is found too. */
 export async function recall(
   session: Pick<PluginSession, 'history'>,
   fits: (message: Message) => boolean,
@@ -104,7 +104,7 @@ export async function recall(
   return answer ? { answer, question: undefined } : null;
 }
 
-/** Whether the events that are kept of a session have a run from its beginning. @throws GatewayError `SESSION_NOT_FOUND` */
+/** Whether the kept events of a session include a run from its beginning. @throws GatewayError `SESSION_NOT_FOUND` */
 async function isLogged(session: PluginSession, runId: string): Promise<boolean> {
   const { first, head } = await session.status();
   if (head < first) return false;
@@ -120,7 +120,7 @@ async function isLogged(session: PluginSession, runId: string): Promise<boolean>
 
 const MISSING = new Set(['SESSION_NOT_FOUND', 'RUN_NOT_FOUND', 'APP_NOT_FOUND', 'INVALID_REQUEST']);
 
-/** What is found; null where there is nothing of the kind in the caller's scope, or a name could be none's. */
+/** The result of a search; null if the caller's scope has no such thing, or the name is malformed. */
 export async function orNull<T>(find: () => Promise<T>): Promise<T | null> {
   try {
     return await find();
@@ -130,7 +130,7 @@ export async function orNull<T>(find: () => Promise<T>): Promise<T | null> {
   }
 }
 
-/** Makes an error of something that is not there. */
+/** The error for a named thing that does not exist. */
 export function notFound(path: string, message: string, code = 'not_found'): GatewayError {
   return new GatewayError({ code: 'RUN_NOT_FOUND', message, details: [{ path, message, code }] });
 }

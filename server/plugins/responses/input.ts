@@ -8,10 +8,10 @@ import { vendorContent } from './vendor-items.js';
 
 type ItemOf<Type extends InputItem['type']> = Extract<InputItem, { readonly type: Type }>;
 
-/** Finds what an item is that is only named; null for what is nothing to a conversation. */
+/** Finds the content of an item that a request only names; null if it adds nothing to a conversation. */
 export type Resolve = (id: string, path: string) => Promise<readonly ContentBlock[] | null>;
 
-/** Reads items as messages: what the app says and calls in a row is one, and so are results. @throws GatewayError naming an item */
+/** Converts items to messages. Consecutive texts and calls of the app make one message, and so do results. @throws GatewayError naming an item */
 export async function toMessages(items: readonly InputItem[], resolve: Resolve): Promise<MessageInput[]> {
   const messages: { role: NonNullable<MessageInput['role']>; content: ContentBlock[] }[] = [];
   const names = new Map<string, string>();
@@ -76,7 +76,7 @@ export async function toMessages(items: readonly InputItem[], resolve: Resolve):
   return messages;
 }
 
-/** What a function answered: text, or content as the app's own tools have it. */
+/** The output of a function: text, or content in the form of the app's own tools. */
 export function outputOf({ output }: Pick<ItemOf<'function_call_output'>, 'output'>): unknown {
   if (typeof output === 'string') return output;
   const content = blocksOf(output, 'output');
@@ -85,7 +85,7 @@ export function outputOf({ output }: Pick<ItemOf<'function_call_output'>, 'outpu
     : { content };
 }
 
-/** A call of the app's own tools in a former answer, with what came of it. */
+/** A call of the app's own tools in an earlier answer, with its result. */
 function ownCall(
   { id, name, arguments: text, output, error }: ItemOf<'mcp_call'>,
   at: string,
@@ -121,7 +121,7 @@ function blockOf(part: InputPart, path: string): ContentBlock {
       if (part.file_data == null)
         throw fieldError(path, 'needs file_data, file_url or file_id', 'invalid_value');
       const inline = mediaOf(part.file_data, unknown);
-      // Without the form of a data URL it is the bytes alone.
+      // A text that is no data URL is the base64 data alone.
       if ('data' in inline) return { type: 'file', ...inline, ...name };
       return { type: 'file', mediaType: unknown, data: part.file_data, ...name };
     }

@@ -4,7 +4,7 @@ import { fieldError } from '../conversation/errors.js';
 const LIMIT = 20;
 const MAX_LIMIT = 100;
 
-/** A page of items as the vendor's lists are: `limit`, `order` and `after`. @throws GatewayError `INVALID_REQUEST` */
+/** A page of items in the form of the vendor's lists, by `limit`, `order` and `after`. @throws GatewayError `INVALID_REQUEST` */
 export function itemPage(items: readonly ResponseItem[], query: URLSearchParams): object {
   const limit = Number(query.get('limit') ?? LIMIT);
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)

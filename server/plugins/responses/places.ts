@@ -4,7 +4,7 @@ const KEPT = 'resp-';
 const TEMPORARY = 'tmp-resp-';
 const CONVERSATION = 'conv_';
 
-/** The name of a session that a response begins. @param key Of a request that may come again, and means the same session then */
+/** The name of a session that a response begins. @param key Idempotency key of the request. A retry leads to the same session */
 export function newSessionName(isKept: boolean, key: string | undefined): string {
   return `${isKept ? KEPT : TEMPORARY}${key === undefined ? randomUUID() : digest(key)}`;
 }
@@ -14,24 +14,24 @@ export function isGenerated(sessionId: string): boolean {
   return nameIn(sessionId).startsWith(KEPT);
 }
 
-/** Whether a session is one that is not stored: nothing of it can be named. */
+/** Whether a session belongs to a response with `store: false`, which no id may name. */
 export function isTemporary(sessionId: string): boolean {
   return nameIn(sessionId).startsWith(TEMPORARY);
 }
 
-/** The id of a new conversation, which is the name of its session, and says when it began. */
+/** The id of a new conversation, which contains its time and is the name of its session. */
 export function newConversationId(): string {
   const time = Date.now().toString(16).padStart(12, '0');
   return `${CONVERSATION}${time}${randomUUID().replaceAll('-', '').slice(0, 20)}`;
 }
 
-/** When a conversation began, in milliseconds since the epoch; null where its id is of its caller's making. */
+/** Time at which a conversation began, in milliseconds since the epoch; null if the caller chose its id. */
 export function conversationBegan(id: string): number | null {
   const [, time] = /^conv_([0-9a-f]{12})[0-9a-f]{20}$/.exec(id) ?? [];
   return time === undefined ? null : Number.parseInt(time, 16);
 }
 
-/** A short text for one of any length. */
+/** A short hash of a text. */
 export function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 32);
 }

@@ -12,20 +12,20 @@ import { ResponseRoutes } from './routes.js';
 
 /** Options of `responsesPlugin`. */
 export interface ResponsesOptions {
-  /** What the paths begin with, below the gateway's mount; chat completions may be served there too. @default '/v1' */
+  /** Prefix of the paths, below the gateway's mount. Chat completions may share it. @default '/v1' */
   readonly path?: string;
-  /** Names of models and the apps behind them; the apps' own names are models besides. */
+  /** Names of models and the apps behind them. The apps' own names are models too. */
   readonly modelMapping?: Readonly<Record<string, string>>;
-  /** What a request does that comes while another is answered in its session. @default 'queue' */
+  /** How to treat a request while another one is answered in the same session. @default 'queue' */
   readonly onBusy?: 'queue' | 'interrupt' | 'reject';
   /**
-   * Whether calls of the app's own tools are told as those of an MCP server, and their confirmations as its approvals. Where they are
-   * hidden, confirmations wait for who follows the session by another door.
+   * Whether calls of the app's own tools are shown as calls of an MCP server, and their confirmations as its approvals. Hidden
+   * confirmations wait for a client that follows the session by another door.
    *
    * @default 'show'
    */
   readonly ownTools?: 'show' | 'hide';
-  /** How long a run that is not stored waits for the results of its caller's functions, in milliseconds. @default 10 minutes */
+  /** Time that a run with `store: false` waits for the outputs of its caller's functions, in milliseconds. @default 10 minutes */
   readonly toolWaitMs?: number;
 }
 
@@ -37,10 +37,10 @@ const ROUTE = {
 } satisfies RouteOptions;
 
 /**
- * Serves the gateway's apps as models of OpenAI's Responses API, for its clients as they are. Its answers can be resumed for as long as
- * their events are kept.
+ * Serves the gateway's apps as models of OpenAI's Responses API, for unmodified clients. Responses can be resumed for as long as their
+ * events are kept.
  *
- * @throws GatewayError `INVALID_REQUEST` for an option that is wrong; from `gateway.use` for a mapping to an app that there is not
+ * @throws GatewayError `INVALID_REQUEST` for a wrong option; from `gateway.use` for a mapping to an app that does not exist
  *
  * @example
  * ```ts

@@ -21,7 +21,7 @@ const inputPart = z.union([
 ]);
 
 const content = z.union([z.string(), z.array(inputPart)]);
-// Files are kept for as long as a message names them, which a result in it does not.
+// An output must not name a file: only message content keeps a file, and a tool result inside it does not.
 const output = z.union([
   z.string(),
   z.array(
@@ -34,7 +34,7 @@ const output = z.union([
 const callId = z.string().min(1).max(600);
 const id = z.string().max(1024).nullish();
 
-/** An item of an input: a message where it says nothing else. */
+/** An item of an input. Without a type it is a message. */
 const item = z.union([
   z.looseObject({
     type: z.literal('message').optional(),
@@ -90,7 +90,7 @@ export const itemsSchema = z.array(item);
 const named = z.looseObject({ type: z.enum(['function', 'custom']), name: z.string() });
 const count = z.number().int().min(0);
 
-/** The body of a request. Fields it does not name are kept; null stands for absent. */
+/** The body of a request. Unknown fields are kept; null stands for absent. */
 export const requestSchema = z.looseObject({
   model: z.string().min(1).nullish(),
   input: z.union([z.string(), itemsSchema]).nullish(),
@@ -103,7 +103,7 @@ export const requestSchema = z.looseObject({
   store: z.boolean().nullish(),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({}).nullish(),
-  // Those of the vendor's own are nobody's here.
+  // The vendor's own tools are accepted, but not served.
   tools: z
     .array(
       z.union([
@@ -155,5 +155,5 @@ export const requestSchema = z.looseObject({
   user: z.string().nullish(),
 });
 
-/** The body of a request that was checked. */
+/** The checked body of a request. */
 export type RequestBody = z.infer<typeof requestSchema>;

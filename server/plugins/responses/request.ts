@@ -4,7 +4,7 @@ import { fieldError } from '../conversation/errors.js';
 import { readBody } from '../openai/problem.js';
 import { type InputItem, type RequestBody, requestSchema } from './request-schema.js';
 
-/** A request that was checked. */
+/** A checked request. */
 export interface ResponseRequest {
   readonly model: string | undefined;
   readonly items: readonly InputItem[];
@@ -13,13 +13,13 @@ export interface ResponseRequest {
   readonly background: boolean;
   readonly store: boolean;
   readonly stream: boolean;
-  /** What the app may call; empty with `tool_choice: 'none'`. */
+  /** Tools that the app may call; empty with `tool_choice: 'none'`. */
   readonly clientTools: readonly ClientTool[];
-  /** For the app: the fields by their names on the wire, and those that chat completions call otherwise under those names too. */
+  /** Fields for the app, by their names on the wire, and also by their names in chat completions if those differ. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** What the caller notes. */
+  /** The caller's own notes. */
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** What the response says again. */
+  /** Fields that the response repeats. */
   readonly echo: ResponseEcho;
 }
 
@@ -76,14 +76,14 @@ function toolsOf({ tools, tool_choice: choice }: RequestBody): {
     const message = `there is no tool ${JSON.stringify(missing)} in tools`;
     throw fieldError('tool_choice', message, 'invalid_value');
   }
-  // As chat completions have it, which is what apps know.
+  // Apps know the form of chat completions.
   if (choice.type !== 'allowed_tools')
     return { offered, chosen: offered, choice: { type: 'function', function: { name: names[0] } } };
   const chosen = offered.filter(({ name }) => names.includes(name));
   return { offered, chosen, choice: choice.mode ?? 'auto' };
 }
 
-/** A model behind an app gives text as the one argument of a function. */
+/** Parameters for a custom tool, whose free text an app's model passes as the only argument of a function. */
 const TEXT_INPUT = {
   type: 'object',
   properties: { input: { type: 'string' } },

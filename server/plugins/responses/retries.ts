@@ -8,8 +8,8 @@ import { digest } from './places.js';
 const REMEMBERED_MS = 10 * 60_000;
 
 /**
- * Requests of the vendor's clients that come again. They bring no key, but say how often they have tried: only what says that it is a
- * retry is taken for one, since two equal questions are two.
+ * Recognizes retries of the vendor's clients. They send no idempotency key, but a retry count. Only a request with a count above 0 is a
+ * retry, since a user may ask the same question twice.
  */
 export class Retries {
   readonly #notes: PluginNotes;
@@ -34,7 +34,7 @@ export class Retries {
     if (!Number.isInteger(count) || headers['idempotency-key'] !== undefined) return begin();
     const place = digest(`${identity.scope}\n${identity.userKey}\n${JSON.stringify(body)}`);
     const known = count > 0 ? await this.#known(place) : null;
-    // By the credentials that it brings now.
+    // The present credentials decide whether the retry may read the response.
     const found = known && (await again(known));
     if (found) return found;
     const begun = this.#noted(place, begin());
@@ -53,7 +53,7 @@ export class Retries {
     return note === null ? null : (JSON.parse(note) as SegmentName);
   }
 
-  /** Notes what was begun before it is told: the next try may come to another gateway. A refused request has begun nothing. */
+  /** Notes a begun response before it is answered, because the next try may reach another gateway. A refused request leaves no note. */
   async #noted(place: string, response: Promise<FoundResponse>): Promise<FoundResponse> {
     const found = await response;
     await this.#notes.put(`begun:${place}`, JSON.stringify(found.name), { ttlMs: REMEMBERED_MS });

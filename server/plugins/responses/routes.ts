@@ -18,7 +18,7 @@ import { readResponseRequest } from './request.js';
 import { Retries } from './retries.js';
 import { TemporarySessions } from './temporary.js';
 
-/** What the routes work with. */
+/** Options of the routes of responses. */
 export interface ResponseRoutesOptions extends AnsweringOptions, CreatingOptions {
   readonly path: string;
   readonly models: Models;
@@ -45,17 +45,17 @@ export class ResponseRoutes {
     this.#temporary = new TemporarySessions(context, options.toolWaitMs);
   }
 
-  /** Ends what waits for callers who could not come back. */
+  /** Ends runs that wait for callers, which cannot come back to a closing gateway. */
   drain(): MaybePromise<void> {
     return this.#temporary.drain();
   }
 
-  /** Resolves when what was not to be kept is away. */
+  /** Resolves when all temporary sessions are dropped. */
   settled(): Promise<void> {
     return this.#temporary.settled();
   }
 
-  /** Serves one request. @throws GatewayError before the answer has begun */
+  /** Serves one request. @throws GatewayError before the response has begun */
   async serve(call: PluginRequest): Promise<void> {
     const rest = call.path.slice(this.#options.path.length + 1);
     const [id = '', action, ...more] = partsOf(rest);
@@ -133,7 +133,7 @@ export class ResponseRoutes {
     const found = await this.#finder.known(id, await authenticate());
     const { session, name, run } = found;
     if (run && !run.isOver) {
-      // Of a run that has gone on to a later response, this one is over.
+      // This response is over if its run has gone on to a later one, which a cancel must not end.
       const { status } = await this.#answers.now(found);
       const isLast = status === 'queued' || status === 'in_progress' || (await this.#waitsBehind(found));
       if (isLast) await session.abort({ runId: name.runId, reason: 'cancelled' });
@@ -141,7 +141,7 @@ export class ResponseRoutes {
     sendJson(response, (await this.#answers.whole(found)).response);
   }
 
-  /** Whether the run has not gone on behind the questions that a response ended with. */
+  /** Whether the run still waits behind the questions at the end of a response. */
   async #waitsBehind({ session, name, run }: FoundResponse): Promise<boolean> {
     const next = { session, name: { ...name, index: name.index + 1 }, run };
     try {

@@ -4,7 +4,7 @@ import { codeOf } from '../conversation/errors.js';
 import { Waits } from '../conversation/waits.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
 
-/** Sessions of responses that are not stored. Where they wait for their caller's functions they are kept until that comes back. */
+/** Sessions of responses with `store: false`. A session that waits for its caller's functions is kept until the caller comes back. */
 export class TemporarySessions {
   readonly #waits: Waits<RunName>;
   readonly #report: PluginContext['report'];
@@ -19,13 +19,13 @@ export class TemporarySessions {
     });
   }
 
-  /** Its answer has paused: nobody may come back. */
+  /** Starts the wait for a caller that may never come back. */
   async wait(sessionId: string, runId: string, identity: Identity): Promise<void> {
     await this.taken(sessionId, identity);
     await this.#waits.add(identity, { sessionId, runId });
   }
 
-  /** Somebody is there again. */
+  /** Ends the wait: the caller is back. */
   async taken(sessionId: string, identity: Identity): Promise<void> {
     await this.#waits.take(identity, [sessionId]);
   }
@@ -49,12 +49,12 @@ export class TemporarySessions {
     }
   }
 
-  /** Ends what waits for callers who could not come back. */
+  /** Ends runs that wait for callers, which cannot come back to a closing gateway. */
   drain(): Promise<void> {
     return this.#waits.drain();
   }
 
-  /** Resolves when what was dropped is away. */
+  /** Resolves when all sessions that are being dropped are gone. */
   async settled(): Promise<void> {
     await this.#waits.settled();
     await Promise.all(this.#dropping);

@@ -1,9 +1,9 @@
 import type { ContentBlock, ToolUseBlock } from '../../../shared/messages.js';
 import { mediaOf } from '../../chat-format/media.js';
 
-/** Calls of the vendor's tools that a caller makes, and answers with an item `…_output`. */
+/** Calls of the vendor's tools that the caller executes, and answers with an item `…_output`. */
 const CALLERS = ['local_shell_call', 'shell_call', 'apply_patch_call', 'computer_call'] as const;
-/** Calls that the vendor has made itself. */
+/** Calls that the vendor executed itself. */
 const MADE = ['web_search_call', 'file_search_call', 'code_interpreter_call', 'program'] as const;
 const OUTPUTS = [
   'local_shell_call_output',
@@ -12,7 +12,7 @@ const OUTPUTS = [
   'computer_call_output',
   'program_output',
 ] as const;
-/** What a model was set to, which is nothing that was said. */
+/** Settings of a model, which are no part of a conversation. */
 const SETTINGS = [
   'mcp_list_tools',
   'tool_search_call',
@@ -22,7 +22,7 @@ const SETTINGS = [
   'compaction_trigger',
 ] as const;
 
-/** Types of items that only conversations have which began at another server. */
+/** Types of items that occur only in conversations from another server. */
 export const VENDOR_ITEMS = [
   ...CALLERS,
   ...MADE,
@@ -32,7 +32,7 @@ export const VENDOR_ITEMS = [
   'compaction',
 ] as const;
 
-/** An item of a conversation that began at another server. */
+/** An item of a conversation from another server. */
 export interface VendorItem {
   readonly type: (typeof VENDOR_ITEMS)[number];
   readonly id?: string | null | undefined;
@@ -40,13 +40,13 @@ export interface VendorItem {
   readonly [field: string]: unknown;
 }
 
-/** Whose message an item belongs to, and what it says there. */
+/** The role of the message that an item belongs to, and its content. */
 export interface VendorContent {
   readonly role: 'assistant' | 'tool' | 'system';
   readonly content: readonly ContentBlock[];
 }
 
-/** Reads an item as what it says in a conversation; null where that is nothing. */
+/** Converts an item to content; null if it adds nothing to a conversation. */
 export function vendorContent(item: VendorItem): VendorContent | null {
   const { type } = item;
   if (isOneOf(CALLERS, type)) return { role: 'assistant', content: [callOf(item)] };
@@ -67,7 +67,7 @@ function nameOf({ type }: VendorItem): string {
   return type.replace(/_output$/, '').replace(/_call$/, '');
 }
 
-/** A caller's output of `local_shell` has the id of the call as its own. */
+/** Id of the call. An output of `local_shell` has it in its own `id`. */
 function callIdOf({ id, call_id, type }: VendorItem): string {
   return call_id ?? id ?? type;
 }
@@ -77,7 +77,7 @@ function callOf(item: VendorItem): ToolUseBlock {
   return { type: 'tool_use', callId: callIdOf(item), name: nameOf(item), input };
 }
 
-/** What came of the call stands in the same item, if in any. */
+/** A call that the vendor executed, with its result, which stands in the same item. */
 function made(item: VendorItem): ContentBlock[] {
   const call = { ...callOf(item), providerExecuted: true };
   if (item.type === 'program') return [call];

@@ -7,10 +7,10 @@ import type { WebhookShape } from '../../notices/options.js';
 import { digest } from './places.js';
 
 /**
- * Has a webhook of `notify` be told of responses in the background as OpenAI tells of them: `response.completed`, `response.failed`,
- * `response.cancelled` and `response.incomplete`, with the id of the response. `client.webhooks.unwrap` of the package `openai` reads it.
+ * Shapes the webhooks of `notify` for background responses like OpenAI's: `response.completed`, `response.failed`, `response.cancelled`
+ * and `response.incomplete`, with the id of the response. `client.webhooks.unwrap` of the package `openai` reads them.
  *
- * @param options `ownTools` as it is given to `responsesPlugin`
+ * @param options `ownTools`: the same value as for `responsesPlugin`
  *
  * @example
  * ```ts
@@ -42,7 +42,7 @@ export function openaiWebhooks(options: ResponseWriterOptions = {}): WebhookShap
     if (!stream.begun || status === 'queued' || status === 'in_progress') return null;
     const type = `response.${status}`;
     const response = responseId(name);
-    // Several questions at once are one response: told again, it has the same id.
+    // Several simultaneous questions belong to one response, so all their webhooks have the same id.
     const id = `evt_${digest(`${type} ${response}`)}`;
     const created = Math.floor(at / 1000);
     return { id, body: { id, object: 'event', type, created_at: created, data: { id: response } } };

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FetchSocket } from './fetch-socket.js';
 
-/** A web `Request` as the request that Node's server would have made of it. Its body is read when it is asked for, chunk by chunk. */
+/** A web `Request` in the form of a request of Node's server. Its body is read on demand, chunk by chunk. */
 export class FetchRequest extends IncomingMessage {
   readonly #body: ReadableStream<Uint8Array> | null;
   #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
@@ -15,7 +15,7 @@ export class FetchRequest extends IncomingMessage {
     this.httpVersion = '1.1';
     this.httpVersionMajor = 1;
     this.httpVersionMinor = 1;
-    // What the host has read is not there to be read again.
+    // A body that the host has read cannot be read again.
     this.#body = request.bodyUsed ? null : request.body;
     const headers = new Map(request.headers);
     if (!headers.has('host')) headers.set('host', host);
@@ -29,7 +29,7 @@ export class FetchRequest extends IncomingMessage {
   }
 
   override _read(size: number): void {
-    // Node's own lets the stream read on by itself after the first chunk.
+    // Node's own `_read` lets the stream continue by itself after the first chunk.
     super._read(size);
     this.#pull().catch((error: Error) => this.destroy(error));
   }

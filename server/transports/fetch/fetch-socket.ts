@@ -1,20 +1,20 @@
 import { Writable } from 'node:stream';
 import { GatewayError } from '../../../shared/errors.js';
 
-/** Bytes of an answer that wait to be read, besides those in Node's own write buffer. */
+/** Bytes of a response that may wait for the reader, besides those in Node's own write buffer. */
 const READ_AHEAD = 65_536;
 const HEAD_END = '\r\n\r\n';
-/** What says how a message travels is the host's to say (RFC 9110, section 7.6.1). */
+/** Headers about the transfer itself. The host sets its own (RFC 9110, section 7.6.1). */
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding']);
 
-/** The head of an answer. */
+/** The head of a response. */
 export interface ResponseHead {
   readonly status: number;
   readonly statusText: string;
   readonly headers: Headers;
 }
 
-/** What a socket stands for. */
+/** Facts about the real connection of a `FetchSocket`. */
 export interface SocketOptions {
   /** Whether the request came over TLS. */
   readonly encrypted: boolean;
@@ -23,8 +23,8 @@ export interface SocketOptions {
 }
 
 /**
- * Stands for the connection of a Node response: takes what Node writes, tells the head as soon as it is there, and gives the rest
- * as a web stream. It takes no more than the reader asks for, and closes when the reader leaves.
+ * Stands for the connection of a Node response: takes the bytes that Node writes, reports the head as soon as it is complete, and passes
+ * the rest on as a web stream. It takes no more than the reader asks for, and closes when the reader leaves.
  */
 export class FetchSocket extends Writable {
   readonly encrypted: boolean;
@@ -56,13 +56,13 @@ export class FetchSocket extends Writable {
     );
   }
 
-  /** Closes it for a reader that has left. The stream just ends: many hosts log what it fails with after that. */
+  /** Closes the socket for a reader that has left. The stream ends without an error, because many hosts would log one. */
   leave(): void {
     this.#finish();
     this.destroy();
   }
 
-  /** Time-outs are the host's: it has the connection. */
+  /** Does nothing: the host has the connection and its time-outs. */
   setTimeout(): this {
     return this;
   }
@@ -70,7 +70,7 @@ export class FetchSocket extends Writable {
   override _write(chunk: Buffer, _encoding: BufferEncoding, written: (error?: Error) => void): void {
     const rest = this.#head ? this.#takeHead(Buffer.concat([this.#head, chunk])) : chunk;
     if (!rest || rest.length === 0) return written();
-    // A copy: the gateway shares one buffer among all that follow a session, and a reader may do with its own what it likes.
+    // Copy the bytes: the gateway shares one buffer among all subscribers of a session, and a reader may change its own.
     this.#controller.enqueue(new Uint8Array(rest));
     if ((this.#controller.desiredSize ?? 0) > 0) written();
     else this.#blocked = written;
@@ -98,7 +98,7 @@ export class FetchSocket extends Writable {
     blocked?.();
   }
 
-  /** Reads a head once all of it is there, and returns what follows it. Informational heads are passed over. */
+  /** Reads the head once it is complete, and returns the bytes behind it. Informational heads are skipped. */
   #takeHead(bytes: Buffer): Buffer | null {
     const end = bytes.indexOf(HEAD_END);
     if (end < 0) {
@@ -114,7 +114,7 @@ export class FetchSocket extends Writable {
   }
 }
 
-/** What the reader of an unfinished answer meets. */
+/** The error that the reader of an unfinished response receives. */
 export function cutOff(): GatewayError {
   return new GatewayError({ code: 'INTERNAL', message: 'The response was cut off' });
 }

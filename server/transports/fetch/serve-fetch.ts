@@ -14,10 +14,10 @@ export interface FetchOptions extends HandleOptions {
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /**
- * Serves a web `Request` with a handler of Node requests. The response is there as soon as its head is; its body follows as it is
- * read. Who cancels the body or aborts the request is a client that has left.
+ * Serves a web `Request` with a handler of Node requests. Resolves with the response once its head is complete; the body follows as it is
+ * read. A client that cancels the body or aborts the request has left.
  *
- * @throws the request's abort reason, where it is aborted before the head is there
+ * @throws the request's abort reason, if it is aborted before the head is complete
  */
 export function serveFetch(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
@@ -33,7 +33,7 @@ export function serveFetch(
     });
     const incoming = new FetchRequest(request, socket);
     const outgoing = new ServerResponse(incoming);
-    // The host frames the body and dates the answer.
+    // The host frames the body and dates the response.
     outgoing.useChunkedEncodingByDefault = false;
     outgoing.sendDate = false;
     outgoing.assignSocket(socket as unknown as Socket);
@@ -44,7 +44,7 @@ export function serveFetch(
     socket.on('error', () => {});
     socket.once('close', () => {
       signal.removeEventListener('abort', abort);
-      // What nobody has read of the body, nobody will.
+      // Nobody will read the rest of the body.
       if (incoming.complete) incoming.resume();
       else incoming.destroy();
       reject(signal.aborted ? signal.reason : cutOff());

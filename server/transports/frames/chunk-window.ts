@@ -1,9 +1,9 @@
-/** How many chunks of a stream its receiver still takes. */
+/** Counts the chunks of a stream that its receiver still takes. */
 export class ChunkWindow {
   #left: number;
   #wake: (() => void) | null = null;
 
-  /** @param size Chunks that may be sent before `more` allows more; without one there is no bound. */
+  /** @param size Chunks that may be sent before `more` allows others. @default unbounded */
   constructor(size: number | undefined) {
     this.#left = size ?? Number.POSITIVE_INFINITY;
   }
@@ -14,7 +14,7 @@ export class ChunkWindow {
     this.#wake = null;
   }
 
-  /** Resolves once a chunk may be sent, which then counts as sent; null when that is now. */
+  /** Counts a chunk as sent. Resolves once it may be sent; null if it may be sent now. */
   take(): Promise<void> | null {
     if (this.#left > 0) {
       this.#left -= 1;
@@ -25,7 +25,7 @@ export class ChunkWindow {
     }).then(() => this.take() ?? undefined);
   }
 
-  /** Nobody receives any more. */
+  /** Ends all waits, because nobody receives chunks any more. */
   close(): void {
     this.more(Number.POSITIVE_INFINITY);
   }

@@ -8,15 +8,15 @@ import type { Identifying } from '../identify.js';
 import type { OriginPolicy } from '../origin.js';
 import type { SocketClients } from './socket-clients.js';
 
-/** What the doors that speak frames work with. */
+/** The parts of the gateway that doors with frames use. */
 export interface FrameEnvironment extends Identifying {
   readonly operations: Operations;
   readonly connections: Connections;
   readonly clients: SocketClients;
-  /** Lets sockets of one address in, up to a number. */
+  /** Bounds the number of sockets of one address. */
   readonly gate: RequestGate;
   readonly addressOf: ClientAddress;
-  /** Counts the frames of a client that ask for nothing: malformed ones, pings and new tokens. */
+  /** Limits the frames of a client that are no requests: malformed ones, pings and new tokens. */
   readonly chatter: RateLimiter;
   readonly origin: OriginPolicy;
   readonly limits: {

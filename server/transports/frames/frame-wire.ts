@@ -7,19 +7,19 @@ import { eachEvent, transientData, type WireForm } from '../../delivery/wire-for
 import { check } from '../../schema/validate.js';
 import { parseJson } from '../json.js';
 
-/** Bytes that a socket may send before its first frame is whole; a `connect` that names 1,000 sessions takes fewer. */
+/** Bytes that a socket may send before its first frame is complete; a `connect` that names 1,000 sessions takes fewer. */
 export const HELLO_BYTES = 256 * 1024;
 
-/** Who is at the other end, as far as the socket itself knows. */
+/** The other end of a socket, before it is authenticated. */
 export interface FramePeer {
   readonly request: AuthRequest;
-  /** The user, where the host has authenticated the upgrade itself; null where it found none. */
+  /** The user, if the host has authenticated the upgrade itself; null if it found none. */
   readonly user?: UserLike | null | undefined;
 }
 
-/** What a wire reports to. */
+/** The receiver of everything that a wire reports. */
 export interface WireReader {
-  /** Whether it is known who is at the other end, so that long messages are taken. */
+  /** Whether the client is identified, so that long messages are accepted. */
   readonly introduced: boolean;
   /** A whole message has arrived. */
   receive(text: string): void;
@@ -31,11 +31,11 @@ export interface WireReader {
   closed(): void;
 }
 
-/** One client's socket, as its reader sees it. */
+/** One client's socket, in the view of its reader. */
 export interface FrameWire {
   readonly transport: string;
   readonly form: WireForm<unknown>;
-  /** Bytes that are written and not sent. */
+  /** Bytes that are written and not sent yet. */
   readonly backlog: number;
   /** Bytes that the receiver has taken so far. */
   readonly sent: number;
@@ -43,10 +43,10 @@ export interface FrameWire {
   send(...texts: readonly string[]): boolean;
   /** Writes a payload of `form`. False when the receiver does not keep up. */
   write(payload: unknown): boolean;
-  /** Stops reading. What was read already may still be reported. */
+  /** Stops reading. Messages that were read already may still be reported. */
   pause(): void;
   resume(): void;
-  /** Closes in order: what was written still arrives, if the receiver takes it. */
+  /** Closes in order: everything written before still arrives, if the receiver takes it. */
   close(end: WireEnd): void;
   destroy(): void;
 }
@@ -65,31 +65,31 @@ const BY_REASON: Readonly<Record<EndReason, WireEnd>> = {
   expired: { code: 4401, reason: 'UNAUTHENTICATED' },
 };
 
-/** How a connection is closed that the gateway ends. */
+/** How the gateway closes a connection that it ends. */
 export function endOf(reason: EndReason): WireEnd {
   return BY_REASON[reason];
 }
 
 const BY_STATUS: Readonly<Record<number, number>> = { 401: 4401, 413: 1009, 429: 1013, 500: 1011, 503: 1001 };
 
-/** How a socket is closed that is refused, or misbehaved. */
+/** How the gateway closes a socket that it refuses, or that misbehaved. */
 export function endFor(error: GatewayError): WireEnd {
   return { code: BY_STATUS[error.status] ?? 4001, reason: error.code };
 }
 
-/** The sender of too many frames that ask for nothing. */
+/** Closes the socket of a client that sends too many frames that are no requests. */
 export const FLOODED: WireEnd = { code: 1008, reason: 'RATE_LIMITED' };
 
 /**
  * Events as frames.
  *
- * @param join Puts the JSON texts of frames on one kind of wire, in one piece that all its clients share.
+ * @param join Joins the JSON texts of frames to one payload of a kind of wire, which all its clients share.
  */
 export function frameForm<P>(join: (texts: readonly string[]) => P): WireForm<P> {
   return {
     events(events, origin, known) {
       const texts: string[] = [];
-      // Written by hand: this runs for every event, whose data is JSON already.
+      // The frame is written by hand, because this runs for every event, whose data is JSON already.
       eachEvent(events, origin, { known }, (type, cursor, data) => {
         texts.push(`{"event":"${type}","id":"${cursor}","data":${data}}`);
       });
@@ -99,7 +99,7 @@ export function frameForm<P>(join: (texts: readonly string[]) => P): WireForm<P>
   };
 }
 
-/** A frame that cannot be read. `id` is the request it belongs to, where that much is clear. */
+/** A frame that cannot be read. `id` is the request it belongs to, if the frame names one. */
 export class FrameFault extends GatewayError {
   readonly id: string | undefined;
 
@@ -109,7 +109,7 @@ export class FrameFault extends GatewayError {
   }
 }
 
-/** Reads a client's frame. @throws GatewayError `INVALID_REQUEST`, as a `FrameFault` where it is JSON */
+/** Reads a client's frame. @throws GatewayError `INVALID_REQUEST`, as a `FrameFault` if the text is JSON */
 export function readFrame(text: string, maxDepth: number): ClientFrame {
   const raw = parseJson(text, maxDepth);
   if (isRequest(raw)) return raw;
@@ -122,7 +122,7 @@ export function readFrame(text: string, maxDepth: number): ClientFrame {
   throw new FrameFault(`The frame is malformed: ${told}`, issues, requestId(raw));
 }
 
-/** Whether a frame is a request. Nearly all are, so it is seen by hand; of anything else the schema is the judge. */
+/** Whether a frame is a request. Nearly all frames are, so this check is written by hand; the schema checks all others. */
 function isRequest(raw: unknown): raw is RequestFrame {
   const { type, id, method, window, traceparent } = (raw ?? {}) as {
     readonly [Field in keyof RequestFrame]?: unknown;

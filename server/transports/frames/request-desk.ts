@@ -19,21 +19,21 @@ import { ChunkWindow } from './chunk-window.js';
 import type { FrameEnvironment } from './frame-environment.js';
 import type { FrameWire } from './frame-wire.js';
 
-/** Requests of one client that may be under way. */
+/** Requests of one client that may be open at once. */
 const CALLS = 1000;
-/** Unsent answers, in bytes, above which no more requests are looked at. Events stop much earlier. */
+/** Bytes of unsent answers above which no more requests are begun. Events stop much earlier. */
 const BACKLOG = 1024 * 1024;
-/** Operations of the table that are done at the same time, so that their answers can't pile up before one of them is written. */
+/** Operations of the table that run at the same time, so that their answers can't pile up before one of them is written. */
 const OPERATIONS_AT_ONCE = 8;
 
-/** Answers the requests of one client: each with exactly one `res`, after the chunks of a streaming method. */
+/** Answers each request of one client with exactly one `res`, after the chunks of a streaming method. */
 export class RequestDesk {
   readonly #env: FrameEnvironment;
   readonly #wire: FrameWire;
   readonly #answered: () => void;
   readonly #blocked: () => void;
   readonly #calls = new Map<string, FrameCall>();
-  /** Requests that nobody has looked at. */
+  /** Requests that have not begun. */
   readonly #queue: { readonly plain: boolean; begin(): void }[] = [];
   #operating = 0;
   #waiting: (() => void)[] | null = null;
@@ -57,7 +57,7 @@ export class RequestDesk {
     return this.#calls.size === 0;
   }
 
-  /** Performs a request, in its turn. What it returns settles as the request does, where that is not at once. Never throws. */
+  /** Performs a request, in its turn. A returned promise settles when the request is answered. Never throws. */
   answer(frame: RequestFrame, connection: EventConnection): MaybeLater<unknown> {
     const { id } = frame;
     if (this.#calls.has(id)) {
@@ -99,7 +99,7 @@ export class RequestDesk {
     return doing;
   }
 
-  /** Begins what may begin by now, in order. */
+  /** Begins the queued requests that may begin by now, in order. */
   #beginNext(): void {
     for (;;) {
       const at = this.#queue.findIndex(({ plain }) => this.#mayBegin(plain));
@@ -111,7 +111,7 @@ export class RequestDesk {
   /** Performs and answers. Never throws. */
   #do(frame: RequestFrame, call: FrameCall): MaybeLater<unknown> {
     const { id } = frame;
-    // It was cancelled, or its client left, while it waited.
+    // The request was cancelled, or its client left, while it waited.
     if (this.#calls.get(id) !== call) return;
     const failed = (error: unknown): void => this.#finish(id, call, undefined, { error });
     try {
@@ -137,12 +137,12 @@ export class RequestDesk {
     call.abort();
   }
 
-  /** A streaming call may send so many more chunks. */
+  /** Lets a streaming call send so many more chunks. */
   more(id: string, count: number): void {
     this.#calls.get(id)?.window?.more(count);
   }
 
-  /** Writes a frame. A client that asks without reading is not read from until it does. */
+  /** Writes a frame. Stops reading from a client that sends requests without reading the answers, until it reads them. */
   send(frame: ServerFrame): boolean {
     if (this.#closed) return false;
     const writable = this.#wire.send(JSON.stringify(frame));
@@ -165,7 +165,7 @@ export class RequestDesk {
     this.#beginNext();
   }
 
-  /** The client is gone: nothing more is answered, and methods learn of it. */
+  /** The client is gone. Nothing more is answered, and running methods are aborted. */
   close(): void {
     this.#closed = true;
     const calls = [...this.#calls.values()];
@@ -226,7 +226,7 @@ export class RequestDesk {
     });
   }
 
-  /** @param failure How it failed. Any value can be thrown, also none. */
+  /** @param failure The thrown value, boxed because `undefined` can be thrown too */
   #finish(id: string, call: FrameCall, payload: unknown, failure?: { readonly error: unknown }): void {
     if (this.#calls.get(id) !== call) return;
     this.#calls.delete(id);
@@ -235,32 +235,32 @@ export class RequestDesk {
       if (failure) this.refuse(id, failure.error, call);
       else this.send({ type: 'res', id, ok: true, payload });
     } catch (cause) {
-      // The result is no JSON.
+      // The result cannot be written as JSON.
       this.refuse(id, cause, call);
     }
     this.#answered();
   }
 }
 
-/** Whether a request is over with its caller: a method, or what only reads for as long as somebody does. */
+/** Whether a request ends when its caller leaves: a method call, or an export, which only serves its reader. */
 function isCall(method: string): boolean {
   return method === 'invoke' || method === 'export' || !isOperation(method);
 }
 
-/** A socket is its own connection: which one that is, is not the client's to say. */
+/** Fills in the id of the socket's own connection: a client cannot name another one. */
 function onOwnConnection(params: unknown, { connectionId }: FrameCall): unknown {
   return typeof params === 'object' && !Array.isArray(params) ? { ...params, connectionId } : params;
 }
 
-/** The caller of one request over a socket. What few operations look at is made when they do. */
+/** The caller of one request over a socket. Fields that few operations need are made on first use. */
 export class FrameCall implements Caller {
   readonly identity: Identity;
   readonly transport: string;
   readonly clientId: string;
   readonly connectionId: string;
-  /** Whether a `cancel` or the caller's departure ends it: a method does, everything else has its effect. */
+  /** Whether a `cancel` or the caller's departure ends the request. Only methods and exports end; everything else takes effect. */
   readonly cancellable: boolean;
-  /** Of a streaming method. */
+  /** The chunks that a streaming method may still send. */
   window: ChunkWindow | undefined;
   readonly #method: string;
   readonly #params: unknown;
@@ -301,7 +301,7 @@ export class FrameCall implements Caller {
     return this.#parentSpan ?? undefined;
   }
 
-  /** What the log is told of it. */
+  /** Facts about the request, for the operator's log. */
   facts(): LogFacts {
     if (!isOperation(this.#method)) return callFacts(this, { operation: 'invoke', method: this.#method });
     const { sessionId, method } = (this.#params ?? {}) as Asking;

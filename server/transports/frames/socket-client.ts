@@ -30,20 +30,20 @@ import {
 import { RequestDesk } from './request-desk.js';
 import type { OpenSocket } from './socket-clients.js';
 
-/** Time for the first frame; `limits.handshakeMs` can only shorten it. */
+/** Time for the first frame, in milliseconds; `limits.handshakeMs` can only shorten it. */
 const HELLO_MS = 5000;
-/** Requests that wait for the answer to `connect` before reading stops, and their size in characters. */
+/** Requests that may wait for the answer to `connect` before reading stops: their number, and their size in characters. */
 const EARLY = { requests: 64, size: 256 * 1024 };
 
-/** A request that waits, and how much it holds. */
+/** A request that waits, and its size in characters. */
 interface EarlyRequest {
   frame: RequestFrame | CancelFrame;
   readonly size: number;
 }
 
 /**
- * One client on a socket that speaks frames, whatever kind of socket: the handshake, requests and their answers, its event
- * connection, new tokens. A wire reports what it receives; everything else is here, once for all wires.
+ * One client on a socket that speaks frames, for every kind of socket: the handshake, requests and their answers, its event
+ * connection, new tokens. A wire only reports the messages that it receives.
  */
 export class SocketClient implements Sink, WireReader, OpenSocket {
   readonly #env: FrameEnvironment;
@@ -52,7 +52,7 @@ export class SocketClient implements Sink, WireReader, OpenSocket {
   #peer: FramePeer;
   #stage: 'new' | 'opening' | 'open' | 'closed' = 'new';
   #connection: EventConnection | null = null;
-  /** Requests from before `connected`, and what came while those were answered: all in order. */
+  /** Requests from before `connected`, and those that arrived while the first were answered, in order. */
   #early: EarlyRequest[] | null = [];
   #earlySize = 0;
   #earlyPaused = false;
@@ -72,14 +72,14 @@ export class SocketClient implements Sink, WireReader, OpenSocket {
     env.clients.add(this);
   }
 
-  /** Whether its first frame has come. */
+  /** Whether the client's first frame has arrived. */
   get introduced(): boolean {
     return this.#stage !== 'new';
   }
 
   /** A whole frame has arrived. */
   receive(text: string): void {
-    // As `#guarded` does, without a function for each frame.
+    // Same as `#guarded`, without a function for each frame.
     try {
       this.#receive(text);
     } catch (error) {
@@ -119,7 +119,7 @@ export class SocketClient implements Sink, WireReader, OpenSocket {
     this.#guarded(() => this.#shut('left'));
   }
 
-  /** Says what is wrong and closes. Never throws. */
+  /** Sends an error and closes the connection. Never throws. */
   fail(error: unknown): void {
     if (this.#stage === 'closed') return;
     try {
@@ -132,7 +132,7 @@ export class SocketClient implements Sink, WireReader, OpenSocket {
     }
   }
 
-  /** Runs what a socket's event begins: whatever goes wrong in it ends this connection and nothing else. */
+  /** Runs the work of a socket's event, so that an error in it ends this connection and nothing else. */
   #guarded(work: () => void): void {
     try {
       work();
@@ -159,7 +159,7 @@ export class SocketClient implements Sink, WireReader, OpenSocket {
     return this.#wire.backlog;
   }
 
-  /** The gateway ends the connection. Requests that are being answered are answered first. */
+  /** Ends the connection for the gateway. If it drains, open requests are answered first. */
   end(reason: EndReason): void {
     if (this.#stage === 'closed' || this.#leaving) return;
     const end = endOf(reason);
@@ -236,7 +236,7 @@ export class SocketClient implements Sink, WireReader, OpenSocket {
       client: true,
       ...{ id, transport, identity, form, heartbeatMs, slowClientMs },
     });
-    // For a new token later, headers and address will do: the rest of the request is not kept for as long as the socket is open.
+    // A new token later needs only headers and address, so the rest of the request need not live as long as the socket.
     const { headers, ip } = this.#peer.request;
     this.#peer = { ...this.#peer, request: { headers, ip } };
     await operations.open(this.#connection, subscribe, version);
@@ -260,7 +260,7 @@ export class SocketClient implements Sink, WireReader, OpenSocket {
     this.#leave();
   }
 
-  /** Cancels a request that nobody has looked at; it is answered in its turn all the same. */
+  /** Cancels a request that has not begun; it is still answered in its turn. */
   #forget(cancel: CancelFrame): boolean {
     const waiting = this.#early?.find(({ frame }) => frame.id === cancel.id);
     if (waiting) waiting.frame = cancel;
@@ -301,7 +301,7 @@ export class SocketClient implements Sink, WireReader, OpenSocket {
     else this.#error(error);
   }
 
-  /** Whether one more frame that asks for nothing is tolerable; otherwise the connection is closed. */
+  /** Whether one more frame that is no request is tolerable; if not, the connection is closed. */
   #allow(): boolean {
     const connection = this.#connection;
     if (!connection) return this.#stage === 'opening';
@@ -331,7 +331,7 @@ export class SocketClient implements Sink, WireReader, OpenSocket {
     this.#wire.close(end);
   }
 
-  /** @param reason Why, where the gateway did not ask its connection to end. */
+  /** @param reason Why the connection ends, unless the gateway has asked it to end before. */
   #shut(reason: ConnectionEndReason): void {
     if (this.#stage === 'closed') return;
     this.#stage = 'closed';

@@ -2,20 +2,20 @@ import type { EndReason } from '../../delivery/end-reason.js';
 
 /** A client on a socket. */
 export interface OpenSocket {
-  /** Ends it in order: what is being answered is answered first. */
+  /** Ends the connection in order, once the requests under way are answered. */
   end(reason: EndReason): void;
-  /** Cuts it. */
+  /** Cuts the socket. */
   destroy(): void;
 }
 
-/** Every open socket, also those whose clients have not introduced themselves. */
+/** Every open socket, also those of clients that are not identified yet. */
 export class SocketClients {
   readonly #open = new Set<OpenSocket>();
   readonly #unknown = new Set<OpenSocket>();
   readonly #handshakes: number;
   #emptied: (() => void) | null = null;
 
-  /** @param handshakes Sockets that may be open at once without having said who they are. */
+  /** @param handshakes Number of sockets that may be open at once without an identified client. */
   constructor(handshakes: number) {
     this.#handshakes = handshakes;
   }
@@ -24,7 +24,7 @@ export class SocketClients {
     return this.#open.size;
   }
 
-  /** Whether no more strangers are let in. */
+  /** Whether no more unidentified clients are let in. */
   get full(): boolean {
     return this.#unknown.size >= this.#handshakes;
   }
@@ -34,7 +34,7 @@ export class SocketClients {
     this.#unknown.add(client);
   }
 
-  /** It is known who is at the other end. */
+  /** Notes that the client of a socket is identified. */
   identified(client: OpenSocket): void {
     this.#unknown.delete(client);
   }
@@ -45,7 +45,7 @@ export class SocketClients {
     if (this.#open.size === 0) this.#emptied?.();
   }
 
-  /** Ends every one once its requests are answered; what is still open after `graceMs` is cut. */
+  /** Ends every socket once its requests are answered. Sockets that are still open after `graceMs` are cut. */
   async end(graceMs: number): Promise<void> {
     for (const client of [...this.#open]) client.end('drain');
     if (this.#open.size === 0) return;

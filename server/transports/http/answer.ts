@@ -10,7 +10,7 @@ import type { PluginRoute } from './plugin-route.js';
 import { nameAnswer, requestIdOf } from './request-id.js';
 import { isUnread, readerKey } from './unread.js';
 
-/** Headers of a JSON answer. A flat list is written as it is; an object would be copied and walked for every answer. */
+/** Headers of a JSON response. Node writes a flat list as it is, but copies and walks an object for every response. */
 const jsonHeaders = (length: number, requestId: string): string[] => [
   'Content-Type',
   'application/json; charset=utf-8',
@@ -26,7 +26,7 @@ const jsonHeaders = (length: number, requestId: string): string[] => [
   String(length),
 ];
 
-/** Answers with JSON; without a body for `undefined` and what JSON leaves out. @throws TypeError for what is no JSON */
+/** Answers with JSON; without a body for `undefined` and values that JSON leaves out. @throws TypeError for a value that is no JSON */
 export function sendJson(response: ServerResponse, status: number, value: unknown): void {
   const body: string | undefined = JSON.stringify(value);
   if (body === undefined) {
@@ -39,7 +39,7 @@ export function sendJson(response: ServerResponse, status: number, value: unknow
   response.end(body);
 }
 
-/** Answers with an error, with the headers that belong to it. Nothing can be said once the response has begun. */
+/** Answers with an error and its headers. Cuts the response if it has begun already. */
 export function sendError(
   response: ServerResponse,
   error: GatewayError,
@@ -68,7 +68,7 @@ const FALLBACK = JSON.stringify({
 export function sendFallback(response: ServerResponse): void {
   try {
     if (response.headersSent) return void response.destroy();
-    // What was set before may be what can't be sent.
+    // One of the headers that were set before may be the one that can't be sent.
     for (const name of response.getHeaderNames()) response.removeHeader(name);
     response.writeHead(500, jsonHeaders(FALLBACK.length, requestIdOf(response)));
     response.end(FALLBACK);
@@ -77,13 +77,13 @@ export function sendFallback(response: ServerResponse): void {
   }
 }
 
-/** Whose answer it is, and how it tells of errors, where that is known. */
+/** The caller of a request and the plugin that serves it, if known. */
 export interface Answering {
   readonly by?: CalledBy;
   readonly plugin?: PluginRoute;
 }
 
-/** Ends each request once: with what was asked for, or with what went wrong. Never throws. */
+/** Ends each request once, with its result or with an error. Never throws. */
 export class Answers {
   readonly #env: Pick<HttpEnvironment, 'unread' | 'report'>;
 
@@ -91,7 +91,7 @@ export class Answers {
     this.#env = env;
   }
 
-  /** Answers with a value as JSON, once it is there. */
+  /** Answers with a value as JSON, once it is known. */
   json(response: ServerResponse, by: CalledBy, value: MaybeLater<unknown>): void {
     if (!isLater(value)) return this.#write(response, by, value);
     value.then(
@@ -110,7 +110,7 @@ export class Answers {
     this.over(response, by);
   }
 
-  /** Waits for who answers by himself. */
+  /** Waits for a handler that writes the response itself. */
   await(response: ServerResponse, serving: Promise<unknown>, answering: Answering = {}): void {
     serving.then(
       () => this.over(response, answering.by),
@@ -137,7 +137,7 @@ export class Answers {
     this.over(response, by);
   }
 
-  /** Has an answer ended that nobody reads. */
+  /** Watches a response that is written but not read yet, so that it ends if nobody reads it. */
   over(response: ServerResponse, by?: CalledBy): void {
     if (!isUnread(response)) return;
     try {

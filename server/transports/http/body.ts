@@ -15,12 +15,11 @@ export interface BodyLimits {
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
- * Reads a JSON body, or takes the one that a body parser before us has read: then it is taken at once. A request without a body is an
- * empty object.
+ * Reads a JSON body. A body that the host's body parser has read is taken at once. A request without a body counts as an empty object.
  *
- * @param parsed What the host has parsed and handed over.
- * @param take Gets the body, in the context in which it was asked for. What it throws later is told to `fail`.
- * @throws GatewayError `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE`, `INVALID_REQUEST`; what is found out later is told to `fail`
+ * @param parsed The body that the host has parsed and handed over.
+ * @param take Receives the body, in the async context of this call. Errors that it throws later go to `fail`.
+ * @throws GatewayError `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE`, `INVALID_REQUEST`; faults that are found later go to `fail`
  */
 export function readBody(
   request: IncomingMessage,
@@ -36,13 +35,13 @@ export function readBody(
     throw new GatewayError({ code: 'UNSUPPORTED_MEDIA_TYPE' });
   const encoding = headers['content-encoding'];
   if (parsed !== undefined) return take(takeParsed(parsed, limits));
-  // Before the end nobody can have parsed it: Express 4 sets `{}` on requests it left unread.
+  // A host can have parsed the body only once it has ended: Express 4 sets `{}` on requests that it left unread.
   if (request.readableEnded) return take(takeParsed((request as { body?: unknown }).body, limits));
   if (encoding !== undefined && encoding !== 'identity') {
     throw new GatewayError({ code: 'UNSUPPORTED_MEDIA_TYPE', message: 'Compressed bodies are not accepted' });
   }
   if (length > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
-  // Who has left already is not going to say so again.
+  // A client that has left already emits no further `close`.
   if (request.destroyed) throw cutOff();
   const { bodyBytes, jsonDepth } = limits;
   const taken = (bytes: Buffer): void => {
@@ -69,8 +68,8 @@ function takeParsed(body: unknown, limits: BodyLimits): unknown {
 }
 
 /**
- * Reads a body that nobody has begun to read. Nearly always it has come with its head: then Node has all of it in the next tick, still in
- * the context of the request, and it is taken without a listener.
+ * Reads a body that nobody has begun to read. Nearly every body arrives with its head: Node then has all of it in the next tick, still in
+ * the context of the request, and no listener is needed.
  */
 function readBytes(
   request: IncomingMessage,
@@ -83,20 +82,20 @@ function readBytes(
     if (request.readableLength !== length || request.readableFlowing !== null)
       return readPieces(request, bodyBytes, take, fail);
     const bytes = request.read() as Buffer;
-    // Lets it end.
+    // The stream ends only while it flows.
     request.resume();
     take(bytes);
   });
 }
 
-// By callbacks: a promise would cost more than the reading.
+// This uses callbacks, because a promise would cost more than the reading.
 function readPieces(
   request: IncomingMessage,
   bodyBytes: number,
   take: (bytes: Buffer) => void,
   fail: (error: unknown) => void,
 ): void {
-  // The events come in the context of the connection. The host's own storages hold in that of the request.
+  // The events arrive in the async context of the connection, but the host's own storages belong to that of the request.
   const context = new AsyncResource('GATEWAYBODY', { requireManualDestroy: true });
   const pieces = new ByteBuffer();
   const onData = (chunk: Buffer): void => {

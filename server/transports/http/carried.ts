@@ -1,40 +1,40 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Bodies that may take as long as they keep coming. */
+/** Requests whose bodies may take any time, as long as bytes keep arriving. */
 const long = new WeakSet<IncomingMessage>();
 
-/** Says that a body is large: whoever reads it cuts it off by itself when nothing of it comes any more. */
+/** Exempts a large body from the time limit. Its reader must cut it off by itself when no more bytes arrive. */
 export function mayTakeLong(request: IncomingMessage): void {
   long.add(request);
 }
 
 const CARRIED = Symbol('carried');
 
-/** What a connection carried last: requests and answers follow each other on it. */
+/** The last request and response of a connection, which carries them one after the other. */
 interface Carried {
-  /** The last request with a body, unless that was seen to be whole. */
+  /** The last request with a body, unless that body is known to be complete. */
   request: IncomingMessage | null;
-  /** When its head was read; monotonic milliseconds. */
+  /** Time at which its head was read, in monotonic milliseconds. */
   since: number;
-  /** The last answer, unless that was seen to be over. */
+  /** The last response, unless it is known to be closed. */
   response: ServerResponse | null;
 }
 
 type CarryingSocket = Socket & { [CARRIED]?: Carried };
 
 /**
- * What the connections of a server carry. Cuts requests whose body is not whole in time, with 408: Node's own bound (`requestTimeout`) is
- * one for all requests of a server, and uploads may take longer. And tells when nothing is being answered.
+ * Watches the requests on the connections of a server. Cuts requests whose body is not complete in time, with 408: Node's own bound
+ * (`requestTimeout`) holds for all requests of a server, and uploads may take longer. Also reports when no request is being answered.
  *
- * It listens to connections and not to each answer: with more than one listener for each, V8 moves all requests to its old generation,
- * which costs a sixth of answering a call.
+ * It listens to connections and not to each response: with more than one listener on each response, V8 moves all requests to its old
+ * generation, which costs a sixth of answering a call.
  */
 export class CarriedRequests {
   readonly #sockets = new Set<CarryingSocket>();
   readonly #timer: NodeJS.Timeout;
 
-  /** @param withinMs Time for a body, from its request's head on. @param everyMs How often is looked */
+  /** @param withinMs Time for a body, from its request's head on. @param everyMs Time between two checks */
   constructor(withinMs: number, everyMs: number) {
     this.#timer = setInterval(() => this.#check(performance.now() - withinMs), everyMs).unref();
   }
@@ -58,12 +58,12 @@ export class CarriedRequests {
     return carried;
   }
 
-  /** Cuts none from now on. */
+  /** Stops cutting requests. */
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  /** Calls back once nothing is being answered, which may be now. */
+  /** Calls back once no request is being answered, which may be at once. */
   whenNone(listener: () => void): void {
     const open: ServerResponse[] = [];
     for (const socket of this.#sockets) {
@@ -74,7 +74,7 @@ export class CarriedRequests {
     let left = open.length;
     const closed = (): void => {
       left -= 1;
-      // Others may have begun meanwhile.
+      // Other requests may have begun meanwhile.
       if (left === 0) this.whenNone(listener);
     };
     for (const response of open) response.once('close', closed);
@@ -84,13 +84,13 @@ export class CarriedRequests {
     for (const socket of this.#sockets) {
       const carried = socket[CARRIED]!;
       const { request, response, since } = carried;
-      // An idle connection holds nothing.
+      // An idle connection must not keep its last response in memory.
       if (response?.closed) carried.response = null;
       if (!request) continue;
       if (request.complete) carried.request = null;
       else if (since < before && !long.has(request)) {
         carried.request = null;
-        // As Node does it.
+        // Node answers a late request in the same way.
         if (socket.writable) socket.write('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n');
         socket.destroySoon();
       }

@@ -6,11 +6,11 @@ const REQUEST_HEADERS =
   'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, traceparent, X-Request-Id';
 const EXPOSED_HEADERS = 'Retry-After, Preference-Applied, X-Request-Id';
 
-/** Whether a CORS layer in front of us has let the request's origin in. */
+/** Whether the host's own CORS layer has let the request's origin in. */
 export function originAllowedByHost(request: IncomingMessage, response: ServerResponse): boolean {
   const allowed = response.getHeader('access-control-allow-origin');
   const { origin, cookie } = request.headers;
-  // A wildcard is meant for requests without credentials.
+  // A wildcard counts only for requests without credentials.
   return allowed !== undefined && (allowed === origin || (allowed === '*' && cookie === undefined));
 }
 
@@ -27,12 +27,12 @@ export function allowOrigin(
   response.appendHeader('Vary', 'Origin');
 }
 
-/** Whether a browser asks what it may send. */
+/** Whether a request is a browser's preflight. */
 export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }
 
-/** Answers a preflight for a route of ours. */
+/** Answers a preflight for a route of the gateway. */
 export function answerPreflight(
   response: ServerResponse,
   methods: readonly string[],

@@ -15,20 +15,20 @@ import { readerKey } from './unread.js';
 
 const STARTS: ReadonlySet<string> = new Set<From>(['now', 'run', 'earliest', 'snapshot']);
 
-/** What `GET /events` asks for. */
+/** The request of `GET /events`. */
 export interface EventsRequest {
   readonly sessionIds: readonly string[];
   readonly from: From;
   readonly lastEventId: string | undefined;
 }
 
-/** The place a reconnecting client names; a header is a browser's own and wins. */
+/** The cursor that a reconnecting client names. The header wins, because a browser sets it itself. */
 export function readLastEventId(request: IncomingMessage, query: URLSearchParams): string | undefined {
   const header = request.headers['last-event-id'];
   return (typeof header === 'string' && header !== '' ? header : query.get('lastEventId')) || undefined;
 }
 
-/** Params of a host as the query that would have said them; lists become repeated fields. */
+/** Converts the params of a host to the equivalent query; lists become repeated fields. */
 export function queryOf(params: Readonly<Record<string, unknown>>): URLSearchParams {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {
@@ -56,7 +56,7 @@ export function readEventsRequest(query: URLSearchParams, lastEventId: string | 
   };
 }
 
-/** Opens a stream of events. Its id mode is fixed here: one session, its cursor; otherwise vectors. */
+/** Opens a stream of events. Its ids are the cursors of a single session, or vectors for several; this never changes later. */
 export async function openEvents(
   env: HttpEnvironment,
   request: IncomingMessage,
@@ -111,11 +111,11 @@ function targetsOf(apps: AppRegistry, { sessionIds, from, lastEventId }: EventsR
   const targets = new Map<string, SubscribeTarget>();
   for (const sessionId of sessionIds) {
     const id = canonical(apps, sessionId);
-    // What is neither the vector nor the one session's cursor is passed on, to be answered as malformed.
+    // A text that is neither a vector nor the single session's cursor is passed on, so that it is refused as malformed.
     const cursor = cursors?.get(id) ?? (cursors && !single ? undefined : lastEventId);
     targets.set(id, targetAt(sessionId, cursor, from));
   }
-  // A vector restores the sessions it names, also those that were subscribed later.
+  // A vector restores all sessions that it names, also those that were subscribed later.
   if (cursors && !single) {
     for (const [sessionId, cursor] of cursors)
       if (!targets.has(sessionId)) targets.set(sessionId, targetAt(sessionId, cursor, from));

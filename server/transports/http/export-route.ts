@@ -4,7 +4,7 @@ import type { HttpEnvironment } from './http-environment.js';
 import { type ItemForm, streamItems } from './method-stream.js';
 import { nameAnswer } from './request-id.js';
 
-/** One JSON object a line. Who is cut off sees that by the missing end of the body: no line may be taken for an item that is none. */
+/** One JSON object a line. A failure cuts the body off without its proper end, because an error line could be taken for an item. */
 const LINES: ItemForm = {
   start(response) {
     if (response.headersSent) return;
@@ -12,7 +12,7 @@ const LINES: ItemForm = {
     response.writeHead(200, {
       'Content-Type': 'application/x-ndjson; charset=utf-8',
       'Cache-Control': 'no-store, no-transform',
-      // A page must not be made of what somebody wrote.
+      // A browser must not show text that users wrote as a page.
       'Content-Disposition': 'attachment; filename="session.ndjson"',
       'X-Content-Type-Options': 'nosniff',
       'Referrer-Policy': 'no-referrer',
@@ -22,7 +22,7 @@ const LINES: ItemForm = {
   item: ({ data = null }) => `${JSON.stringify(data)}\n`,
 };
 
-/** Answers with what is kept of a session, a line an item, as fast as its reader takes it. */
+/** Answers with everything that is kept of a session, one item a line, as fast as the client reads. */
 export async function exportLines(
   env: HttpEnvironment,
   response: ServerResponse,

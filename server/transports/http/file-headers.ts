@@ -1,15 +1,15 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { ByteRange, FileRecord } from '../../stores/files/file-store.js';
 
-/** What browsers show by themselves, and run nothing of. */
+/** Media types that browsers show themselves without running anything. */
 const SHOWN = /^(?:image\/(?:png|jpeg|gif|webp|avif|bmp|apng)|(?:audio|video)\/[a-z0-9.-]+|text\/plain)$/;
-/** What is handed over as what it is, to be saved: no browser makes a page, a script or a style of it. */
+/** Media types that are served under their own name, to be saved: no browser treats them as a page, a script or a style. */
 const SAVED =
   /^(?:application\/(?:pdf|json|zip|gzip|msword|rtf|epub\+zip|vnd\.[a-z0-9.-]+)|text\/(?:csv|markdown)|image\/(?:tiff|heic|heif))$/;
 
 /**
- * The headers that a file is served with. Whatever else its bytes are (HTML, SVG, scripts, styles) is served as bytes to be saved, and
- * nothing of it runs, also where a page of the same site embeds it or somebody opens its address.
+ * The headers that a file is served with. Every other type (HTML, SVG, scripts, styles) is served as plain bytes to be saved. Nothing in
+ * them runs, even if a page of the same site embeds the file or a user opens its address.
  */
 export function fileHeaders({ mediaType, name, sha256 }: FileRecord): Readonly<Record<string, string>> {
   const shown = SHOWN.test(mediaType);
@@ -21,14 +21,14 @@ export function fileHeaders({ mediaType, name, sha256 }: FileRecord): Readonly<R
     'X-Content-Type-Options': 'nosniff',
     'Cross-Origin-Resource-Policy': 'same-origin',
     'Referrer-Policy': 'no-referrer',
-    // Kept, but asked for each time: who may see it can change.
+    // Browsers may keep the file, but must ask each time: access to it can change.
     'Cache-Control': 'private, no-cache',
     ETag: `"${sha256}"`,
     'Accept-Ranges': 'bytes',
   };
 }
 
-/** RFC 6266: the name in UTF-8, and something like it for those who do not read that. */
+/** The name in UTF-8, and an ASCII likeness for clients that do not read it (RFC 6266). */
 function disposition(type: 'inline' | 'attachment', name: string | undefined): string {
   if (name === undefined) return type;
   const plain = name.replace(/[^ !#$&+\-.0-9A-Z^_a-z]/g, '_');
@@ -43,10 +43,10 @@ export function isFresh(ifNoneMatch: string | undefined, etag: string): boolean 
 }
 
 /**
- * The part of a file that is asked for (RFC 9110, section 14.2); null for all of it: where none is, where the file has changed since, and
- * for several parts at once, which a server need not serve.
+ * The requested part of a file (RFC 9110, section 14.2). Null stands for the whole file: if no part is requested, if the file has changed
+ * since, and for several parts at once, which a server need not serve.
  *
- * @throws GatewayError `RANGE_NOT_SATISFIABLE` for a part that is not there
+ * @throws GatewayError `RANGE_NOT_SATISFIABLE` for a part outside the file
  */
 export function rangeOf(
   { range, ifRange }: { readonly range: string | undefined; readonly ifRange: string | undefined },

@@ -14,11 +14,11 @@ import type { HttpEnvironment } from './http-environment.js';
 import { bringsBody, endConnection } from './http2.js';
 import { nameAnswer } from './request-id.js';
 
-/** What a page of another origin may read of an answer with a file, and ask for one with. */
+/** Headers of a file's response that a page of another origin may read; the second list has those that it may send. */
 export const FILE_ANSWER_HEADERS = ['Accept-Ranges', 'Content-Disposition', 'Content-Range', 'ETag'];
 export const FILE_REQUEST_HEADERS = ['Range', 'If-Range', 'If-None-Match'];
 
-/** Takes an upload in, as it comes, and answers what became of it. @throws GatewayError */
+/** Stores an upload while it arrives, and answers with the stored file. @throws GatewayError */
 export async function uploadRoute(
   env: HttpEnvironment,
   request: IncomingMessage,
@@ -59,7 +59,7 @@ function checkEncoding(headers: IncomingMessage['headers']): void {
   if (message !== null) throw new GatewayError({ code: 'UNSUPPORTED_MEDIA_TYPE', message });
 }
 
-/** The bytes of a body, or of what a body parser before us has made of it. One that stops coming is cut off. */
+/** The bytes of a body, also if the host's body parser has read it. A body that stops arriving is cut off. */
 async function* bytesOf(
   env: HttpEnvironment,
   request: IncomingMessage,
@@ -81,10 +81,10 @@ async function* bytesOf(
   };
   env.ticker.add(item);
   try {
-    // A refusal is answered: the connection must outlive the loop.
+    // The connection must outlive the loop, so that a refusal can be answered.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       received += (chunk as Buffer).byteLength;
-      // While the disk is slow nothing is asked of the client.
+      // The client is not to blame while the disk is slow.
       stall = null;
       yield chunk as Buffer;
       stall = new Stall(sender);
@@ -97,7 +97,7 @@ async function* bytesOf(
   if (!request.complete) throw cutOff();
 }
 
-/** Serves a file, or the part of it that is asked for. @throws GatewayError */
+/** Serves a file, or the requested part of it. @throws GatewayError */
 export async function fileRoute(
   env: HttpEnvironment,
   request: IncomingMessage,
@@ -129,7 +129,7 @@ export async function fileRoute(
   }
   const length = range ? range.end - range.start + 1 : size;
   if (response.closed) return;
-  // Before the head: a file that can't be read is an error yet.
+  // Open the file before the head is written, while an unreadable file can still be answered with an error.
   const opened = request.method === 'HEAD' || length === 0 ? null : await open(range ?? undefined);
   response.writeHead(range ? 206 : 200, {
     ...headers,
@@ -144,7 +144,7 @@ export async function fileRoute(
   response.end();
 }
 
-/** Writes as much as the reader takes. One that takes nothing for too long is cut off. */
+/** Writes as fast as the client reads. A client that reads nothing for too long is cut off. */
 async function write(
   env: HttpEnvironment,
   response: ServerResponse,
@@ -170,7 +170,7 @@ async function write(
       stall = null;
     }
   } catch (error) {
-    // The head has promised more than there will be: only the end of the connection says so.
+    // The head has promised more bytes than will follow; only a cut connection tells the client.
     response.destroy();
     throw error;
   } finally {

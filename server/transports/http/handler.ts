@@ -34,12 +34,12 @@ import { type Destination, type FoundRoute, findRoute, type Route, routeOf, rout
 import { startRun } from './run-route.js';
 import { readerKey } from './unread.js';
 
-/** How long a plugin's answer may go on once its caller was withdrawn. */
+/** Time that a plugin's response may go on after its caller lost access, in milliseconds. */
 const CUT_AFTER_MS = 1000;
 
 /**
- * What is asked for. A class, like all that holds a request for as long as it lasts: V8 puts the objects of a literal among the old ones
- * where it finds that many of them last, and then each keeps its whole request until the next full collection.
+ * A request with its route. Objects that live as long as a request are classes: V8 allocates the objects of a literal in its old generation
+ * once it finds that many of them survive, and each then keeps its whole request until the next full collection.
  */
 class Asked {
   readonly target: Target;
@@ -70,7 +70,7 @@ export class HttpHandler {
     this.#routes = routeTable(env.extraRoutes);
   }
 
-  /** Serves a request; false when its path is not the gateway's, and then nothing of it was touched. */
+  /** Serves a request. Returns false, without touching the request, if its path is not the gateway's. */
   handle(request: IncomingMessage, response: ServerResponse, options: HandleOptions = {}): boolean {
     const target = targetOf(request, options.basePath ?? '');
     if (!target) return false;
@@ -81,13 +81,13 @@ export class HttpHandler {
       return true;
     }
     if (!route) return false;
-    // Not the whole of it: `params` in what a host hands over here are its framework's own.
+    // Do not pass `options` on as a whole: a `params` that the host leaves in it belongs to its framework.
     const { user, body } = options;
     this.#serve(request, response, new Asked(target, route, { user, body }));
     return true;
   }
 
-  /** Serves one operation, whatever the request's path. */
+  /** Serves one operation, for any path of the request. */
   serve(
     request: IncomingMessage,
     response: ServerResponse,
@@ -98,7 +98,7 @@ export class HttpHandler {
   }
 
   /**
-   * Who makes a request, by the same checks as on a route.
+   * Finds the identity of a request's caller, with the same checks as on a route.
    *
    * @throws GatewayError `ORIGIN_DENIED`, `UNAUTHENTICATED`, `RATE_LIMITED`
    */
@@ -108,7 +108,7 @@ export class HttpHandler {
     return this.#identify(request, this.#env.addressOf(request), { user });
   }
 
-  /** Answers a request that is nobody's. */
+  /** Answers a request without a route. */
   notFound(response: ServerResponse): void {
     sendError(response, new GatewayError({ code: 'ROUTE_NOT_FOUND' }));
   }
@@ -153,8 +153,8 @@ export class HttpHandler {
   }
 
   /**
-   * Serves a route: who asks, then the body, then the operation. Each step goes on at once where it has nothing to wait for, so that a
-   * call costs the promises of its method and no others. Never throws.
+   * Serves a route: identifies the caller, reads the body, performs the operation. Each step goes on at once if it has nothing to wait for,
+   * so that a call costs the promises of its method and no others. Never throws.
    */
   #serve(request: IncomingMessage, response: ServerResponse, asked: Asked): void {
     try {
@@ -171,7 +171,7 @@ export class HttpHandler {
     }
   }
 
-  /** Lets a request in; true where it is answered with that. */
+  /** Checks a request before anything else. Returns true if that has answered it already. */
   #enter(
     request: IncomingMessage,
     response: ServerResponse,
@@ -188,7 +188,7 @@ export class HttpHandler {
     allowOrigin(response, origin, isFile ? FILE_ANSWER_HEADERS : undefined);
     if (isPreflight(request))
       answerPreflight(response, [route.http], isFile ? FILE_REQUEST_HEADERS : undefined);
-    // Health checks ask with HEAD (RFC 9110, section 9.1), which Node answers without the body; a stream has no such answer.
+    // Health checks use HEAD (RFC 9110, section 9.1), which Node answers without the body; a stream cannot be answered so.
     else if (!options.params) {
       const head = route.http === 'GET' && route.to !== 'events' && route.to !== 'export';
       if (request.method !== route.http)
@@ -276,7 +276,7 @@ export class HttpHandler {
       .catch((error: unknown) => this.#answers.fail(response, error, { by: caller }));
   }
 
-  /** Answers with the result of a method as the JSON body, or a stream of its items. */
+  /** Answers with the result of a method as a JSON body, or with a stream of its items. */
   #invoked(response: ServerResponse, caller: HttpCall, outcome: Invocation): void {
     if (outcome.kind === 'value') return this.#answers.json(response, caller, outcome.value);
     const { stream } = outcome;
@@ -302,7 +302,7 @@ export class HttpHandler {
     await openEvents(this.#env, request, response, { identity, events, ticket: redeemed?.ticket ?? null });
   }
 
-  /** Cuts an answer that is still under way when its caller is withdrawn: what a plugin streams is its own business until then. */
+  /** Cuts a plugin's response that is still under way when its caller loses access. */
   #attend(identity: Identity, response: ServerResponse): void {
     let present = identity;
     const leave = this.#env.presence.add({
@@ -312,7 +312,7 @@ export class HttpHandler {
       renew: (renewed) => {
         present = renewed;
       },
-      // What a plugin follows of its caller's sessions has ended too, so it may end its answer in its own form.
+      // The plugin's subscriptions end at the same time, which lets it first end the response in its own form.
       end: () => void setTimeout(() => response.destroy(), CUT_AFTER_MS).unref(),
     });
     if (response.closed) leave();
@@ -329,7 +329,7 @@ export class HttpHandler {
   }
 }
 
-/** @throws GatewayError `METHOD_NOT_ALLOWED`, with the header that RFC 9110, section 15.5.6, wants */
+/** @throws GatewayError `METHOD_NOT_ALLOWED`, with the header that RFC 9110, section 15.5.6, requires */
 function checkMethod(request: IncomingMessage, response: ServerResponse, allowed: readonly string[]): void {
   if (allowed.includes(request.method ?? '')) return;
   response.setHeader('Allow', allowed.join(', '));

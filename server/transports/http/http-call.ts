@@ -8,19 +8,19 @@ import { type Asking, callFacts } from '../../operations/call-facts.js';
 import type { Caller } from '../../operations/caller.js';
 import { requestIdOf } from './request-id.js';
 
-/** Who makes a request, and from where. */
+/** The identity and address of a request's caller. */
 export interface CalledBy {
   readonly identity: Identity;
   readonly address: string;
-  /** What the log is told of the call. */
+  /** Facts about the call, for the operator's log. */
   facts?(): LogFacts;
 }
 
-/** The caller of one HTTP request. What few operations look at is made when they do. */
+/** The caller of one HTTP request. Fields that few operations need are made on first use. */
 export class HttpCall implements Caller {
   readonly transport = 'http';
   readonly identity: Identity;
-  /** The client's. */
+  /** The client's address. */
   readonly address: string;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -38,7 +38,7 @@ export class HttpCall implements Caller {
     this.#response = response;
   }
 
-  /** Notes what is asked for, for the log. */
+  /** Notes the requested operation, for the operator's log. */
   asks(operation: string, params: unknown): void {
     this.#operation = operation;
     this.#params = params;

@@ -14,11 +14,11 @@ import type { BodyLimits } from './body.js';
 import type { PluginRoutes } from './plugin-route.js';
 import type { UnreadAnswers } from './unread.js';
 
-/** What the HTTP door works with. */
+/** The parts of the gateway that the HTTP door uses. */
 export interface HttpEnvironment extends Identifying, TicketDoor {
   readonly operations: Operations;
   readonly presence: Presence;
-  /** Lets requests of one address in, up to a number. */
+  /** Bounds the number of requests of one address. */
   readonly gate: RequestGate;
   readonly addressOf: ClientAddress;
   readonly connections: Connections;
@@ -35,7 +35,7 @@ export interface HttpEnvironment extends Identifying, TicketDoor {
   readonly extraRoutes: ExtraRoutes;
   readonly state: { readonly draining: boolean; readonly away: boolean };
   readonly plugins: PluginRoutes;
-  /** Whether new work can be done. */
+  /** Checks whether the gateway can take new work. */
   readonly readiness: { check(): Promise<void> };
   /** Resolves once the store is open; null when it is. */
   ready(): Promise<void> | null;

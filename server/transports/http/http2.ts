@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Stream } from 'node:http2';
 
 /**
- * Gives what Node made of an HTTP/2 stream the few things that it lacks of an HTTP/1.1 exchange, so that nobody else has to tell them
- * apart: the host that the request is for, and whether the response can still be read.
+ * Gives Node's HTTP/2 request and response the two things that they lack, so that no other code has to tell the versions apart: the host
+ * of the request, and whether the response can still be read.
  */
 export function levelHttp2(request: IncomingMessage, response: ServerResponse): void {
   if (request.httpVersionMajor < 2) return;
@@ -14,12 +14,12 @@ export function levelHttp2(request: IncomingMessage, response: ServerResponse): 
   Object.defineProperty(response, 'closed', { get: () => stream.destroyed });
 }
 
-/** Has the connection end with a response, whose request is not read to its end. An HTTP/2 connection has other streams and stays. */
+/** Ends the connection behind a response whose request is not read to its end. An HTTP/2 connection has other streams and stays open. */
 export function endConnection(response: ServerResponse): void {
   if (response.req.httpVersionMajor < 2) response.setHeader('Connection', 'close');
 }
 
-/** Whether a request without a length brings a body. HTTP/1.1 announces one; in HTTP/2 there is one unless the stream ended with its head. */
+/** Whether a request without a length has a body. HTTP/1.1 announces it; an HTTP/2 request has one unless its stream ended with the head. */
 export function bringsBody(request: IncomingMessage): boolean {
   if (request.headers['transfer-encoding'] !== undefined) return true;
   if (request.httpVersionMajor < 2) return false;

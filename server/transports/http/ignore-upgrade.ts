@@ -2,15 +2,15 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 
-/** Whether a request asks for a WebSocket, rather than for HTTP/2 or something else that is nobody's here. */
+/** Whether a request asks for a WebSocket, not for HTTP/2 or another protocol that the gateway does not serve. */
 export function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
 /**
- * Serves a request as if it had asked for no upgrade (RFC 9110, section 7.8: a server may ignore it). Node takes such a request out of
- * its parser as soon as anybody listens to upgrades: so its head is put back without the wish, and the socket is handed to the server
- * as if it were new.
+ * Serves a request as if it had asked for no upgrade, which a server may ignore (RFC 9110, section 7.8). Node takes such a request out of
+ * its parser if a server listens to upgrades. This puts the head back without the upgrade, and hands the socket to the server as a new
+ * one.
  */
 export function serveWithoutUpgrade(
   server: Server,

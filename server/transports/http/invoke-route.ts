@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { InvokeOptions } from '../../operations/invoke.js';
 
-/** The params of a call: the body, with the place that readers name in a header who resume streams by themselves. */
+/** The params of a call: the body, with the `Last-Event-ID` that browsers send when they resume a stream by themselves. */
 export function invokeParams(body: unknown, headers: IncomingHttpHeaders): unknown {
   const lastEventId = headers['last-event-id'];
   if (!lastEventId || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
@@ -12,7 +12,7 @@ const EVENTS: InvokeOptions = { expects: 'stream' };
 const JSON_VALUE: InvokeOptions = { expects: 'value' };
 const EITHER: InvokeOptions = {};
 
-/** What a caller can read by its `Accept`; either, where it says neither kind alone. */
+/** The kind of response that a caller accepts. Both kinds are fine unless its `Accept` names exactly one of them. */
 export function invokeOptions({ accept }: IncomingHttpHeaders): InvokeOptions {
   if (accept === undefined || accept.includes('*')) return EITHER;
   const events = accept.includes('text/event-stream');

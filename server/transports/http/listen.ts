@@ -13,9 +13,9 @@ export interface ListenOptions {
   readonly keepAliveMs: number;
 }
 
-/** What is done with what comes. */
+/** Handlers of a server's connections, requests and upgrades. */
 export interface ServerHandlers {
-  /** Whether a connection is served; one that is not is cut. */
+  /** Whether a connection is served. The server cuts it if not. */
   admit(socket: Socket): boolean;
   request(request: IncomingMessage, response: ServerResponse): void;
   /** Takes an upgrade to a WebSocket. */
@@ -25,7 +25,7 @@ export interface ServerHandlers {
 /** A server that listens. */
 export interface Listening {
   readonly port: number;
-  /** Stops listening and waits for the open requests; what is still open after `graceMs` is cut. */
+  /** Stops listening and waits for the open requests. Connections that are still open after `graceMs` are cut. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -35,16 +35,16 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
   const bounded = Math.min(handshakeMs, 0x7fffffff);
   const carried = new CarriedRequests(Math.min(bounded * 3, 0x7fffffff), Math.min(bounded, 5000));
   const server = createServer(
-    // Node looks for slow requests every 30 s by default, too late for a bound of 10.
+    // Node checks for slow requests every 30 s by default, which is too late for a bound of 10 s.
     {
       headersTimeout: bounded,
-      // Bodies have their own watch below.
+      // `CarriedRequests` watches bodies.
       requestTimeout: 0,
       connectionsCheckingInterval: Math.min(bounded, 5000),
-      // 0 is Node's word for no bound.
+      // For Node 0 means no bound.
       keepAliveTimeout: keepAliveMs > 0x7fffffff ? 0 : keepAliveMs,
     },
-    // One listener: Node copies a list of several for each request.
+    // Use one listener, because Node copies a list of several for each request.
     (request, response) => {
       carried.add(request, response);
       handlers.request(request, response);
@@ -89,7 +89,7 @@ function stopListening(server: Server, carried: CarriedRequests, graceMs: number
       clearTimeout(timer);
       resolve();
     });
-    // Browsers hold connections ready that never carried a request; Node does not count those as idle.
+    // Browsers keep spare connections that never carried a request, and Node does not count those as idle.
     carried.whenNone(() => server.closeAllConnections());
   });
 }

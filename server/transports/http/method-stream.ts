@@ -11,35 +11,35 @@ import { sentBytes } from '../sent-bytes.js';
 import type { HttpEnvironment } from './http-environment.js';
 import { flushResponse, startSse } from './sse-sink.js';
 
-/** How the items of a stream are written. */
+/** The form in which the items of a stream are written. */
 export interface ItemForm {
   /** Sends the head. */
   start(response: ServerResponse): void;
-  /** So that a client knows how long a silence may last. */
+  /** The first text, which tells a client how long a silence may last. */
   readonly hello?: (heartbeatMs: number) => string;
   item(item: StreamItem): string;
-  /** What readers pass over, and proxies see that somebody is there by. */
+  /** Text that readers skip. It keeps proxies from closing a quiet stream. */
   readonly heartbeat?: string;
-  /** Comes last. */
+  /** The last text. */
   readonly end?: string;
-  /** Comes last where it fails. Without it the answer is cut off. */
+  /** The last text of a stream that fails. Without it the response is cut off. */
   readonly fail?: (error: ErrorBody) => string;
 }
 
-/** SSE of `chunk` … `end`, `fail` when it breaks off. */
+/** SSE of `chunk` … `end`, or `fail` when the stream breaks off. */
 const SSE: ItemForm = {
   start: startSse,
   hello: (heartbeatMs) => encodeSse('ping', JSON.stringify({ heartbeatMs })),
-  // A place without an item is another event: the data of this one may be anything.
+  // A place without an item is an event of its own, because the data of a `chunk` may be any value.
   item: ({ data, eventId }) =>
     encodeSse(data === undefined ? 'mark' : 'chunk', JSON.stringify(data ?? null), eventId),
-  // A comment (HTML standard, section 9.2.6).
+  // This is a comment of SSE (HTML standard, section 9.2.6).
   heartbeat: ':\n\n',
   end: encodeSse('end', '{}'),
   fail: (error) => encodeSse('fail', JSON.stringify(error)),
 };
 
-/** A stream, and whose it is. */
+/** A stream, and its caller. */
 interface StreamCall {
   readonly stream: MethodStream;
   readonly caller: FailedRequest & { readonly identity: Identity };
@@ -52,7 +52,7 @@ export async function streamItems(
   { stream, caller }: StreamCall,
   form: ItemForm = SSE,
 ): Promise<void> {
-  // A denial or bad params are answered with their status, before the stream begins.
+  // Denials and bad params are answered with their own status, before the stream begins.
   await stream.open();
   const answer = new MethodStreamAnswer(env, response, { stream, caller }, form);
   env.ticker.add(answer);
@@ -63,7 +63,7 @@ export async function streamItems(
   }
 }
 
-/** One open stream. What its reader does not take, its method is not asked for. */
+/** One open stream. The method is asked for the next item only when the client has taken those before. */
 class MethodStreamAnswer implements Ticking {
   readonly #env: HttpEnvironment;
   readonly #response: ServerResponse;
@@ -71,7 +71,7 @@ class MethodStreamAnswer implements Ticking {
   readonly #identity: Identity;
   readonly #request: FailedRequest;
   readonly #form: ItemForm;
-  /** While the receiver does not keep up. */
+  /** Set while the receiver does not keep up. */
   #stall: Stall | null = null;
   #wroteAt = performance.now();
 
@@ -133,7 +133,7 @@ class MethodStreamAnswer implements Ticking {
     flushResponse(response);
   }
 
-  /** Resolves when there is room again, or nobody left to need it. */
+  /** Resolves when there is room again, or the client has left. */
   #drained(): Promise<void> {
     const response = this.#response;
     return new Promise((resolve) => {

@@ -7,11 +7,11 @@ import type { Identity } from '../../auth/types.js';
 export interface PluginRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Path below the mount, with what follows the route's path. */
+  /** Path below the gateway's mount, including anything behind the route's path. */
   readonly path: string;
-  /** The client's address, as `trustProxy` has it found. */
+  /** The client's address, found according to `trustProxy`. */
   readonly address: string;
-  /** Who calls, by the gateway's own authentication. @throws GatewayError `UNAUTHENTICATED` */
+  /** Finds the caller's identity by the gateway's own authentication. @throws GatewayError `UNAUTHENTICATED` */
   authenticate(): Promise<Identity>;
   /** The JSON body, within the gateway's bounds. @throws GatewayError */
   body(): Promise<unknown>;
@@ -19,7 +19,7 @@ export interface PluginRequest {
 
 /** How a plugin's route is served. */
 export interface RouteOptions {
-  /** Methods it takes; others are answered with 405, and preflights of listed origins by the gateway. @default any */
+  /** HTTP methods of the route. The gateway answers others with 405, and preflights of listed origins itself. @default any */
   readonly methods?: readonly string[];
   /** Whether requests wait for the store to be open. @default true */
   readonly needsStore?: boolean;
@@ -28,7 +28,7 @@ export interface RouteOptions {
   /** Response headers that browsers of listed origins may read, besides the gateway's own. */
   readonly exposedHeaders?: readonly string[];
   /**
-   * Answers with an error that the gateway met before the handler, or that the handler threw; its text may be shown. The response may
+   * Answers with an error that the gateway met before the handler, or that the handler threw. Clients may see its text. The response may
    * have begun. @default the gateway's own form
    */
   readonly fail?: (error: GatewayError, response: ServerResponse) => void;

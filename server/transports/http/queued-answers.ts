@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 
-/** The answers of a connection that wait for those before them. */
+/** The responses of a connection that wait for earlier ones. */
 const queued = new WeakMap<Socket, Set<ServerResponse>>();
 
 /**
- * Has an answer that waits behind others of its connection hear of that connection's end, as any other does. Node tells only the one whose
- * turn it is, and what the others hold would be held for good.
+ * Closes a response that waits behind others when its connection ends. Node closes only the response whose turn it is, and the others would
+ * hold their resources for good.
  */
 export function hearOfEnd(response: ServerResponse): void {
   if (response.socket !== null) return;
@@ -17,7 +17,7 @@ export function hearOfEnd(response: ServerResponse): void {
   response.once('socket', () => waiting.delete(response));
 }
 
-/** One listener for all of them: there may be many. */
+/** Adds one listener for all waiting responses of a connection, because there may be many. */
 function follow(connection: Socket): Set<ServerResponse> {
   const waiting = new Set<ServerResponse>();
   queued.set(connection, waiting);
@@ -25,7 +25,7 @@ function follow(connection: Socket): Set<ServerResponse> {
   return waiting;
 }
 
-/** Node closes an answer with its connection: it is given one that is closed. */
+/** Closes a response by giving it a closed socket, since Node closes a response with its connection. */
 function end(response: ServerResponse): void {
   response.assignSocket(new Socket().destroy());
 }

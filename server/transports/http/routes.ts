@@ -2,7 +2,7 @@ import { EVENTS_PATH, type ExtraRoutes, FILES_PATH } from '../../../shared/calls
 import { HEALTH_PATHS, OPERATIONS, type OperationName } from '../../../shared/operations.js';
 import type { ServedOperation } from '../request.js';
 
-/** What a route leads to. */
+/** The operation or fixed answer that a route leads to. */
 export type Destination = OperationName | 'events' | 'upload' | 'file' | 'healthz' | 'readyz';
 
 export interface Route {
@@ -41,7 +41,7 @@ export function findRoute(routes: ReadonlyMap<string, Route>, path: string): Fou
   return below && { ...below, fileId: path.slice(at) };
 }
 
-/** The route of one operation, wherever it lives. */
+/** The route of one operation, independent of its path. */
 export function routeOf(name: ServedOperation): Route {
   return { http: name === 'events' ? 'GET' : OPERATIONS[name].http, to: name };
 }

@@ -12,8 +12,8 @@ import { SseSink } from './sse-sink.js';
 import { readerKey } from './unread.js';
 
 /**
- * Starts a run and answers as the caller prefers: SSE of it, one JSON result (`Accept: application/json`), or 202 as soon as it is
- * accepted (`Prefer: respond-async`, RFC 7240).
+ * Starts a run and answers in the caller's preferred way: with SSE of its events, with one JSON result (`Accept: application/json`), or
+ * with 202 as soon as the message is accepted (`Prefer: respond-async`, RFC 7240).
  */
 export async function startRun(
   env: HttpEnvironment,
@@ -28,7 +28,7 @@ export async function startRun(
     response.setHeader('Preference-Applied', 'respond-async');
     return sendJson(response, 202, accepted);
   }
-  // Before the message is accepted: whoever is refused has sent nothing.
+  // Count the response before the message is accepted, so that a refusal here means that nothing was sent.
   const release = env.calls.hold(call.caller.identity);
   if (response.closed) release();
   else response.once('close', release);
@@ -44,7 +44,7 @@ export async function startRun(
   await streamRun(env, request, response, { sent, identity: call.caller.identity });
 }
 
-/** The header is the standard's place for a key; the body's field wins where both are given. */
+/** Adds the key of the header `Idempotency-Key` to the body, unless the body has a key. */
 function withKey(body: unknown, header: string | string[] | undefined): unknown {
   if (typeof header !== 'string' || typeof body !== 'object' || body === null || Array.isArray(body))
     return body;
@@ -97,7 +97,7 @@ async function cutAway({ session, accepted }: Sent): Promise<boolean> {
   return !log || place.seq < log.first - 1;
 }
 
-/** The folded result of a run whose events were cut: its `message_end` alone. */
+/** Streams the result of a run whose events were cut, as its `message_end` alone. */
 async function sendOutcome(response: ServerResponse, sent: Sent): Promise<void> {
   const { cursor, ...outcome } = await sent.result;
   const data = { sessionId: sent.session.id, ts: Date.now(), ...outcome };

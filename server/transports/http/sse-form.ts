@@ -5,12 +5,12 @@ import { isShareable, SharedText, type SocketPayload } from '../shared-text.js';
 /** How SSE ids are written: the cursor of one session on each event, or vectors of several on heartbeats. */
 export type IdMode = 'cursor' | 'vector';
 
-/** A chunk of HTTP/1.1 (RFC 9112, section 7.1), built once and written to every subscriber's socket as it is. */
+/** A chunk of HTTP/1.1 (RFC 9112, section 7.1), built once and shared by the sockets of all subscribers. */
 export function chunk(text: string): SocketPayload {
   const size = Buffer.byteLength(text);
   const head = `${size.toString(16)}\r\n`;
   if (isShareable(text, size)) return new SharedText(`${head}${text}\r\n`);
-  // A long text is copied to where it is sent from, and nowhere else.
+  // A long text is copied only once, into the buffer that is sent.
   const bytes = Buffer.allocUnsafe(head.length + size + 2);
   bytes.write(head, 0, 'latin1');
   bytes.write(text, head.length, size === text.length ? 'latin1' : 'utf8');
@@ -22,7 +22,7 @@ function sseForm(ids: IdMode, frame: (text: string) => SocketPayload): WireForm<
   return {
     events(events, origin, known) {
       let text = '';
-      // The type is one of the protocol's and needs no check; this runs for every event.
+      // The type comes from the protocol and needs no check, which would run for every event.
       eachEvent(events, origin, { known, whole: ids === 'vector' }, (type, cursor, data) => {
         text +=
           ids === 'cursor'

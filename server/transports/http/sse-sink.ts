@@ -14,7 +14,7 @@ const HEADERS = {
   'Cache-Control': 'no-cache, no-transform',
   'X-Accel-Buffering': 'no',
   'X-Content-Type-Options': 'nosniff',
-  // Its URL may hold a ticket.
+  // The URL of the stream may hold a ticket.
   'Referrer-Policy': 'no-referrer',
 };
 
@@ -23,7 +23,7 @@ export function retryLine(reason: EndReason): string {
   return `retry: ${retryAfter(reason)}\n\n`;
 }
 
-/** Sends the head of an event stream. @param type Its media type, where that is another */
+/** Sends the head of an event stream. @param type Media type. @default `text/event-stream` */
 export function startSse(response: ServerResponse, type?: string): void {
   if (response.headersSent) return;
   nameAnswer(response);
@@ -31,12 +31,12 @@ export function startSse(response: ServerResponse, type?: string): void {
   response.flushHeaders();
 }
 
-/** Has compressing middleware pass on what it holds. */
+/** Makes compressing middleware pass on the bytes that it holds. */
 export function flushResponse(response: ServerResponse): void {
   (response as { flush?: () => void }).flush?.();
 }
 
-/** An SSE response. Where nobody has wrapped the response, ready chunks go straight to its socket, shared by all subscribers. */
+/** An SSE response. Ready chunks, shared by all subscribers, go straight to its socket unless middleware has wrapped the response. */
 export class SseSink implements Sink {
   readonly form: WireForm<SocketPayload>;
   readonly #response: ServerResponse;
@@ -45,7 +45,7 @@ export class SseSink implements Sink {
   readonly #type: string | undefined;
   readonly #ended: (response: ServerResponse) => void;
 
-  /** @param ended Called when the stream has been ended; what was written may still be unread. */
+  /** @param ended Called when the stream has been ended. Bytes written before may still be unread. */
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
@@ -62,7 +62,7 @@ export class SseSink implements Sink {
     this.form = SSE_FORMS[ids][this.#direct ? 'chunk' : 'text'];
   }
 
-  /** Writes text that is Server-Sent Events already. False when the receiver does not keep up. */
+  /** Writes text that is in the form of Server-Sent Events. False when the receiver does not keep up. */
   writeText(text: string): boolean {
     return this.write(this.#direct ? chunk(text) : Buffer.from(text));
   }
@@ -116,7 +116,7 @@ export class SseSink implements Sink {
   }
 }
 
-/** Whether a response is what Node made it, speaks HTTP/1.1 chunks and has its socket, so that chunks can be written for it. */
+/** Whether a response is unwrapped, uses HTTP/1.1 chunks and has its socket, so that chunks can be written past it. */
 function canWriteChunks(request: IncomingMessage, response: ServerResponse): boolean {
   return (
     request.httpVersion === '1.1' &&

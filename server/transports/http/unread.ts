@@ -6,17 +6,17 @@ import type { Ticker, Ticking } from '../../delivery/ticker.js';
 import { LimitError } from '../../limit-error.js';
 import { sentBytes } from '../sent-bytes.js';
 
-/** Whose answers count together: a person's, and of an identity that many callers share those of one address. */
+/** The key under which unread responses count together: a user, or one address of an identity that many callers share. */
 export function readerKey({ shared, userKey }: Identity, address: string): string {
   return shared ? `${userKey} ${addressKey(address)}` : userKey;
 }
 
-/** Whether an answer has ended and is not all on its way: few are. */
+/** Whether a response has ended but is not completely sent, which is rare. */
 export function isUnread(response: ServerResponse): boolean {
   return response.writableEnded && !response.writableFinished && !response.closed;
 }
 
-/** Answers that are written and not read yet: bounded by user, and ended where nobody takes a byte of them for long. */
+/** Responses that are written and not read yet. They are bounded for each user, and cut if their client takes no byte for long. */
 export class UnreadAnswers {
   readonly #limits: { readonly slowClientMs: number; readonly unreadBytes: number };
   readonly #ticker: Ticker;
@@ -27,10 +27,10 @@ export class UnreadAnswers {
     this.#ticker = ticker;
   }
 
-  /** Bytes of all of them. */
+  /** Bytes of all unread responses. */
   bytes = 0;
 
-  /** Whether a reader may ask for more. @throws GatewayError `RATE_LIMITED` */
+  /** Lets a reader send another request. @throws GatewayError `RATE_LIMITED` if it has too many unread bytes */
   admit(reader: string): void {
     if ((this.#perReader.get(reader) ?? 0) < this.#limits.unreadBytes) return;
     throw new LimitError('limits.unreadBytes', {
@@ -40,7 +40,7 @@ export class UnreadAnswers {
     });
   }
 
-  /** Watches an answer that has ended until it is read. @param reader Whose it is, where that is known */
+  /** Watches an ended response until it is read. @param reader Key of its reader (see `readerKey`), if known */
   watch(response: ServerResponse, reader: string | undefined): void {
     if (!isUnread(response)) return;
     const bytes = response.writableLength;
@@ -48,7 +48,7 @@ export class UnreadAnswers {
     const item: Ticking = {
       tick: (now) => {
         if (response.writableFinished) done();
-        // One that waits for its turn is not its reader's to take.
+        // Without a socket the response still waits for its turn on the connection, and its reader is not to blame.
         else if (response.socket && stall.isOver(now, this.#limits.slowClientMs)) response.destroy();
       },
     };

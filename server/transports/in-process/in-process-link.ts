@@ -12,7 +12,7 @@ import { contextOutsideCalls } from '../../methods/context.js';
 import type { Operations } from '../../operations/operations.js';
 import { publicError } from '../public-error.js';
 
-/** One event connection of a client in this process. Its client hears of events in a turn of its own, never within the gateway's. */
+/** One event connection of a client in this process. The client receives events in a microtask of its own, never inside gateway code. */
 export class InProcessLink implements Link, Sink {
   readonly #env: InProcessEnvironment;
   readonly #identity: Identity;
@@ -22,7 +22,7 @@ export class InProcessLink implements Link, Sink {
   #end: LinkEnd | null = null;
   #scheduled = false;
   #closed = false;
-  /** The client's own: what it does about an event is done as itself, not as whoever caused it. */
+  /** The client's own async context, so that its event handlers do not run as the caller that caused the event. */
   readonly #context = contextOutsideCalls();
 
   constructor(
@@ -73,7 +73,7 @@ export class InProcessLink implements Link, Sink {
     return 0;
   }
 
-  /** What waits for a reader in this process is objects. */
+  /** Always 0: a client in this process is given objects, which have no bytes. */
   unread(): number {
     return 0;
   }
@@ -122,7 +122,7 @@ export class InProcessLink implements Link, Sink {
     this.#guarded(() => this.#handlers.onClose(end));
   }
 
-  /** A client's own mistake is not the gateway's end. */
+  /** Reports an error that a client's handler throws, instead of failing the gateway. */
   #guarded(work: () => void): void {
     try {
       work();
@@ -132,7 +132,7 @@ export class InProcessLink implements Link, Sink {
   }
 }
 
-/** What the in-process door works with. */
+/** The parts of the gateway that the in-process door uses. */
 export interface InProcessEnvironment {
   readonly operations: Operations;
   readonly connections: Connections;

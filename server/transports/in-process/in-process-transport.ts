@@ -85,7 +85,7 @@ class InProcessTransport implements ClientTransport {
     }
   }
 
-  /** Params as another process would have sent them. */
+  /** Converts params to the form in which another process would have sent them. */
   #travel(params: unknown): unknown {
     const value = wireValue(params);
     checkKeys(value, this.#env.config.limits.jsonDepth);

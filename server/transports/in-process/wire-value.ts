@@ -1,10 +1,10 @@
 import { GatewayError } from '../../../shared/errors.js';
 
 /**
- * What a value becomes by travelling as JSON, without the journey: what JSON can say is passed on as it is, anything else is
+ * Converts a value as a trip through JSON would, without the trip. Values that JSON can express are passed on as they are; all others are
  * replaced as `JSON.stringify` would (dates by their text, functions left out).
  *
- * @throws GatewayError `INVALID_REQUEST` for a cycle or a bigint, which JSON cannot say at all
+ * @throws GatewayError `INVALID_REQUEST` for a cycle or a bigint, which JSON cannot express
  */
 export function wireValue(value: unknown): unknown {
   return convert(value, []);
@@ -16,7 +16,7 @@ function convert(value: unknown, above: readonly object[], key = ''): unknown {
     case 'boolean':
       return value;
     case 'number':
-      // Adding nothing makes a plain zero of a negative one.
+      // Adding 0 turns -0 into 0.
       return Number.isFinite(value) ? (value as number) + 0 : null;
     case 'bigint':
       throw new GatewayError({ code: 'INVALID_REQUEST', message: 'JSON has no bigint' });
@@ -37,7 +37,7 @@ function convertObject(value: object, above: readonly object[], key: string): un
   if (value instanceof String || value instanceof Number || value instanceof Boolean)
     return convert(value.valueOf(), within);
   if (Array.isArray(value)) {
-    // `map` would leave holes as they are.
+    // `map` would keep the holes of an array.
     const items = Array.from(value, (item, i) => convert(item, within, String(i)) ?? null);
     return items.every((item, i) => item === value[i]) ? value : items;
   }

@@ -5,7 +5,7 @@ import { SocketFile } from '../../sockets/socket-file.js';
 import type { FrameEnvironment } from '../frames/frame-environment.js';
 import { UnixSocketWire } from './unix-socket-wire.js';
 
-/** A Unix socket that is listened on. */
+/** A Unix socket on which the gateway listens. */
 export class UnixSocketDoor {
   readonly #file: SocketFile;
   readonly #server: Server;
@@ -16,10 +16,10 @@ export class UnixSocketDoor {
   }
 
   /**
-   * Listens. A socket that a dead gateway left there is replaced.
+   * Listens. Replaces the socket file of a dead gateway.
    *
-   * @throws GatewayError `ADDRESS_IN_USE` for a live socket or another kind of file, which are left alone; `INVALID_REQUEST` for a
-   * path that is too long, or in a directory that other users can enter.
+   * @throws GatewayError `ADDRESS_IN_USE` for a live socket or another kind of file, which stay; `INVALID_REQUEST` for a path that is too
+   * long, or in a directory that other users can enter.
    */
   static async open(env: FrameEnvironment, path: string): Promise<UnixSocketDoor> {
     const file = new SocketFile(path);
@@ -30,17 +30,17 @@ export class UnixSocketDoor {
       server.close();
       throw error;
     }
-    // Failing to accept one connection, for want of descriptors, is no reason to end.
+    // A failure to accept one connection, for example without free file descriptors, must not end the process.
     server.on('error', (error) => env.report(error, 'accepting on the Unix socket failed'));
     return new UnixSocketDoor(file, server);
   }
 
-  /** Whether the socket is in a directory that other users can make files in. */
+  /** Whether other users can create files in the socket's directory. */
   get isShared(): boolean {
     return this.#file.isShared;
   }
 
-  /** Stops listening and removes the file, unless it is another's by now. Open connections are ended elsewhere. */
+  /** Stops listening and removes the file, unless another process has replaced it. `SocketClients` ends open connections. */
   close(): void {
     this.#file.remove();
     this.#server.close();

@@ -6,13 +6,13 @@ import { SocketClient } from '../frames/socket-client.js';
 import { sentBytes } from '../sent-bytes.js';
 import { type SocketPayload, socketPayload, writeTo } from '../shared-text.js';
 
-/** Events as lines of JSON, built once and written to every subscriber's socket as they are. */
+/** Events as lines of JSON, built once and shared by the sockets of all subscribers. */
 const NDJSON_FORM = frameForm((texts) => socketPayload(`${texts.join('\n')}\n`));
 
-/** Nothing is known of who connects to the socket. */
+/** The peer of every client: the socket itself says nothing about it. */
 const PEER: FramePeer = { request: { headers: {}, ip: '' } };
 
-/** Time for the peer to take what was written before a close. */
+/** Time for the peer to take the last bytes before a close, in milliseconds. */
 const CLOSE_MS = 2000;
 
 /** One client of the Unix socket: frames as lines of JSON. */
@@ -32,7 +32,7 @@ export class UnixSocketWire implements FrameWire {
     socket.on('data', (chunk) => this.#read(chunk));
     socket.on('drain', () => this.#client.drained());
     socket.on('close', () => this.#client.closed());
-    // The close follows.
+    // A `close` event follows.
     socket.on('error', () => {});
   }
 
@@ -62,7 +62,7 @@ export class UnixSocketWire implements FrameWire {
 
   close(): void {
     this.#socket.end();
-    // The rest of what it says is not looked at; reading on lets its end be seen.
+    // Ignore further messages, but keep reading, so that the peer's end is noticed.
     this.#socket.removeAllListeners('data').resume();
     setTimeout(() => this.#socket.destroy(), CLOSE_MS).unref();
   }

@@ -28,10 +28,10 @@ import type {
   SocketStream,
 } from './plugin-upgrade.js';
 
-/** What the sockets of plugins work with. */
+/** The parts of the gateway that sockets of plugins use. */
 export type PluginSocketEnvironment = FrameEnvironment & TicketDoor;
 
-/** An upgrade that came in. */
+/** An upgrade to a WebSocket, and the plugin's route for it. */
 export interface Upgraded {
   readonly request: IncomingMessage;
   readonly target: Target;
@@ -40,15 +40,15 @@ export interface Upgraded {
 }
 
 /**
- * A client of a plugin on a WebSocket. It counts as a connection like any other: authenticated, bounded, asked about again, drained and
- * announced by it. The plugin says what its messages mean.
+ * A client of a plugin on a WebSocket. It has a connection like any other, which is authenticated, bounded, revalidated, drained and
+ * announced. The plugin gives its messages their meaning.
  */
 export class PluginSocketClient implements PluginSocket, Sink, WireReader, OpenSocket {
   readonly #env: PluginSocketEnvironment;
   readonly #wire: FrameWire;
   readonly #route: PluginSocketRoute;
   readonly #streams = new Set<SocketStream>();
-  /** Messages that nobody has looked at. */
+  /** Messages that the plugin has not been given yet. */
   readonly #waiting: string[] = [];
   #connection: EventConnection | null = null;
   #listener: PluginSocketListener | null = null;
@@ -112,7 +112,7 @@ export class PluginSocketClient implements PluginSocket, Sink, WireReader, OpenS
     });
   }
 
-  /** Who opens it. A browser can send no header with an upgrade, so its URL may carry the token, or a ticket for this once. */
+  /** Finds the client's identity. A browser can set no header of an upgrade, so the URL may carry the token, or a ticket for one use. */
   async #identify({ request, user }: FramePeer, query: string): Promise<Identity> {
     const token = bearerToken(request.headers) ?? new URLSearchParams(query).get('token') ?? undefined;
     const redeemed = await redeem(this.#env, { token, user }, { resuming: false });
@@ -123,12 +123,12 @@ export class PluginSocketClient implements PluginSocket, Sink, WireReader, OpenS
   receive(text: string): void {
     if (this.#isClosed) return;
     this.#waiting.push(text);
-    // What was read already comes all the same.
+    // Messages that were read already still arrive, hence the queue.
     this.#wire.pause();
     if (this.#listener) void this.#work();
   }
 
-  /** Has messages heard, one after the other and none before the client has taken what was said to it. Never rejects. */
+  /** Passes messages to the plugin one by one, the next only when the client has taken the replies before. Never rejects. */
   async #work(): Promise<void> {
     if (this.#isBusy) return;
     this.#isBusy = true;
@@ -205,7 +205,7 @@ export class PluginSocketClient implements PluginSocket, Sink, WireReader, OpenS
     this.end('slow');
   }
 
-  // What the connection itself has to say, heartbeats and the like, is no word of the plugin's protocol.
+  // The connection's own events, such as heartbeats, do not belong to the plugin's protocol.
   write(): boolean {
     return true;
   }
@@ -231,7 +231,7 @@ export class PluginSocketClient implements PluginSocket, Sink, WireReader, OpenS
     this.#wire.destroy();
   }
 
-  /** Closes it where it is to leave, and nothing is being answered. */
+  /** Closes the socket if it has to leave and no message is being answered. */
   #leave(): void {
     if (!this.#leaving || this.#isBusy || this.#waiting.length > 0) return;
     for (const { ofRun } of this.#streams) if (ofRun) return;

@@ -3,9 +3,9 @@ import type { GatewayError } from '../../../shared/gateway-error.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
 
-/** A stream of a session that is told on a socket. */
+/** A stream of a session's events that a socket carries. */
 export interface SocketStream {
-  /** Whether it ends with a run: the socket is not closed for a drain before that. */
+  /** Whether the stream ends with a run. A drain does not close the socket before that. */
   readonly ofRun: boolean;
   /** The socket's client has caught up. */
   drained(): void;
@@ -16,37 +16,37 @@ export interface SocketStream {
 /** A WebSocket of a plugin's client. */
 export interface PluginSocket {
   readonly isOpen: boolean;
-  /** Bytes that are written and that the client has not taken. */
+  /** Bytes that are written and not taken by the client. */
   readonly backlog: number;
   /** Bytes that the client has taken so far. */
   readonly taken: number;
-  /** Sends messages. False when the client does not keep up: then its own are not looked at until it does. */
+  /** Sends messages. False when the client does not keep up; its own messages then wait until it does. */
   send(...messages: readonly string[]): boolean;
   /** Closes in order, with a close code of WebSockets (RFC 6455, section 7.4). @default 1000 */
   close(code?: number, reason?: string): void;
-  /** Closes for an error, as for what a listener throws. */
+  /** Closes the socket for an error, like one that a listener throws. */
   fail(error: unknown): void;
-  /** Closes, since the client has not kept up for too long. */
+  /** Closes the socket of a client that has not kept up for too long. */
   cut(): void;
-  /** Has a stream be told on it, until what this returns is called. */
+  /** Registers a stream that the socket carries. Call the returned function when the stream ends. */
   carry(stream: SocketStream): () => void;
 }
 
-/** An upgrade to a WebSocket on a plugin's path. The gateway has checked its host and origin, and who asks. */
+/** An upgrade to a WebSocket on a plugin's path. The gateway has checked its host and origin, and authenticated the caller. */
 export interface PluginUpgrade {
   readonly request: IncomingMessage;
-  /** Path below the mount, with what follows the plugin's path. */
+  /** Path below the gateway's mount, including anything behind the plugin's path. */
   readonly path: string;
-  /** Who opened it, by what is known now: ask for it with each message. */
+  /** The caller's present identity, which can change: read it anew for each message. */
   readonly identity: Identity;
   readonly socket: PluginSocket;
   /** The JSON of a message, within the gateway's bounds. @throws GatewayError `INVALID_REQUEST` */
   parse(text: string): unknown;
 }
 
-/** What hears a client on its socket. */
+/** The receiver of a client's messages on a plugin's socket. */
 export interface PluginSocketListener {
-  /** Called with each message, one after the other: the next one waits for what this returns. What it throws closes the socket. */
+  /** Called with each message in turn. The next message waits for the returned promise. An error closes the socket. */
   message(text: string): MaybePromise<void>;
 }
 
@@ -56,7 +56,7 @@ export interface SocketOptions {
   readonly fail?: (error: GatewayError, socket: PluginSocket) => void;
 }
 
-/** Where a plugin takes upgrades. */
+/** A path on which a plugin takes upgrades. */
 export interface PluginSocketRoute {
   /** Name of the plugin. */
   readonly transport: string;

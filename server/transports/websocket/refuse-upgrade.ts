@@ -19,7 +19,7 @@ export function refuseUpgrade(socket: Duplex, error: GatewayError, requestId = n
     `Content-Length: ${Buffer.byteLength(body)}`,
     ...retry,
   ];
-  // Without a listener the reset of a client that left would end the process.
+  // Without a listener the reset by a client that left would end the process.
   socket.on('error', () => {});
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }

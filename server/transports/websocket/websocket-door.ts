@@ -15,11 +15,11 @@ import { refuseUpgrade } from './refuse-upgrade.js';
 import { WebSocketWire } from './websocket-wire.js';
 import { createWebSocketServer, type WebSocketServer } from './ws.js';
 
-/** Three of them without a sign of life make 42 s: a dead peer is freed within 45. */
+/** Time between two pings, in milliseconds. Three without a sign of life make 42 s, so a dead peer is cut within 45 s. */
 const PING_MS = 14_000;
-/** A frame is never worth so many pieces; each costs more than its bytes. */
+/** Pieces of a message at most. Each piece costs more than its bytes, and no client needs so many. */
 const MAX_FRAGMENTS = 1024;
-/** Time for the peer to answer a close. */
+/** Time for the peer to answer a close, in milliseconds. */
 const CLOSE_MS = 2000;
 
 /** Turns upgrade requests into WebSockets: standalone, embedded and behind every adapter alike. */
@@ -36,7 +36,7 @@ export class WebSocketDoor {
     this.#plugins = plugins;
   }
 
-  /** Takes an upgrade over; false when its path is not the gateway's, and then nothing of it was touched. */
+  /** Takes an upgrade over. Returns false, without touching the request, if its path is not the gateway's. */
   handle(request: IncomingMessage, socket: Duplex, head: Buffer, options: HandleOptions = {}): boolean {
     const target = targetOf(request, options.basePath ?? '');
     if (!target) return false;
@@ -64,7 +64,7 @@ export class WebSocketDoor {
         upgrade(this.#server);
         return true;
       }
-      // Without a listener the reset of a client that leaves meanwhile would end the process.
+      // Without a listener the reset by a client that leaves meanwhile would end the process.
       socket.on('error', () => socket.destroy());
       this.#loading ??= this.#load();
       this.#loading.then(upgrade).catch(refuse);
@@ -97,7 +97,7 @@ export class WebSocketDoor {
     }
   }
 
-  /** Whether an upgrade may be meant for it, wherever it is mounted. */
+  /** Whether an upgrade may be meant for this door, under any mount. */
   mayTake(path: string): boolean {
     if (path.endsWith(WEBSOCKET_PATH)) return true;
     for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
@@ -105,12 +105,12 @@ export class WebSocketDoor {
     return false;
   }
 
-  /** Answers an upgrade that is nobody's. */
+  /** Refuses an upgrade on a path that is not served. */
   notFound(socket: Duplex): void {
     refuseUpgrade(socket, new GatewayError({ code: 'ROUTE_NOT_FOUND' }));
   }
 
-  // A function of its own: its closure lives as long as the socket, and must not hold the request.
+  // A separate function, because its closure lives as long as the socket and must not hold the request.
   #accept(wire: WebSocketWire): void {
     this.#wires.add(wire);
     this.#timer ??= this.#beat();

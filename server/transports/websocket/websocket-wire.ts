@@ -13,15 +13,15 @@ import type { WebSocket } from './ws.js';
 /** Pings without a sign of life after which a peer counts as dead. */
 const MISSED_PINGS = 2;
 
-/** Events as WebSocket frames, built once and written to every subscriber's socket as they are. */
+/** Events as WebSocket frames, built once and shared by the sockets of all subscribers. */
 const WEBSOCKET_FORM = frameForm(textFrames);
 
 const NOT_TEXT: WireEnd = { code: 1003, reason: 'TEXT_ONLY' };
 const TOO_LARGE: WireEnd = { code: 1009, reason: 'PAYLOAD_TOO_LARGE' };
 
 /**
- * One WebSocket. What goes out is framed here and written to the socket itself, which is sound because the WebSocket's own writer,
- * without compression, writes whole frames at once too.
+ * One WebSocket. Messages are framed here and written to the socket directly. That is sound because the WebSocket's own writer, without
+ * compression, writes whole frames at once too.
  */
 export class WebSocketWire implements FrameWire {
   readonly transport = 'websocket';
@@ -30,7 +30,7 @@ export class WebSocketWire implements FrameWire {
   readonly #socket: Duplex;
   readonly #reader: WireReader;
   #missed = 0;
-  /** What had left at the last beat, where more was waiting. */
+  /** Bytes that the peer had taken at the last beat; undefined if none were waiting. */
   #sentBefore: number | undefined;
 
   constructor(webSocket: WebSocket, socket: Duplex, readerOf: (wire: FrameWire) => WireReader) {
@@ -48,7 +48,7 @@ export class WebSocketWire implements FrameWire {
     webSocket.on('pong', heard);
     webSocket.on('ping', () => this.#reader.pinged());
     webSocket.on('close', () => this.#reader.closed());
-    // What the peer did wrong is told by the close code that ws sends, and the close follows.
+    // `ws` tells the peer its error in the close code, and a `close` event follows.
     webSocket.on('error', () => {});
     socket.on('drain', () => {
       this.#missed = 0;
@@ -57,7 +57,7 @@ export class WebSocketWire implements FrameWire {
     this.#boundHello();
   }
 
-  /** Strangers may say less than those who are known; ws has one bound for all. */
+  /** Limits the bytes of a client that is not identified yet; `ws` has one limit for all. */
   #boundHello(): void {
     let heard = 0;
     const count = (chunk: Buffer): void => {
@@ -66,7 +66,7 @@ export class WebSocketWire implements FrameWire {
       else if (heard > HELLO_BYTES) {
         this.#socket.off('data', count);
         this.close(TOO_LARGE);
-        // The rest of it is not taken in; the close times out by itself.
+        // Do not read the rest of the message; the close times out by itself.
         this.#webSocket.pause();
       }
     };
@@ -107,14 +107,14 @@ export class WebSocketWire implements FrameWire {
     this.#webSocket.terminate();
   }
 
-  /** Calls back once it is closed. */
+  /** Calls back once the WebSocket is closed. */
   onClose(listener: () => void): void {
     this.#webSocket.once('close', listener);
   }
 
-  /** Asks for a sign of life, and gives up on a peer that gave none for long. */
+  /** Pings the peer, and cuts the socket of a peer that has not answered for long. */
   beat(): void {
-    // A peer that takes what waits for it lives; the ping comes after that, and no pong before.
+    // A peer that takes bytes is alive. The ping stands behind the waiting bytes, so its pong cannot arrive earlier.
     if (this.#sentBefore !== undefined && this.sent > this.#sentBefore) this.#missed = 0;
     this.#sentBefore = this.backlog > 0 ? this.sent : undefined;
     this.#missed += 1;
@@ -126,7 +126,7 @@ export class WebSocketWire implements FrameWire {
 /** The first byte of a final text frame, unmasked as servers send it (RFC 6455, section 5.2). */
 const TEXT = String.fromCharCode(0x81);
 
-/** Texts as WebSocket messages, each in one frame, all in one piece. */
+/** Writes texts as WebSocket messages, each in one frame, joined to one payload. */
 export function textFrames(texts: readonly string[]): SocketPayload {
   let frames = '';
   for (const text of texts) {
