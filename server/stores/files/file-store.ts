@@ -6,12 +6,12 @@ export interface FileRecord {
   readonly fileId: string;
   /** The owner's scope. Files are found only within their scope. */
   readonly scope: string;
-  /** The user who uploaded it, as a key that the gateway made. */
+  /** Key of the user who uploaded the file, made by the gateway. */
   readonly by: string;
   readonly name?: string;
   /** The media type, found from the bytes. */
   readonly mediaType: string;
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number;
   /** SHA-256 of the bytes, hex. */
   readonly sha256: string;
