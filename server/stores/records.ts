@@ -29,7 +29,7 @@ export interface RecordChange extends RecordName {
   /** JSON; absent drops the record. */
   readonly value?: string | undefined;
   /**
-   * The token that the record must have; 0 if there must be no record. Otherwise nothing is written, the rest of the append or call included.
+   * The token that the record must have; 0 if there must be no record. If the record differs, nothing of the append or call is written.
    * @default no condition
    */
   readonly token?: number | undefined;
