@@ -6,7 +6,7 @@ import { Markdown } from './markdown.js';
 type ToolUse = Extract<ContentBlock, { type: 'tool_use' }>;
 type ToolResult = Extract<ContentBlock, { type: 'tool_result' }>;
 
-/** The content of a message, block by block; a tool's result stands with its call. */
+/** The content of a message, block by block. A tool's result is shown with its call. */
 export function Blocks({
   content,
   progress = {},
@@ -15,9 +15,9 @@ export function Blocks({
 }: {
   readonly content: readonly ContentBlock[];
   readonly progress?: Readonly<Record<string, ToolProgress>> | undefined;
-  /** Whether text is shown as it is written. */
+  /** Whether text is shown without Markdown. */
   readonly plain?: boolean;
-  /** Whether the run has ended: no tool of it goes on. */
+  /** Whether the run has ended, so that none of its tools is running. */
   readonly isOver?: boolean;
 }) {
   const results = new Map(
