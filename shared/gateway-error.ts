@@ -42,7 +42,7 @@ let defaultsOf = (code: string): ErrorDefaults => ({
   ...(code === 'NETWORK' && { retryable: true }),
 });
 
-/** Has errors take absent fields from a table, which is too big for a client's bundle. */
+/** Sets the table from which errors take absent fields. It is too big for a client's bundle. */
 export function setErrorDefaults(lookUp: (code: string) => ErrorDefaults): void {
   defaultsOf = lookUp;
 }

@@ -6,7 +6,7 @@ export interface InboxRow {
   readonly sessionId: string;
   readonly app: string;
   readonly title?: string;
-  /** Ended answers and messages of others behind the person's read place, as far as the person sees them. */
+  /** Ended answers and messages of others after the person's read place, as far as the person may see them. */
   readonly unread: number;
   /** Whether the app is working, or will be because a message waits. */
   readonly running: boolean;
@@ -39,7 +39,7 @@ export interface InboxPage extends InboxTotals {
 export interface InboxChange extends InboxTotals {
   /** The changed sessions, each as a whole and in its newest state. */
   readonly sessions: readonly InboxRow[];
-  /** These rows replace all that was known: the changes before cannot be told any more. */
+  /** These rows replace all earlier ones, because earlier changes are no longer known. */
   readonly reset?: true;
 }
 

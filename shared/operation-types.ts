@@ -251,7 +251,7 @@ export interface OperationTypes {
       readonly sessionId: string;
       /** Id of the message that the conversation is to end at; null for the beginning. Give either this or `version`. */
       readonly tip?: string | null | undefined;
-      /** Id of a version of a message. The conversation goes on from its last tip behind that version. */
+      /** Id of a version of a message. The conversation continues from its last tip after that version. */
       readonly version?: string | undefined;
     };
     result: HistoryPlace;
@@ -261,7 +261,7 @@ export interface OperationTypes {
       readonly sessionId: string;
       /** Key of the new session, of the same app. */
       readonly to: string;
-      /** Id of the last message that it begins with. @default the last one that is shown */
+      /** Id of the last copied message. @default the last shown message */
       readonly at?: string | undefined;
     };
     result: HistoryPlace & { readonly sessionId: string };

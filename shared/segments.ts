@@ -1,8 +1,6 @@
 import type { EventOf, GatewayEvent } from './events.js';
 
-/**
- * A piece of a run, for protocols whose answers end where the client must act: an event, or the pause behind questions that were asked together.
- */
+/** A piece of a run, for protocols whose answers end when the client must act: an event, or the pause after questions that were asked together. */
 export type Piece =
   | {
       readonly type: 'event';
@@ -16,7 +14,7 @@ export type Piece =
       readonly asked: readonly string[];
       /** Place of the last question. */
       readonly cursor: string | undefined;
-      /** Whether reading goes on behind it in the same segment. */
+      /** Whether the same segment continues after it. */
       readonly passed: boolean;
     };
 
@@ -38,8 +36,8 @@ interface Batch {
 }
 
 /**
- * Divides a run's events into segments. Each ends exactly behind the last question of a batch; later events belong to the next segment. Live and
- * later readers find the same ends. Feed it each event once, in order.
+ * Divides a run's events into segments. Each ends exactly after the last question of a batch; later events belong to the next segment. Live and later
+ * readers find the same ends. Feed it each event once, in order.
  */
 export class Segmenter {
   readonly #runId: string;

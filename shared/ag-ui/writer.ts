@@ -130,7 +130,7 @@ export class AgUiWriter {
     return [...this.#close(), this.#finished(this.#asking(interrupts, inputs))];
   }
 
-  /** Goes on behind questions. */
+  /** Continues after questions. */
   pass(): void {
     this.#interrupts = [];
     this.#inputs = [];
@@ -202,7 +202,7 @@ export class AgUiWriter {
     ];
   }
 
-  /** A block that goes on behind a question becomes another message, so that it stands behind the answer. */
+  /** A block that continues after a question becomes another message, so that it comes after the answer. */
   #blockId(kind: Open['kind'], index: number): string {
     const base = this.#messageId;
     const id = kind === 'TEXT' ? (index === 0 ? base : `${base}:${index}`) : `${base}:reasoning:${index}`;
