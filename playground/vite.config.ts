@@ -4,7 +4,7 @@ import { defineConfig, type Plugin } from 'vite';
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /**
- * Leaves only the lexer of marked. The rest of its file sets properties as it is loaded, so that no bundler may drop it.
+ * Leaves only the lexer of marked. A bundler cannot drop the rest of the file, because loading it sets properties.
  *
  * @throws Error if another version of marked looks different
  */

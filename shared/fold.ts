@@ -91,8 +91,8 @@ export const initialState: SessionState = Object.freeze({
 });
 
 /**
- * Folds one event into the state. Pure: the given state is never changed, and types it does not know leave all but the cursor
- * as it was. Feed it each event once, in order; the SDK and the gateway do.
+ * Folds one event into the state. Pure: the given state is never changed. Unknown types change only the cursor. Feed it each event once, in order;
+ * the SDK and the gateway do.
  *
  * @example
  * ```ts

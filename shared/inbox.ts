@@ -12,7 +12,7 @@ export interface InboxRow {
   readonly running: boolean;
   /** Questions that nobody has answered yet. */
   readonly waiting: number;
-  /** The conversation is over, or the person may not see it any more. Remove the row. */
+  /** The conversation is over, or the person may no longer see it. Remove the row. */
   readonly ended: boolean;
   /** When it was last used, in milliseconds since the epoch. */
   readonly changedAt: number;

@@ -83,8 +83,8 @@ export type ContentBlock =
   | DataBlock;
 
 /**
- * Why a run ended. `lost`: its gateway went away; `superseded`: an interrupting message took its place, or the conversation goes on from
- * elsewhere; `taken_over`: a person has control, and its message stays; `handed_off`: its app has asked for a person.
+ * Why a run ended. `lost`: its gateway went away; `superseded`: an interrupting message took its place, or the conversation continues from elsewhere;
+ * `taken_over`: a person has control, and its message stays; `handed_off`: its app has asked for a person.
  */
 export type StopReason =
   | 'end'

@@ -31,7 +31,7 @@ interface Batch {
   length: number;
   /** Whether no further question can belong to it. */
   complete: boolean;
-  /** Whether its run has ended, so that its questions cannot be answered any more. */
+  /** Whether the run has ended. Its questions can no longer be answered. */
   over: boolean;
 }
 
@@ -46,7 +46,7 @@ export class Segmenter {
   #batch: Batch | null = null;
 
   /**
-   * @param options `through`: whether to go on through answered questions and end only at an open one. `asks`: whether a question is for this reader;
+   * @param options `through`: whether to continue past answered questions and end only at an open one. `asks`: whether a question is for this reader;
    * others are told like any event. @default all are
    */
   constructor(
@@ -61,7 +61,7 @@ export class Segmenter {
     this.#asks = asks;
   }
 
-  /** Whether it holds back questions until the next event, or the end of the log, decides about them. */
+  /** Whether questions are held back until the next event, or `head`, decides about them. */
   get asking(): boolean {
     return this.#batch !== null;
   }

@@ -6,7 +6,7 @@ import { Outcome } from './outcome.js';
 
 const WHO: Record<string, string> = { user: 'You', assistant: 'Answer', system: 'System', tool: 'Tool' };
 
-/** One message of the conversation, with its pending questions, its outcome and its actions below. */
+/** A message of the conversation, with pending questions, outcome and actions below. */
 export const MessageRow = memo(function MessageRow({
   message,
   app,

@@ -17,7 +17,7 @@ export interface Method {
   readonly params: unknown;
 }
 
-/** One method: its description, a form for its parameters, and its result. */
+/** A method with its description, a form for the parameters, and the result. */
 export function MethodCall({ method }: { readonly method: Method }) {
   const { path, description, roles, stream, params } = method;
   return (

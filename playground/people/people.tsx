@@ -11,7 +11,7 @@ import { settings } from '../shell/settings.js';
 /** Most avatars that are shown. */
 const MOST = 5;
 
-/** The other people in the session, the one who answers, and the controls to change that. */
+/** The other people in the session, the answering person or app, and the controls to change who answers. */
 export function People({
   sessionId,
   user,

@@ -55,7 +55,7 @@ export async function withClient<T>(
 }
 
 /**
- * Checks that a gateway answers and accepts the caller. Fails at once, where the client would retry.
+ * Checks that a gateway answers and accepts the caller. Fails at once, although the client would retry.
  *
  * @throws GatewayError the reason
  */

@@ -36,7 +36,7 @@ async function* recordsOf(store: Records, owner: string): AsyncGenerator<StoredR
   }
 }
 
-/** Lists the deliveries that failed at least once and are not told: those that will be retried, and those that were given up. */
+/** Lists failed deliveries that are not told yet, whether they will be retried or were given up. */
 export async function* failedNotices(
   store: Records,
   { dead }: { readonly dead?: boolean | undefined } = {},

@@ -96,7 +96,7 @@ export class Notices {
     await this.#parts.store.changeRecords(home, [{ ...owing({ notice, to }, dueAt), token: 0 }]);
   }
 
-  /** Drops a notice that was seen; otherwise splits it into one delivery per target, so that a failing target does not repeat the others. */
+  /** Drops a notice that was seen; otherwise splits it into one delivery per target, because a failing target must not repeat the others. */
   async #expand(record: StoredRecord, now: number): Promise<void> {
     const { home, kind, id, token } = record;
     if (home.app === undefined) return;

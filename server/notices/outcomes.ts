@@ -24,7 +24,7 @@ export async function outcomesOf(store: Records, home: RecordHome): Promise<read
   return records.flatMap(({ value }) => JSON.parse(value) as readonly Outcome[]);
 }
 
-/** Notes the outcome of a notice, in place of the oldest. Each target has one bounded list, so that nothing has to clean it up. */
+/** Notes the outcome of a notice, in place of the oldest. Each target has one bounded list, which needs no clean-up. */
 export async function noting(store: Records, home: RecordHome, outcome: Outcome): Promise<RecordChange> {
   const { target = outcome.outcome, push } = outcome.kept;
   const id = push ? `${target}:${push.id}` : target;

@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { assertPublicHost, publicLookup } from './addresses.js';
 
-/** Most bytes of an answer that are read so that its connection can be used again. */
+/** Most bytes of an answer that are read. A fully read answer frees its connection for reuse. */
 const READ_BYTES = 16 * 1024;
 /** Longest time to read the answer, in milliseconds. */
 const READ_MS = 1000;

@@ -27,7 +27,7 @@ export class Turns {
     return next && deliveryOf(next).waits ? [calling(next, now)] : [];
   }
 
-  /** Passes the turn to the first delivery if none has it, because its predecessor ended before it began to wait. */
+  /** Passes the turn to the first delivery if none has it. Its predecessor may have ended before the delivery began to wait. */
   async mend(home: RecordHome, target: string, now: number): Promise<void> {
     const [first] = await this.#line(home, target, 1);
     if (!first || !deliveryOf(first).waits) return;

@@ -61,7 +61,7 @@ export interface MemorySession {
   /** Logs of closed incarnations, by epoch. */
   past: ReadonlyMap<string, MemoryLog>;
   readonly runs: MemoryRuns;
-  /** The erased session that this one replaced, which still answers a repeat of its last batch. */
+  /** The erased session before this one. It still answers a repeat of its last batch. */
   erased: MemorySession | null;
   /** Names of work done `once` with their times, oldest first; null for none. */
   done: Map<string, number> | null;

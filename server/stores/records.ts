@@ -57,9 +57,7 @@ export type RecordQuery = { readonly limit: number } & (
 
 /** Options of `changeRecords`. */
 export interface ChangeOptions {
-  /**
-   * Whether a loss of power may undo the change, so that its author makes it again. A store may also forget that records were taken. @default false
-   */
+  /** Whether a loss of power may undo the change, as it may undo `takeDue`. The author then makes the change again. @default false */
   readonly mayRepeat?: boolean;
 }
 

@@ -157,8 +157,8 @@ export interface Checkpoint {
 }
 
 /**
- * The first messages of a conversation: the path that ends with `tip` in another log, as far as it is stored as rows, and further messages behind it.
- * Their `versions` are not copied.
+ * The first messages of a conversation: the rows of the path that ends with `tip` in another log, then further `messages`. Their `versions` are not
+ * copied.
  */
 export interface LogSource {
   readonly log?: LogRef;
@@ -258,7 +258,7 @@ export interface AppendOptions {
   readonly close?: boolean;
   /**
    * Closes the session with this batch and drops all its data, former logs and runs included. A closed log of this epoch replaces it. It has only the
-   * batch's last event, which tells subscribers that were behind.
+   * batch's last event, which tells subscribers that lag behind.
    */
   readonly erase?: string;
 }
@@ -276,7 +276,7 @@ export interface News {
   readonly events: readonly StoredEvent[];
 }
 
-/** The replacement of a dropped session: a closed log with one event, which tells subscribers that were behind. */
+/** The replacement of a dropped session: a closed log with one event, which tells subscribers that lag behind. */
 export interface Notice {
   readonly epoch: string;
   readonly event: StoredEvent;
@@ -506,7 +506,7 @@ export interface Store {
   ): MaybePromise<readonly SessionRef[]>;
   /** Remembers an erasure, durably before it answers, until `endErasure`. A new note of the same erasure replaces the former. */
   beginErasure(begun: BegunErasure): MaybePromise<void>;
-  /** Erasures under way. A store that vacuums when it is opened sets `vacuum` on those that it found then. */
+  /** Erasures under way. A store that vacuums at `open` sets `vacuum` on erasures from before. */
   erasures(): MaybePromise<readonly BegunErasure[]>;
   /** Forgets an erasure. The next `vacuum`, of any process, removes the dropped bytes. */
   endErasure(erasure: Erasure): MaybePromise<void>;
@@ -517,7 +517,7 @@ export interface Store {
    */
   vacuum?(): MaybePromise<void>;
   /**
-   * Copies the store as it is between two appends to a path that a store of the same kind can open, with `files` if it has them. The copy is whole or
+   * Copies the store, as it is between two appends, to a path that a store of the same kind can open. Copies its `files` too. The copy is whole or
    * absent.
    *
    * @throws GatewayError `STORE_FAILED`; `details.reason` says why @default the store cannot be copied

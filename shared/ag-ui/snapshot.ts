@@ -20,7 +20,7 @@ export interface Truth {
   readonly whole: boolean;
 }
 
-/** Owners of the messages that are the client's own, and of those that it must drop. */
+/** Owner numbers for the client's own messages, and for messages that the client must drop. */
 const FOREIGN = -1;
 const STALE = -2;
 

@@ -222,7 +222,7 @@ export const CASES: readonly Case[] = [
 
 const bySeq = (a: string, b: string): number => Number(a.split('.')[2]) - Number(b.split('.')[2]);
 
-/** A `fetch` that breaks its first event streams, each after more bytes than the one before, so that one ends at last. */
+/** A `fetch` that breaks its first event streams, each after more bytes than the one before, until a stream is short enough to end. */
 function breakingAfter(bytes: number): typeof fetch {
   let left = bytes;
   return async (input, init) => {

@@ -48,7 +48,7 @@ export class Conversation {
     this.#lines = readLines(terminal, { interrupted: () => this.#interrupt(), ended: () => this.#leave() });
   }
 
-  /** Goes on until the person leaves. @throws GatewayError what the gateway refuses the session with */
+  /** Runs until the person leaves. @throws GatewayError the gateway's refusal of the session */
   async run(): Promise<void> {
     const unwatch = watchConnection(this.#client, (text) => this.#note('yellow', text));
     try {

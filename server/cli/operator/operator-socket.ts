@@ -63,7 +63,7 @@ async function serve(
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });
     await pipeline(Readable.from(withFirst(first, lines)), response);
   } catch (error) {
-    // Break the response off, so that its reader sees that it is incomplete.
+    // Break the response off, to show its reader that lines are missing.
     if (response.headersSent) return void response.destroy();
     const known = isGatewayError(error)
       ? error

@@ -65,7 +65,7 @@ export interface FileStore {
    */
   put(bytes: AsyncIterable<Uint8Array>, describe: () => MaybePromise<FileRecord>): Promise<FileRecord>;
   stat(scope: string, fileId: string): Promise<FileRecord | null>;
-  /** The bytes, or a part of them; null without such a file. A read goes on to its end, even if the file is dropped meanwhile. */
+  /** The bytes, or a part of them; null without such a file. A read continues to its end, even if the file is dropped meanwhile. */
   read(scope: string, fileId: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>;
   /** Records of the files of a scope, in no order. */
   list(scope: string): AsyncIterable<FileRecord>;
