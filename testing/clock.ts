@@ -8,10 +8,7 @@ export interface Clock {
   advance(ms: number): Promise<void>;
 }
 
-/**
- * Stops the time of this process: `Date`, timers and `performance.now()`, for the gateway, its clients and its apps. Node's own socket timers keep
- * running.
- */
+/** Stops the time of this process, gateway, clients and apps alike: `Date`, timers and `performance.now()`. Timers of Node's sockets keep running. */
 export async function holdClock(): Promise<Clock & { release(): void }> {
   const { default: timers } = await loadPeer(
     '@sinonjs/fake-timers',

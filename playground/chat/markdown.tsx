@@ -1,10 +1,7 @@
 import { Lexer, type Token, type Tokens } from 'marked';
 import { memo, type ReactNode } from 'react';
 
-/**
- * Markdown as elements of the page. Text of models and tools never becomes HTML: tags are shown as text, images as links, and links lead only to the
- * web and to mail.
- */
+/** Markdown as elements of the page. Text never becomes HTML: tags are shown as text, images as links, and links lead only to the web and mail. */
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
   const blocks = Lexer.lex(text, { gfm: true });
   return (

@@ -42,10 +42,7 @@ export class PrivateAddress extends Error {
   }
 }
 
-/**
- * Looks a name up, and refuses it if any of its addresses is private. Each connection calls it, so the checked address is the connected one, even if
- * the name changes.
- */
+/** Looks a name up, and refuses it if any address is private. Each connection calls it, so addresses cannot change between check and use. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   const all: LookupOptions & { readonly all: true } = { ...options, all: true };
   lookup(hostname, all, (error, found: LookupAddress[]) => {

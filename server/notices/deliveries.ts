@@ -52,7 +52,7 @@ interface Owed {
   readonly since: number;
 }
 
-/** The record changes that make targets be owed a notice, and the deliveries among them that wait for their turn. */
+/** The record changes of new deliveries, and the deliveries among them that wait for their turn. */
 interface Owing {
   readonly changes: readonly RecordChange[];
   readonly waiting: readonly KeptDelivery[];
@@ -76,7 +76,7 @@ export class Deliveries {
     return this.#sending.size;
   }
 
-  /** Makes targets be owed notices. A delivery to an ordered target waits if another one of the session is before it. */
+  /** Prepares deliveries. A delivery to an ordered target waits if the session has an earlier one. */
   async owe(home: RecordHome, owed: readonly KeptDelivery[], now: number): Promise<Owing> {
     const changes: RecordChange[] = [];
     const waiting: KeptDelivery[] = [];

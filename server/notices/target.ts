@@ -26,10 +26,7 @@ export interface Target {
   /** Deliveries under way at a time. */
   readonly most: number;
   wants(kind: NoticeKind): boolean;
-  /**
-   * Resolves when the target is told; with false if it has no use for the notice. @throws Gone if the receiver no longer exists; other errors are
-   * retried
-   */
+  /** Resolves when the target is told; with false if it needs no notice. @throws Gone if the receiver no longer exists; other errors are retried */
   send(attempt: Attempt): Promise<unknown>;
   close?(): void;
 }

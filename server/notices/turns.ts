@@ -5,10 +5,7 @@ import { DELIVERY, delivering, deliveryOf, type KeptDelivery, lineOf } from './n
 /** Most records of one line that are read to find the next turn. */
 const LOOKED_AT = 100;
 
-/**
- * Orders the deliveries of one session to one target in a line. One is under way; the change that ends it passes the turn to the next, so that nobody
- * polls.
- */
+/** Orders the deliveries of one session to one target in a line. The change that ends one passes the turn to the next, so that nobody polls. */
 export class Turns {
   readonly #store: Pick<Store, 'records' | 'changeRecords'>;
 

@@ -35,10 +35,7 @@ export interface RecordChange extends RecordName {
   readonly token?: number | undefined;
 }
 
-/**
- * Selects records of a home, sorted by kind and id, or of an owner, in an order of the store. The store also decides the order of characters beyond
- * ASCII.
- */
+/** Selects records of a home, sorted by kind and id, or of an owner, in any order. The store decides the order of ids beyond ASCII. */
 export type RecordQuery = { readonly limit: number } & (
   | {
       readonly home: RecordHome;

@@ -156,10 +156,7 @@ export interface Checkpoint {
   readonly state: SessionState;
 }
 
-/**
- * The first messages of a conversation: the rows of the path that ends with `tip` in another log, then further `messages`. Their `versions` are not
- * copied.
- */
+/** The first messages of a conversation: rows of the path that ends with `tip` in another log, then `messages`. Their `versions` are not copied. */
 export interface LogSource {
   readonly log?: LogRef;
   readonly tip?: string;
@@ -232,9 +229,7 @@ export interface AppendOptions {
   readonly term: number;
   /** Number of this batch within its term, from 1. A repeated number is a resend: the store answers it and writes nothing. */
   readonly batch: number;
-  /**
-   * The run that this batch creates; the batch has its `message_accepted`. The run is open until a batch names it in `ends` or closes the session.
-   */
+  /** The run that this batch creates, by a `message_accepted` in it. The run is open until a batch names it in `ends` or closes the session. */
   readonly opens?: NewRun;
   /** The runs that end with this batch. */
   readonly ends?: readonly RunEnd[];
@@ -442,8 +437,7 @@ export interface Store {
   /** Records of a home, or of an owner in all homes. */
   records(query: RecordQuery): MaybePromise<readonly StoredRecord[]>;
   /**
-   * Takes due records, each for one gateway alone: tokens from earlier takes are no longer valid. A record that is neither put nor dropped within the
-   * lease is due again.
+   * Takes due records, each for one gateway alone: earlier tokens become invalid. A record that is not put or dropped within the lease is due again.
    */
   takeDue(options: TakeOptions): MaybePromise<Taken>;
 

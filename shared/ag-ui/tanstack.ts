@@ -32,10 +32,7 @@ export interface TanStackMessage {
 
 type Folded = Omit<TanStackMessage, 'parts'> & { readonly parts: TanStackPart[] };
 
-/**
- * Messages of a session as TanStack's client builds them from the stream. Thoughts are part of the message after them, results part of their call's
- * message.
- */
+/** Messages of a session as TanStack's client builds them from the stream: thoughts join the message after them, results their call's message. */
 export function toTanStackMessages(messages: readonly Message[]): TanStackMessage[] {
   const folded: Folded[] = [];
   for (const message of messages) fold(message, folded);

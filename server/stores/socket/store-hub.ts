@@ -56,10 +56,7 @@ interface DoneOnce {
   readonly written: Promise<unknown>;
 }
 
-/**
- * The shared part of a store that one process keeps: holders, leases, mail, notes and watches. It lives in memory, because the store's terms alone
- * make sessions safe.
- */
+/** The shared part of one process's store: holders, leases, mail, notes and watches. Kept in memory, because terms alone make sessions safe. */
 export class StoreHub {
   readonly leaseMs: number;
   readonly #store: Store;
