@@ -26,7 +26,7 @@ export function fieldsOf(schema: unknown): readonly (readonly [name: string, sch
   return fields.length > 0 ? fields : undefined;
 }
 
-/** Whether a method takes no parameters. */
+/** Whether a schema describes no input. */
 export function wantsNothing(schema: unknown): boolean {
   return schema === null || schema === undefined;
 }

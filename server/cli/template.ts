@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { GatewayError } from '../../shared/errors.js';
 import { packageFile } from '../runtime/package-files.js';
 
-/** Stands for the dot at the start of a name in templates, because npm omits or uses such files itself. */
+/** Stands for the dot at the start of a name in templates, because npm omits dot files or reads them itself. */
 const DOT = /^_/;
 
 /** The files of a template of the package, by path within the template. */

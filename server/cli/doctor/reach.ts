@@ -108,7 +108,7 @@ async function foreign(place: Place, asked: Asked, answer: Answer): Promise<Find
   );
 }
 
-/** Searches a gateway above the given path, and at the usual mounts. */
+/** Looks for a gateway above the given path, and at the usual mounts. */
 async function findMount(
   { mount, patienceMs }: Place,
   token: string | undefined,
@@ -127,7 +127,7 @@ async function findMount(
   return undefined;
 }
 
-/** Whether a gateway serves at least the routes that none lacks. */
+/** Whether a gateway serves at least the routes that every gateway has. */
 async function isServing({ mount, patienceMs }: Place): Promise<boolean> {
   const answer = await probe({ url: `${mount}${OPERATIONS.send.path}`, patienceMs });
   return isAnswer(answer) && answer.error?.code === 'METHOD_NOT_ALLOWED';
