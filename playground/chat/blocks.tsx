@@ -17,7 +17,7 @@ export function Blocks({
   readonly progress?: Readonly<Record<string, ToolProgress>> | undefined;
   /** Whether text is shown without Markdown. */
   readonly plain?: boolean;
-  /** Whether the run has ended, so that none of its tools is running. */
+  /** Whether the run has ended: no tool of it goes on. */
   readonly isOver?: boolean;
 }) {
   const results = new Map(
