@@ -4,7 +4,7 @@ import { takeToken } from './shell/token.js';
 import { installTips } from './ui/tips.js';
 
 takeToken();
-// A link with another token was opened in this tab.
+// Reload when a link with another token is opened in this tab.
 addEventListener('hashchange', () => takeToken() && location.reload());
 installTips();
 createRoot(document.getElementById('root')!).render(<Start />);

@@ -4,9 +4,9 @@ import { defineConfig, type Plugin } from 'vite';
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /**
- * The page needs nothing of marked but its lexer. The rest of its file sets properties as it is loaded, so that no bundler may leave it out.
+ * Leaves only the lexer of marked. A bundler cannot drop the rest of the file, because loading it sets properties.
  *
- * @throws Error where another version of marked is written otherwise
+ * @throws Error if another version of marked looks different
  */
 const lexerOfMarked: Plugin = {
   name: 'lexer-of-marked',
@@ -24,7 +24,7 @@ const lexerOfMarked: Plugin = {
 export default defineConfig({
   plugins: [lexerOfMarked],
   root: at('.'),
-  // The page is served below any mount.
+  // Relative, because the page is served below any mount.
   base: './',
   publicDir: false,
   resolve: {
@@ -34,13 +34,13 @@ export default defineConfig({
     assetsDir: '_playground',
     target: 'es2022',
     modulePreload: { polyfill: false },
-    // A page that may load nothing from `data:` but images.
+    // The page's policy allows only images from `data:`.
     assetsInlineLimit: 0,
     emptyOutDir: true,
-    // Of what is bundled; they ask to be named.
+    // The licenses of bundled packages ask to be included.
     license: { fileName: 'licenses.md' },
     rolldownOptions: {
-      // The hooks say that they belong in clients: here is nothing else.
+      // Ignore `use client` in the hooks: the whole page is a client.
       onwarn: (warning, say) => warning.code === 'MODULE_LEVEL_DIRECTIVE' || say(warning),
     },
   },

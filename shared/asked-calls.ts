@@ -1,7 +1,7 @@
 import type { GatewayEvent } from './events.js';
 import { type AskingEvent, type Piece, Segmenter } from './segments.js';
 
-/** An answer to a question, as a client of another protocol brings it. */
+/** An answer to a question from a client of another protocol. */
 export type CallAnswer =
   | {
       readonly kind: 'confirmation';
@@ -19,12 +19,12 @@ export interface AskedCall {
   readonly kind: 'confirmation' | 'input';
 }
 
-/** Whether an answer is one to this kind of question. */
+/** Whether an answer fits this kind of question. */
 export function answersCall(answer: CallAnswer | undefined, { kind }: AskedCall): answer is CallAnswer {
   return answer !== undefined && (answer.kind === 'confirmation') === (kind === 'confirmation');
 }
 
-/** An answer as the operation `tool-response` takes it. */
+/** The params of `tool-response` for an answer. */
 export function toResponse(answer: CallAnswer): {
   readonly approved?: boolean;
   readonly reason?: string;
@@ -55,7 +55,7 @@ export class AskedCalls {
     this.#segmenter = new Segmenter(runId, { through: false, asks });
   }
 
-  /** Whether it has to know if there is anything behind the last event. */
+  /** Whether `head` must be called if no event follows the last one. */
   get asking(): boolean {
     return this.#segmenter.asking;
   }
@@ -64,7 +64,7 @@ export class AskedCalls {
     this.#note(this.#segmenter.take(event));
   }
 
-  /** There is nothing behind the last event yet. */
+  /** Notes that no event follows the last one yet. */
   head(): void {
     this.#note(this.#segmenter.head());
   }
@@ -100,7 +100,7 @@ export class AskedCalls {
     this.#answered.add(nameOf(call));
   }
 
-  /** The questions so far, those together that were put together: behind each of these its answer pauses. */
+  /** The questions so far, grouped as they were asked together. The answer pauses after each group. */
   get batches(): readonly (readonly AskedCall[])[] {
     return this.#batches;
   }
@@ -111,8 +111,8 @@ export class AskedCalls {
   }
 
   /**
-   * The place where answers go on. `index` names the segment behind the last questions that they answer, `due` lists the answers to hand over, and
-   * `missing` the other questions that are open then. `lapsed`: nobody has answered, and nobody can.
+   * The place where answers continue. `index` names the segment after the last answered questions, `due` lists the answers to hand over, and
+   * `missing` the other open questions. `lapsed`: nobody has answered, and nobody can.
    */
   continuation(answers: ReadonlyMap<string, CallAnswer>): {
     readonly index: number;

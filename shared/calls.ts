@@ -2,7 +2,7 @@
 export interface OperationRoute {
   readonly http: 'GET' | 'POST';
   readonly path: string;
-  /** Whether the specification does not list it, so that it can be moved or dropped with `extraRoutes`. */
+  /** Whether the specification lacks the route, so that `extraRoutes` can move or drop it. */
   readonly extra: boolean;
 }
 

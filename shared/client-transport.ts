@@ -52,7 +52,7 @@ export interface ClientTransport {
   readonly name: string;
   /** The address it leads to, for its client's errors. @default its name */
   readonly address?: string | undefined;
-  /** Whether each link takes one of the few connections a browser opens to an origin, so that hidden pages let theirs go. */
+  /** Whether each link takes one of the few connections a browser opens to an origin. Hidden pages then close theirs. */
   readonly isScarce?: boolean | undefined;
   /** Whether it ends silent links by itself. */
   readonly isGuarded?: boolean | undefined;
@@ -61,8 +61,8 @@ export interface ClientTransport {
   /** Calls a streaming method. Leaving the iteration cancels the call. */
   stream(params: unknown, options: TransportOptions): AsyncIterable<StreamItem>;
   /**
-   * Makes one attempt to follow sessions; the list may be empty. Sessions that `connected` does not name are then asked for by `subscribe`.
-   * Links may overlap: a new one opens before an old one is let go, or for a reader that is behind.
+   * Makes one attempt to follow sessions; the list may be empty. Sessions that `connected` does not name are then asked for by `subscribe`. Links may
+   * overlap: a new link opens before the old one closes, or for a reader that lags behind.
    */
   open(targets: readonly SubscribeTarget[], handlers: LinkHandlers): Link;
   /** Frees all that outlives links and requests. The transport may be used again. */

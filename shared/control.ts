@@ -9,7 +9,7 @@ export interface Control {
   readonly reason?: string;
 }
 
-/** A move of control, as the log has it. */
+/** A move of control, as logged. */
 export interface ControlMove {
   /** Id of the user who now has control; null for the app. */
   readonly to: string | null;

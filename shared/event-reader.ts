@@ -38,9 +38,9 @@ export class EventReader {
   /**
    * The whole event: the data itself, completed, unless it is frozen.
    *
-   * @param type As the `event:` line or the field `event` of the frame names it.
+   * @param type The `event:` line, or the frame's field `event`.
    * @param data The JSON value of the `data:` line or of the field `data`.
-   * @param id As the `id:` line or the field `id` has it, if the event has one.
+   * @param id The `id:` line, or the frame's field `id`, if the event has one.
    */
   read(type: string, data: unknown, id?: string): GatewayEvent {
     // Completed in place: a copy of each piece of text would cost more than all else here.

@@ -136,7 +136,7 @@ export interface LoggedEventData {
     readonly messageCount: number;
     /** Id of the user who moved it, if there is one. */
     readonly by?: string;
-    /** The end of the path, if a reader may lack it: the messages behind one that was shown before, or as many as a snapshot has. */
+    /** The end of the path, if a reader may lack it: the messages after one that was shown before, or as many as a snapshot has. */
     readonly messages?: readonly Message[];
     /** Ids of the messages that already follow `tip`, the oldest first. */
     readonly replies?: readonly string[];

@@ -91,8 +91,8 @@ export const initialState: SessionState = Object.freeze({
 });
 
 /**
- * Folds one event into the state. Pure: the given state is never changed, and types it does not know leave all but the cursor
- * as it was. Feed it each event once, in order; the SDK and the gateway do.
+ * Folds one event into the state. Pure: the given state is never changed. Unknown types change only the cursor. Feed it each event once, in order;
+ * the SDK and the gateway do.
  *
  * @example
  * ```ts
@@ -216,8 +216,8 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
 }
 
 /**
- * An empty answer is left out of `messages` if it ended well or a person goes on in its place. A message whose run never started is withdrawn, unless
- * a person has taken over.
+ * An empty answer is left out of `messages` if it ended well or a person continues in its place. A message whose run never started is withdrawn,
+ * unless a person has taken over.
  */
 function endRun(given: SessionState, event: EventOf<'message_end'>): SessionState {
   const { runId, stopReason, message } = event;
@@ -226,7 +226,7 @@ function endRun(given: SessionState, event: EventOf<'message_end'>): SessionStat
   // The same lists if nothing changes: views compare them by reference.
   const others = <T extends OfRun>(list: readonly T[]) =>
     list.some((entry) => entry.runId === runId) ? list.filter((entry) => entry.runId !== runId) : list;
-  // An empty answer is not needed when a person goes on in its place (`taken_over`, `handed_off`).
+  // An empty answer is not needed if a person continues in its place (`taken_over`, `handed_off`).
   const isKept = run && (message.content.length > 0 || !/^end|_o/.test(stopReason));
   return {
     ...(isKept ? follow(state, ended(message, run, event)) : state),
@@ -256,7 +256,7 @@ function take(state: SessionState, { runId }: OfRun): SessionState {
   };
 }
 
-/** Puts messages behind the last one. Only this function sets a message's parent. A message that is answered again is already there. */
+/** Puts messages after the last one. Only this function sets a message's parent. A message that is answered again is already there. */
 function follow(state: SessionState, ...added: readonly Message[]): SessionState {
   let next = state;
   for (const message of added) {
@@ -275,7 +275,7 @@ function put<T extends object>(state: T, fields: { readonly [Name in keyof T]?: 
   return next as T;
 }
 
-/** A message, placed behind the last one. */
+/** A message, placed after the last one. */
 function placed({ tip, replies }: SessionState, message: Message): Message {
   const versions = replies && { versions: [...replies, message.id] };
   return { parentId: tip, ...withoutPlace(message), ...versions };

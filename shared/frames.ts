@@ -61,7 +61,7 @@ export type ResponseFrame =
 export interface StreamItem {
   /** Absent if the item tells only a place. */
   readonly data?: unknown;
-  /** The item's place, if the method gives one. A call with this `lastEventId` goes on after it. */
+  /** The item's place, if the method gives one. A call with this `lastEventId` continues after it. */
   readonly eventId?: string;
 }
 

@@ -42,7 +42,7 @@ let defaultsOf = (code: string): ErrorDefaults => ({
   ...(code === 'NETWORK' && { retryable: true }),
 });
 
-/** Has errors take absent fields from a table, which is too big for a client's bundle. */
+/** Sets the table from which errors take absent fields. It is too big for a client's bundle. */
 export function setErrorDefaults(lookUp: (code: string) => ErrorDefaults): void {
   defaultsOf = lookUp;
 }
@@ -50,7 +50,7 @@ export function setErrorDefaults(lookUp: (code: string) => ErrorDefaults): void 
 const BRAND = Symbol.for('agent-session-gateway.error');
 const WIRE_FIELDS = ['details', 'retryable', 'retryAfterMs', 'guardType', 'requestId'] as const;
 
-/** The one error of the gateway and its client. Match on `code`; thrown by a handler, it reaches the caller as it is. */
+/** The one error of the gateway and its client. Match on `code`. A handler's `GatewayError` reaches the caller unchanged. */
 export class GatewayError extends Error {
   declare readonly code: string;
   /** HTTP status; 0 for an error that arose in the client. */

@@ -6,13 +6,13 @@ export interface InboxRow {
   readonly sessionId: string;
   readonly app: string;
   readonly title?: string;
-  /** Ended answers and messages of others behind the person's read place, as far as the person sees them. */
+  /** Ended answers and messages of others after the person's read place, as far as the person may see them. */
   readonly unread: number;
   /** Whether the app is working, or will be because a message waits. */
   readonly running: boolean;
   /** Questions that nobody has answered yet. */
   readonly waiting: number;
-  /** The conversation is over, or the person may not see it any more. Remove the row. */
+  /** The conversation is over, or the person may no longer see it. Remove the row. */
   readonly ended: boolean;
   /** When it was last used, in milliseconds since the epoch. */
   readonly changedAt: number;
@@ -39,7 +39,7 @@ export interface InboxPage extends InboxTotals {
 export interface InboxChange extends InboxTotals {
   /** The changed sessions, each as a whole and in its newest state. */
   readonly sessions: readonly InboxRow[];
-  /** These rows replace all that was known: the changes before cannot be told any more. */
+  /** These rows replace all earlier ones, because earlier changes are no longer known. */
   readonly reset?: true;
 }
 

@@ -83,8 +83,8 @@ export type ContentBlock =
   | DataBlock;
 
 /**
- * Why a run ended. `lost`: its gateway went away; `superseded`: an interrupting message took its place, or the conversation goes on from
- * elsewhere; `taken_over`: a person has control, and its message stays; `handed_off`: its app has asked for a person.
+ * Why a run ended. `lost`: its gateway went away; `superseded`: an interrupting message took its place, or the conversation continues from elsewhere;
+ * `taken_over`: a person has control, and its message stays; `handed_off`: its app has asked for a person.
  */
 export type StopReason =
   | 'end'
@@ -133,7 +133,7 @@ export interface Message extends Partial<Outcome> {
   readonly createdAt: number;
   /** Id of the user who sent it. The gateway sets it in sessions that several users share, and on messages of an `operator`. */
   readonly senderId?: string;
-  /** Set by the gateway: a person who had control wrote it, in the place of the app. */
+  /** Set by the gateway on a message that a person in control wrote in the app's place. */
   readonly author?: 'operator';
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** People's reactions, one a person. Set by the gateway. */

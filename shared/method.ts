@@ -170,7 +170,7 @@ export interface CallOptions {
 
 /** Further options of a call of a streaming method. */
 export interface StreamOptions {
-  /** Goes on with a stream of `tracked` items after the item of this id, for example after a reload. */
+  /** Continues a stream of `tracked` items after the item of this id, for example after a reload. */
   readonly lastEventId?: string | undefined;
 }
 

@@ -14,7 +14,7 @@ export type NoticeKind =
 
 /** A notice for somebody who is away. */
 export interface Notice {
-  /** The notice's own id, equal each time it is told, so that receivers can drop a repetition. */
+  /** The notice's own id, equal in each delivery, so that receivers can drop a repetition. */
   readonly id: string;
   readonly kind: NoticeKind;
   /** Canonical key of the session. */
@@ -80,7 +80,7 @@ export interface PushBody {
   readonly url?: string;
 }
 
-/** What became of a notice where one target is told, or is to become of it. */
+/** The state of a notice at one target. */
 export interface NoticeState {
   readonly id: string;
   readonly kind: NoticeKind;
@@ -88,19 +88,19 @@ export interface NoticeState {
   readonly at: number;
   readonly runId?: string;
   readonly title?: string;
-  /** How it is told; absent before anybody is, and where nobody has to be. */
+  /** The kind of target; absent before any delivery, and if none is needed. */
   readonly target?: 'webhook' | 'push' | 'deliver';
   /** The name that a host gave a webhook, or the first characters of a browser's id. */
   readonly name?: string;
   /**
-   * It waits: to be seen, for its turn, for its first attempt. It failed, and is tried again. Then it was told, is given up (`dead`), nobody
-   * is there any more (`gone`), or it was read before (`seen`).
+   * `waiting` to be seen, for its turn or for its first attempt; `failed` and to be retried; `told`; `dead`: given up; `gone`: the receiver no longer
+   * exists; `seen`: the person read it before it was told.
    */
   readonly state: 'waiting' | 'failed' | 'told' | 'dead' | 'gone' | 'seen';
   readonly attempts: number;
-  /** When the last attempt ended, or it was found to be seen, in milliseconds since the epoch. */
+  /** The end of the last attempt, or the time when the notice was found to be seen, in milliseconds since the epoch. */
   readonly changedAt?: number;
-  /** When something is to be done about it next, in milliseconds since the epoch. */
+  /** The time of the next action, in milliseconds since the epoch. */
   readonly nextAt?: number;
 }
 

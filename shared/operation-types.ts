@@ -45,7 +45,7 @@ export interface SendParams {
   readonly idempotencyKey?: string | undefined;
   /** @default 'queue' */
   readonly onBusy?: OnBusy | undefined;
-  /** Id of the new message's parent, null for the beginning. The conversation goes on from there. @default the last one */
+  /** Id of the new message's parent, null for the beginning. The conversation continues from there. @default the last message */
   readonly parent?: string | null | undefined;
   /** Id of the message that this one replaces (an edit). The new message gets the same parent. The old one must be on the current path. */
   readonly replaces?: string | undefined;
@@ -167,9 +167,9 @@ export interface SessionSummary {
   readonly pending: number;
   readonly archived: boolean;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  /** The session that it was copied from, and the last message that was copied. */
+  /** The original of a copied session, and the last copied message. */
   readonly forkedFrom?: { readonly sessionId: string; readonly messageId: string | null } | undefined;
-  /** The grant that reaches it, if it is somebody else's. */
+  /** The grant that reaches the session, if somebody else owns it. */
   readonly sharedBy?: SharedBy | undefined;
   readonly createdAt: number;
   /** The time of its last use: a send, an answer, a question or a move. */
@@ -251,7 +251,7 @@ export interface OperationTypes {
       readonly sessionId: string;
       /** Id of the message that the conversation is to end at; null for the beginning. Give either this or `version`. */
       readonly tip?: string | null | undefined;
-      /** Id of a version of a message. The conversation goes on from its last tip behind that version. */
+      /** Id of a version of a message. The conversation continues from its last tip after that version. */
       readonly version?: string | undefined;
     };
     result: HistoryPlace;
@@ -261,7 +261,7 @@ export interface OperationTypes {
       readonly sessionId: string;
       /** Key of the new session, of the same app. */
       readonly to: string;
-      /** Id of the last message that it begins with. @default the last one that is shown */
+      /** Id of the last copied message. @default the last shown message */
       readonly at?: string | undefined;
     };
     result: HistoryPlace & { readonly sessionId: string };
@@ -364,7 +364,7 @@ export interface OperationTypes {
   presence: {
     params: {
       readonly sessionId: string;
-      /** Id of a connection that follows the session, as its `connected` event has it. It receives changes, and its end ends this presence. */
+      /** Id of a connection that follows the session, from the `connected` event. It receives changes, and its end ends this presence. */
       readonly connectionId: string;
       /** `gone` also ends the caller's presence events. @default the caller receives them without being present */
       readonly state?: PresenceState | 'gone' | undefined;

@@ -18,7 +18,7 @@ export interface ReactionGiven {
   readonly comment?: string;
 }
 
-/** The same as the log has it. */
+/** A reaction that is given or taken back, as logged. */
 export interface ReactionLogged extends ReactionGiven {
   /** All reactions of the message from here on. */
   readonly reactions: readonly Reaction[];

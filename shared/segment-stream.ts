@@ -14,7 +14,7 @@ export interface SegmentWriter<Frame> {
   pause(cursor: string | undefined): readonly Frame[];
   /** The next segment begins. */
   resume(): readonly Frame[];
-  /** Goes on behind an answered question, at the place of a new segment. */
+  /** Continues after an answered question, where a new segment could begin. */
   pass(): readonly Frame[];
   /** Whether the client is asked this question, so that the segment ends. @default it is */
   asks?(event: AskingEvent): boolean;
@@ -56,7 +56,7 @@ export class SegmentStream<Frame> {
     return this.#isTold;
   }
 
-  /** Whether it must learn whether another event follows the last one. */
+  /** Whether `head` must be called if no event follows the last one. */
   get asking(): boolean {
     return !this.#over && this.#segments.asking;
   }
@@ -66,7 +66,7 @@ export class SegmentStream<Frame> {
     return this.#tell(this.#segments.take(event));
   }
 
-  /** Tells it that nothing follows the last event yet. */
+  /** Notes that no event follows the last one yet. */
   head(): Frame[] {
     return this.#tell(this.#segments.head());
   }
@@ -82,7 +82,7 @@ export class SegmentStream<Frame> {
     return [...frames, ...asked.flatMap((question) => this.take(asking(question)))];
   }
 
-  /** Tells an answer from its history, each block as one piece. Questions are left out; open ones are asked behind it. */
+  /** Tells an answer from its history, each block as one piece. Questions are left out; open ones are asked after it. */
   say(answer: Message): Frame[] {
     return saidIn(answer, this.#runId).flatMap((said) => this.#said(said));
   }

@@ -1,8 +1,6 @@
 import type { EventOf, GatewayEvent } from './events.js';
 
-/**
- * A piece of a run, for protocols whose answers end where the client must act: an event, or the pause behind questions that were asked together.
- */
+/** A piece of a run, for protocols whose answers end when the client must act: an event, or the pause after questions that were asked together. */
 export type Piece =
   | {
       readonly type: 'event';
@@ -16,7 +14,7 @@ export type Piece =
       readonly asked: readonly string[];
       /** Place of the last question. */
       readonly cursor: string | undefined;
-      /** Whether reading goes on behind it in the same segment. */
+      /** Whether the same segment continues after it. */
       readonly passed: boolean;
     };
 
@@ -33,13 +31,13 @@ interface Batch {
   length: number;
   /** Whether no further question can belong to it. */
   complete: boolean;
-  /** Whether its run has ended, so that its questions cannot be answered any more. */
+  /** Whether the run has ended. Its questions can no longer be answered. */
   over: boolean;
 }
 
 /**
- * Divides a run's events into segments. Each ends exactly behind the last question of a batch; later events belong to the next segment. Live and
- * later readers find the same ends. Feed it each event once, in order.
+ * Divides a run's events into segments. Each ends exactly after the last question of a batch; later events belong to the next segment. Live and later
+ * readers find the same ends. Feed it each event once, in order.
  */
 export class Segmenter {
   readonly #runId: string;
@@ -48,7 +46,7 @@ export class Segmenter {
   #batch: Batch | null = null;
 
   /**
-   * @param options `through`: whether to go on through answered questions and end only at an open one. `asks`: whether a question is for this reader;
+   * @param options `through`: whether to continue past answered questions and end only at an open one. `asks`: whether a question is for this reader;
    * others are told like any event. @default all are
    */
   constructor(
@@ -63,7 +61,7 @@ export class Segmenter {
     this.#asks = asks;
   }
 
-  /** Whether it holds back questions until the next event, or the end of the log, decides about them. */
+  /** Whether questions are held back until the next event, or `head`, decides about them. */
   get asking(): boolean {
     return this.#batch !== null;
   }

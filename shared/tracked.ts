@@ -4,7 +4,7 @@ const TRACKED: unique symbol = Symbol.for('agent-session-gateway.tracked') as ne
 /** An id must fit in a header and in a field of an event stream. */
 const EVENT_ID = /^[\x21-\x7e]{1,1024}$/;
 
-/** An item of a streaming method with an id. A caller that was cut off goes on after it. */
+/** An item of a streaming method with an id. A caller that was cut off continues after it. */
 export interface Tracked<Value> {
   readonly [TRACKED]: true;
   readonly id: string;

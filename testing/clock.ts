@@ -1,17 +1,14 @@
 import type { Clock as FakeClock } from '@sinonjs/fake-timers';
 import { loadPeer } from '../server/runtime/optional-peer.js';
 
-/** The time of a test, which stands still until it is turned. */
+/** The time of a test, which stands still until the test advances it. */
 export interface Clock {
   now(): number;
-  /** Lets so many milliseconds pass: what is due meanwhile happens, in its order. */
+  /** Lets so many milliseconds pass. Timers that are due meanwhile fire in order. */
   advance(ms: number): Promise<void>;
 }
 
-/**
- * Has the time of this process stand still: `Date`, timers and `performance.now()`, of the gateway, its clients and its apps. Timers of
- * Node's own sockets go on.
- */
+/** Stops the time of this process, gateway, clients and apps alike: `Date`, timers and `performance.now()`. Timers of Node's sockets keep running. */
 export async function holdClock(): Promise<Clock & { release(): void }> {
   const { default: timers } = await loadPeer(
     '@sinonjs/fake-timers',

@@ -1,17 +1,17 @@
 import { type ClientTransport, GatewayError, type GatewayEvent } from '../client/index.js';
 import type { Link, LinkEnd } from '../shared/client-transport.js';
 
-/** What a test does to the line of a client. */
+/** A test's control of a client's line. */
 export interface Line {
-  /** Breaks every connection that is open. The client makes new ones by itself. */
+  /** Breaks every open connection. The client makes new ones by itself. */
   cut(): void;
-  /** Breaks the line, and has no new connection or request come through until `goOnline`. */
+  /** Breaks the line, and lets no new connection or request through until `goOnline`. */
   goOffline(): void;
   goOnline(): void;
   /**
-   * Breaks the connections right after an event has come through.
+   * Breaks the connections right after an event came through.
    *
-   * @param matches Its type, or a function that knows it. @returns the event
+   * @param matches The event's type, or a function that recognizes it. @returns the event
    */
   cutAt(matches: string | ((event: GatewayEvent) => boolean)): Promise<GatewayEvent>;
 }
@@ -20,9 +20,9 @@ const offline = (): GatewayError =>
   new GatewayError({ code: 'NETWORK', message: 'The test has cut this line' });
 
 /**
- * A transport on a line that a test can cut: as where a cable is pulled, what was on its way may or may not have arrived.
+ * A transport on a line that a test can cut. Data under way may or may not arrive, as with a pulled cable.
  *
- * @param inner The transport now; throws where there is none. @param close Frees it
+ * @param inner Returns the present transport; throws if there is none. @param close Frees the transport
  */
 export function cuttable(
   name: string,

@@ -3,19 +3,19 @@ import type { GatewayEvent, LoggedEvent, Message } from '../client/index.js';
 import { parseCursor } from '../shared/cursor.js';
 import { isLoggedType } from '../shared/events.js';
 
-/** What was seen of one session. */
+/** The observations of one session. */
 export interface DeliveryHistory {
-  /** All its events, as they are in the end. */
+  /** All events of the session, as they are at the end. */
   readonly log: readonly GatewayEvent[];
-  /** What each reader was given from the first event on, in order, with whatever it was given twice after a reconnect. */
+  /** The events that each reader got from the first on, in order, with those that a reconnect repeated. */
   readonly readers?: readonly (readonly GatewayEvent[])[] | undefined;
-  /** The ids of the runs that senders were answered with, by idempotency key. */
+  /** Run ids in the answers to senders, by idempotency key. */
   readonly acknowledged?: ReadonlyMap<string, ReadonlySet<string>> | undefined;
 }
 
 /**
- * Says which promises of delivery were broken, in words; nothing where they were kept. One log, dense; one acceptance and one end a run,
- * whose answer is what was streamed; one run a key; readers were given every event, in order, as the log has it.
+ * Describes each broken promise of delivery; none if all were kept. The promises: one dense log; one acceptance and one end a run, with the streamed
+ * answer; one run a key; every reader got all events of the log, in order.
  */
 export function deliveryFaults({ log, readers = [], acknowledged = new Map() }: DeliveryHistory): string[] {
   const logged = log.filter((event): event is LoggedEvent => isLoggedType(event.type));

@@ -1,21 +1,21 @@
 import { memoryStore, type Store } from '../server/index.js';
 import type { AcquireOptions, SessionRef } from '../server/stores/index.js';
 
-/** A store that outlives the gateways of a test. Each of them has a line to it. */
+/** A store that outlives the gateways of a test. Each gateway has a line to it. */
 export interface KeptStore {
   /** A gateway's own view of the store. */
   line(): StoreLine;
   close(): Promise<void>;
 }
 
-/** What one gateway has of a store that stays. */
+/** One gateway's line to a kept store. */
 export interface StoreLine {
   readonly store: Store;
-  /** Nothing that this gateway asks for reaches the store any more, or is answered: as of a process that has ended. */
+  /** Stops all calls and answers between this gateway and the store, as the end of its process would. */
   cut(): void;
 }
 
-/** Keeps a store open from gateway to gateway. In memory, what was acknowledged counts as kept through the end of a process. */
+/** Keeps a store open from gateway to gateway. Acknowledged data survives the end of a process even in memory. */
 export function keepStore(inner: Store = memoryStore()): KeptStore {
   let opened: ReturnType<Store['open']>;
   let isOpen = false;

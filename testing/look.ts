@@ -11,16 +11,16 @@ import { parseCursor } from '../shared/cursor.js';
 
 export { textOf } from '../shared/messages.js';
 
-/** A tool's call, as a message tells of it. */
+/** A tool's call, as a message shows it. */
 export interface ToolCall {
   readonly name: string;
   readonly input: unknown;
-  /** Undefined while there is none. */
+  /** Undefined before the result. */
   readonly output: unknown;
   readonly isError: boolean;
 }
 
-/** The tools that a message called, in their order. */
+/** The tool calls of a message, in order. */
 export function toolCallsOf({ content }: Pick<Message, 'content'>): ToolCall[] {
   return content.flatMap((block) => {
     if (block.type !== 'tool_use') return [];
@@ -34,12 +34,12 @@ export function toolCallsOf({ content }: Pick<Message, 'content'>): ToolCall[] {
   });
 }
 
-/** Whether an event is of a type, for TypeScript too. */
+/** Whether an event has a type; narrows the event for TypeScript. */
 export function isEvent<Type extends EventType>(event: GatewayEvent, type: Type): event is EventOf<Type> {
   return event.type === type;
 }
 
-/** The next event of a type of an iteration, which goes on behind it. */
+/** The next event of a type from an iterator, which continues after it. */
 export async function nextEvent<Type extends EventType>(
   events: AsyncIterator<GatewayEvent>,
   type: Type,
@@ -53,7 +53,7 @@ export async function nextEvent<Type extends EventType>(
   }
 }
 
-/** What a session waits for a person with, once it does: a confirmation of a tool, a question. @param name Of the tool or question */
+/** Waits for a pending confirmation or question of a session. @param name Name of the tool or question */
 export function pendingOf(client: Client, sessionId: string, name?: string): Promise<PendingQuestion> {
   return new Promise((resolve, reject) => {
     const watch = client.session(sessionId).watch();
@@ -61,7 +61,7 @@ export function pendingOf(client: Client, sessionId: string, name?: string): Pro
       const { pending, error } = watch.getSnapshot();
       const found = pending.find((each) => name === undefined || each.name === name);
       if (!found && !error) return;
-      // A listener that is called as it subscribes cannot stop yet.
+      // `stop` may not exist yet, because `subscribe` or the first `look` calls this.
       queueMicrotask(() => stop());
       if (found) resolve(found);
       else reject(error);
@@ -71,7 +71,7 @@ export function pendingOf(client: Client, sessionId: string, name?: string): Pro
   });
 }
 
-/** All events that are kept of a session, as of now; none of one that has not begun. */
+/** All kept events of a session up to now; none if it has not begun. */
 export async function eventsOf(client: Client, sessionId: string): Promise<GatewayEvent[]> {
   const all: GatewayEvent[] = [];
   const head = await client.status(sessionId).then(

@@ -1,10 +1,10 @@
 import { testGateway } from './test-gateway.js';
 
-/** What registers a function to be called after each test: `afterEach` of mocha, vitest, Jest or `node:test`. */
+/** Registers a function to be called after each test: `afterEach` of mocha, vitest, Jest or `node:test`. */
 export type AfterEach = (close: () => Promise<void>) => unknown;
 
 /**
- * `testGateway` for a file of tests: the gateways that a test starts are closed after it, whatever became of it.
+ * Makes `testGateway` for a file of tests. The gateways of each test are closed after it, whether it passes or fails.
  *
  * @example
  * ```ts

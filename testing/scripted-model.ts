@@ -1,18 +1,18 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A piece of a model's answer that a test writes. A string is text. */
+/** A piece of a scripted model's answer. A string is text. */
 export type ModelStep =
   | string
-  /** Calls a tool, which the app does, and comes back. */
+  /** Calls a tool. The app runs it, and sends the result with its next request. */
   | { readonly call: string; readonly input?: unknown }
   | { readonly waitMs: number }
-  /** The endpoint answers with this status in place of what was not said yet. */
+  /** The endpoint answers with this status. If a part of the answer was already sent, the connection breaks instead. */
   | { readonly fail: number; readonly message?: string }
   /** The connection breaks here. */
   | { readonly cut: true };
 
-/** What was asked of a scripted model: the body of a chat completion. */
+/** A request to a scripted model: the body of a chat completion. */
 export interface ModelRequest {
   readonly messages: readonly { readonly role: string; readonly content?: unknown }[];
   readonly stream?: boolean;
@@ -21,17 +21,17 @@ export interface ModelRequest {
 
 /** An endpoint that speaks OpenAI's chat completions on loopback. */
 export interface ScriptedModel extends AsyncDisposable {
-  /** For `openaiApp`, `createOpenAICompatible` and every other client of such endpoints. */
+  /** The base URL for `openaiApp`, `createOpenAICompatible` and other clients of such endpoints. */
   readonly baseURL: string;
-  /** What it was asked, in order. */
+  /** The requests so far, in order. */
   readonly requests: readonly ModelRequest[];
   close(): Promise<void>;
 }
 
 /**
- * Starts a model that says what a test has written, over real HTTP: for apps that are made of an endpoint.
+ * Starts a model that plays a script over real HTTP, for apps that use an endpoint.
  *
- * @param script An answer for each request, in their order; the last of them to all that follow.
+ * @param script The answers to requests, in order; the last one repeats.
  *
  * @example
  * ```ts
@@ -110,7 +110,7 @@ class Completion {
 
   #fail(status: number, message: string): void {
     if (this.#response.headersSent) return void this.#response.destroy();
-    // Its clients would try again by themselves.
+    // Otherwise clients would retry by themselves.
     this.#response.writeHead(status, { 'content-type': 'application/json', 'x-should-retry': 'false' });
     this.#response.end(JSON.stringify({ error: { message, type: 'scripted', param: null, code: null } }));
   }

@@ -1,40 +1,39 @@
 import { type App, type AppEvent, defineApp, type ToolSet, type Turn, type Usage } from '../server/index.js';
 
-/** A piece of an answer that a test writes. A string is text. */
+/** A piece of a scripted answer. A string is text. */
 export type ScriptStep =
   | string
-  /** Calls a tool of the app, and goes on whatever comes of it. */
+  /** Calls a tool of the app, and continues even if it fails. */
   | { readonly tool: string; readonly input?: unknown }
-  /** Asks the person, as `turn.ask`. */
+  /** Asks the person, like `turn.ask`. */
   | { readonly ask: string; readonly payload?: unknown }
   | { readonly reasoning: string }
-  /** A data block, as `turn.data`. */
+  /** Writes a data block, like `turn.data`. */
   | { readonly data: string; readonly value: unknown }
-  /** Waits, by the clock of the test where it holds one. */
+  /** Waits, by the clock of the test if it has one. */
   | { readonly waitMs: number }
-  /** Waits until the test lets it go on. */
+  /** Waits until the test resolves the promise. */
   | { readonly until: PromiseLike<unknown> }
   | { readonly usage: Usage }
-  /** The run fails; the text is for the log alone. */
+  /** Fails the run. The text goes only to the log. */
   | { readonly fail: string }
-  /** Any event, as an app yields it. */
+  /** Yields any event of an app. */
   | AppEvent;
 
 /** One answer. */
 export type Script = readonly ScriptStep[];
 
-/** What a scripted app has beside its words. */
+/** Options of `scripted`. */
 export interface ScriptedOptions<Tools extends ToolSet = ToolSet> {
   readonly tools?: Tools | undefined;
-  /** Whether a run that was interrupted goes on behind what it has said, and the tools that have a result. @default false */
+  /** Whether an interrupted run continues after the text and the tool results that it already has. @default false */
   readonly resumable?: boolean | undefined;
 }
 
 /**
- * An app that says what a test has written.
+ * Makes an app that plays a script.
  *
- * @param script One answer, given to every message; several, one for each message of a session, the last of them to all that follow; or a
- * function of the turn.
+ * @param script One answer to every message; or a list of answers to a session's messages, the last of which repeats; or a function of the turn.
  *
  * @example
  * ```ts
@@ -88,7 +87,7 @@ async function* play(step: Exclude<ScriptStep, string>, turn: Turn): AsyncGenera
   else throw new Error(step.fail);
 }
 
-/** By the global timers, which tests hold. */
+/** Uses the global timers, which `holdClock` replaces. */
 function passed(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms);

@@ -12,21 +12,21 @@ import {
 import { type BaseUser, createInProcessTransport, type Gateway } from '../server/index.js';
 import { cuttable, type Line } from './cuttable.js';
 
-/** How a test's client reaches the gateway, and as whom. */
+/** Options of a test's client: its user and its transport. */
 export interface TestClientOptions
   extends Omit<ClientOptions, 'baseUrl' | 'transport' | 'token' | 'headers' | 'credentials'> {
   /** @default 'user' */
   readonly user?: string | BaseUser | undefined;
-  /** What it shows over a network. @default the user's id */
+  /** The token that the client sends over a network. @default the user's id */
   readonly token?: string | undefined;
-  /** `in-process` has no network between, and believes `user`. @default 'in-process' */
+  /** `in-process` uses no network, and trusts `user`. @default 'in-process' */
   readonly transport?: 'in-process' | 'sse' | 'websocket' | undefined;
 }
 
 /** A client whose line a test can cut. */
 export type TestClient<Source = unknown> = Client<Source> & Line;
 
-/** @param options.gateway The one that serves now, if any */
+/** Opens a client. @param options.gateway Returns the present gateway, if there is one */
 export function openTestClient({
   user,
   token,
@@ -58,7 +58,7 @@ export function openTestClient({
   return Object.assign(client, way.line, {
     goOnline: () => {
       way.line.goOnline();
-      // An answer ends the wait before a next attempt, as the `online` of a page does.
+      // An answer ends the wait before the next attempt, like a page's `online` event.
       client.status().catch(() => {});
     },
   });

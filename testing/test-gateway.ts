@@ -17,11 +17,11 @@ import { type Clock, holdClock } from './clock.js';
 import { keepStore, type StoreLine } from './kept-store.js';
 import { openTestClient, type TestClient, type TestClientOptions } from './test-client.js';
 
-/** What of a test there is beside a gateway's configuration. */
+/** Options of a test besides a gateway's configuration. */
 export interface KitOptions {
-  /** Has time stand still until `clock.advance`. Needs the package `@sinonjs/fake-timers`. @default false */
+  /** Stops time until `clock.advance`. Needs the package `@sinonjs/fake-timers`. @default false */
   readonly clock?: boolean | undefined;
-  /** Plugins of each gateway: a restart makes another one. */
+  /** Makes the plugins of each gateway, because a restart makes a new gateway. */
   readonly plugins?: (() => readonly GatewayPlugin[]) | undefined;
 }
 
@@ -32,26 +32,26 @@ export interface LogLine {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** A gateway under test: what it keeps, its address and its clients stay while gateways come and go. */
+/** A gateway under test. Its stored data, its address and its clients survive restarts of the gateway. */
 export interface TestGateway<Source extends object = Gateway<any, any, any>> extends AsyncDisposable {
-  /** The one that serves now; another one after a restart. */
+  /** The present gateway; a new one after a restart. */
   readonly gateway: Source;
-  /** Where it listens, on loopback. */
+  /** The gateway's URL, on loopback. */
   readonly url: string;
-  /** What it has logged. */
+  /** Lines that the gateway logged. */
   readonly log: readonly LogLine[];
-  /** The time, which stands still. Only with `clock: true`. */
+  /** The stopped time. Only with `clock: true`. */
   readonly clock: Clock;
   /**
-   * A client, disconnected with the gateway. With the gateway's own `auth`, give `user` (in process, the default) or a `token` that
-   * `auth` knows; without, a user's id is its token.
+   * Opens a client, which is disconnected with the gateway. If the gateway has its own `auth`, give `user` (in process, the default) or a `token`
+   * that `auth` accepts; otherwise a user's id is the token.
    */
   client(options?: TestClientOptions): TestClient<Source>;
-  /** Closes the gateway as a deployment does: it drains, and another one goes on with what is stored. */
+  /** Restarts the gateway like a deployment: the old one drains, and a new one continues with the stored data. */
   restart(): Promise<void>;
   /**
-   * Ends the gateway as the end of its process does, without a word: connections break, and nothing that it does from now on is stored.
-   * Functions of the app that were under way run on in this process, but nobody hears of them. Another one goes on with what is stored.
+   * Ends the gateway abruptly, as the end of its process would: connections break, and it stores nothing more. Functions of the app continue in this
+   * process, without effect. A new gateway continues with the stored data.
    */
   kill(): Promise<void>;
   close(): Promise<void>;
@@ -67,7 +67,7 @@ const byName: AuthConfig = {
 /**
  * Starts a gateway in this process, on a free port of loopback, with a store that outlives it.
  *
- * @throws GatewayError as `createGateway`; `INTERNAL` where `clock` needs a package that is not installed
+ * @throws GatewayError as `createGateway`; `INTERNAL` if `clock` needs a package that is not installed
  *
  * @example
  * ```ts
@@ -90,7 +90,7 @@ export async function testGateway<
 
 type Held = Awaited<ReturnType<typeof holdClock>>;
 
-/** The gateway, whatever its type: `testGateway` says what that is. */
+/** The untyped implementation of `TestGateway`. `testGateway` adds the types. */
 class TestHost {
   readonly #config: GatewayConfig;
   readonly #plugins: NonNullable<KitOptions['plugins']>;
@@ -219,14 +219,14 @@ class TestHost {
       if (client.connection.state === 'reconnecting') client.status().catch(() => {});
   }
 
-  /** Breaks what clients have open. */
+  /** Breaks the clients' connections. */
   #hangUp(): void {
     for (const client of this.#clients) client.cut();
     for (const socket of this.#sockets) socket.destroy();
   }
 
   async #close(): Promise<void> {
-    // Held time would hold up what waits for it.
+    // Release time first, because stopped time would block the close.
     this.#held?.release();
     for (const client of this.#clients) client.disconnect();
     await this.#gateway?.close();

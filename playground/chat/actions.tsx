@@ -10,16 +10,16 @@ import { hrefOf } from '../shell/route.js';
 import { CopyButton } from '../ui/copy.js';
 import { IconButton } from '../ui/icon-button.js';
 
-/** How the conversation can be changed. The same object for as long as the session is shown. */
+/** Operations that change the conversation. The object stays the same while the session is shown. */
 export interface Changes
   extends Pick<SessionView, 'edit' | 'regenerate' | 'move' | 'fork'>,
     SessionReactions {
   readonly sessionId: string;
-  /** Who looks at it. */
+  /** Id of the user of the page. */
   readonly user: string;
 }
 
-/** What can be done with a message that is part of the conversation, and its other versions. */
+/** The actions on a message of the conversation, and its other versions. */
 export function MessageActions({
   message,
   changes,
@@ -28,9 +28,9 @@ export function MessageActions({
 }: {
   readonly message: Message;
   readonly changes: Changes;
-  /** Whether the person is at this message. Its versions are there always. */
+  /** Whether the pointer or the focus is at this message. Its versions are always shown. */
   readonly shown: boolean;
-  /** Has the actions stay, or lets them go. */
+  /** Keeps the actions in sight, or lets them go. */
   readonly onPin: (pinned: boolean) => void;
 }) {
   const { id, role } = message;
@@ -83,7 +83,7 @@ const THUMBS = [
   ['down', 'Bad', ThumbsDown],
 ] as const;
 
-/** What is thought of an answer. Its button takes it back. */
+/** The person's rating of an answer. Pressing its button again takes it back. */
 function Thumbs({
   message: { id, reactions = [] },
   changes: { react, user },
@@ -109,7 +109,7 @@ function Thumbs({
   });
 }
 
-/** Leads to the other versions of a message: the conversation goes on from each as it did last. */
+/** Switches between the versions of a message. The conversation continues from each as it did last. */
 function Versions({
   message: { id, versions = [id] },
   onMove,
@@ -149,7 +149,7 @@ function Edit({
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (text.trim() === '') return;
-    // Its files stay with it.
+    // The edited message keeps its files.
     const others = message.content.filter(({ type }) => type !== 'text');
     void edit(message.id, others.length > 0 ? [{ type: 'text', text }, ...others] : text);
     onDone();

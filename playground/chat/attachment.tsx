@@ -4,7 +4,7 @@ import { files } from '../shell/gateway.js';
 
 type Media = Extract<ContentBlock, { type: 'image' | 'file' | 'audio' }>;
 
-/** A file of a message. Its bytes are read with the page's credentials, and those of no other host are. */
+/** A file of a message. Reads bytes only from the gateway, with the page's credentials, and from no other host. */
 export function Attachment({ block }: { readonly block: Media }) {
   const { fileId, data, mediaType, name = mediaType } = block;
   const isImage = block.type === 'image';
@@ -22,7 +22,7 @@ export function Attachment({ block }: { readonly block: Media }) {
     read.then(
       (blob) => {
         if (left.signal.aborted) return;
-        // What is not shown as a picture is saved: opened, it would be a page of this origin.
+        // Other files than images are saved, because an opened one would be a page of this origin.
         made = URL.createObjectURL(isImage ? blob : new Blob([blob], { type: 'application/octet-stream' }));
         setUrl(made);
       },

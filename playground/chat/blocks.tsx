@@ -6,7 +6,7 @@ import { Markdown } from './markdown.js';
 type ToolUse = Extract<ContentBlock, { type: 'tool_use' }>;
 type ToolResult = Extract<ContentBlock, { type: 'tool_result' }>;
 
-/** The content of a message, block by block; a tool's result stands with its call. */
+/** The content of a message, block by block. A tool's result is shown with its call. */
 export function Blocks({
   content,
   progress = {},
@@ -14,7 +14,7 @@ export function Blocks({
 }: {
   readonly content: readonly ContentBlock[];
   readonly progress?: Readonly<Record<string, ToolProgress>> | undefined;
-  /** Whether text is shown as it is written. */
+  /** Whether text is shown without Markdown. */
   readonly plain?: boolean;
 }) {
   const results = new Map(

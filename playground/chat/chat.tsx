@@ -21,10 +21,10 @@ import { moveBetweenRows } from './rows.js';
 import { Sending } from './sending.js';
 import { useStickyEnd } from './sticky-end.js';
 
-/** Of this page there is nothing to be told but whose it is. */
+/** Presence of this page has no details besides its user. */
 const HERE = {};
 
-/** The conversation of a session, and what can be done in it. */
+/** The conversation of a session, and its controls. */
 export function Chat({ sessionId, user }: { readonly sessionId: string; readonly user: string }) {
   const client = useGateway();
   const presence = usePresence(sessionId, settings.readOnly ? undefined : HERE);
@@ -123,12 +123,12 @@ export function Chat({ sessionId, user }: { readonly sessionId: string; readonly
   );
 }
 
-/** Messages that are one part of the history. */
+/** Messages in one part of the history. */
 const PART = 100;
 
 /**
- * What is settled. It renders when a message comes or goes, and not while an answer grows. It is made of parts, each of which keeps its
- * messages whatever comes before and behind them: of a part that is out of sight the browser does no work, however many there are.
+ * The finished messages. Renders when a message comes or goes, but not while an answer grows. Each part keeps its messages when others come before or
+ * after it, and costs the browser no work out of sight.
  */
 const History = memo(function History({
   messages,
@@ -137,7 +137,7 @@ const History = memo(function History({
   isEnd,
 }: {
   readonly messages: readonly Message[];
-  /** How many there are before the first of them. */
+  /** Number of messages before the first of these. */
   readonly before: number;
   readonly changes: Changes | undefined;
   readonly isEnd: boolean;
@@ -162,7 +162,7 @@ const History = memo(function History({
   });
 });
 
-/** Says that what is written now waits, while there is no connection. */
+/** Says that messages wait while there is no connection. */
 function Offline() {
   const health = useConnection();
   if (health === 'online' || health === 'connecting') return null;
@@ -186,7 +186,7 @@ function Skeleton() {
   );
 }
 
-/** The messages without what is about to be replaced. Where somebody else was first, it comes back with what that has changed. */
+/** The messages without those that this page is replacing. If somebody else changed the conversation first, they come back. */
 function withoutReplaced({ messages, sending, regenerating }: SessionView): readonly Message[] {
   const asked = [...sending.map(({ replaces, status }) => ({ id: replaces, status }))];
   if (regenerating) asked.push({ id: regenerating.messageId, status: regenerating.status });
@@ -195,7 +195,7 @@ function withoutReplaced({ messages, sending, regenerating }: SessionView): read
   return end < 0 ? messages : messages.slice(0, end);
 }
 
-/** Says to those who do not see the page what the session has come to; the words themselves would be too many. */
+/** Announces the session's status to screen readers, because the whole text would be too much. */
 function Announcer({ status }: { readonly status: string }) {
   const [said, setSaid] = useState('');
   useEffect(() => {

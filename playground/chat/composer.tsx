@@ -8,14 +8,14 @@ import { IconButton } from '../ui/icon-button.js';
 import { Menu, MenuItem } from '../ui/menu.js';
 import { useUploads } from './uploads.js';
 
-/** What becomes of a message while an answer goes on: as the menu names it, and as the empty box does. */
+/** Choices for a message that is sent during an answer: the menu's text, and the empty box's. */
 const ON_BUSY: Record<Exclude<OnBusy, 'reject'>, readonly [choice: string, placeholder: string]> = {
   queue: ['Queue behind it', 'Write the next message'],
   steer: ['Steer it', 'Steer the answer'],
   interrupt: ['Interrupt it', 'Interrupt with a message'],
 };
 
-/** Where messages are written. One place sends and stops; while an answer goes on, the person says what becomes of it. */
+/** The box for writing messages. One button sends and stops. During an answer the person chooses how a message affects it. */
 export function Composer({
   session,
   sessionId,

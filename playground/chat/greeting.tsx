@@ -3,14 +3,14 @@ import type { SessionView } from 'agent-session-gateway/client/react';
 import { useApps } from '../shell/catalogue.js';
 import { settings } from '../shell/settings.js';
 
-/** What the demo app can be asked, and what that shows. */
+/** Example messages for the demo app, and the feature that each shows. */
 const DEMO: readonly (readonly [text: string, shows: string])[] = [
   ['story', 'A long answer: cut it, steer it, stop it'],
   ['weather in Oslo', 'Calls a tool, and shows what it returned'],
   ['delete report.txt', 'Asks for your consent first'],
 ];
 
-/** What an empty session begins with: which app it is of, and what can be said to it. */
+/** The content of an empty session: its app, and example messages. */
 export function Greeting({
   sessionId,
   send,
@@ -47,7 +47,7 @@ export function Greeting({
   );
 }
 
-/** The app of a session: what its key begins with, or the default one. */
+/** The app of a session: the one that its key begins with, or the default app. */
 export function appOf(apps: readonly AppSummary[] | undefined, sessionId: string): AppSummary | undefined {
   const at = sessionId.indexOf(':');
   return apps?.find(({ name, isDefault }) => (at < 0 ? isDefault : name === sessionId.slice(0, at)));

@@ -1,16 +1,13 @@
 import { Lexer, type Token, type Tokens } from 'marked';
 import { memo, type ReactNode } from 'react';
 
-/**
- * Markdown as elements of the page. Nothing is ever put in as HTML: tags are shown as they are written, images as links, and links lead
- * to the web and to mail alone. Whatever a model or a tool writes is therefore text.
- */
+/** Markdown as elements of the page. Text never becomes HTML: tags are shown as text, images as links, and links lead only to the web and mail. */
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
   const blocks = Lexer.lex(text, { gfm: true });
   return (
     <div className="markdown">
       {blocks.map((block, at) => (
-        // Text grows at its end: a block keeps its place, and one that has not changed is not rendered again.
+        // Text grows at its end, so a block keeps its place, and an unchanged block is not rendered again.
         <Block key={at} raw={block.raw} token={block} />
       ))}
     </div>
@@ -36,7 +33,7 @@ function block(token: Token): ReactNode {
     case 'def':
       return null;
     case 'heading': {
-      // Below the headings of the page itself.
+      // Rank headings below those of the page itself.
       const Heading = `h${Math.min(6, token.depth + 2)}` as 'h3';
       return <Heading dir="auto">{all(token.tokens, inline)}</Heading>;
     }
@@ -133,7 +130,7 @@ function inline(token: Token): ReactNode {
 }
 
 function Link({ href, children }: { readonly href: string; readonly children: ReactNode }) {
-  // A relative one would lead into the gateway.
+  // A relative link would lead into the gateway.
   if (!/^(?:https?:\/\/|mailto:)/i.test(href)) return <>{children}</>;
   return (
     <a href={href} target="_blank" rel="noopener noreferrer">
@@ -144,7 +141,7 @@ function Link({ href, children }: { readonly href: string; readonly children: Re
 
 const box = document.createElement('textarea');
 
-/** Text whose character references are read. A text area holds text alone, whatever is put into it. */
+/** Decodes character references. A text area never interprets its content as elements. */
 function decode(text: string): string {
   return text.replace(/&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi, (reference) => {
     box.innerHTML = reference;

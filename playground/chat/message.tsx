@@ -6,7 +6,7 @@ import { Outcome } from './outcome.js';
 
 const WHO: Record<string, string> = { user: 'You', assistant: 'Answer', system: 'System', tool: 'Tool' };
 
-/** One message of the conversation, and below it what it is waiting for, how it ended, and what can be done with it. */
+/** A message of the conversation, with pending questions, outcome and actions below. */
 export const MessageRow = memo(function MessageRow({
   message,
   app,
@@ -19,11 +19,11 @@ export const MessageRow = memo(function MessageRow({
   readonly message: Message;
   readonly app?: string | undefined;
   readonly progress?: Readonly<Record<string, ToolProgress>> | undefined;
-  /** Whether it is still being written. */
+  /** Whether the message is still growing. */
   readonly growing?: boolean;
-  /** How it can be changed, where it is part of the conversation. */
+  /** Operations on the message, if it is part of the conversation. */
   readonly changes?: Changes | undefined;
-  /** The last one shows what can be done with it also where no pointer and no focus is. */
+  /** Whether this is the last message, which shows its actions even without pointer or focus. */
   readonly isLast?: boolean;
   readonly children?: ReactNode;
 }) {

@@ -14,13 +14,13 @@ const WORDS: Record<StopReason, string> = {
   handed_off: 'Handed to a person',
 };
 
-/** Ends that are nobody's fault, and those that somebody chose. Of all others one should know. */
+/** Styles of normal ends and of ends that somebody chose. All other ends are shown as errors. */
 const TONES: Partial<Record<StopReason, string>> = {
   ...{ end: '', steered: '', taken_over: '', handed_off: '' },
   ...{ aborted: 'warn', superseded: 'warn' },
 };
 
-/** How an answer ended, how long it took and what it used. One that ended well says so to the ear alone. */
+/** The end, the duration and the usage of an answer. A normal end is told only to screen readers. */
 export function Outcome({ message }: { readonly message: Message }) {
   const { stopReason, error, usage, createdAt, endedAt } = message;
   if (!stopReason) return null;

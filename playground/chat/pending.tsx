@@ -11,7 +11,7 @@ import { answerRecipe } from '../shell/recipes.js';
 import { settings } from '../shell/settings.js';
 import { appOf } from './greeting.js';
 
-/** What waits for a person: a tool that may not be called without consent, or a question. Any page of the session may answer. */
+/** A pending request to a person: the consent to a tool call, or a question. Any page of the session may answer. */
 export function Pending({
   question,
   session,
@@ -71,7 +71,7 @@ export function Pending({
   );
 }
 
-/** Who may decide, how many have to, who has, and until when. */
+/** The policy of a confirmation: who may decide, how many must, the votes so far, and the time limit. */
 function Policy({ question: { policy, votes = [] } }: { readonly question: PendingQuestion }) {
   if (!policy) return null;
   const { roles, approvals, expiresAt, onExpiry, escalateAt, escalateRoles } = policy;

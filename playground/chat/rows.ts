@@ -1,6 +1,6 @@
 import type { KeyboardEvent } from 'react';
 
-/** Moves the focus between the messages of a list by the arrows, Home and End, where it is on one of them. */
+/** Moves the focus between the messages of a list by the arrows, Home and End, if a message has the focus. */
 export function moveBetweenRows(event: KeyboardEvent<HTMLElement>): void {
   const row = event.target as HTMLElement;
   if (!row.matches('.message')) return;

@@ -1,7 +1,7 @@
 import type { SendingMessage } from 'agent-session-gateway/client';
 import { MessageRow } from './message.js';
 
-/** A message that the gateway has not taken yet, or has refused. */
+/** A message that the gateway has not accepted yet, or has refused. */
 export function Sending({ sending }: { readonly sending: SendingMessage }) {
   const { message, status, error, retry, discard } = sending;
   return (

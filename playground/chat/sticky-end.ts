@@ -2,10 +2,7 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react
 
 const NEAR = 48;
 
-/**
- * Keeps a box at its end while things are added there, unless somebody has scrolled away from it, and where it is while things are added
- * before the `first`.
- */
+/** Keeps a box scrolled to its end while content is added, unless the person scrolled away. Keeps the place when content is added before `first`. */
 export function useStickyEnd(content: unknown, first: string | undefined) {
   const box = useRef<HTMLElement>(null);
   const atEnd = useRef(true);
@@ -26,7 +23,7 @@ export function useStickyEnd(content: unknown, first: string | undefined) {
       before.current = { first, height: element.scrollHeight };
   }, [content]);
   useEffect(() => {
-    // Rows that come into sight, and pictures that arrive, are as high as they turn out to be.
+    // The heights of rows and pictures are known only once they are in sight or loaded.
     const watcher = new ResizeObserver(() => atEnd.current && toEnd());
     for (const child of box.current!.children) watcher.observe(child);
     watcher.observe(box.current!);

@@ -13,7 +13,7 @@ interface Upload {
 
 let lastKey = 0;
 
-/** Files for the next message, chosen, dropped or pasted: each is uploaded at once. */
+/** Files for the next message. Each chosen, dropped or pasted file is uploaded at once. */
 export function useUploads() {
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
   const [over, setOver] = useState(false);
@@ -51,7 +51,7 @@ export function useUploads() {
       event.preventDefault();
       add(event.clipboardData.files);
     },
-    /** What a form needs to take files that are dropped on it. */
+    /** Properties of a form that accepts dropped files. */
     dropping: {
       'data-over': over,
       onDragOver: (event: DragEvent) => {

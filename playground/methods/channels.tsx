@@ -10,7 +10,7 @@ interface Declared {
   readonly payload: unknown;
 }
 
-/** What is published in the session, as it comes, and a way to publish. */
+/** The messages published in the session, as they arrive, and a form to publish. */
 export function Channels({
   sessionId,
   channels,

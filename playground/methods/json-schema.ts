@@ -1,4 +1,4 @@
-/** What of JSON Schema a form is made of. */
+/** The part of JSON Schema that forms use. */
 export interface Schema {
   readonly type?: string | readonly string[];
   readonly title?: string;
@@ -15,10 +15,10 @@ export interface Schema {
   readonly maxLength?: number;
 }
 
-/** How a value is asked for. */
+/** The kind of input for a value. */
 export type FieldKind = 'text' | 'number' | 'boolean' | 'choice' | 'json';
 
-/** The fields of a schema; undefined where it describes no object with named ones, and JSON is written as a whole. */
+/** The fields of a schema; undefined if it describes no object with named fields, so that the whole value is entered as JSON. */
 export function fieldsOf(schema: unknown): readonly (readonly [name: string, schema: Schema])[] | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined;
   const { properties } = schema as Schema;
@@ -26,7 +26,7 @@ export function fieldsOf(schema: unknown): readonly (readonly [name: string, sch
   return fields.length > 0 ? fields : undefined;
 }
 
-/** Whether a schema asks for nothing at all. */
+/** Whether a schema describes no input. */
 export function wantsNothing(schema: unknown): boolean {
   return schema === null || schema === undefined;
 }
@@ -39,13 +39,13 @@ export function kindOf({ type, enum: choices }: Schema): FieldKind {
   return 'json';
 }
 
-/** What is in a field before anybody writes in it. */
+/** The text of a field for a value, before anybody edits it. */
 export function writeText(value: unknown, kind: FieldKind): string {
   if (value === undefined) return '';
   return kind === 'json' || typeof value !== 'string' ? JSON.stringify(value) : value;
 }
 
-/** The value of what was written; undefined for an empty field. @throws SyntaxError for JSON that is none */
+/** The value of a field's text; undefined for an empty field. @throws SyntaxError for invalid JSON */
 export function readText(text: string, kind: FieldKind): unknown {
   if (kind === 'boolean') return text === 'true';
   if (text === '') return undefined;

@@ -17,7 +17,7 @@ export interface Method {
   readonly params: unknown;
 }
 
-/** One method: what it is, a form for what it takes, and what it answers. */
+/** A method with its description, a form for the parameters, and the result. */
 export function MethodCall({ method }: { readonly method: Method }) {
   const { path, description, roles, stream, params } = method;
   return (
@@ -43,7 +43,7 @@ export function MethodCall({ method }: { readonly method: Method }) {
   );
 }
 
-/** A form for what a method takes, and what it answers. */
+/** A form for a method's parameters, and its result. */
 export function PlainCall({ method }: { readonly method: Method }) {
   const { invoke, data, error, isPending } = useMethod(method.path);
   const [called, setCalled] = useState(false);

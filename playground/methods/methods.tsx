@@ -8,7 +8,7 @@ import { OtherMethod } from './other-method.js';
 
 const readMethods = (client: Client) => client.methods();
 
-/** The host's own methods and channels, to be tried. */
+/** The host's own methods and channels, for trying them. */
 export function Methods({ sessionId }: { readonly sessionId: string }) {
   const { data, error } = useRead(readMethods);
   if (error) {

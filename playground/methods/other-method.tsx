@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { PlainCall } from './method-call.js';
 
-/** A call of any path: the catalogue lists only what the caller may call. */
+/** Calls a method by any path, because the catalogue lists only methods that the caller may call. */
 export function OtherMethod() {
   const [path, setPath] = useState('');
   return (

@@ -2,7 +2,7 @@ import { isGatewayError } from 'agent-session-gateway/client';
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { type FieldKind, fieldsOf, kindOf, readText, type Schema, writeText } from './json-schema.js';
 
-/** A form for a value that a JSON Schema describes. The gateway judges what is written; its word is shown at the field it is of. */
+/** A form for a value that a JSON Schema describes. The gateway validates the value, and its errors are shown at their fields. */
 export function SchemaForm({
   schema,
   initial,
@@ -15,10 +15,10 @@ export function SchemaForm({
 }: {
   readonly schema: unknown;
   readonly initial?: unknown;
-  /** Of the button. */
+  /** Label of the button. */
   readonly label: string;
   readonly isPending: boolean;
-  /** What became of the last try. */
+  /** The error of the last submission. */
   readonly problem?: unknown;
   readonly onChange?: ((value: unknown) => void) | undefined;
   readonly onSubmit: (value: unknown) => void;
@@ -61,7 +61,7 @@ export function SchemaForm({
     setOwn(faults);
     if (Object.keys(faults).length === 0) onSubmit(value);
   };
-  // What is of no field is said below all of them.
+  // Errors of no field are shown below all fields.
   const rest = Object.entries(theirs).filter(
     ([path]) => !names.some((name) => isOf(name, path) && name !== ''),
   );
@@ -174,19 +174,19 @@ function beginning(
   );
 }
 
-/** Whether a path leads to a field or into it. */
+/** Whether a path names a field or a part of it. */
 function isOf(name: string, path: string): boolean {
   return path === name || path.startsWith(`${name}.`);
 }
 
-/** What the gateway said of each field. */
+/** The gateway's error messages by path. */
 function messagesOf(problem: unknown): Readonly<Record<string, string>> {
   const details = isGatewayError(problem) ? problem.details : undefined;
   if (!Array.isArray(details)) return {};
   return Object.fromEntries(
     details.flatMap((detail) => {
       const { path, message } = (detail ?? {}) as { path?: unknown; message?: unknown };
-      // Paths may begin with the name of what holds them all.
+      // Paths may begin with the name of the whole value.
       return typeof path === 'string'
         ? [[path.replace(/^(?:params|output|input)\./, ''), String(message)]]
         : [];

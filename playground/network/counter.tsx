@@ -1,6 +1,6 @@
 import { useRecord } from '../timeline/use-record.js';
 
-/** What became of the session's events, counted by their own numbers. */
+/** Counts of the session's events, checked by their own numbers. */
 export function Counter() {
   const { account, outages } = useRecord();
   const { delivered, lost, doubled, gaps } = account;

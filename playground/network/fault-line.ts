@@ -1,22 +1,20 @@
 import type { WebSocketClass, WebSocketLike } from 'agent-session-gateway/client';
 
-/** How the line to the gateway is. */
+/** The state of the line to the gateway. */
 export interface LineState {
   readonly offline: boolean;
   readonly slow: boolean;
-  /** How often it was cut. */
+  /** Number of cuts so far. */
   readonly cuts: number;
 }
 
-/** What a slow reader takes in a second, in bytes: less than most answers bring. */
+/** Bytes per second of a slow reader: less than most answers produce. */
 const SLOW_BYTES = 2000;
 
-/** What a browser rejects with when there is no network. */
+/** The error of a browser without a network. */
 const noNetwork = () => new TypeError('Failed to fetch');
 
-/**
- * The page's way to the gateway, which can be cut, be away and be slow, as networks are: below the client, which knows nothing of it.
- */
+/** The page's line to the gateway, which can be cut, offline or slow, like a real network. The client above it does not know. */
 export class FaultLine {
   #state: LineState = { offline: false, slow: false, cuts: 0 };
   #open = new AbortController();
@@ -37,26 +35,26 @@ export class FaultLine {
 
   readonly getState = (): LineState => this.#state;
 
-  /** Calls the listener after each change. Returns what stops it. */
+  /** Calls the listener after each change. Returns a function that stops this. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
 
-  /** Calls back once, when what is open now is cut. Returns what stops it. */
+  /** Calls back once, at the next cut. Returns a function that stops this. */
   onCut(listener: () => void): () => void {
     const { signal } = this.#open;
     signal.addEventListener('abort', listener);
     return () => signal.removeEventListener('abort', listener);
   }
 
-  /** Ends all that is open, at once and without a word. */
+  /** Breaks all open connections at once, without a close. */
   cut(): void {
     this.#change({ cuts: this.#state.cuts + 1 });
     this.#break();
   }
 
-  /** Has no network for a while, and tells the page as browsers do. @param ms Milliseconds */
+  /** Goes offline for a while, and tells the page as browsers do. @param ms Milliseconds */
   goOffline(ms: number): void {
     if (this.#state.offline) return;
     this.#change({ offline: true });
@@ -68,7 +66,7 @@ export class FaultLine {
     }, ms);
   }
 
-  /** Reads slowly, or as it comes. */
+  /** Switches between slow and normal reading. */
   setSlow(slow: boolean): void {
     this.#change({ slow });
   }
@@ -84,13 +82,13 @@ export class FaultLine {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Resolves when something has been read that is so long. */
+  /** Resolves after the time that a slow reader needs for so many bytes; undefined if the line is not slow. */
   turn(bytes: number): Promise<void> | undefined {
     if (!this.#state.slow) return undefined;
     return new Promise((resolve) => setTimeout(resolve, (bytes / SLOW_BYTES) * 1000));
   }
 
-  /** A body that is read no faster than the line allows: what is not read stays with the gateway. */
+  /** A body that is read no faster than the line allows. Unread data stays with the gateway. */
   #reading(body: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> {
     const reader = body.getReader();
     return new ReadableStream(
@@ -108,7 +106,7 @@ export class FaultLine {
   }
 }
 
-/** A class of WebSockets on a line. */
+/** Makes a class of WebSockets on a line. */
 function socketClass(line: FaultLine): WebSocketClass {
   return class implements WebSocketLike {
     onopen: WebSocketLike['onopen'] = null;
@@ -154,7 +152,7 @@ function socketClass(line: FaultLine): WebSocketClass {
       this.#socket?.close();
     }
 
-    /** In order, one after the other. */
+    /** Delivers messages one after the other, in order. */
     async #read(): Promise<void> {
       if (this.#reading) return;
       this.#reading = true;

@@ -1,7 +1,7 @@
 import { isDelta } from '../../shared/events.js';
 import type { Recorded } from '../timeline/record.js';
 
-/** Runs and pieces of text that a plot shows. */
+/** Most runs and pauses that a plot shows. */
 const MOST_RUNS = 24;
 const MOST_GAPS = 120;
 
@@ -19,7 +19,7 @@ export function timesToFirstToken(entries: readonly Recorded[]): readonly number
   return times.slice(-MOST_RUNS);
 }
 
-/** Milliseconds between pieces of text of one run as they came to this page; the last ones, oldest first. */
+/** Milliseconds between the arrivals of a run's pieces of text at this page; the last ones, oldest first. */
 export function gapsBetweenTokens(entries: readonly Recorded[]): readonly number[] {
   const gaps: number[] = [];
   let before: { readonly runId: string | undefined; readonly at: number } | undefined;

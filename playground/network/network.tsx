@@ -9,7 +9,7 @@ import { Plot } from './plot.js';
 
 const OFFLINE_MS = 5000;
 
-/** Where the line to the gateway is harmed, and what became of the events meanwhile. */
+/** Controls that disturb the line to the gateway, and the counts of events meanwhile. */
 export function Network({
   transport,
   onTransport,
@@ -67,7 +67,7 @@ export function Network({
   );
 }
 
-/** Ends the server itself; whoever runs it starts it again. */
+/** Kills the server's process. Its supervisor starts it again. */
 function KillServer({ url }: { readonly url: string }) {
   const [problem, setProblem] = useState('');
   const kill = () => {

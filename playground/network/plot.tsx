@@ -1,8 +1,8 @@
 const HEIGHT = 56;
-/** Bars that there is room for at least, so that few are not wide. */
+/** Least number of slots, so that few bars are not wide. */
 const SLOTS = 24;
 
-/** Milliseconds as bars. */
+/** A bar chart of milliseconds. */
 export function Plot({
   title,
   values,

@@ -5,7 +5,7 @@ import { Countdown } from '../schedules/countdown.js';
 import { Code } from '../shell/code.js';
 import { noticesRecipe } from '../shell/recipes.js';
 
-/** The gateway says nothing by itself when something was told: the page that is seen looks again so often, in milliseconds. */
+/** Interval of reads by a visible page, in milliseconds, because the gateway does not announce deliveries. */
 const LOOK_MS = 2000;
 
 const KINDS: Readonly<Record<NoticeState['kind'], string>> = {
@@ -32,7 +32,7 @@ const STATES: Readonly<Record<NoticeState['state'], string>> = {
   seen: 'was read before',
 };
 
-/** What the person was told of a session while nobody looked, and where. */
+/** The notices of a session for the person, and their targets. */
 export function Notices({ sessionId }: { readonly sessionId: string }) {
   const { notices, error } = useNotices(sessionId);
   return (
@@ -92,7 +92,7 @@ function useNotices(sessionId: string) {
       if (document.visibilityState !== 'visible') return;
       inbox.notices(sessionId, { signal: left.signal }).then(
         (notices) => setFound({ notices }),
-        // A session begins with its first message: there is nothing to tell of before.
+        // A session begins with its first message, and has no notices before.
         (error) =>
           left.signal.aborted || setFound(error.code === 'SESSION_NOT_FOUND' ? { notices: [] } : { error }),
       );

@@ -8,10 +8,10 @@ import { handBackRecipe, shareRecipe, takeOverRecipe } from '../shell/recipes.js
 import { hrefOf } from '../shell/route.js';
 import { settings } from '../shell/settings.js';
 
-/** Avatars that there is room for. */
+/** Most avatars that are shown. */
 const MOST = 5;
 
-/** Who else is in the session, who answers in it, and how that is changed. */
+/** The other people in the session, the answering person or app, and the controls to change who answers. */
 export function People({
   sessionId,
   user,
@@ -103,7 +103,7 @@ const showModal = (dialog: HTMLDialogElement | null): void => {
   if (dialog?.open === false) dialog.showModal();
 };
 
-/** Where this page opens a link. A page takes its token out of the address. */
+/** The URL at which this page opens a share link. The opened page removes the token from its address. */
 const linkTo = (token: string, sessionId: string): string =>
   `${location.origin}${location.pathname}#token=${token}&${hrefOf({ view: 'chat', sessionId }).slice(1)}`;
 

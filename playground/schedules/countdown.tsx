@@ -7,7 +7,7 @@ const UNITS = [
   [1, 's'],
 ] as const;
 
-/** How long it is until then, in its two largest units. */
+/** A duration in its two largest units. */
 export function remaining(ms: number): string {
   let seconds = Math.max(0, Math.ceil(ms / 1000));
   const parts: string[] = [];
@@ -19,7 +19,7 @@ export function remaining(ms: number): string {
   return parts.slice(0, 2).join(' ') || 'now';
 }
 
-/** The time that is left, told anew each second. */
+/** The remaining time, updated each second. */
 export function Countdown({ until }: { readonly until: number }) {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -6,14 +6,14 @@ import { scheduleRecipe, unscheduleRecipe } from '../shell/recipes.js';
 import { settings } from '../shell/settings.js';
 import { Countdown } from './countdown.js';
 
-/** When a schedule fires, as its author wrote it. */
+/** The times of a schedule, as its author wrote them. */
 function timesOf({ at, every, zone }: Schedule): string {
   if (at !== undefined) return `once, ${new Date(at).toLocaleString()}`;
   if (typeof every === 'string') return `${every} (${zone ?? 'UTC'})`;
   return `every ${every!.ms / 1000} s`;
 }
 
-/** What the clock says in the session, and a way to have it say something. */
+/** The schedules of the session, and a form to add one. */
 export function Schedules({ sessionId }: { readonly sessionId: string }) {
   const { schedules, error, isLoading, schedule, unschedule } = useSchedules(sessionId);
   const [problem, setProblem] = useState<unknown>();

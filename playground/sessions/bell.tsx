@@ -8,7 +8,7 @@ import { hrefOf } from '../shell/route.js';
 import { IconButton } from '../ui/icon-button.js';
 import { place } from '../ui/place.js';
 
-/** How much waits in all sessions, and the list of those in which anything does. The session on show is read. */
+/** The unread count of all sessions, and the list of sessions with anything unread. The shown session counts as read. */
 export function Bell({ sessionId }: { readonly sessionId: string }) {
   const { unread, waiting } = useInbox();
   const [isOpen, setOpen] = useState(false);

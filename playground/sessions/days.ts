@@ -2,13 +2,13 @@ import type { SessionSummary } from 'agent-session-gateway/client';
 
 const DAY_MS = 86_400_000;
 
-/** Sessions under the day they were used last, the latest first. */
+/** The sessions that were last used on one day or in one month, the latest first. */
 export interface Day {
   readonly name: string;
   readonly sessions: readonly SessionSummary[];
 }
 
-/** Puts sessions, which come in order, under the days they are of: of the last week by name, before that by month. */
+/** Groups sorted sessions under today, yesterday, this week, and earlier months. */
 export function byDay(sessions: readonly SessionSummary[], now: number): readonly Day[] {
   const days: { name: string; sessions: SessionSummary[] }[] = [];
   for (const session of sessions) {

@@ -10,7 +10,7 @@ import { settings } from '../shell/settings.js';
 import { Confirm } from '../ui/confirm.js';
 import { Menu, MenuItem } from '../ui/menu.js';
 
-/** What cannot be undone. */
+/** Actions that cannot be undone, with their warnings. */
 const ENDS = {
   Close: {
     warning: 'The conversation is over then, and so is its answer. The next message begins a new one.',
@@ -22,7 +22,7 @@ const ENDS = {
   },
 } as const;
 
-/** A session of the list: opened by a click, renamed in place by F2 or a double click, and with a menu for the rest. */
+/** A session in the list. A click opens it, F2 or a double click renames it, and a menu has the rest. */
 export function Entry({
   session,
   unread,
@@ -129,7 +129,7 @@ export function Entry({
   );
 }
 
-/** What the menu does, one call a line. */
+/** The calls behind the menu, one per line. */
 function recipesOf(sessionId: string, title: string): RecipeText {
   const all = [
     updateRecipe(sessionId, { title }),

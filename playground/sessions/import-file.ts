@@ -1,6 +1,6 @@
 import type { Client } from 'agent-session-gateway/client';
 
-/** Begins a session with the messages of a file, as the export of one has them. @throws Error why it did not begin */
+/** Begins a session with the messages of an exported file. @throws Error with the reason why it did not begin */
 export async function importFile(client: Client, file: File): Promise<string> {
   const name = file.name.replace(/\..*$/, '').replace(/[^\w-]+/g, '-');
   const sessionId = `${name}-${Date.now().toString(36)}`;
@@ -8,7 +8,7 @@ export async function importFile(client: Client, file: File): Promise<string> {
   return sessionId;
 }
 
-/** The messages of a file, one a line. @throws Error naming the line that is no JSON */
+/** The messages of a file, one a line. @throws Error naming an invalid line */
 function messagesOf(text: string): unknown[] {
   return text
     .split('\n')

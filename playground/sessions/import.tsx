@@ -6,7 +6,7 @@ import { importRecipe } from '../shell/recipes.js';
 import { IconButton } from '../ui/icon-button.js';
 import { importFile } from './import-file.js';
 
-/** Begins a session with messages of a file, as the export of one has them. */
+/** A button that begins a session with the messages of an exported file. */
 export function Import({ onImported }: { readonly onImported: (sessionId: string) => void }) {
   const client = useGateway();
   const input = useRef<HTMLInputElement>(null);
@@ -25,7 +25,7 @@ export function Import({ onImported }: { readonly onImported: (sessionId: string
         accept=".ndjson,.jsonl,.json"
         onChange={({ target }) => {
           take(target.files?.[0]);
-          // The same file may be taken again.
+          // Reset, so that the same file can be chosen again.
           target.value = '';
         }}
       />

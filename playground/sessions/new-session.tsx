@@ -2,7 +2,7 @@ import { Plus } from 'lucide-react';
 import { useApps } from '../shell/catalogue.js';
 import { Menu, MenuItem } from '../ui/menu.js';
 
-/** Begins a session, of an app that is chosen where there are several. */
+/** A button that begins a session. Asks for the app if there are several. */
 export function NewSession({ onBegin }: { readonly onBegin: (sessionId: string) => void }) {
   const apps = useApps();
   const begin = (app?: string) => {

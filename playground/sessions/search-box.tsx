@@ -1,7 +1,7 @@
 import { Search } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 
-/** Finds a session by what is written, and opens one of that name, also a new one. */
+/** Searches sessions by text, and opens the session of that name, also a new one. */
 export function SearchBox({
   wanted,
   onWanted,
@@ -39,7 +39,7 @@ export function SearchBox({
   );
 }
 
-/** A session key of what somebody wrote. */
+/** Makes a session key from a text. */
 function keyOf(text: string): string {
   return text.trim().replace(/[^\w.:@+-]+/g, '-');
 }

@@ -13,10 +13,10 @@ import { Import } from './import.js';
 import { NewSession } from './new-session.js';
 import { SearchBox } from './search-box.js';
 
-/** Other tabs, and programs, change the list too. */
+/** Interval of reads, in milliseconds, because other tabs and programs change the list too. */
 const REFRESH_MS = 5000;
 
-/** What changes what the list says of the session that is shown. */
+/** Events that change the list entry of the shown session. */
 const CHANGES: readonly EventType[] = [
   'message_accepted',
   'message_start',
@@ -29,13 +29,13 @@ const CHANGES: readonly EventType[] = [
   'session_closed',
 ];
 
-/** The user's sessions by day: found, opened, begun, renamed. */
+/** The user's sessions by day, with search and controls. */
 export function Sessions({ route, onChosen }: { readonly route: Route; readonly onChosen: () => void }) {
   const [archived, setArchived] = useState(false);
   const [wanted, setWanted] = useState('');
   const query = useSettled(wanted.trim());
   const { sessions, hasMore, loadMore, refresh, error } = useSessions({ archived });
-  // Titles further back than the list was read so far; without a query it is asked for nothing much.
+  // Searches titles beyond the part of the list that was read. Without a query it reads only one session.
   const found = useSessions({ archived, ...(query === '' ? { limit: 1 } : { query }) });
   const inbox = useInbox();
   const unread = new Map(inbox.sessions.map((row) => [row.sessionId, row.unread]));
@@ -133,7 +133,7 @@ export function Sessions({ route, onChosen }: { readonly route: Route; readonly 
   );
 }
 
-/** The sessions that the page knows by any of their words, and those that the gateway finds by their titles. */
+/** The known sessions that match in any text, and the sessions that the gateway found by title. */
 function matching(
   known: readonly SessionSummary[],
   found: readonly SessionSummary[],
@@ -159,7 +159,7 @@ function Loading() {
   );
 }
 
-/** What somebody writes, once they have stopped for a moment. */
+/** The text, once the person has stopped typing for a moment. */
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

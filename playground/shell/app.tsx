@@ -38,7 +38,7 @@ interface Standing {
   readonly onSignOut: () => void;
 }
 
-/** The page, once it is known who uses it. */
+/** The page, once its user is known. */
 export function App(standing: Standing) {
   const [transport, setTransport] = useState<TransportName>('sse');
   const client = useMemo(() => openClient(transport), [transport]);
@@ -68,7 +68,7 @@ function Page({
   const [language, onLanguage] = useKept<'sdk' | 'curl'>('language', 'sdk');
   // biome-ignore lint/correctness/useExhaustiveDependencies: it only keeps what it is given
   const code = useMemo(() => ({ shown: shown === 'code', language, onLanguage }), [shown, language]);
-  // Where there is room the conversation stays beside whatever else is looked at.
+  // A wide window always shows the conversation, with the chosen view beside it.
   const view = isWide && route.view === 'chat' ? 'network' : route.view;
   const hasPane = !isWide || panel === 'open';
   return (

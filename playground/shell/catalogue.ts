@@ -2,13 +2,13 @@ import type { AppSummary, Client } from 'agent-session-gateway/client';
 import { useGateway } from 'agent-session-gateway/client/react';
 import { useEffect, useState } from 'react';
 
-/** What a read has come to. */
+/** The state of a read. */
 export interface Read<T> {
   readonly data?: T;
   readonly error?: Error;
 }
 
-/** Reads something once for each client. @param read The same function at each render. */
+/** Reads a value once for each client. @param read Must be the same function at each render. */
 export function useRead<T>(read: (client: Client) => Promise<T>): Read<T> {
   const client = useGateway();
   const [state, setState] = useState<Read<T>>({});
@@ -27,7 +27,7 @@ export function useRead<T>(read: (client: Client) => Promise<T>): Read<T> {
 
 const readApps = async (client: Client) => (await client.apps()).apps;
 
-/** The apps that the caller may use; undefined until they are known. */
+/** The apps that the caller may use; undefined before they are read. */
 export function useApps(): readonly AppSummary[] | undefined {
   return useRead(readApps).data;
 }

@@ -2,7 +2,7 @@ import { createContext, useContext } from 'react';
 import { CopyButton } from '../ui/copy.js';
 import type { RecipeText } from './recipes.js';
 
-/** How the page shows what is behind its controls. */
+/** Whether and in which language the page shows the calls behind its controls. */
 export interface CodeMode {
   readonly shown: boolean;
   readonly language: keyof RecipeText;
@@ -15,7 +15,7 @@ export const CodeProvider = CodeContext.Provider;
 
 const NAMES = { sdk: 'SDK', curl: 'curl' } as const;
 
-/** How the same is done from a program or a terminal, where the page is to show that. */
+/** The call behind a control as a program or a terminal makes it, if the page is to show calls. */
 export function Code({ of, what }: { readonly of: () => RecipeText; readonly what: string }) {
   const { shown, language, onLanguage } = useContext(CodeContext);
   if (!shown) return null;

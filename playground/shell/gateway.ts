@@ -7,7 +7,7 @@ import { token } from './token.js';
 
 export type TransportName = 'sse' | 'websocket';
 
-/** The way to the gateway that everything on the page takes. */
+/** The line to the gateway for everything on the page. */
 export const line = new FaultLine();
 
 const { baseUrl, extraRoutes } = settings;
@@ -28,23 +28,23 @@ export function openClient(transport: TransportName): Client {
 
 const bearer = (): Record<string, string> => (token() ? { authorization: `Bearer ${token()}` } : {});
 
-/** Throws what an answer says that is no success. */
+/** Throws the error of an unsuccessful response. */
 async function ensureOk(response: Response): Promise<void> {
   if (response.ok) return;
   const body = await response.json().catch(() => undefined);
   throw new Error(body?.error?.message ?? body?.message ?? `HTTP ${response.status}`);
 }
 
-/** Reads one of the gateway's documents. @throws Error what it answered */
+/** Reads one of the gateway's documents. @throws Error with the gateway's answer */
 export async function readDocument(path: string): Promise<Record<string, unknown>> {
   const response = await line.fetch(`${baseUrl}${extraRoutes}${path}`, { headers: bearer() });
   await ensureOk(response);
   return response.json();
 }
 
-/** Has the server's process ended, as a crash would end it. @throws Error why it was refused */
+/** Kills the server's process, as a crash would. @throws Error with the reason of a refusal */
 export async function killServer(url: string): Promise<void> {
   const response = await line.fetch(url, { method: 'POST', headers: bearer() }).catch(() => undefined);
-  // Without an answer it has ended before it could give one.
+  // Without a response, the process ended before it could send one.
   if (response) await ensureOk(response);
 }

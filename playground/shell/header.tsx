@@ -15,7 +15,7 @@ const HEALTH = {
   unauthorized: 'Refused',
 };
 
-/** What is always in sight: whose conversation it is, how the connection is, the button that cuts it, and what became of the events. */
+/** The header, which is always in sight: the user, the connection, the button that cuts it, and the counts of events. */
 export function Header({
   user,
   sessionId,
@@ -31,7 +31,7 @@ export function Header({
   readonly sessionId: string;
   readonly lists: boolean;
   readonly onLists: () => void;
-  /** Whether the panel beside the conversation is there; undefined where there is no room for one. */
+  /** Whether the panel beside the conversation is open; undefined if there is no room for one. */
   readonly panel: boolean | undefined;
   readonly onPanel: () => void;
   /** Whether the page shows the call behind each control. */

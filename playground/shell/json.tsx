@@ -1,4 +1,4 @@
-/** A value as it is written. */
+/** A value as formatted JSON. */
 export function Json({ value, label }: { readonly value: unknown; readonly label: string }) {
   return (
     <figure className="json" aria-label={label}>

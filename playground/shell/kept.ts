@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-/** A choice of the person that this tab keeps. */
+/** State for a person's choice, which this tab keeps. */
 export function useKept<T extends string>(name: string, start: T): [T, (value: T) => void] {
   const key = `agent-session-gateway ${name}`;
   const [value, setValue] = useState(() => (sessionStorage.getItem(key) as T | null) ?? start);

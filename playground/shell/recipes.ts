@@ -14,7 +14,7 @@ function quote(text: string): string {
 
 const code = (value: unknown): string => JSON.stringify(value);
 
-// The token is the reader's own: it is on no screen.
+// A variable, so that the reader's own token is on no screen.
 const BEARER = '-H "Authorization: Bearer $TOKEN"';
 
 /** The address of an operation. */

@@ -3,7 +3,7 @@ import { useMemo, useSyncExternalStore } from 'react';
 export const VIEWS = ['chat', 'network', 'timeline', 'notices', 'methods', 'reference'] as const;
 export type View = (typeof VIEWS)[number];
 
-/** What the page shows. It is in the fragment of the URL, so that the page needs no route of its own below any mount. */
+/** The view and the session that the page shows. The URL's fragment keeps them, so that the page needs only one route under any mount. */
 export interface Route {
   readonly view: View;
   readonly sessionId: string;

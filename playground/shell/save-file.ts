@@ -1,4 +1,4 @@
-/** Saves text as a file, as a person does with a link. */
+/** Saves text as a file, by a click on a link. */
 export function saveFile(name: string, text: string, type: string): void {
   const link = document.createElement('a');
   const url = URL.createObjectURL(new Blob([text], { type }));

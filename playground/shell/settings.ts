@@ -1,17 +1,17 @@
-/** What the plugin has told the page. */
+/** The settings that the plugin gave the page. */
 export interface Settings {
   /** The gateway's mount, without a slash at its end. */
   readonly baseUrl: string;
-  /** Prefix of some of its routes. */
+  /** Prefix of the gateway's extra routes. */
   readonly extraRoutes: string;
   readonly readOnly: boolean;
-  /** What ends the server's process, where the host has that. */
+  /** URL that kills the server's process, if the host allows it. */
   readonly killUrl?: string;
 }
 
 function readSettings(): Settings {
   const { gateway = '.', extraRoutes = '', readOnly, canKill } = document.documentElement.dataset;
-  // Written out, since the page shows it in commands that are run elsewhere.
+  // An absolute URL, because the page shows it in commands that run elsewhere.
   const mount = new URL(`${gateway}/`, location.href);
   const baseUrl = `${mount.origin}${mount.pathname}`.replace(/\/+$/, '');
   return {

@@ -2,7 +2,7 @@ import { type FormEvent, useState } from 'react';
 import { Logo } from './header.js';
 import { settings } from './settings.js';
 
-/** Asks for a token. It is kept for this tab alone, and goes nowhere but to the gateway. */
+/** Asks for a token. Only this tab keeps it, and it goes only to the gateway. */
 export function SignIn({
   problem,
   onToken,

@@ -10,7 +10,7 @@ type Standing =
   | { readonly is: 'known'; readonly user: string }
   | { readonly is: 'unknown'; readonly problem: string };
 
-/** Finds out who uses the page, and asks for a token where the gateway wants one. */
+/** Finds out the page's user, and asks for a token if the gateway needs one. */
 export function Start() {
   const [standing, setStanding] = useState<Standing>({ is: 'asking' });
   const ask = useCallback(() => {

@@ -2,7 +2,7 @@ import { settings } from './settings.js';
 
 const KEY = `agent-session-gateway ${settings.baseUrl}`;
 
-/** Moves a token from the fragment of the page's URL, where it would stay in the history, to where this tab keeps it; whether there is one. */
+/** Moves a token from the URL's fragment, which the history would keep, to this tab's storage. Returns whether there was one. */
 export function takeToken(): boolean {
   const match = /^#token=([^&]+)(?:&(.*))?$/.exec(location.hash);
   if (!match) return false;
@@ -22,7 +22,7 @@ export function keepToken(text: string): void {
   else sessionStorage.removeItem(KEY);
 }
 
-/** Opens the page a second time, for the same user. A tab of its own has nothing of what this one keeps. */
+/** Opens the page in a second tab, for the same user. The URL has the token, because a new tab has none of this one's storage. */
 export function openTab(href: string): void {
   const route = href.replace(/^#/, '');
   open(`#${token() ? `token=${encodeURIComponent(token())}&` : ''}${route}`, '_blank', 'noopener');

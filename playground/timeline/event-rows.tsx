@@ -3,19 +3,19 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { parseCursor } from '../../shared/cursor.js';
 import type { Recorded } from './record.js';
 
-/** Height of a row in pixels, as the stylesheet has it. */
+/** Height of a row in pixels, the same as in the stylesheet. */
 const ROW = 30;
-/** Rows that are there above and below those that are seen. */
+/** Extra rows above and below the visible ones. */
 const SPARE = 10;
 
-/** Many events, of which only those in sight are in the page. Stays at its end while more come. */
+/** A list of many events, which renders only those in sight. Stays at its end while events arrive. */
 export function EventRows({
   entries,
   chosen,
   onChoose,
 }: {
   readonly entries: readonly Recorded[];
-  /** Place of the one that is open, or -1. */
+  /** Index of the open event, or -1. */
   readonly chosen: number;
   readonly onChoose: (entry: Recorded) => void;
 }) {
@@ -92,7 +92,7 @@ function clock(ts: number): string {
   return new Date(ts).toISOString().slice(11, 23);
 }
 
-/** What an event is about, in a few words. */
+/** A summary of an event in a few words. */
 function gistOf(event: GatewayEvent): string {
   switch (event.type) {
     case 'content_delta':

@@ -1,7 +1,7 @@
 import type { GatewayEvent } from 'agent-session-gateway/client';
 import type { Recorded } from './record.js';
 
-/** The events of an export, as `export` with `what: 'events'` and this page write them. @throws for what is none */
+/** The events of an export, as `export` with `what: 'events'` and this page write them. @throws Error if the text is no export */
 export function openExport(text: string): Recorded[] {
   return text
     .split('\n')

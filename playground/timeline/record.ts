@@ -1,7 +1,7 @@
 import type { GatewayEvent } from 'agent-session-gateway/client';
 import { type Account, EMPTY_LEDGER, enter, type Ledger } from '../network/ledger.js';
 
-/** An event as it came to the page. */
+/** An event as it arrived at the page. */
 export interface Recorded {
   readonly event: GatewayEvent;
   /** Milliseconds since the page was loaded. */
@@ -10,28 +10,28 @@ export interface Recorded {
   readonly size: number;
 }
 
-/** How often the connection was away, and for how long. */
+/** One loss of the connection, with its duration. */
 export interface Outage {
   /** Milliseconds since the page was loaded. */
   readonly at: number;
   readonly ms: number;
 }
 
-/** What a page knows of a session's events. */
+/** The events of a session that the page got, and their counts. */
 export interface RecordState {
   readonly entries: readonly Recorded[];
-  /** Events that came before the first entry, and are not kept here any more. */
+  /** Number of events before the first entry, which the page dropped. */
   readonly dropped: number;
   readonly account: Account;
   readonly outages: readonly Outage[];
 }
 
-/** Events that the page keeps; of longer sessions the last. */
+/** Most events that the page keeps, the latest. */
 const MOST_ENTRIES = 20_000;
 
 const encoder = new TextEncoder();
 
-/** The events of one session. Tells of them once a frame. */
+/** Records the events of one session, and notifies listeners at most once a frame. */
 export class SessionRecord {
   #entries: Recorded[] = [];
   #dropped = 0;
@@ -42,7 +42,7 @@ export class SessionRecord {
   #due = false;
   readonly #listeners = new Set<() => void>();
 
-  /** Place of the last event: a connection that begins there misses nothing. */
+  /** Cursor of the last event. A connection that begins there misses nothing. */
   cursor: string | undefined;
 
   readonly getSnapshot = (): RecordState => this.#state;
@@ -53,7 +53,7 @@ export class SessionRecord {
   };
 
   take(event: GatewayEvent): void {
-    // Who is there is in no log.
+    // Presence is in no log.
     if (event.type === 'presence') return;
     this.cursor = event.cursor ?? this.cursor;
     this.#ledger = enter(this.#ledger, event);
@@ -65,12 +65,12 @@ export class SessionRecord {
     this.#tell();
   }
 
-  /** The connection was lost. */
+  /** Notes that the connection was lost. */
   down(): void {
     this.#down ??= performance.now();
   }
 
-  /** It is there again. */
+  /** Notes that the connection is back. */
   up(): void {
     if (this.#down === undefined) return;
     this.#outages = [...this.#outages, { at: this.#down, ms: performance.now() - this.#down }];
@@ -81,7 +81,7 @@ export class SessionRecord {
   #tell(): void {
     if (this.#due) return;
     this.#due = true;
-    // No frame: a hidden page draws none, and still counts.
+    // A timer instead of an animation frame, because a hidden page draws none and still counts.
     setTimeout(() => {
       this.#due = false;
       this.#state = {

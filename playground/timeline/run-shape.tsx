@@ -7,7 +7,7 @@ import { type RunShape, type Stretch, shapesOf } from './shape.js';
 /** Columns of the plot of text. */
 const COLUMNS = 96;
 
-/** The shape of one run: bars by time, and where the connection was cut and came back. A click on a bar leads to its event. */
+/** The shape of one run: bars by time, and the cuts of the connection. A click on a bar selects its event. */
 export function RunPlot({
   entries,
   outages,

@@ -2,7 +2,7 @@ import type { GatewayEvent } from 'agent-session-gateway/client';
 import { isDelta } from '../../shared/events.js';
 import type { Outage, Recorded } from './record.js';
 
-/** What a stretch of a run is: who was at work, or waited for. */
+/** The kind of a stretch of a run, by the party that worked or was waited for. */
 export type StretchKind = 'queue' | 'app' | 'text' | 'reasoning' | 'tool' | 'person';
 
 /** Part of a run, in milliseconds since the run was asked for. */
@@ -11,26 +11,26 @@ export interface Stretch {
   readonly name: string;
   readonly from: number;
   readonly to: number;
-  /** The event that it begins with. */
+  /** Cursor of the event that begins the stretch. */
   readonly cursor: string | undefined;
 }
 
-/** When pieces of text came, as the gateway wrote them. */
+/** A piece of text, at the time of its event. */
 export interface Piece {
   readonly at: number;
   readonly size: number;
 }
 
-/** A time in which the page had no connection. */
+/** A period without a connection. */
 export interface Cut {
   readonly from: number;
   readonly to: number;
 }
 
-/** One run, as one sees it at a glance: what took how long, and where the connection was cut meanwhile. */
+/** The picture of one run: the durations of its stretches, and the cuts of the connection meanwhile. */
 export interface RunShape {
   readonly runId: string;
-  /** What was said to begin it. */
+  /** The message that began the run. */
   readonly asked: string;
   readonly began: number;
   readonly ms: number;
@@ -52,7 +52,7 @@ interface Growing {
   readonly pieces: Piece[];
 }
 
-/** The shapes of a session's runs, the oldest first. One that goes on is as long as it is known: another clock may be wrong. */
+/** The shapes of a session's runs, oldest first. An active run ends at its last known event, because this page's clock may be wrong. */
 export function shapesOf(entries: readonly Recorded[], outages: readonly Outage[]): readonly RunShape[] {
   const runs = new Map<string, Growing>();
   for (const { event, size } of entries) {
@@ -98,7 +98,7 @@ function take(run: Growing, event: GatewayEvent, ts: number, size: number): void
     const kind = event.type === 'content_delta' ? 'text' : 'reasoning';
     run.pieces.push({ at: from, size });
     const last = run.stretches.findLast((it) => it.kind === 'text' || it.kind === 'reasoning');
-    // One stretch for as long as nothing else comes between.
+    // Extend the last stretch while nothing else comes between.
     if (last && last.kind === kind && run.stretches.at(-1) === last)
       run.stretches[run.stretches.length - 1] = { ...last, to: from };
     else
@@ -143,7 +143,7 @@ function shapeOf(run: Growing, cuts: readonly Cut[]): RunShape {
   };
 }
 
-/** Stretches that overlap lie below each other, each in the first lane that has room. */
+/** Puts overlapping stretches below each other, each in the first lane with room. */
 function lanesOf(stretches: readonly Stretch[]): Stretch[][] {
   const lanes: Stretch[][] = [];
   for (const stretch of [...stretches].sort((one, other) => one.from - other.from)) {
@@ -156,7 +156,7 @@ function lanesOf(stretches: readonly Stretch[]): Stretch[][] {
   return lanes;
 }
 
-/** What is added to a time of this page to make it one of the gateway's: that of the event that took least to come. */
+/** Milliseconds to add to a time of this page to get the gateway's, by the event with the shortest way. */
 function skewOf(entries: readonly Recorded[]): number {
   let least = Number.POSITIVE_INFINITY;
   for (const { event, at } of entries) if (event.ts !== undefined) least = Math.min(least, at - event.ts);

@@ -21,10 +21,10 @@ const KINDS = {
   channels: ({ type }: GatewayEvent) => type === 'channel' || type === 'custom' || type === 'data',
 } as const;
 
-/** An export says nothing of the connection of who saved it. */
+/** An export does not contain the outages of the page that saved it. */
 const NONE: readonly Outage[] = [];
 
-/** The shape of its runs, every event of the session, and the state that they fold to at each of them. */
+/** The shapes of a session's runs, every event, and the folded state at each event. */
 export function Timeline({ sessionId }: { readonly sessionId: string }) {
   const record = useRecord();
   const [opened, setOpened] = useState<{ readonly name: string; readonly entries: readonly Recorded[] }>();
@@ -76,7 +76,7 @@ export function Timeline({ sessionId }: { readonly sessionId: string }) {
               accept=".ndjson,.jsonl"
               onChange={({ target }) => {
                 void show(target.files?.[0]);
-                // The same file may be opened again.
+                // Reset, so that the same file can be opened again.
                 target.value = '';
               }}
             />
@@ -182,7 +182,7 @@ function Detail({
   );
 }
 
-/** Saves the events as they came, one a line. */
+/** Saves the events as they arrived, one per line. */
 function exportEvents(sessionId: string, entries: readonly Recorded[]): void {
   const lines = entries.map(({ event }) => `${JSON.stringify(event)}\n`);
   saveFile(`${sessionId}.ndjson`, lines.join(''), 'application/x-ndjson');

@@ -14,7 +14,7 @@ function recordOf(sessionId: string): SessionRecord {
   return record;
 }
 
-/** Records a session while it is shown, from where the page last heard of it, also by another transport. */
+/** Records a session while it is shown, from the last event that the page got by any transport. */
 export function useRecording(sessionId: string): SessionRecord {
   const client = useGateway();
   const record = recordOf(sessionId);
@@ -32,7 +32,7 @@ export function useRecording(sessionId: string): SessionRecord {
   return record;
 }
 
-/** What is recorded of the session that is shown. */
+/** The record of the shown session. */
 export function useRecord(): RecordState {
   const record = useContext(RecordContext);
   return useSyncExternalStore(record.subscribe, record.getSnapshot);

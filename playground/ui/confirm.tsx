@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 
-/** Asks before something that cannot be undone. */
+/** A dialog before an action that cannot be undone. */
 export function Confirm({
   title,
   action,
@@ -9,7 +9,7 @@ export function Confirm({
   children,
 }: {
   readonly title: string;
-  /** Of the button that does it. */
+  /** Label of the button that does it. */
   readonly action: string;
   readonly onConfirm: () => void;
   readonly onClose: () => void;

@@ -2,7 +2,7 @@ import { Check, Copy } from 'lucide-react';
 import { useState } from 'react';
 import { IconButton } from './icon-button.js';
 
-/** Copies a text, where the browser lets a page do so. */
+/** A button that copies a text, if the browser lets the page do so. */
 export function CopyButton({ label, text }: { readonly label: string; readonly text: () => string }) {
   const [copied, setCopied] = useState(false);
   if (!navigator.clipboard) return null;

@@ -1,7 +1,7 @@
 import type { LucideIcon } from 'lucide-react';
 import type { ComponentProps } from 'react';
 
-/** A button that is an icon. Its label is read aloud, and shown where the pointer or the focus is. */
+/** An icon as a button. Screen readers read its label, and the pointer or the focus shows it. */
 export function IconButton({
   label,
   icon: Icon,

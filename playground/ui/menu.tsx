@@ -12,7 +12,7 @@ import { place } from './place.js';
 
 const CloseContext = createContext(() => {});
 
-/** A button that opens a menu. Arrows, Home and End move in it; Escape, and whatever is chosen, close it. */
+/** A button that opens a menu. Arrows, Home and End move the focus; Escape or a choice closes the menu. */
 export function Menu({
   label,
   icon: Icon,
@@ -25,7 +25,7 @@ export function Menu({
   readonly icon?: LucideIcon;
   readonly className?: string;
   readonly align?: 'start' | 'end';
-  /** What the button shows in place of an icon. */
+  /** The content of the button, in place of an icon. */
   readonly text?: ReactNode;
   readonly children: ReactNode;
 }) {
@@ -79,7 +79,7 @@ export function Menu({
   );
 }
 
-/** One thing that a menu can do, or, where it is `checked` or not, one of its choices. */
+/** One action of a menu, or one of its choices if `checked` is given. */
 export function MenuItem({
   icon: Icon,
   checked,

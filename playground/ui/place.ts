@@ -1,7 +1,7 @@
-/** Room between what is placed and what it belongs to, and to the edge of the window, in pixels. */
+/** Distance of a popover from its anchor and from the window's edge, in pixels. */
 const GAP = 6;
 
-/** Puts a popover below what it belongs to, or above where there is no room, and never outside of the window. */
+/** Puts a popover below its anchor, or above if there is no room, and never outside of the window. */
 export function place(popover: HTMLElement, anchor: Element, align: 'start' | 'center' | 'end'): void {
   const at = anchor.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = popover;

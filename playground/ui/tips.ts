@@ -1,14 +1,14 @@
 import { place } from './place.js';
 
-/** How long a pointer rests on something before its label is shown, in ms. */
+/** How long a pointer rests on an element before its label is shown, in milliseconds. */
 const REST_MS = 350;
 
-/** Shows the label of whatever has `data-tip`, where the pointer rests on it or the keyboard has led to it. One element for the whole page. */
+/** Shows the label of an element with `data-tip` under a resting pointer or with keyboard focus. One element serves the whole page. */
 export function installTips(): void {
   const tip = document.createElement('div');
   tip.className = 'tip';
   tip.popover = 'manual';
-  // Its words are the label of what it belongs to already.
+  // The element under the tip already has the text as its label.
   tip.ariaHidden = 'true';
   document.body.append(tip);
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -2,10 +2,10 @@ import { type Client, createClient, GatewayError, isGatewayError } from 'agent-s
 import { createUnixSocketClientTransport } from 'agent-session-gateway/client/node';
 import { type Command, Option } from 'commander';
 
-/** Where a gateway listens that is not told otherwise. */
+/** The address of a gateway with default options. */
 const DEFAULT_URL = 'http://127.0.0.1:18789';
 
-/** Which gateway a command talks to, and as whom. */
+/** The gateway and the caller's token of a command. */
 export interface ConnectionOptions {
   readonly url: string;
   readonly socket?: string;
@@ -13,7 +13,7 @@ export interface ConnectionOptions {
   readonly extraRoutes?: string;
 }
 
-/** Adds the options that say which gateway is meant. */
+/** Adds the options that name a gateway. */
 export function withConnection(command: Command): Command {
   return command
     .addOption(
@@ -26,14 +26,14 @@ export function withConnection(command: Command): Command {
     .option('--extra-routes <prefix>', 'where the gateway moved its extra routes to');
 }
 
-/** Who asks. */
+/** The option for the caller's token. */
 export function tokenOption(): Option {
   return new Option('--token <token>', 'who you are; better in the environment than on the command line').env(
     'AGENT_SESSION_GATEWAY_TOKEN',
   );
 }
 
-/** A client of the gateway that the options name. @throws GatewayError `INVALID_REQUEST` for a URL that is none */
+/** A client of the gateway that the options name. @throws GatewayError `INVALID_REQUEST` for an invalid URL */
 export function openClient({ url, socket, token, extraRoutes }: ConnectionOptions): Client {
   if (socket !== undefined) {
     return createClient({ transport: createUnixSocketClientTransport({ socketPath: socket, token }) });
@@ -41,7 +41,7 @@ export function openClient({ url, socket, token, extraRoutes }: ConnectionOption
   return createClient({ baseUrl: mountOf(url), token, ...(extraRoutes !== undefined && { extraRoutes }) });
 }
 
-/** Does something with a client, and lets go of its connection whatever happens. */
+/** Calls a function with a client, and closes the client's connection afterwards in every case. */
 export async function withClient<T>(
   options: ConnectionOptions,
   work: (client: Client) => Promise<T>,
@@ -55,15 +55,15 @@ export async function withClient<T>(
 }
 
 /**
- * Makes sure that a gateway answers, and knows the caller: what is wrong is said at once, where the client would try again by itself.
+ * Checks that a gateway answers and accepts the caller. Fails at once, although the client would retry.
  *
- * @throws GatewayError what is wrong
+ * @throws GatewayError the reason
  */
 export async function checkGateway(client: Client): Promise<void> {
   try {
     await client.status();
   } catch (error) {
-    // A gateway may serve none of its extra routes, of which this is one.
+    // A gateway may serve no extra routes, and this is one.
     if (!isGatewayError(error) || error.code !== 'ROUTE_NOT_FOUND') throw error;
   }
 }
@@ -71,7 +71,7 @@ export async function checkGateway(client: Client): Promise<void> {
 /**
  * The mount that a URL names, without a slash at its end.
  *
- * @throws GatewayError `INVALID_REQUEST` when it is no http or https URL, or holds credentials
+ * @throws GatewayError `INVALID_REQUEST` if the text is no http or https URL, or has credentials
  */
 export function mountOf(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;

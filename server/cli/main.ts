@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Not imported statically: the check has to come before whatever an old Node cannot load.
+// Not imported statically: the check has to come before modules that an old Node cannot load.
 try {
   await import('../runtime/node-version.js');
 } catch (error) {
@@ -10,6 +10,6 @@ const [{ runCli }, { processTerminal }] = await Promise.all([
   import('./program.js'),
   import('./terminal.js'),
 ]);
-// Whoever reads the output may have enough, as `head` does. What was begun on the gateway goes on.
+// The reader of the output may close it early, like `head`. Runs on the gateway continue.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 2));
 await runCli(process.argv.slice(2), processTerminal);

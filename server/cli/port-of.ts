@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** A port as an option says it. @throws InvalidArgumentError */
+/** Parses the port of an option. @throws InvalidArgumentError */
 export function portOf(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;

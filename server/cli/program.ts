@@ -20,13 +20,13 @@ import { tailCommand } from './commands/tail.js';
 import { tokenCommand } from './commands/token.js';
 import { EXIT_FAILED, type Terminal } from './terminal.js';
 
-/** What to do about an error that a command ends with, where the error does not say it itself. */
+/** Remedies by error code, for errors whose message names none. */
 const REMEDIES: Readonly<Record<string, string>> = {
   UNAUTHENTICATED: 'Give a good token with --token or AGENT_SESSION_GATEWAY_TOKEN; `doctor` says more.',
   NETWORK: '`agent-session-gateway doctor` looks closer.',
 };
 
-/** Runs the command line; resolves when the command is done. Errors are said on the terminal, never thrown. */
+/** Runs the command line; resolves when the command is done. Errors are printed on the terminal, never thrown. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<void> {
   const program = new Command('agent-session-gateway')
     .description('Runs gateways, talks to them, and finds out what is wrong with them')
@@ -71,7 +71,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   }
 }
 
-/** A command, those below it, and so on. */
+/** A command and all its subcommands, at any depth. */
 function allOf(command: Command): Command[] {
   return [command, ...command.commands.flatMap(allOf)];
 }

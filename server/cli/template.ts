@@ -4,10 +4,10 @@ import { dirname, join, relative } from 'node:path';
 import { GatewayError } from '../../shared/errors.js';
 import { packageFile } from '../runtime/package-files.js';
 
-/** npm leaves files out whose names begin with a dot, or takes them as its own; in a template another sign stands for it. */
+/** Stands for the dot at the start of a name in templates, because npm omits dot files or reads them itself. */
 const DOT = /^_/;
 
-/** The files of one of the package's templates, by their paths below it. */
+/** The files of a template of the package, by path within the template. */
 export async function readTemplate(...path: readonly string[]): Promise<Map<string, string>> {
   const folder = packageFile('templates', ...path);
   const files = new Map<string, string>();
@@ -20,7 +20,7 @@ export async function readTemplate(...path: readonly string[]): Promise<Map<stri
   return files;
 }
 
-/** Writes files into a folder. Where one of them is there already, none is written. @throws GatewayError then, and where one cannot be written */
+/** Writes files into a folder, or none if one of them exists. @throws GatewayError if a file exists or cannot be written */
 export async function writeTemplate(
   folder: string,
   given: string,
@@ -39,7 +39,7 @@ export async function writeTemplate(
 async function write(path: string, text: string, mode: number): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true });
-    // Never over what has come to be there since.
+    // Never overwrite a file that appeared since.
     await writeFile(path, text, { flag: 'wx', mode });
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;

@@ -2,39 +2,39 @@ import { clearScreenDown, cursorTo } from 'node:readline';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 
-/** The command did its work, and the outcome is no: a file is out of date, a check found a fault, a run did not end by itself. */
+/** The command did its work with a negative outcome: a file is out of date, a check found a fault, a run did not end by itself. */
 export const EXIT_DIFFERENT = 1;
 /** The command could not do its work. */
 export const EXIT_FAILED = 2;
 /** The run waits for a person, and nobody was there to answer. */
 export const EXIT_WAITING = 3;
-/** Ended by Ctrl+C, as shells count it: 128 and the number of the signal. */
+/** Ended by Ctrl+C, by the convention of shells: 128 plus the number of the signal. */
 export const EXIT_INTERRUPTED = 130;
 
 type Format = Parameters<typeof styleText>[0];
 
-/** A piece of a line. What is styled is plain where there are no colours. */
+/** A piece of a line. Styles are ignored on a terminal without colours. */
 export type Part = string | { readonly format: Format; readonly text: string };
 
 export function styled(format: Format, text: string): Part {
   return { format, text };
 }
 
-/** Where a command says what it did, and where it reads. */
+/** The output and input of a command. */
 export interface Terminal {
-  /** A line of the output. */
+  /** Writes a line of the output. */
   say(...line: readonly Part[]): void;
-  /** A line for the person who looks on. */
+  /** Writes a line for the person who looks on. */
   warn(...line: readonly Part[]): void;
-  /** A piece of the output, without a line end. */
+  /** Writes a piece of the output, without a line end. */
   write(...parts: readonly Part[]): void;
   /** Empties the screen. */
   clear(): void;
-  /** The code the process ends with. */
+  /** Sets the exit code of the process. */
   exit(code: number): void;
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WriteStream;
-  /** Whether a person sits there: input and output are a terminal. */
+  /** Whether a person is there: input and output are a terminal. */
   readonly isInteractive: boolean;
 }
 
@@ -62,7 +62,7 @@ export const processTerminal: Terminal = {
 };
 
 function put(stream: NodeJS.WriteStream, parts: readonly Part[], end: string): void {
-  // A terminal knows its colours, and reads NO_COLOR and TERM for that.
+  // `hasColors` of a terminal already respects NO_COLOR and TERM.
   const hasColors = stream.isTTY === true && stream.hasColors();
   const text = parts.map((part) => {
     if (typeof part === 'string') return printable(part);
@@ -73,7 +73,7 @@ function put(stream: NodeJS.WriteStream, parts: readonly Part[], end: string): v
   stream.write(`${text.join('')}${end}`);
 }
 
-/** Names and messages come from servers: none may steer the terminal. */
+/** Replaces control characters, so that names and messages of servers cannot steer the terminal. */
 export function printable(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, '?');
 }

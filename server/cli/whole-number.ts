@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** A count as an option says it. @throws InvalidArgumentError */
+/** Parses the count of an option. @throws InvalidArgumentError */
 export function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a whole number from 1 on.');

@@ -6,7 +6,7 @@ const NETWORKS = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
   ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
-  // The last ones lead to addresses of IPv4 by way of a translator.
+  // The last four embed IPv4 addresses, which a translator or tunnel reaches.
   ...['::/96', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8', '100::/64', '2001:db8::/32'],
   ...['64:ff9b::/96', '64:ff9b:1::/48', '2001::/32', '2002::/16'],
 ];
@@ -17,10 +17,10 @@ for (const network of NETWORKS) {
   blocked.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** An address of IPv4 that is written as one of IPv6, as that; else the address as it is. */
+/** The IPv4 address that an IPv4-mapped IPv6 address contains; any other address unchanged. */
 function unmapped(address: string): string {
   if (!isIPv6(address)) return address;
-  // Of all ways to write it the URL has one.
+  // A URL normalizes the many spellings of the address.
   const [, high, low] =
     /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(new URL(`http://[${address}]`).hostname) ?? [];
   if (high === undefined || low === undefined) return address;
@@ -28,7 +28,7 @@ function unmapped(address: string): string {
   return [a >> 8, a & 255, b >> 8, b & 255].join('.');
 }
 
-/** Whether an IP address is one that a stranger must not have this host ask. What is no address is. */
+/** Whether a stranger must not make this host connect to an IP address. True also for text that is no address. */
 export function isPrivateAddress(address: string): boolean {
   const plain = unmapped(address.replace(/%.*$/, ''));
   const version = isIP(plain);
@@ -42,10 +42,7 @@ export class PrivateAddress extends Error {
   }
 }
 
-/**
- * Looks a name up, and refuses one of which any address is private. It is asked by the connection itself: what is checked is what is
- * connected to, and a name that leads elsewhere the next time is checked then.
- */
+/** Looks a name up, and refuses it if any address is private. Each connection calls it, so addresses cannot change between check and use. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   const all: LookupOptions & { readonly all: true } = { ...options, all: true };
   lookup(hostname, all, (error, found: LookupAddress[]) => {
@@ -58,7 +55,7 @@ export const publicLookup: LookupFunction = (hostname, options, callback) => {
   });
 };
 
-/** @throws PrivateAddress where a URL names a private address itself: no name is looked up then */
+/** @throws PrivateAddress if the URL contains a private address literally, because then no name is looked up */
 export function assertPublicHost({ hostname }: URL): void {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && isPrivateAddress(host)) throw new PrivateAddress(host);

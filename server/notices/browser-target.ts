@@ -8,7 +8,7 @@ import { type Attempt, Gone, type Target } from './target.js';
 /** Requests to one push service at a time. */
 const MOST = 16;
 
-/** Browsers of people. */
+/** The target that pushes notices to people's browsers. */
 export class BrowserTarget implements Target {
   readonly name = 'push';
   readonly isOrdered = false;
@@ -26,7 +26,7 @@ export class BrowserTarget implements Target {
     this.#poster = new Poster({ allowPrivate, most: MOST });
   }
 
-  // Browsers are of the session's person, who is not asked to take over.
+  // The browsers belong to the session's own person, who is not asked to take over.
   wants(kind: NoticeKind): boolean {
     return kind !== 'hand_off';
   }
@@ -56,7 +56,7 @@ export class BrowserTarget implements Target {
   }
 }
 
-/** Drops a browser. */
+/** Removes a browser's push subscription. */
 export async function dropPush(
   store: Pick<Store, 'changeRecords'>,
   { scope, id }: { readonly scope: string; readonly id: string },

@@ -8,7 +8,7 @@ import type { RecordChange } from '../stores/records.js';
 import type { LogRef } from '../stores/store.js';
 import { type KeptNotice, NOTICE, owing } from './notice-record.js';
 
-/** What is about to be appended, and where. */
+/** Events that are about to be appended, and their place. */
 export interface Cause {
   readonly log: LogRef;
   readonly term: number;
@@ -19,16 +19,16 @@ export interface Cause {
   readonly events: readonly GatewayEvent[];
   readonly before: SessionState;
   readonly after: SessionState;
-  /** Whose run it is, as far as that is known. */
+  /** The user who started a run; null if unknown. */
   userOf(runId: string): UserContext | null;
   /** A time of this process by the store's clock. */
   storeTime(at: number): number;
 }
 
-/** A part of an id that is text of somebody's: an id goes into a header, and is signed between dots. */
+/** Encodes a part of an id that somebody else chose: an id goes into a header, and is signed between dots. */
 const safe = (part: string): string => encodeURIComponent(part).replaceAll('.', '%2E');
 
-/** The id of a notice: the same whoever makes it of the same cause. */
+/** The id of a notice. Every gateway makes the same id from the same cause. */
 export function noticeId(kind: NoticeKind, ...cause: readonly (string | number)[]): string {
   return [kind, ...cause.map((part) => safe(String(part)))].join(':');
 }
@@ -38,7 +38,7 @@ const askedId = ({ callId, runId }: Pick<PendingQuestion, 'callId' | 'runId'>, e
 
 const handOffId = ({ runId }: { readonly runId: string }): string => noticeId('hand_off', runId);
 
-/** What of an event is told, in words of its kind; null for one that nobody is told of. */
+/** The part of a notice that an event determines; null for an event without a notice. */
 function toldOf(
   event: GatewayEvent,
   { log: { epoch, scope }, before }: Cause,
@@ -57,7 +57,7 @@ function toldOf(
     }
     case 'schedule_fired': {
       const { id: name, instant, runId } = event;
-      // Of one that was skipped there is nothing to be seen.
+      // A skipped instant leaves nothing to look at.
       if (runId === undefined) return null;
       const schedule = { id: name, instant };
       return {
@@ -69,7 +69,7 @@ function toldOf(
     }
     case 'control_moved': {
       const { to, reason: text } = event;
-      // Somebody who only keeps it for longer has taken over before.
+      // A person who extends their control took over earlier.
       if (to === null || to === before.control?.by) return null;
       const owner = userOfScope(scope);
       if (owner?.id === to) return null;
@@ -90,7 +90,7 @@ function toldOf(
   }
 }
 
-/** The notices of what is about to be appended, and those that are owed no more because of it. */
+/** The notices of events that are about to be appended, and the removal of notices that these events settle. */
 export function noticesOf(
   cause: Cause,
   { kinds, unseenMs }: { readonly kinds: ReadonlySet<NoticeKind>; readonly unseenMs: number },
@@ -113,7 +113,7 @@ export function noticesOf(
     const told = toldOf(event, cause, seq);
     if (!told || !kinds.has(told.kind)) return;
     const { text, ...about } = told;
-    // What was asked and answered at once waits for nobody.
+    // A question that is answered in the same append waits for nobody.
     if (told.callId !== undefined && !after.pending.some(({ callId }) => callId === told.callId)) return;
     const user = told.runId === undefined ? null : userOf(told.runId);
     const at = event.ts ?? Date.now();

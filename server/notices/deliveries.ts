@@ -21,22 +21,22 @@ import type { Tally } from './tally.js';
 import { Gone, type Target } from './target.js';
 import { Turns } from './turns.js';
 
-/** Attempts of one that others wait for, which take some three minutes. */
+/** Attempts of a delivery that others wait for, which take some three minutes. */
 const ATTEMPTS_IN_LINE = 4;
-/** How long one waits at most before it looks itself whose turn it is: a gateway may have died that was to give it the turn, in milliseconds. */
+/** Milliseconds until a waiting delivery checks the line itself, because the gateway that was to pass the turn may have died. */
 const WAIT_MS = 10 * 60_000;
-/** How often what goes with the end of a delivery is tried to be written with it: what other gateways end may change it meanwhile. */
+/** Attempts to write the end of a delivery with its outcome and the next turn, which other gateways may change meanwhile. */
 const TRIES = 16;
 
-/** How a delivery ends that is noted. */
+/** The outcomes of a delivery that are noted. */
 type Ended = Extract<NoticeOutcome, 'told' | 'gone'>;
 
-/** What deliveries are made with. */
+/** The collaborators of `Deliveries`. */
 export interface DeliveryParts {
   readonly store: Pick<Store, 'records' | 'changeRecords'>;
   readonly targets: ReadonlyMap<string, Target>;
   readonly tally: Tally;
-  /** What is told of a notice. */
+  /** The notice as a target is told it. */
   tell(home: SessionRef, kept: KeptNotice, content: boolean): Promise<ToldNotice>;
   /** The events of a notice's run. */
   events(home: SessionRef, kept: KeptNotice): AsyncIterable<GatewayEvent>;
@@ -47,18 +47,18 @@ export interface DeliveryParts {
 interface Owed {
   readonly record: StoredRecord & { readonly home: SessionRef };
   readonly kept: KeptDelivery;
-  /** By the store's clock, and when it was so by the monotonic one. */
+  /** The time by the store's clock, and the same moment by the monotonic clock. */
   readonly now: number;
   readonly since: number;
 }
 
-/** What is to be written so that targets are owed a notice, and which of them wait for their turn. */
+/** The record changes of new deliveries, and the deliveries among them that wait for their turn. */
 interface Owing {
   readonly changes: readonly RecordChange[];
   readonly waiting: readonly KeptDelivery[];
 }
 
-/** Tells targets what they are owed: so many at a time each, and what finds no place comes again. */
+/** Delivers notices to targets, a bounded number at a time to each. A delivery that finds no free lane is put off. */
 export class Deliveries {
   readonly #parts: DeliveryParts;
   readonly #turns: Turns;
@@ -71,12 +71,12 @@ export class Deliveries {
     this.#turns = new Turns(parts.store);
   }
 
-  /** How many are on their way now. */
+  /** Deliveries under way. */
   get sending(): number {
     return this.#sending.size;
   }
 
-  /** What targets are owed from now on. Of those that are told in order, one that finds another before it waits. */
+  /** Prepares deliveries. A delivery to an ordered target waits if the session has an earlier one. */
   async owe(home: RecordHome, owed: readonly KeptDelivery[], now: number): Promise<Owing> {
     const changes: RecordChange[] = [];
     const waiting: KeptDelivery[] = [];
@@ -91,12 +91,12 @@ export class Deliveries {
     return { changes, waiting };
   }
 
-  /** Looks whether what they wait for has ended before that was written. */
+  /** Passes the turn to deliveries whose predecessor ended before they were written. */
   async waitFor(home: RecordHome, waiting: readonly KeptDelivery[], now: number): Promise<void> {
     for (const { target } of waiting) await this.#turns.mend(home, target, now);
   }
 
-  /** Begins a delivery that is due, or puts it off. Whoever works off what is due does not wait for a target. */
+  /** Begins a delivery that is due, or puts it off. The caller does not wait for the target. */
   async handle(record: StoredRecord, now: number): Promise<void> {
     const { home } = record;
     if (home.app === undefined || this.#stopped.signal.aborted) return;
@@ -107,7 +107,7 @@ export class Deliveries {
       since: performance.now(),
     };
     const target = this.#parts.targets.get(owed.kept.target);
-    // Another gateway may have it.
+    // Another gateway may have this target.
     if (!target) return this.#failed(owed, new Error(`notify has no ${owed.kept.target}`));
     if (owed.kept.waits) {
       await this.#turns.mend(home, target.name, now);
@@ -159,7 +159,7 @@ export class Deliveries {
         after: () => aborted.abort(late().error),
       }));
     } catch (error) {
-      // What was under way as its gateway ended is begun again by another.
+      // Another gateway repeats the deliveries that a stop cuts off.
       if (this.#stopped.signal.aborted) return;
       if (!(error instanceof Gone)) return this.#failed(owed, error);
       return this.#end(owed, 'gone');
@@ -167,7 +167,7 @@ export class Deliveries {
     return this.#end(owed, isTold === false ? undefined : 'told');
   }
 
-  /** What a gateway notes of a delivery may be forgotten: it is told again then, under the same id. */
+  /** Writes the progress of a delivery. The store may lose it: then the target is told again, under the same id. */
   async #change({ record: { home } }: Owed, changes: readonly RecordChange[]): Promise<boolean> {
     return this.#parts.store.changeRecords(home, changes, { mayRepeat: true });
   }
@@ -179,10 +179,7 @@ export class Deliveries {
     await this.#settle(owed, [{ id, kind, token }], outcome);
   }
 
-  /**
-   * Ends a delivery, or has it leave the line: notes what became of it, and gives the turn to the next. Whether it was still this
-   * gateway's.
-   */
+  /** Ends a delivery or takes it out of the line, notes its outcome and passes the turn. Resolves with whether this gateway still had it. */
   async #settle(owed: Owed, changes: readonly RecordChange[], outcome?: Ended): Promise<boolean> {
     const { record, kept, now, since } = owed;
     const { home } = record;
@@ -225,7 +222,7 @@ export class Deliveries {
       report(error, `the notice ${kept.notice.id} was given up for ${kept.target}`, { sessionId });
   }
 
-  /** Begins nothing more. What is under way has so many milliseconds to end. */
+  /** Begins no more deliveries, and gives those under way so many milliseconds to end. */
   async stop(ms: number): Promise<void> {
     await within(Promise.allSettled([...this.#sending]), ms);
     this.#stopped.abort(new Error('The gateway ends'));

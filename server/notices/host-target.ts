@@ -1,7 +1,7 @@
 import type { Deliver } from './options.js';
 import type { Attempt, Target } from './target.js';
 
-/** Code of the host's that tells people in a way of its own. */
+/** The target that calls the host's own code. */
 export class HostTarget implements Target {
   readonly name = 'deliver';
   readonly isOrdered = false;

@@ -1,16 +1,16 @@
-/** How much of how long the last ones took is believed. */
+/** Weight of the latest duration in the mean. */
 const WEIGHT = 0.1;
 const LONGEST_MS = 300_000;
 
 /**
- * What one target is told at a time. Nothing waits here: what finds no place is to come again when there will be one, by how long the last
- * ones took, and by how many are to come before it.
+ * Bounds the concurrent deliveries to one target. Nothing waits here: `later` estimates from recent durations and earlier refusals when a lane is
+ * free for a refused delivery.
  */
 export class Lanes {
   readonly #most: number;
   #busy = 0;
   #meanMs = 1000;
-  /** When the last one that found no place is to come again; monotonic milliseconds. */
+  /** The time when the last refused delivery is to come again, in monotonic milliseconds. */
   #lastAt = 0;
 
   constructor(most: number) {
@@ -21,7 +21,7 @@ export class Lanes {
     return this.#busy;
   }
 
-  /** Takes a place, which what it returns gives back; null where there is none. */
+  /** Takes a lane and returns a function that frees it; null if no lane is free. */
   enter(): (() => void) | null {
     if (this.#busy >= this.#most) return null;
     this.#busy += 1;
@@ -32,7 +32,7 @@ export class Lanes {
     };
   }
 
-  /** In how many milliseconds one that found no place is to come again. */
+  /** Milliseconds until a refused delivery is to come again. */
   later(): number {
     const now = performance.now();
     const first = now + Math.max(100, this.#meanMs);

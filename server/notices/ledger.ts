@@ -6,20 +6,20 @@ import { DEAD, DELIVERY, delivering, deliveryId, deliveryOf, RETRYING } from './
 
 const PAGE = 500;
 
-/** What is owed to a target, and could not be told yet. */
+/** A delivery that failed at least once and is not told. */
 export interface FailedNotice {
-  /** Of what is owed to this target: the notice's id and the target. */
+  /** Id of the delivery: the notice's id and the target. */
   readonly id: string;
   readonly notice: Notice;
   readonly scope: string;
   readonly target: string;
-  /** Whether it was given up: it is sent again by hand alone. */
+  /** Whether the delivery was given up. Only `resendNotice` sends it again. */
   readonly dead: boolean;
   readonly attempts: number;
   /** Why the last attempt failed, and when. */
   readonly error: string;
   readonly failedAt: number;
-  /** When it is tried again, in milliseconds since the epoch; absent where it was given up. */
+  /** The time of the next attempt, in milliseconds since the epoch; absent if the delivery was given up. */
   readonly nextAt?: number;
 }
 
@@ -36,7 +36,7 @@ async function* recordsOf(store: Records, owner: string): AsyncGenerator<StoredR
   }
 }
 
-/** What failed at least once and is not told: what is tried again, and what was given up. */
+/** Lists failed deliveries that are not told yet, whether they will be retried or were given up. */
 export async function* failedNotices(
   store: Records,
   { dead }: { readonly dead?: boolean | undefined } = {},
@@ -56,10 +56,10 @@ export async function* failedNotices(
 }
 
 /**
- * Has what failed be sent again at once, with all its attempts before it.
+ * Sends failed deliveries again at once, with all attempts before them.
  *
- * @param id Of what is owed to a target, or of a notice: to all targets that it could not be told
- * @returns how many are sent again
+ * @param id Id of a delivery, or of a notice for all its failed deliveries
+ * @returns the number of deliveries that are sent again
  */
 export async function resendNotice(store: Records, id: string): Promise<number> {
   let count = 0;

@@ -1,36 +1,36 @@
 import type { Notice } from '../../shared/notices.js';
 import type { RecordChange, RecordHome, StoredRecord } from '../stores/records.js';
 
-/** The kinds of records that notices are: what is owed, what is owed to one target, what became of the last ones, and the browsers of a person. */
+/** Kinds of records: a notice, its delivery to one target, the outcomes of the last deliveries, and a person's browser. */
 export const NOTICE = 'notice';
 export const DELIVERY = 'delivery';
 export const TOLD = 'told';
 export const PUSH = 'push';
-/** Says of an endpoint whose it is: browsers are one person's at a time. */
+/** The kind of record that names the owner of a push endpoint: a browser belongs to one person at a time. */
 export const PUSH_OWNER = 'push_owner';
 
-/** The owners of deliveries that failed, by which these are found in all sessions. */
+/** Owners of failed deliveries, which find them across all sessions. */
 export const RETRYING = 'retrying';
 export const DEAD = 'dead';
 
-/** A notice as its record has it. */
+/** A notice as stored. */
 export interface KeptNotice {
   readonly notice: Notice;
   /** The person who is told, as `userScope` names people. */
   readonly to: string;
-  /** The place in the session's log of what it tells of; absent for a host's own. */
+  /** The place of the notice's cause in the session's log; absent for a host's own notice. */
   readonly place?: { readonly epoch: string; readonly seq: number };
-  /** What it says of itself where content is asked for: the name of a question, a reason. */
+  /** The text for targets that get content: the name of a question, or a reason. */
   readonly text?: string;
 }
 
-/** What is owed to one target. */
+/** A delivery as stored: a notice that one target is owed. */
 export interface KeptDelivery extends KeptNotice {
   /** Name of the target: `webhook:<name>`, `deliver`, `push`. */
   readonly target: string;
   /** The browser that a push is for. */
   readonly push?: { readonly scope: string; readonly id: string };
-  /** Whether it waits until another one of its session is told. */
+  /** Whether the delivery waits until an earlier one of its session is told. */
   readonly waits?: true;
   readonly attempts: number;
   /** Why the last attempt failed, and when. */
@@ -55,7 +55,7 @@ export function owing(kept: KeptNotice, dueAt: number): RecordChange {
   return { kind: NOTICE, id: kept.notice.id, dueAt, value: JSON.stringify(kept) };
 }
 
-/** Keeps what is owed to a target. One that was given up (`dueAt` null) is due no more. */
+/** Keeps a delivery. A delivery that was given up (`dueAt` null) is never due. */
 export function delivering(
   kept: KeptDelivery,
   { id, dueAt, token }: { readonly id: string; readonly dueAt: number | null; readonly token?: number },
@@ -68,7 +68,7 @@ export function delivering(
   };
 }
 
-/** The name of what is owed to a target. */
+/** The id of a delivery. */
 export function deliveryId({
   notice,
   target,
@@ -77,10 +77,10 @@ export function deliveryId({
   return `${notice.id}|${target}${push === undefined ? '' : `:${push.id}`}`;
 }
 
-/** How the ids of records begin that stand in a line: those of one session to one target. They are listed in its order. */
+/** The prefix of record ids in a line, which has the deliveries of one session to one target. The ids sort in the line's order. */
 export const lineOf = (target: string): string => `${target}|`;
 
-/** The id of the record of one that stands in the line. */
+/** The id of the record of a delivery in a line. */
 export function idInLine({
   notice,
   target,

@@ -20,10 +20,10 @@ import type { Target } from './target.js';
 import { WebhookTarget } from './webhook-target.js';
 
 const UNSEEN_MS = 20_000;
-/** Of a text that is told, in characters. */
+/** Longest text of an answer that a target is told, in characters. */
 const TEXT_LENGTH = 4096;
 
-/** Who takes what is due. */
+/** Takes due records, and calls the handler of their kind. */
 interface Due {
   on(kind: string, handler: (record: StoredRecord, now: number) => Promise<void>): void;
 }
@@ -33,7 +33,7 @@ interface Parts {
   report: Report;
 }
 
-/** What people and systems are told of what happens while nobody looks: written with what causes it, and worked off by any gateway. */
+/** Tells people and systems about events that nobody was there to see. A notice is written with its cause, and any gateway works it off. */
 export class Notices {
   /** The key that browsers subscribe with; null where there are no pushes. */
   readonly publicKey: string | null;
@@ -64,18 +64,18 @@ export class Notices {
     });
   }
 
-  /** How many deliveries are on their way now, and what became of all before. */
+  /** The number of deliveries under way, and the count of each outcome so far. */
   get stats(): { readonly sending: number; readonly outcomes: readonly NoticeCount[] } {
     return { sending: this.#deliveries.sending, outcomes: this.#tally.counts };
   }
 
-  /** Has notices worked off. */
+  /** Registers the handlers of due notices and deliveries. */
   workIn(due: Due): void {
     due.on(NOTICE, (record, now) => this.#expand(record, now));
     due.on(DELIVERY, (record, now) => this.#deliveries.handle(record, now));
   }
 
-  /** What became of the notices of a session that are a person's, or is to become of them, the newest first. */
+  /** The states of a person's notices of a session, the newest first. */
   states(home: SessionRef, isOwn: (to: string) => boolean): Promise<readonly NoticeState[]> {
     const nameOf = (target: string): string | undefined => this.#targets.get(target)?.givenName;
     return noticeStates(this.#parts.store, home, { isOwn, nameOf });
@@ -85,23 +85,23 @@ export class Notices {
     return this.#deliveries.stop(ms);
   }
 
-  /** What is written with events, in the same append. */
+  /** The record changes that events bring, for the same append. */
   of(cause: Cause): readonly RecordChange[] {
     return noticesOf(cause, { kinds: this.#kinds, unseenMs: this.#unseenMs });
   }
 
-  /** Tells a person of a session something of the host's own. Done under an id twice it is done once, while it is not told. */
+  /** Adds a host's own notice for a person of a session. Adding an id again does nothing while the first notice is not told. */
   async add(home: SessionRef, notice: Notice, to: string): Promise<void> {
     const dueAt = storeTime(this.#parts.store, notice.at) + this.#unseenMs;
     await this.#parts.store.changeRecords(home, [{ ...owing({ notice, to }, dueAt), token: 0 }]);
   }
 
-  /** Drops a notice that was seen; has each target be owed it otherwise. One that fails repeats nothing of the others. */
+  /** Drops a notice that was seen; otherwise splits it into one delivery per target, because a failing target must not repeat the others. */
   async #expand(record: StoredRecord, now: number): Promise<void> {
     const { home, kind, id, token } = record;
     if (home.app === undefined) return;
     const kept = noticeOf(record);
-    // Those who are asked to take over are others than whoever reads the session.
+    // A hand-off asks other people than the session's reader.
     const isSeen = kept.notice.kind !== 'hand_off' && (await this.#isSeen(home, kept));
     const owed = isSeen ? [] : await this.#owedOf(kept);
     const { store } = this.#parts;
@@ -141,7 +141,7 @@ export class Notices {
     return { ...notice, ...(url !== undefined && { url }), ...(text !== undefined && { text }) };
   }
 
-  /** The text of the answer of a run, as long as that is kept. */
+  /** The text of a run's answer, while the answer is kept. */
   async #textOf(home: SessionRef, runId: string): Promise<string | undefined> {
     const { result } = (await this.#parts.store.run(home, { runId })) ?? {};
     const text = result?.message.content.map((block) => (block.type === 'text' ? block.text : '')).join('');

@@ -3,53 +3,53 @@ import type { NoticeKind, PushBody, PushTarget, ToldNotice } from '../../shared/
 import type { MaybePromise } from '../async/maybe-promise.js';
 
 /**
- * Says a notice in the words of another protocol.
+ * Turns a notice into the request of another protocol.
  *
- * @param events The events of the notice's run, from its acceptance to where the log is now; none where they are not kept any more
- * @returns The JSON of the request, and the id that it is signed with, the same at each attempt; null where that protocol says nothing of it
+ * @param events The events of the notice's run, from its acceptance to the present end of the log; none if they are no longer kept
+ * @returns The JSON of the request, and the id that it is signed with, the same at each attempt; null if that protocol has no such request
  */
 export type WebhookShape = (
   notice: ToldNotice,
   events: () => AsyncIterable<GatewayEvent>,
 ) => MaybePromise<{ readonly id: string; readonly body: unknown } | null>;
 
-/** Somebody who is told by a signed request, after Standard Webhooks. */
+/** A receiver of signed requests, after Standard Webhooks. */
 export interface WebhookOptions {
   readonly url: string;
-  /** Base64 of 24 to 64 random bytes, with `whsec_` before it or without. Two while one takes the place of the other: both sign. */
+  /** Base64 of 24 to 64 random bytes, with `whsec_` before it or without. Two secrets during a rotation: both sign. */
   readonly secrets: string | readonly string[];
-  /** What it is called in metrics, logs and lists. @default the host of its URL */
+  /** The webhook's name in metrics, logs and lists. @default the host of its URL */
   readonly name?: string | undefined;
-  /** What it is told of. @default all that there are notices of */
+  /** The kinds of notices that it gets. @default `custom`, and every kind that `NotifyOptions.on` enables */
   readonly on?: readonly NoticeKind[] | undefined;
-  /** Whether it is told the text of an answer, and the name of what is asked. @default false */
+  /** Whether notices contain the text of an answer and the name of a question. @default false */
   readonly content?: boolean | undefined;
-  /** What a request says. @default the notice, as `WebhookBody` */
+  /** Makes the body of a request. @default the notice, as `WebhookBody` */
   readonly shape?: WebhookShape | undefined;
-  /** How long it may take to answer, at most 13 s. @default 10 s */
+  /** Longest time to answer, in milliseconds, at most 13 s. @default 10 s */
   readonly timeoutMs?: number | undefined;
 }
 
-/** One attempt to tell somebody. */
+/** One attempt to deliver a notice. */
 export interface DeliverOptions {
-  /** The notice's id: what is done under it twice is to come to the same. */
+  /** The notice's id, as an idempotency key: every attempt has the same. */
   readonly key: string;
   /** From 1. */
   readonly attempt: number;
-  /** Aborts where it takes too long. */
+  /** Aborts if the attempt takes too long. */
   readonly signal: AbortSignal;
 }
 
-/** Tells a notice in a way of the host's. What it throws is tried again. */
+/** Delivers a notice in the host's own way. The gateway retries after an error. */
 export type Deliver = (notice: ToldNotice, options: DeliverOptions) => unknown;
 
-/** How pushes are sent to browsers: see `webPush` of `agent-session-gateway/notices`. */
+/** Sends pushes to browsers: see `webPush` of `agent-session-gateway/notices`. */
 export interface PushSender {
   /** The key that browsers subscribe with. */
   readonly publicKey: string;
-  /** Whether it shows the text of an answer. */
+  /** Whether a push shows the text of an answer. */
   readonly content: boolean;
-  /** What a browser is told. */
+  /** Makes the body of a push. */
   show(notice: ToldNotice): PushBody;
   /** The request to the push service. */
   request(
@@ -62,14 +62,14 @@ export interface PushSender {
   }>;
 }
 
-/** Who is told of what happens while nobody looks. */
+/** Options of `notify`: people and systems that learn of events which nobody was there to see. */
 export interface NotifyOptions {
-  /** What there are notices of, beside those of the host's own. @default ['run_ended', 'input_required'] */
+  /** The kinds of notices, besides the host's own. @default ['run_ended', 'input_required'] */
   readonly on?: readonly Exclude<NoticeKind, 'custom'>[] | undefined;
   readonly webhooks?: WebhookOptions | readonly WebhookOptions[] | undefined;
   readonly push?: PushSender | undefined;
   readonly deliver?: Deliver | undefined;
-  /** How long a notice waits for somebody to see what it tells of, in milliseconds: nobody is told then. @default 20 s */
+  /** How long a notice waits to be seen, in milliseconds. A notice that is seen in time is not delivered. @default 20 s */
   readonly unseenMs?: number | undefined;
   /** Whether webhooks and pushes may go to private addresses, and over plain HTTP. @default false */
   readonly allowPrivate?: boolean | undefined;

@@ -3,31 +3,28 @@ import type { RecordChange, RecordHome } from '../stores/records.js';
 import type { Store } from '../stores/store.js';
 import { type KeptDelivery, type KeptNotice, TOLD } from './notice-record.js';
 
-/** Of each session and target, each browser by itself, notices of which it is kept what became of them: the last ones. */
+/** Outcomes that are kept for each session and target, the latest. Each browser counts as a target. */
 const KEPT = 20;
-/** Targets of one session. */
+/** Most targets that are read for one session. */
 const TARGETS = 1000;
 
-/** What became of a notice: it is owed no more. */
+/** The outcome of a notice that is no longer owed. */
 export interface Outcome {
   readonly kept: Omit<KeptDelivery, 'target'> & { readonly target?: string };
   readonly outcome: NoticeOutcome;
-  /** When it was so, in milliseconds since the epoch. */
+  /** The time of the outcome, in milliseconds since the epoch. */
   readonly at: number;
 }
 
 type Records = Pick<Store, 'records'>;
 
-/** What became of a session's last notices, by target. */
+/** The outcomes of a session's last notices, by target. */
 export async function outcomesOf(store: Records, home: RecordHome): Promise<readonly Outcome[]> {
   const records = await store.records({ home, kind: TOLD, limit: TARGETS });
   return records.flatMap(({ value }) => JSON.parse(value) as readonly Outcome[]);
 }
 
-/**
- * Notes what became of a notice, in the place of what is known for longest. It is a list for each target, which grows no further: nothing
- * has to come back to drop it.
- */
+/** Notes the outcome of a notice, in place of the oldest. Each target has one bounded list, which needs no clean-up. */
 export async function noting(store: Records, home: RecordHome, outcome: Outcome): Promise<RecordChange> {
   const { target = outcome.outcome, push } = outcome.kept;
   const id = push ? `${target}:${push.id}` : target;
@@ -35,12 +32,12 @@ export async function noting(store: Records, home: RecordHome, outcome: Outcome)
   const record = records.find((each) => each.id === id);
   const before = record ? (JSON.parse(record.value) as readonly Outcome[]) : [];
   const { notice, ...kept } = outcome.kept;
-  // What a host says is the host's: its title tells which it is.
+  // Keep no content of a host's own notice: its title identifies it.
   const { body: _, data: _data, ...about } = notice;
   const last: Outcome = { ...outcome, kept: { ...kept, notice: about } };
   const value = JSON.stringify([...before, last].slice(-KEPT));
   return { kind: TOLD, id, value, token: record?.token ?? 0 };
 }
 
-/** A notice that is owed to no target yet, as outcomes have it. */
+/** A notice that no target is owed yet, in the form of an outcome. */
 export const untold = (kept: KeptNotice): Outcome['kept'] => ({ ...kept, attempts: 0 });

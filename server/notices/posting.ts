@@ -2,9 +2,9 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { assertPublicHost, publicLookup } from './addresses.js';
 
-/** What of an answer is read, so that its connection can be used again, in bytes. */
+/** Most bytes of an answer that are read. A fully read answer frees its connection for reuse. */
 const READ_BYTES = 16 * 1024;
-/** How long that may take, in milliseconds. */
+/** Longest time to read the answer, in milliseconds. */
 const READ_MS = 1000;
 
 /** A request to an address that somebody else chose. */
@@ -15,7 +15,7 @@ export interface Posting {
   readonly signal: AbortSignal;
 }
 
-/** What answered with something else than 2xx. */
+/** The receiver answered with a status other than 2xx. */
 export class Refused extends Error {
   readonly status: number;
 
@@ -25,7 +25,7 @@ export class Refused extends Error {
   }
 }
 
-/** Posts to addresses that somebody else chose: no redirects, no private addresses unless allowed, little of an answer is read. */
+/** Posts to addresses that somebody else chose: follows no redirect, refuses private addresses unless allowed, and reads little of an answer. */
 export class Poster {
   readonly #allowPrivate: boolean;
   readonly #agents: { readonly http: HttpAgent; readonly https: HttpsAgent };
@@ -40,7 +40,7 @@ export class Poster {
     this.#agents = { http: new HttpAgent(options), https: new HttpsAgent(options) };
   }
 
-  /** Resolves once it was answered with 2xx. @throws Refused, or why there was no answer */
+  /** Resolves when the answer is 2xx. @throws Refused, or the reason why there was no answer */
   async post(posting: Posting): Promise<void> {
     if (!this.#allowPrivate) assertPublicHost(posting.url);
     const response = await this.#ask(posting);
@@ -50,7 +50,7 @@ export class Poster {
       read += chunk.length;
       if (read > READ_BYTES) response.destroy();
     });
-    // What breaks behind the status says nothing about it.
+    // An error after the status does not change the outcome.
     response.on('error', () => {});
     const late = setTimeout(() => response.destroy(), READ_MS).unref();
     response.on('close', () => clearTimeout(late));

@@ -8,10 +8,10 @@ const PAUSES_MS = [
   ...[HOUR, 3 * HOUR, 7 * HOUR, 12 * HOUR],
 ];
 
-/** How often a target is tried. */
+/** Attempts to tell a target before its delivery is given up. */
 export const ATTEMPTS = PAUSES_MS.length + 1;
 
-/** How long is waited after so many attempts failed, give or take a tenth, in milliseconds; null where it is given up. */
+/** The pause after so many failed attempts, give or take a tenth, in milliseconds; null if the delivery is given up. */
 export function pauseAfter(attempts: number): number | null {
   const pause = PAUSES_MS[attempts - 1];
   return pause === undefined ? null : Math.round(pause * (0.9 + Math.random() * 0.2));

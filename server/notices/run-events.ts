@@ -4,7 +4,7 @@ import type { SessionRef, Store } from '../stores/store.js';
 
 const [PAGE, PAGE_BYTES] = [500, 1024 * 1024];
 
-/** The events of the log from where a run was accepted to its end, or to where the log is now; none where they are not kept any more. */
+/** The events of the log from a run's acceptance to its end, or to the present end of the log; none if they are no longer kept. */
 export async function* runEvents(
   store: Pick<Store, 'run' | 'read'>,
   home: SessionRef,
@@ -15,7 +15,7 @@ export async function* runEvents(
   const log = { ...home, epoch: run.epoch };
   for (let after = run.accepted - 1; ; ) {
     const page = await store.read(log, after, PAGE, PAGE_BYTES);
-    // Its beginning was cut off.
+    // Retention cut the run's first events off.
     if (page[0] && page[0].seq !== after + 1) return;
     for (const event of page) {
       yield parseEvent(event);

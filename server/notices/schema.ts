@@ -4,7 +4,7 @@ import { secretProblem } from './signature.js';
 
 const kind = z.enum(['run_ended', 'input_required', 'schedule_fired', 'taken_over', 'hand_off']);
 const func = z.custom((value) => typeof value === 'function', 'must be a function');
-/** A delivery is due again after 15 s, so nobody is waited for as long. */
+/** A delivery is due again after 15 s, so an attempt has to end before. */
 const MOST_MS = 13_000;
 
 const webhook = z.strictObject({
@@ -23,7 +23,7 @@ const webhook = z.strictObject({
   timeoutMs: z.number().positive().max(MOST_MS).optional(),
 });
 
-/** What is wrong with an address that is asked by this host; undefined for nothing. */
+/** The problem with an address that this host is to connect to; undefined if it is valid. */
 export function urlProblem(text: string, allowPrivate: boolean): string | undefined {
   const url = parsed(text);
   if (!url) return 'must be a URL';

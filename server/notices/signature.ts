@@ -1,18 +1,18 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const PREFIX = 'whsec_';
-/** Of a secret, in bytes, as Standard Webhooks has it. */
+/** Length of a secret in bytes, by Standard Webhooks. */
 export const SECRET_BYTES = { least: 24, most: 64 } as const;
 
-/** What is signed of a webhook. */
+/** The signed parts of a webhook. */
 export interface Signed {
   readonly id: string;
-  /** In seconds since the epoch. */
+  /** Seconds since the epoch. */
   readonly timestamp: number;
   readonly body: string | Uint8Array;
 }
 
-/** What is wrong with a secret; undefined for nothing. */
+/** The problem with a secret; undefined if it is valid. */
 export function secretProblem(secret: unknown): string | undefined {
   const { least, most } = SECRET_BYTES;
   const how = '; make one by `openssl rand -base64 32`, with whsec_ before it or without';
@@ -35,7 +35,7 @@ export function signatureOf({ id, timestamp, body }: Signed, secret: string): st
   return `v1,${hash.digest('base64')}`;
 }
 
-/** Whether one of the signatures of a header is that of one of the secrets. Takes as long for a wrong one as for the right one. */
+/** Whether a header contains a signature by one of the secrets. Compares in constant time. */
 export function isSigned(signed: Signed, header: string, secrets: readonly string[]): boolean {
   const expected = secrets.map((secret) => Buffer.from(signatureOf(signed, secret)));
   let found = false;

@@ -11,20 +11,20 @@ import {
 } from './notice-record.js';
 import { outcomesOf } from './outcomes.js';
 
-/** Of one session, notices that are owed and are looked at. */
+/** Most owed notices of one session that are read. */
 const OWED = 100;
-/** Of a browser's id, how much tells which it is. */
+/** Characters of a browser's id that identify it. */
 const SHORT = 8;
 
-/** What a person is told of the notices of a session, and how. */
+/** Options of `noticeStates`. */
 export interface StatesOptions {
   /** Whether a notice is the person's. */
   isOwn(to: string): boolean;
-  /** How a target is called by its host; undefined where it has no name that anybody gave it. */
+  /** The name that the host gave a target; undefined if it gave none. */
   nameOf(target: string): string | undefined;
 }
 
-/** What became of the notices of a session, or is to become of them, the newest first. */
+/** The states of a session's notices, the newest first. */
 export async function noticeStates(
   store: Pick<Store, 'records'>,
   home: SessionRef,
@@ -63,7 +63,7 @@ function aboutOf(
     ...{ id, kind, at },
     ...(title !== undefined && { title }),
     ...(runId !== undefined && { runId }),
-    // The address is the host's business, and so is why it could not be reached.
+    // Hide the address, and the reason why it failed: both are the host's business.
     ...(target !== undefined && { target: target.replace(/:.*/, '') as NonNullable<NoticeState['target']> }),
     ...(name !== undefined && { name }),
   };

@@ -5,7 +5,7 @@ import type { Store } from '../stores/store.js';
 import { dropPush } from './browser-target.js';
 import { homeOfPushes, type KeptPush, PUSH, PUSH_OWNER } from './notice-record.js';
 
-/** A person, and the scope that the person's browsers are kept with. */
+/** A person, and the scope that holds the person's browsers. */
 export interface Subscriber {
   readonly scope: string;
   readonly userKey: string;
@@ -25,7 +25,7 @@ export async function pushesOf(
 }
 
 /**
- * Subscribes a browser for a person. From then on it is nobody else's: who signed in to it before is shown nothing there any more.
+ * Subscribes a browser for a person. Earlier users of the browser get no more pushes there.
  *
  * @throws GatewayError `QUOTA_EXCEEDED` naming `limits.pushSubscriptions`
  */
@@ -50,7 +50,7 @@ export async function addPush(
   ]);
 }
 
-/** Takes a browser of a person's back, if there is one. */
+/** Removes a person's browser, if it is subscribed. */
 export async function removePush(store: Records, { userKey }: Subscriber, endpoint: string): Promise<void> {
   const id = idOf(endpoint);
   for (const push of await pushesOf(store, userKey)) if (push.id === id) await dropPush(store, push);

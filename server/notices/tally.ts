@@ -1,7 +1,7 @@
 import type { NoticeCount, NoticeOutcome } from '../diagnostics/gateway-stats.js';
 import type { KeptNotice } from './notice-record.js';
 
-/** Counts what became of notices here. */
+/** Counts the outcomes of notices in this gateway. */
 export class Tally {
   readonly #counts = new Map<string, NoticeCount>();
 

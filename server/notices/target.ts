@@ -7,29 +7,29 @@ export interface Attempt {
   readonly kept: KeptDelivery;
   readonly told: ToldNotice;
   readonly attempt: number;
-  /** The events of its run. */
+  /** The events of the notice's run. */
   events(): AsyncIterable<GatewayEvent>;
   readonly signal: AbortSignal;
 }
 
-/** Where notices go. */
+/** A destination of notices. */
 export interface Target {
-  /** As deliveries name it. */
+  /** The name that deliveries use. */
   readonly name: string;
-  /** As its host calls it, where it does: people may see that. */
+  /** The name that the host chose, if any. People may see it. */
   readonly givenName?: string | undefined;
   /** Whether a later notice of a session waits while an earlier one is under way. */
   readonly isOrdered: boolean;
-  /** Whether it is told the text of an answer. */
+  /** Whether notices contain the text of an answer. */
   readonly content: boolean;
   readonly timeoutMs: number;
   /** Deliveries under way at a time. */
   readonly most: number;
   wants(kind: NoticeKind): boolean;
-  /** Resolves once it is told; with false where this target is told nothing of it. @throws Gone where there is nobody to be told any more; anything else is tried again */
+  /** Resolves when the target is told; with false if it needs no notice. @throws Gone if the receiver no longer exists; other errors are retried */
   send(attempt: Attempt): Promise<unknown>;
   close?(): void;
 }
 
-/** Nobody is there to be told any more: it is not tried again. */
+/** The receiver no longer exists, so the delivery is not retried. */
 export class Gone extends Error {}

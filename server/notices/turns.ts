@@ -2,13 +2,10 @@ import type { RecordChange, RecordHome, StoredRecord } from '../stores/records.j
 import type { Store } from '../stores/store.js';
 import { DELIVERY, delivering, deliveryOf, type KeptDelivery, lineOf } from './notice-record.js';
 
-/** Of one line, records that are looked at for whose turn it is. */
+/** Most records of one line that are read to find the next turn. */
 const LOOKED_AT = 100;
 
-/**
- * Whose turn it is. What of a session one target is told in order stands in a line: one of it is under way, and others wait until that is
- * told or leaves the line. Nobody asks again and again whether it is: the turn is given with the change that ends the one before.
- */
+/** Orders the deliveries of one session to one target in a line. The change that ends one passes the turn to the next, so that nobody polls. */
 export class Turns {
   readonly #store: Pick<Store, 'records' | 'changeRecords'>;
 
@@ -16,18 +13,18 @@ export class Turns {
     this.#store = store;
   }
 
-  /** Whether there is one before whoever comes now. */
+  /** Whether a new delivery would find another one in the line. */
   async isTaken(home: RecordHome, target: string): Promise<boolean> {
     return (await this.#line(home, target, 1)).length > 0;
   }
 
-  /** What gives the turn of one to the next. */
+  /** The change that passes the turn from one delivery to the next. */
   async passing(home: RecordHome, target: string, id: string, now: number): Promise<readonly RecordChange[]> {
     const next = (await this.#line(home, target, 2)).find((record) => record.id !== id);
     return next && deliveryOf(next).waits ? [calling(next, now)] : [];
   }
 
-  /** Gives the turn to the first where nobody has it: one ended while another came to wait for it. */
+  /** Passes the turn to the first delivery if none has it. Its predecessor may have ended before the delivery began to wait. */
   async mend(home: RecordHome, target: string, now: number): Promise<void> {
     const [first] = await this.#line(home, target, 1);
     if (!first || !deliveryOf(first).waits) return;
@@ -44,7 +41,7 @@ export class Turns {
   }
 }
 
-/** What makes one that waits be due. */
+/** The change that makes a waiting delivery due. */
 function calling(record: StoredRecord, dueAt: number): RecordChange {
   const { waits: _, ...kept }: KeptDelivery = deliveryOf(record);
   return delivering(kept, { id: record.id, dueAt, token: record.token });

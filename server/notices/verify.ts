@@ -2,7 +2,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { WebhookBody } from '../../shared/notices.js';
 import { isSigned, secretProblem } from './signature.js';
 
-/** A webhook as it came: a web `Request`, or headers and the body as it was read, before anything parsed it. */
+/** A received webhook: a web `Request`, or the headers and the body before anything parsed it. */
 export type ReceivedWebhook =
   | Request
   | {
@@ -12,18 +12,17 @@ export type ReceivedWebhook =
 
 /** Options of `verifyWebhook`. */
 export interface VerifyOptions {
-  /** How old a webhook may be, and how far ahead of this clock, in milliseconds. @default 5 minutes */
+  /** Most that a webhook's time may differ from this clock, in milliseconds. @default 5 minutes */
   readonly toleranceMs?: number | undefined;
 }
 
 const refused = (message: string): GatewayError => new GatewayError({ code: 'UNAUTHENTICATED', message });
 
 /**
- * Checks that a webhook is a gateway's and not an old one, and returns what it says. Its `data.id` is the same each time it is told: do
- * once what you do for it.
+ * Checks the signature and the age of a webhook, and returns its body. Repeated deliveries have the same `data.id`: act on it once.
  *
- * @param secrets One, or two while one takes the place of the other.
- * @throws GatewayError `UNAUTHENTICATED`: answer 401; `INVALID_REQUEST` for a secret that is none
+ * @param secrets One secret, or two during a rotation.
+ * @throws GatewayError `UNAUTHENTICATED`: answer 401; `INVALID_REQUEST` for an invalid secret
  *
  * @example
  * ```ts

@@ -5,20 +5,20 @@ import type { PushSender } from './options.js';
 
 /** Options of `webPush`. */
 export interface WebPushOptions {
-  /** Whom a push service turns to: `mailto:` or `https:`. */
+  /** The contact for push services: a `mailto:` or `https:` URL. */
   readonly subject: string;
-  /** A pair for this gateway, base64url; `npx web-push generate-vapid-keys` makes one. Browsers that subscribed with another one are lost. */
+  /** A key pair in base64url, as `npx web-push generate-vapid-keys` makes. Browsers that subscribed with another pair get no more pushes. */
   readonly vapidKeys: { readonly publicKey: string; readonly privateKey: string };
   /** How long a push service keeps a push for a browser that is away, in seconds. @default a day */
   readonly ttlSeconds?: number | undefined;
-  /** Whether the text of an answer is shown. Pushes are encrypted for the browser. @default false */
+  /** Whether a push shows the text of an answer. Pushes are encrypted for the browser. @default false */
   readonly content?: boolean | undefined;
-  /** What is shown of a notice. @default a sentence of its kind, and the answer's text with `content` */
+  /** Makes the title and text of a push. @default a sentence of its kind, and the answer's text with `content` */
   readonly show?: ((notice: ToldNotice) => { readonly title: string; readonly body?: string }) | undefined;
 }
 
 const DAY_SECONDS = 86_400;
-/** Of a text that is shown, in characters: a push holds some 3,000 bytes. */
+/** Longest title or text of a push, in characters. A push holds some 3,000 bytes. */
 const SHOWN = 300;
 
 const TITLES: Readonly<Record<NoticeKind, string>> = {
@@ -57,7 +57,7 @@ export function webPush(options: WebPushOptions): PushSender {
       const { endpoint, headers, body } = library.generateRequestDetails(target, JSON.stringify(payload), {
         vapidDetails: { subject, ...vapidKeys },
         TTL: ttlSeconds,
-        // One that is sent again takes the place of the one that waits.
+        // A repeated push replaces the one that still waits.
         topic: createHash('sha256').update(payload.id).digest('base64url').slice(0, 32),
       });
       return { endpoint, headers: headers as Record<string, string | number>, body };
@@ -65,7 +65,7 @@ export function webPush(options: WebPushOptions): PushSender {
   };
 }
 
-/** Few gateways send pushes: the library is loaded with the first. @throws GatewayError `INTERNAL` naming it */
+/** Loads the library with the first push, because few gateways send any. @throws GatewayError `INTERNAL` naming the package */
 async function load() {
   try {
     return (await import('web-push')).default;

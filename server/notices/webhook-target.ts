@@ -9,7 +9,7 @@ const TIMEOUT_MS = 10_000;
 /** Requests to one receiver at a time. */
 const MOST = 16;
 
-/** A receiver of signed requests. */
+/** The target that sends signed requests to one receiver. */
 export class WebhookTarget implements Target {
   readonly name: string;
   readonly givenName: string | undefined;

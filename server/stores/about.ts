@@ -3,26 +3,26 @@ import { textOf } from '../../shared/messages.js';
 
 /** Length of a preview, in characters. */
 const PREVIEW = 160;
-/** Messages that are looked at for one that has text. */
+/** Messages that are searched for text, from the last one back. */
 export const PREVIEWED = 10;
 
-/** What came in a log for people to read: monotone counts, so that what is behind a place is a difference. */
+/** Counts of new things to read in a log. They only grow, so a difference tells the number behind a place. */
 export interface Arrivals {
-  /** Answers that ended and messages of one of several people, since the log began. */
+  /** Ended answers, and messages of people in a session of several, since the log began. */
   readonly count: number;
-  /** Place of the last of them; 0 before the first. */
+  /** Place of the last arrival; 0 before the first. */
   readonly last: number;
-  /** Place of the last event that took one of them away, or showed another path; 0 where none has. */
+  /** Place of the last event that removed an arrival or showed another path; 0 if there is none. */
   readonly rewound: number;
-  /** When what lists say was last changed, in milliseconds since the epoch by the store's clock. */
+  /** Time of the last change to the session's entry in lists, in milliseconds since the epoch by the store's clock. */
   readonly changedAt: number;
 }
 
-/** What a list of sessions says of one, as its folded state has it. */
+/** The entry of a session in a list, as far as its folded state determines it. */
 export interface About {
   readonly title?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Absent: it is not. */
+  /** Absent: not archived. */
   readonly archived?: boolean;
   /** The beginning of the last message that has text. */
   readonly preview?: string;
@@ -34,7 +34,7 @@ export interface About {
   readonly arrivals?: Arrivals;
 }
 
-/** What a list says of a session, by its folded state. */
+/** Makes the list entry of a session from its folded state. */
 export function aboutOf({ title, metadata, archived, messages, messageCount, pending }: SessionState): About {
   const preview = previewOf(messages);
   return {
@@ -47,13 +47,13 @@ export function aboutOf({ title, metadata, archived, messages, messageCount, pen
   };
 }
 
-/** What a list says of a session in which nothing was said. */
+/** The list entry of a session without messages. */
 export const ABOUT_NOTHING: About = Object.freeze(aboutOf(initialState));
 
 function previewOf(messages: SessionState['messages']): string {
   const last = Math.max(0, messages.length - PREVIEWED);
   for (let i = messages.length - 1; i >= last; i--) {
-    // What comes far behind is not seen, and is not to be looked through.
+    // Cut first: a preview shows only the beginning of a long text.
     const text = textOf(messages[i]!)
       .slice(0, 8 * PREVIEW)
       .replace(/\s+/gu, ' ')
@@ -66,11 +66,11 @@ function previewOf(messages: SessionState['messages']): string {
 function cut(text: string): string {
   if (text.length <= PREVIEW) return text;
   const cutText = text.slice(0, PREVIEW - 1);
-  // Half of a character is none.
+  // Drop half of a surrogate pair.
   return `${/[\ud800-\udbff]$/.test(cutText) ? cutText.slice(0, -1) : cutText}…`;
 }
 
-/** A title, or a part of one, as it is compared: without regard to capitals and ways of writing a letter. */
+/** A title, or a part of one, in the form that searches compare: letter case and Unicode variants are equal. */
 export function searched(title: string): string {
   return title.normalize('NFKC').toLowerCase();
 }

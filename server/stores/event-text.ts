@@ -17,7 +17,7 @@ export function decodeEvents(data: string, first: number): StoredEvent[] {
   return events;
 }
 
-/** Reads events one by one, or passes over them without making their bodies. */
+/** Reads events one by one, or skips them without making their bodies. */
 export class EventReader {
   readonly #data: string;
   #seq: number;

@@ -1,7 +1,7 @@
 import type { NoteOptions, Notes } from './shared-store.js';
 
 const MAX_NOTES = 50_000;
-/** Notes that ran out are looked for at most so often, in milliseconds. */
+/** Least time between two searches for expired notes, in milliseconds. */
 const SWEEP_MS = 30_000;
 
 interface Note {
@@ -11,7 +11,7 @@ interface Note {
 
 /** Notes that are kept in this process. */
 export class LocalNotes implements Notes {
-  /** The oldest are first. */
+  /** Oldest first. */
   readonly #notes = new Map<string, Note>();
   #sweptAt = Date.now();
 

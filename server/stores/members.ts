@@ -1,9 +1,8 @@
 import type { Store } from './store.js';
 
-// By what a failure of a member means. What stands between a gateway and a store, a deadline or a line to another process, treats all of
-// one kind alike.
+// The members of a store, grouped by the meaning of a failure. A deadline or a line to another process treats all members of a group alike.
 
-/** Change nothing: where one fails, nothing was done, and it may be asked again. */
+/** Members that change nothing: after a failure a call may be repeated. */
 export const READS = [
   ...(['check', 'read', 'head', 'records', 'conversations', 'run', 'checkpoint', 'messages'] as const),
   ...([
@@ -19,24 +18,24 @@ export const READS = [
   ] as const),
 ] as const;
 
-/** Change something: where no answer comes, nobody knows whether it was made. */
+/** Members that change something: without an answer, nobody knows whether the change was made. */
 export const CHANGES = [
   ...(['acquire', 'release', 'append', 'changeRecords', 'takeDue', 'cut', 'remove'] as const),
   ...(['beginErasure', 'endErasure'] as const),
 ] as const;
 
-/** Go through all there is, for as long as that takes, and can be done again at any time. */
+/** Members that go through the whole store, however long that takes, and can be repeated at any time. */
 export const CHORES = ['expire', 'vacuum', 'backup'] as const;
 
 type Asked = (typeof READS | typeof CHANGES | typeof CHORES)[number];
 
-/** What of a store is not asked by name. */
+/** The members that are not called by name. */
 type Other = 'durability' | 'files' | 'shared' | 'open' | 'close' | 'watch';
 
-/** A store by its members that are asked. */
+/** The members of a store that are called by name. */
 export type StoreMembers = Pick<Store, Asked>;
 
-/** Makes each of these members. Those are left out for which there is none. */
+/** Makes each of these members, except those for which `make` returns undefined. */
 export function membersOf<Name extends Exclude<keyof Store, Other>>(
   names: readonly Name[],
   make: (name: Name) => ((...args: never[]) => unknown) | undefined,

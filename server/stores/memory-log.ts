@@ -10,15 +10,15 @@ import {
   type StoredEvent,
 } from './store.js';
 
-/** What the sessions of one scope share. */
+/** State that the sessions of one scope share. */
 export interface MemoryScope {
   readonly name: string;
   readonly open: Set<MemorySession>;
-  /** Of all its logs, in characters. */
+  /** Size of all logs of the scope, in characters. */
   size: number;
 }
 
-/** A class, as what is visited for each event: the fields of an object that was put together by spreading lie apart from it. */
+/** One log in memory. It is a class because every event visits it, and V8 stores the fields of a spread object apart from the object. */
 export class MemoryLog {
   readonly scope: MemoryScope;
   readonly epoch: string;
@@ -27,15 +27,15 @@ export class MemoryLog {
   terms: { term: number; first: number }[] = [];
   /** Number of the last batch of the present term; 0 before the first. */
   batch = 0;
-  /** Its first event. */
+  /** Place of that batch's first event. */
   batchFirst = 1;
   checkpoint: Checkpoint | null = null;
   messages = new MessageRows();
   closedAt: number | null = null;
   activity: Activity = IDLE;
-  /** Of its events and messages, in characters. */
+  /** Size of the log's events and messages, in characters. */
   size = 0;
-  /** Dropped by `expire`; only the runs of its session are still kept. */
+  /** Whether `expire` dropped the log. Only the runs of its session are still kept. */
   expired = false;
 
   constructor(scope: MemoryScope, epoch: string) {
@@ -49,27 +49,27 @@ export interface MemorySession {
   /** Order of creation, for lists. */
   ordinal: number;
   createdAt: number;
-  /** When it was last used. */
+  /** Time of the last use, in milliseconds since the epoch. */
   updatedAt: number;
   userId: string | undefined;
   forkedFrom: ForkedFrom | undefined;
   about: About;
   term: number;
-  /** Tells the present writer that it is not that any more. */
+  /** Tells the present writer that another one took the session. */
   taken: (() => void) | null;
   log: MemoryLog;
   /** Logs of closed incarnations, by epoch. */
   past: ReadonlyMap<string, MemoryLog>;
   readonly runs: MemoryRuns;
-  /** The one whose place it took that was erased: its last batch is answered where it comes again. */
+  /** The erased session before this one. It still answers a repeat of its last batch. */
   erased: MemorySession | null;
-  /** What was done `once`, by when, the oldest first; null for nothing. */
+  /** Names of work done `once` with their times, oldest first; null for none. */
   done: Map<string, number> | null;
 }
 
 export const NO_LOGS: ReadonlyMap<string, MemoryLog> = new Map();
 
-/** A log has become longer, or shorter. @param by In characters */
+/** Adds to the size of a log and its scope. @param by Characters, negative if the log became smaller */
 export function grow(log: MemoryLog, by: number): void {
   log.size += by;
   log.scope.size += by;

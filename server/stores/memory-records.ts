@@ -19,21 +19,21 @@ export function listOf(
   return { records: found.map(recordOf), next: listed.length > limit ? { updatedAt, ordinal } : null };
 }
 
-/** Where a log stands. */
+/** Makes the head of a log. */
 export function describe(session: MemorySession, log: MemoryLog): LogHead {
   return {
     epoch: log.epoch,
     term: log.terms.at(-1)?.term ?? session.term,
     first: log.first,
     head: headOf(log),
-    // A copy: whoever has it is not to see what the next writer does.
+    // A copy, so that the caller does not see the changes of the next writer.
     terms: [...log.terms],
     closed: log.closedAt !== null,
     activity: log.activity,
   };
 }
 
-/** The one that was used last comes first. */
+/** Compares sessions by last use, the latest first. */
 function byUse(a: ListPlace, b: ListPlace): number {
   return b.updatedAt - a.updatedAt || b.ordinal - a.ordinal;
 }
@@ -46,7 +46,7 @@ function isListed({ about, log }: MemorySession, { archived = false, status, que
   );
 }
 
-/** What is kept of a session beside its log. */
+/** Makes the record of a session. */
 export function recordOf(session: MemorySession): SessionRecord {
   const { ref, log, createdAt, updatedAt, userId, forkedFrom, about } = session;
   return {

@@ -2,7 +2,7 @@ import type { LeftRun, NewRun, RunName, RunRecord, StepRecord } from './store.js
 
 interface KeptRun {
   readonly record: RunRecord;
-  /** When it ended, in milliseconds since the epoch. */
+  /** Time of the run's end, in milliseconds since the epoch. */
   readonly endedAt: number | null;
 }
 
@@ -14,16 +14,16 @@ export class MemoryRuns {
   readonly #runs = new Map<string, KeptRun>();
   /** Ids by keys. */
   #byKey: Map<string, string> | null = null;
-  /** Of open runs, by run and number. */
+  /** Steps of open runs, by run and number. */
   #steps: Map<string, Map<number, StepRecord>> | null = null;
   #open = 0;
 
-  /** How many are kept. */
+  /** The number of kept runs. */
   get size(): number {
     return this.#runs.size;
   }
 
-  /** How many have not ended. */
+  /** The number of runs that have not ended. */
   get openCount(): number {
     return this.#open;
   }
@@ -45,7 +45,7 @@ export class MemoryRuns {
     this.#byKey.set(key, runId);
   }
 
-  /** Keeps steps of runs that are open. */
+  /** Keeps steps of open runs, and ignores others. */
   keep(steps: readonly StepRecord[]): void {
     for (const step of steps) {
       const run = this.#runs.get(step.runId);
@@ -75,7 +75,7 @@ export class MemoryRuns {
     return (runId !== undefined && this.#runs.get(runId)?.record) || null;
   }
 
-  /** Drops those that ended before a time. */
+  /** Drops runs that ended before a time. */
   expire(before: number): void {
     const old = [...this.#runs.values()].filter(({ endedAt }) => endedAt !== null && endedAt < before);
     for (const { record } of old) {

@@ -12,7 +12,7 @@ import {
   textOfHome,
 } from './records.js';
 
-/** A record that is due. It counts only while the record has the token. */
+/** The due time of a record. Valid only while the record still has this token. */
 interface Due {
   readonly at: number;
   readonly home: string;
@@ -105,7 +105,7 @@ export class StoredRecords {
     return { records, nextAt: next?.at ?? null, now };
   }
 
-  /** The first that is due, and was not put or dropped since. */
+  /** The record that is due first, without entries of records that were changed since. */
   #next(): Due | undefined {
     for (;;) {
       const due = this.#due.first;
@@ -120,7 +120,7 @@ export class StoredRecords {
   }
 }
 
-/** A binary heap: what is due first is at its top. */
+/** A binary heap with the earliest due time at its top. */
 class DueQueue {
   readonly #heap: Due[] = [];
 

@@ -42,10 +42,10 @@ import {
 import { sizeOf } from './stored-size.js';
 
 const nameOf = ({ app, name }: SessionRef): string => `${app}:${name}`;
-/** Sessions that are looked at for what has expired before others get their turn. */
+/** Sessions that `expire` visits before it yields to other work. */
 const EXPIRE_SLICE = 1000;
 
-/** Whether work is done now that is done once, which is remembered. */
+/** Whether work of this name is new in the session, and remembers it. */
 function isFirst(session: MemorySession, name: string): boolean {
   const now = performance.now();
   session.done ??= new Map();
@@ -100,7 +100,7 @@ class MemoryStore implements Store {
     // Never used again, not even by a session that was removed and begins anew.
     session!.term = ++this.#term;
     const first = headOf(log) + 1;
-    // A term that wrote nothing is not worth remembering.
+    // Forget a term that wrote nothing.
     if (log.terms.at(-1)?.first === first) log.terms.pop();
     log.terms.push({ term: session!.term, first });
     log.batch = 0;
@@ -147,7 +147,7 @@ class MemoryStore implements Store {
     return session;
   }
 
-  /** Gives a log what its session begins with. Returns what lists say of that. */
+  /** Fills a log with the beginning of its session, and returns the session's list entry. */
   #copy(log: MemoryLog, { from, title, metadata }: NewSession): About {
     if (!from && title === undefined && !metadata) return ABOUT_NOTHING;
     const { log: source, tip, messages = [] } = from ?? {};
@@ -174,7 +174,7 @@ class MemoryStore implements Store {
     return scope;
   }
 
-  /** Forgets a scope of which there is nothing any more. */
+  /** Forgets a scope that is empty. */
   #forget({ name, open, size }: MemoryScope): void {
     if (open.size === 0 && size === 0) this.#scopes.delete(name);
   }
@@ -244,7 +244,7 @@ class MemoryStore implements Store {
     if (wakes) for (const wake of wakes) wake();
   }
 
-  /** Keeps nothing of a session but the last of these events. */
+  /** Erases a session and keeps only the last of these events. */
   #appendLast(
     session: MemorySession,
     events: readonly EventRecord[],
@@ -256,7 +256,7 @@ class MemoryStore implements Store {
     let last = first - 1;
     for (const event of events) Object.assign(event, { seq: ++last, term });
     this.#erase(session, { epoch, event: events.at(-1)!, term });
-    // Its writer may not have heard the answer, and asks again.
+    // The writer repeats the batch if the answer was lost.
     const left = { events: [], messages: new MessageRows(), checkpoint: null, closedAt: Date.now() };
     Object.assign(log, { ...left, batch, batchFirst: first, first: last + 1 });
     this.#sessions.get(keyOf(session.ref))!.erased = session;
@@ -401,7 +401,7 @@ class MemoryStore implements Store {
     this.#erase(session, notice && { ...notice, term: ++this.#term });
   }
 
-  /** Drops all of a session; its writer's log is left to nobody. */
+  /** Drops a session, and leaves the notice, if any, in its place. */
   #erase(session: MemorySession, notice?: Notice & { readonly term: number }): void {
     const { ref, log, past } = session;
     log.scope.open.delete(session);

@@ -1,16 +1,16 @@
 import type { Message } from '../../shared/messages.js';
 
-/** Without a `tip` nothing, without a `limit` all of it. */
+/** The end of a path and its length. Without a `tip` the path is empty, without a `limit` it is whole. */
 interface PathPart {
   readonly tip: string | undefined;
   readonly limit?: number;
 }
 
-/** The messages of a log that are kept apart from its events, by their ids. */
+/** The messages of a log that are stored apart from its events, by their ids. */
 export class MessageRows {
   #rows: Map<string, Message> | null = null;
 
-  /** Keeps messages; one that is there is replaced. Returns by how many characters they grow it. */
+  /** Keeps messages, and replaces those with the same ids. Returns the growth in characters. */
   put(messages: readonly Message[]): number {
     if (messages.length === 0) return 0;
     this.#rows ??= new Map();
@@ -35,7 +35,7 @@ export class MessageRows {
     return [];
   }
 
-  /** The last messages of the path to one, oldest first. A circle, which no gateway makes, ends where it closes. */
+  /** The last messages of the path to a message, oldest first. A circle, which no gateway makes, ends at the first repeated message. */
   path({ tip, limit = Number.POSITIVE_INFINITY }: PathPart): readonly Message[] {
     const path = new Set<Message>();
     for (let id: string | null | undefined = tip; id != null && path.size < limit; ) {
@@ -48,7 +48,7 @@ export class MessageRows {
   }
 }
 
-/** The versions of a message that do not know of it yet, as they are to be. */
+/** The stored versions of a message that do not list it yet, with their lists completed. */
 export function outdated(
   { versions = [] }: Message,
   rowOf: (id: string) => Message | undefined,
@@ -59,7 +59,7 @@ export function outdated(
   });
 }
 
-/** A message as another conversation begins with it. */
+/** A copy of a message for the beginning of another conversation. */
 export function withoutVersions({ versions: _, ...message }: Message): Message {
   return message;
 }

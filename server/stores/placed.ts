@@ -1,6 +1,6 @@
 import type { EventRecord } from './store.js';
 
-/** Fills in where events were written. */
+/** Fills in the places of written events. */
 export function place(events: readonly EventRecord[], first: number, term: number): void {
   let seq = first;
   for (const event of events) Object.assign(event, { seq: seq++, term });

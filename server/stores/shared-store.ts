@@ -1,81 +1,81 @@
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { SessionRef } from './store.js';
 
-/** A gateway among those that use a store. */
+/** One of the gateways that share a store. */
 export interface Member {
-  /** By which the store knows it: other than any other process's, also of one with the same gateway id. */
+  /** The member's name in the store. It differs from every other process's, even if that has the same gateway id. */
   readonly holder: string;
   /** Takes a message that another member sent. */
   hear(message: string): void;
-  /** The store was not reached for a lease, though it was tried: nobody can be served here until `lapsed`. */
+  /** Called when the store could not be reached for a whole lease. The member can serve nobody until `lapsed`. */
   away(): void;
-  /** The store is reached, and it may have passed for dead for a while: what it held, another one may hold now. */
+  /** Called when the store is reached again after the lease may have run out. Others may hold the member's sessions now. */
   lapsed(): void;
 }
 
-/** A session that is open and held, as the store has it. */
+/** An open session that a member holds, as stored. */
 export interface HeldSession extends SessionRef {
   readonly holder: string;
 }
 
-/** Which of them are listed, each once, in an order of the store's. */
+/** A page of held sessions, each once, in an order of the store. */
 export interface HeldPage {
   readonly limit: number;
-  /** The last one of the page before. */
+  /** The last session of the previous page. */
   readonly after?: SessionRef | undefined;
-  /** Those of one holder. */
+  /** Lists only the sessions of this holder. */
   readonly holder?: string | undefined;
 }
 
-/** What a member may do while it is one. */
+/** The calls of a member, until it leaves. */
 export interface Membership {
-  /** Whether a holder may be alive: false only of one that let its lease run out, or left. */
+  /** Whether a holder may be alive: false only after its lease ran out, or after it left. */
   alive(holder: string): MaybePromise<boolean>;
-  /** The holders that are alive. */
+  /** The holders of all living members. */
   members(): MaybePromise<readonly string[]>;
   /**
-   * Sends a message. It may be lost, also where this says true; it comes at most once.
+   * Sends a message to a member. It arrives at most once, and may be lost even if this returns true.
    *
-   * @returns false where nobody listens
-   * @throws StoreError `UNKNOWN` where it may have come
+   * @returns false if no member listens under that name
+   * @throws StoreError `UNKNOWN` if the message may have arrived
    */
   tell(holder: string, message: string): MaybePromise<boolean>;
-  /** Gives up the lease. Where the store cannot be told, it runs out. */
+  /** Gives up the lease. If the store cannot be reached, the lease runs out. */
   leave(): MaybePromise<void>;
 }
 
 /**
- * The part of a store that several gateways use at once. Sessions are then held by one of them at a time: `acquire` answers `owned` to
- * the others. Safety is the term of the writer alone; a lease only tells when somebody else may take what a member held.
+ * The part of a store that several gateways use at once. One of them holds a session at a time, and `acquire` answers `owned` to the others. Writes
+ * are safe by the writer's term alone; a lease only tells when others may take a member's sessions.
  */
 export interface SharedStore {
-  /** How long a member passes for alive that is not heard of, in milliseconds. */
+  /** How long a silent member counts as alive, in milliseconds. */
   readonly leaseMs: number;
-  /** By how much the store's clock is ahead of this process's, in milliseconds, as it was measured last; 0 until then. */
+  /** How far the store's clock is ahead of this process's, in milliseconds, as last measured; 0 before. */
   readonly skewMs: number;
   join(member: Member): MaybePromise<Membership>;
   /**
-   * Keeps a note for all members: what a door has to know of a client that may come to another one next.
+   * Keeps a note for all members: facts about a client that may reach another gateway next.
    *
-   * @param options.ttlMs It is forgotten after so many milliseconds.
-   * @param options.once It is kept only where there is none of this name. @default false: it is replaced
-   * @returns Whether it was kept. It can be read by all once this is there.
+   * @param options.ttlMs Milliseconds until the note is forgotten.
+   * @param options.once Keeps the note only if none of this name exists. @default false: the note replaces the other
+   * @returns whether this note was kept; from then on all members can read it
    */
   put(name: string, value: string, options: NoteOptions): MaybePromise<boolean>;
-  /** A note, or null where there is none. */
+  /** The value of a note, or null if there is none. */
   get(name: string): MaybePromise<string | null>;
   /** Forgets a note. */
   drop(name: string): MaybePromise<void>;
-  /** How many members watch a session, this one among them. */
+  /** The number of members that watch a session, this one included. */
   followers(ref: SessionRef): MaybePromise<number>;
-  /** Sessions that are open and that somebody holds, alive or dead. */
+  /** Open sessions with a holder, whether alive or dead. */
   held(page: HeldPage): MaybePromise<readonly HeldSession[]>;
 }
 
-/** The notes of all members. */
+/** The notes that all members share. */
 export type Notes = Pick<SharedStore, 'put' | 'get' | 'drop'>;
 
-/** How a note is kept. */
+/** Options of `Notes.put`. */
 export interface NoteOptions {
   readonly ttlMs: number;
   readonly once?: boolean;

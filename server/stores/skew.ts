@@ -1,14 +1,14 @@
 import type { Store } from './store.js';
 
-/** Differences that are none: what is measured is no more exact than the time that an answer takes, in milliseconds besides that. */
+/** Clock differences up to this count as none, in milliseconds, beside the duration of the measuring call, which limits its precision. */
 const SAME_MS = 50;
 
 /**
- * By how much a store's clock is ahead of this process's, in milliseconds.
+ * How far a store's clock is ahead of this process's, in milliseconds.
  *
- * @param time What the store's clock said, in milliseconds since the epoch
- * @param asked When it was asked, by this process's
- * @param before What it was before, which stays where nothing else can be told
+ * @param time The time by the store's clock, in milliseconds since the epoch
+ * @param asked The time of the question, by this process's clock
+ * @param before The former difference, which stays unless a measurement clearly differs
  */
 export function skewOf(time: number, asked: number, before: number): number {
   const answered = Date.now();
@@ -17,6 +17,6 @@ export function skewOf(time: number, asked: number, before: number): number {
   return [0, before].find(isSame) ?? skew;
 }
 
-/** The time by a store's clock, as far as it is known here, in milliseconds since the epoch. @param at By this process's. */
+/** Converts a time to the store's clock, by the last measurement, in milliseconds since the epoch. @param at A time by this process's clock. */
 export const storeTime = ({ shared }: Pick<Store, 'shared'>, at = Date.now()): number =>
   at + (shared?.skewMs ?? 0);

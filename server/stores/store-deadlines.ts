@@ -6,8 +6,8 @@ import { type Store, StoreError, type StoreErrorCode } from './store.js';
 type Call = (...args: never[]) => MaybePromise<unknown>;
 
 /**
- * A store whose answers are not waited for longer than so many milliseconds. Of what changes anything it is unknown then whether it was
- * made. Opening, closing, expiring, `vacuum` and `backup` take the time they take.
+ * Wraps a store so that a call fails after so many milliseconds: with `UNKNOWN` if it changes something. Opening, closing, `expire`, `vacuum` and
+ * `backup` have no deadline.
  *
  * @param ms `Infinity` waits for ever.
  */

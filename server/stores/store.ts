@@ -28,7 +28,7 @@ export interface LogRef extends SessionRef {
   readonly epoch: string;
 }
 
-/** An event of a log. `body` is its wire JSON without the fields that depend on its place. */
+/** A stored event. `body` is the event's wire JSON without the fields that depend on its place. */
 export interface StoredEvent {
   readonly seq: number;
   readonly term: number;
@@ -44,98 +44,98 @@ export interface EventRecord extends StoredEvent {
   term: number;
 }
 
-/** How a run is named: by its own id, or by the idempotency key that it was sent under. */
+/** The name of a run: its id, or the idempotency key of its send. */
 export type RunName = { readonly runId: string } | { readonly key: string };
 
-/** A run that begins to exist with a batch, as its writer describes it. */
+/** A run that a batch creates, as its writer describes it. */
 export interface NewRun {
   readonly runId: string;
-  /** Starts at most one run of its session. */
+  /** The idempotency key: it starts at most one run of the session. */
   readonly key?: string | undefined;
   /** SHA-256 of the canonical body that the key was sent with, base64url. */
   readonly hash?: string | undefined;
-  /** JSON: what it takes to start the run again. Kept apart from the log: readers of a session never see it. */
+  /** The request that starts the run again, as JSON. Kept apart from the log, so that readers of a session never see it. */
   readonly request: string;
 }
 
-/** A run as a store keeps it: from its acceptance on, until some time after its end, also where its log is cut or closed. */
+/** A run as stored: from its acceptance until some time after its end, even if its log is cut or closed. */
 export interface RunRecord {
   readonly runId: string;
   readonly key?: string;
   readonly hash?: string;
-  /** Of the log it was accepted in. */
+  /** The epoch of the log that accepted the run. */
   readonly epoch: string;
-  /** Place of its `message_accepted`. */
+  /** Place of the run's `message_accepted`. */
   readonly accepted: number;
-  /** As its writer described it, while it has not ended. */
+  /** The request of a `NewRun`; absent after the run's end. */
   readonly request?: string;
-  /** How it ended. */
+  /** The result; absent before the run's end. */
   readonly result?: RunResult;
 }
 
-/** A durable step of a run. Kept beside the log: it has no place in it, and no reader of a session sees it. */
+/** A durable step of a run. Kept beside the log, so that no reader of a session sees it. */
 export interface StepRecord {
   readonly runId: string;
-  /** Its number in its run, from 1. */
+  /** The step's number in its run, from 1. */
   readonly number: number;
   readonly name: string;
-  /** JSON: how it ended. Absent while it has only begun. */
+  /** The outcome as JSON; absent before the step's end. */
   readonly outcome?: string;
 }
 
 /** A run that a former writer left open. */
 export interface LeftRun extends RunRecord {
-  /** In the order of their numbers. Absent where there are none. */
+  /** Steps by number, ascending. Absent if there are none. */
   readonly steps?: readonly StepRecord[];
 }
 
-/** What a session is doing, as its writer last stored it. */
+/** The activity of a session, as its writer last stored it. */
 export interface Activity {
   readonly status: SessionStatus;
   /** The active run. */
   readonly runId?: string;
-  /** Place just before the first event of the active run's: where its viewers start. */
+  /** Place just before the first event of the active run. Viewers of the run start there. */
   readonly start?: number;
-  /** Messages that wait for their run. */
+  /** Number of messages that wait for their run. */
   readonly queued: number;
-  /** How many runs of the log have ended since that was first counted: those who wait for one look when it changes. */
+  /** Count of ended runs of the log. A change tells waiters to look at their run. */
   readonly ended?: number;
-  /** The active run waits for its time or for a person, and nobody need take it up before: what is due, or what answers it, does. */
+  /** The active run waits for its time or for a person. The due record or the answer takes the session up, nobody before. */
   readonly parked?: true;
 }
 
-/** The activity of a session that does nothing. */
+/** The activity of an idle session. */
 export const IDLE: Activity = Object.freeze({ status: 'idle', queued: 0 });
 
-/** Where a session comes from that began with the messages of another one. */
+/** The origin of a session that began with the messages of another one. */
 export interface ForkedFrom {
   readonly sessionId: string;
-  /** The last message that it has from there; null for none. */
+  /** The last message from the other session; null for none. */
   readonly messageId: string | null;
 }
 
-/** What a store knows of a session beside its log. */
+/** A session as stored beside its log. */
 export interface SessionRecord extends About {
   readonly ref: SessionRef;
   readonly epoch: string;
   readonly createdAt: number;
-  /** When it was last used. */
+  /** Time of the last use, in milliseconds since the epoch. */
   readonly updatedAt: number;
   readonly closed: boolean;
-  /** The user who created it, where there is one. */
+  /** The user who created the session, if there is one. */
   readonly userId?: string;
   readonly forkedFrom?: ForkedFrom;
   readonly activity: Activity;
 }
 
-/** Sizes of what is kept, in characters of JSON. */
+/** Sizes of stored data, in characters of JSON. */
 export interface StoredSize {
   readonly session: number;
-  /** Of all sessions of the scope together. */
+  /** Size of all sessions of the scope together. */
   readonly scope: number;
 }
 
-/** Where a log begins and ends, and which writer wrote what. */
+/** The beginning and end of a log, and the places where its terms begin. */
 export interface LogHead {
   readonly epoch: string;
   /** The last writer's fencing token. */
@@ -156,14 +156,11 @@ export interface Checkpoint {
   readonly state: SessionState;
 }
 
-/**
- * The messages that a conversation begins with: the path that ends with `tip` in another log, as far as that is in rows, and others
- * behind it. Their `versions` stay where they come from.
- */
+/** The first messages of a conversation: rows of the path that ends with `tip` in another log, then `messages`. Their `versions` are not copied. */
 export interface LogSource {
   readonly log?: LogRef;
   readonly tip?: string;
-  /** Each names the one before it as its `parentId`. */
+  /** Each message has the previous one as its `parentId`. */
   readonly messages: readonly Message[];
 }
 
@@ -180,7 +177,7 @@ export type Acquired =
   | { readonly kind: 'absent' }
   | { readonly kind: 'owned'; readonly holder: string };
 
-/** A run that ends with a batch, and how. */
+/** A run that ends with a batch, and its result. */
 export interface RunEnd {
   readonly runId: string;
   readonly result: Omit<RunResult, 'cursor'>;
@@ -190,130 +187,129 @@ export interface RunEnd {
 export interface NewSession {
   readonly epoch: string;
   readonly userId?: string;
-  /** It has these messages as rows from the start; the log that they come from is not changed. */
+  /** Messages that the session has as rows from the start. The log that they come from stays unchanged. */
   readonly from?: LogSource;
   readonly title?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly forkedFrom?: ForkedFrom;
 }
 
-/** How far a writer was with a log. */
+/** The progress of a writer in a log. */
 export interface HeldBefore {
   readonly epoch: string;
   readonly term: number;
-  /** The last batch that was answered; 0 for none. At most one more was sent. */
+  /** Number of the last answered batch; 0 for none. At most one more was sent. */
   readonly batch: number;
-  /** Place of its last event. */
+  /** Place of that batch's last event. */
   readonly last: number;
 }
 
-/** How a session is taken. */
+/** Options of `acquire`. */
 export interface AcquireOptions {
   readonly holder: string;
   /** Begins an absent or closed session anew. */
   readonly create?: NewSession;
-  /** A holder that is dead: it may be taken from that one. Of a store that is shared. */
+  /** A dead holder that the session may be taken from. Only for a shared store. */
   readonly from?: string;
   /**
-   * Goes on with a log under the term that it was held by, where the store was closed without a word and opened again, and nobody has
-   * taken it since; else it is `absent`. Of a store that several processes use by another one.
+   * Continues a log under its former term after the store's process was restarted. The answer is `absent` if somebody else took the session since.
+   * Only for a store that another process serves.
    */
   readonly again?: HeldBefore;
-  /** Called when another writer has taken it from this one. May come late, or never: the term alone is what writes are safe by. */
+  /** Called when another writer took the session from this one. The call may come late or never: only the term makes writes safe. */
   readonly taken?: () => void;
 }
 
-/** How long a store knows what was done `once`, in milliseconds: many times as long as anybody asks for it. */
+/** How long a store remembers work done `once`, in milliseconds: many times as long as anybody repeats a request. */
 export const ONCE_MS = 5 * 60_000;
 
-/** What goes with a batch of events, in the same atomic append. */
+/** The options of `append`, and all changes that belong to the same atomic append as the events. */
 export interface AppendOptions {
-  /** The writer's fencing token; an older one than the store's is refused. */
+  /** The writer's fencing token. The store refuses a token older than its own. */
   readonly term: number;
-  /** Number of this batch within its term, from 1. A repeated number is a resend and is answered, not written, again. */
+  /** Number of this batch within its term, from 1. A repeated number is a resend: the store answers it and writes nothing. */
   readonly batch: number;
-  /** The run that begins to exist with this batch, which holds its `message_accepted`. Open until a batch names it in `ends` or closes the session. */
+  /** The run that this batch creates, by a `message_accepted` in it. The run is open until a batch names it in `ends` or closes the session. */
   readonly opens?: NewRun;
   /** The runs that end with this batch. */
   readonly ends?: readonly RunEnd[];
   /**
-   * Steps that begin or end with this batch, which may have no events: one of the same number is replaced. Kept until their run ends,
-   * like it, under `durability: 'process'` through the loss of power; of a run that is not open nothing is kept.
+   * Steps that begin or end with this batch, which may have no events. A step replaces the former one of its number and is kept until its run ends.
+   * Under `durability: 'process'` it survives a loss of power, as the run does. Steps of a run that is not open are ignored.
    */
   readonly steps?: readonly StepRecord[];
-  /** What the session is doing from this batch on; absent where that has not changed. */
+  /** The session's activity from this batch on; absent if it is unchanged. */
   readonly activity?: Activity;
-  /** What lists say of the session from this batch on, and when it was used with it, in milliseconds since the epoch by the store's clock; absent where that has not changed. */
+  /** The session's list entry from this batch on, and the time of use in milliseconds since the epoch by the store's clock; absent if unchanged. */
   readonly about?: About & { readonly usedAt?: number };
   /**
-   * Names work that may be asked for again, of another writer too: where a batch of this name was appended to the session within
-   * `ONCE_MS`, nothing is written. Of a store that is shared.
+   * Name of work that may be requested again, also from another writer. Nothing is written if the session got a batch of this name within `ONCE_MS`.
+   * Only for a shared store.
    */
   readonly once?: string;
-  /** Records of the session that are put or dropped with this batch, which may have no events: each is named once. */
+  /** Records of the session to put or drop with this batch, which may have no events. Each record occurs once. */
   readonly records?: readonly RecordChange[];
   /** Marks the session closed with this batch. */
   readonly close?: boolean;
   /**
-   * Closes the session with this batch and drops all that is kept of it, former logs and runs included. What takes its place is a closed
-   * log of this epoch with the last event of the batch alone, which tells those who were behind.
+   * Closes the session with this batch and drops all its data, former logs and runs included. A closed log of this epoch replaces it. It has only the
+   * batch's last event, which tells subscribers that lag behind.
    */
   readonly erase?: string;
 }
 
-/** Whether a batch changes the log alone, as pieces of answers do. */
+/** Whether a batch changes only the log, as pieces of answers do. */
 export function isPlain(options: AppendOptions): boolean {
   const { opens, ends, steps, activity, about, records, close, once, erase } = options;
   const changes = opens || ends || steps || activity || about || records || close;
   return !changes && once === undefined && erase === undefined;
 }
 
-/** A batch that was appended, and changed the log alone: whoever has all that is before it need not look at the store. */
+/** An appended batch that changed only the log. A reader that has everything before it need not read the store. */
 export interface News {
   readonly epoch: string;
   readonly events: readonly StoredEvent[];
 }
 
-/** What takes the place of a session that is dropped: a closed log with one event, which tells those who were behind. */
+/** The replacement of a dropped session: a closed log with one event, which tells subscribers that lag behind. */
 export interface Notice {
   readonly epoch: string;
   readonly event: StoredEvent;
 }
 
-/** What is to be dropped for good: one session, or all of a scope. */
+/** The data to drop for good: one session, or all of a scope. */
 export type Erasure = RecordHome;
 
-/** An erasure that has begun. */
+/** An erasure under way. */
 export interface BegunErasure {
   readonly erasure: Erasure;
-  /** Who does it, as a holder. */
+  /** The holder name of the gateway that erases. */
   readonly by: string;
-  /** Whether the store is vacuumed when it has ended. Otherwise nobody does it who is not asked to. */
+  /** Whether the store is vacuumed at the end of the erasure. Otherwise it is vacuumed only on request. */
   readonly vacuum: boolean;
 }
 
-/** What became of an append. */
+/** The outcome of an append. */
 export interface AppendResult {
   readonly epoch: string;
   readonly first: number;
   readonly last: number;
-  /** The run that the key of `opens` has started already: nothing was written. */
+  /** The run that the key of `opens` started before. Nothing was written. */
   readonly duplicate?: RunRecord;
-  /** What is named by `once` was done already: nothing was written. Absent where it was not. */
+  /** The work named by `once` was done before. Nothing was written. */
   readonly repeated?: true;
-  /** A record is not the one that a change of `records` asked for: nothing was written. */
+  /** A record does not have the token that `records` requires. Nothing was written. */
   readonly stale?: true;
 }
 
 /**
- * Why a store refused a write. `FENCED`: another writer took over. `ROLLED_BACK`: a batch is missing, the store lost a tail.
- * `UNAVAILABLE`: it can't write now and has not; the same batch, or another one under the same number, may be tried again.
- * `UNKNOWN`: it may have written it or not, because its answer was lost or a sync failed; only the same batch may be tried again,
- * under the same number, until the store says what became of it.
+ * Why a store refused a write. `FENCED`: another writer took over. `ROLLED_BACK`: a batch is missing, because the store lost a tail. `UNAVAILABLE`:
+ * nothing was written; the same batch, or another one under the same number, may be tried again. `UNKNOWN`: the batch may have been written, because
+ * the answer was lost or a sync failed; only the same batch may be tried again, under the same number, until the store answers.
  */
 export type StoreErrorCode = 'FENCED' | 'ROLLED_BACK' | 'UNAVAILABLE' | 'UNKNOWN';
 
-/** A write that was not made, or of which that is not known. */
+/** A write failed, or its outcome is unknown. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
 
@@ -324,7 +320,7 @@ export class StoreError extends Error {
   }
 }
 
-/** The place of the `message_accepted` of a batch that begins at `first`; that of its first event where it has none. */
+/** The place of the `message_accepted` in a batch that begins at `first`; `first` if it has none. */
 export function placeOfAccepted(events: readonly StoredEvent[], first: number): number {
   return (
     first +
@@ -335,28 +331,28 @@ export function placeOfAccepted(events: readonly StoredEvent[], first: number): 
   );
 }
 
-/** The place of the `message_end` of a run in a batch that was written; that of the batch's last event where it has none. */
+/** The place of a run's `message_end` in a written batch; the place of the batch's last event if it has none. */
 export function placeOfEnd(events: readonly StoredEvent[], runId: string, last: number): number {
   return events.findLast((event) => event.type === 'message_end' && event.runId === runId)?.seq ?? last;
 }
 
-/** A place in the list of a scope's sessions, which are in the order of their last use. */
+/** A place in the list of a scope's sessions, which is sorted by last use. */
 export interface ListPlace {
   readonly updatedAt: number;
-  /** Tells sessions apart that were used at the same time: each has its own. */
+  /** Unique for each session, to order those that were used at the same time. */
   readonly ordinal: number;
 }
 
-/** Paging through sessions, from the one that was used last. */
+/** Paging through sessions, the last used first. */
 export interface PageOptions {
   readonly limit: number;
-  /** Only those that were used before this place. */
+  /** Lists only sessions used before this place. */
   readonly before?: ListPlace | undefined;
 }
 
-/** Which sessions are listed. */
+/** Selects the sessions of a list. */
 export interface ListFilter {
-  /** Those that are archived, or those that are not. @default false */
+  /** Whether to list archived sessions instead of the others. @default false */
   readonly archived?: boolean | undefined;
   readonly status?: SessionStatus | undefined;
   /** A part of the title, compared by `searched`. */
@@ -366,7 +362,7 @@ export interface ListFilter {
 /** A page of sessions. */
 export interface ListPage {
   readonly records: readonly SessionRecord[];
-  /** The place of the last of them; null where there are no more. */
+  /** The place of the last session; null if there are no more. */
   readonly next: ListPlace | null;
 }
 
@@ -377,15 +373,15 @@ export interface PathOptions {
   readonly limit: number;
 }
 
-/** What a log begins with. */
+/** The beginning of a log. */
 export interface LogBeginning extends Pick<NewSession, 'title' | 'metadata'> {
-  /** The last of the messages that are rows. */
+  /** The last message that is a row. */
   readonly tip?: string | undefined;
-  /** How many there are of its path. */
+  /** Number of messages on the path that ends with `tip`. */
   readonly messageCount?: number;
 }
 
-/** The checkpoint of a log that nothing was appended to. */
+/** The checkpoint of a log without events. */
 export function firstCheckpoint({ tip, messageCount = 0, title, metadata }: LogBeginning = {}): Checkpoint {
   const given = { ...(title !== undefined && { title }), ...(metadata && { metadata }) };
   const path = tip === undefined ? {} : { tip, hasMore: true, messageCount };
@@ -393,28 +389,28 @@ export function firstCheckpoint({ tip, messageCount = 0, title, metadata }: LogB
 }
 
 /**
- * Where logs and session records live. Every member may answer at once or by promise. What `append` has answered is kept at the
- * store's durability; nothing is delivered to a client before. One contract suite (testing/stores) describes each member.
+ * Keeps logs and session records. Every member may answer at once or by promise. An answered `append` is kept at the store's durability, and only
+ * then is it delivered to clients. One contract suite (testing/stores) describes each member.
  */
 export interface Store {
-  /** What survives: nothing, the end of the process, or the loss of power. */
+  /** Stored data survives nothing, the end of the process, or the loss of power. */
   readonly durability: 'memory' | 'process' | 'disk';
-  /** Where files are kept by a gateway that was given this store and no other place for them. @default memory */
+  /** The file store of a gateway that has this store and no other file store. @default memory */
   readonly files?: FileStore;
-  /** Present where several gateways may use it at once. */
+  /** Present if several gateways may use the store at once. */
   readonly shared?: SharedStore;
   open(): MaybePromise<void>;
   close(): MaybePromise<void>;
   /**
-   * Writes something that changes nothing anybody reads, the way an append is written; for readiness.
+   * Writes like an append, without a change that anybody can read; for readiness.
    *
-   * @throws StoreError when it can't be written now @default it is taken for writable while it is open
+   * @throws StoreError if the store cannot write now @default an open store counts as writable
    */
   check?(): MaybePromise<void>;
 
   /**
-   * Takes the session for writing under a new, higher term. With `create` an absent or closed session begins anew under
-   * that epoch; without it such a session is `absent`. One that begins with messages, a title or metadata has a checkpoint of them at 0.
+   * Takes the session for writing under a new, higher term. With `create` an absent or closed session begins anew under that epoch; without it such a
+   * session is `absent`. A session that begins with messages, a title or metadata has a checkpoint of them at 0.
    */
   acquire(ref: SessionRef, options: AcquireOptions): MaybePromise<Acquired>;
   /** Gives the session up, if `term` still holds it. */
@@ -422,15 +418,15 @@ export interface Store {
 
   /** Appends a batch atomically. @throws StoreError */
   append(log: LogRef, events: readonly EventRecord[], options: AppendOptions): MaybePromise<AppendResult>;
-  /** Events after `after`, in order: at most `limit`, and no more than one past `bytes` characters of bodies. */
+  /** Events after `after`, in order: at most `limit`, ending with the one that reaches `bytes` characters of bodies. */
   read(log: LogRef, after: number, limit: number, bytes: number): MaybePromise<readonly StoredEvent[]>;
   /** The current log of a session, or the one of an epoch; null when there is none. */
   head(ref: SessionRef, epoch?: string): MaybePromise<LogHead | null>;
 
   /**
-   * Puts and drops records of one home, all or none. Those of a session that its holder writes go with an append.
+   * Puts and drops records of one home, all or none. The holder of a session changes the session's records with an append.
    *
-   * @returns false where one is not the record that a change asked for
+   * @returns false if a record does not have the token that a change requires
    * @throws StoreError
    */
   changeRecords(
@@ -441,92 +437,90 @@ export interface Store {
   /** Records of a home, or of an owner in all homes. */
   records(query: RecordQuery): MaybePromise<readonly StoredRecord[]>;
   /**
-   * Takes records that are due, for one gateway alone: whoever took one before cannot change it any more by the token that it has. One
-   * that is neither put nor dropped within the lease is due again.
+   * Takes due records, each for one gateway alone: earlier tokens become invalid. A record that is not put or dropped within the lease is due again.
    */
   takeDue(options: TakeOptions): MaybePromise<Taken>;
 
-  /** Epochs of the logs of a session that are kept, the oldest first: the conversations that were held under its key, in order. */
+  /** Epochs of the kept logs of a session, oldest first: the conversations under its key, in order. */
   conversations(ref: SessionRef): MaybePromise<readonly string[]>;
 
-  /** A run of a session, for 24 hours after its end at least, also of a closed log. */
+  /** A run of a session, also of a closed log, until at least 24 hours after its end. */
   run(ref: SessionRef, name: RunName): MaybePromise<RunRecord | null>;
 
   /**
-   * Drops the events up to `checkpoint.seq` once the checkpoint and the messages folded since the last cut are kept, as rows by their
-   * ids: one that is there is replaced. The `versions` that one of them names know of it from then on.
+   * Drops the events up to `checkpoint.seq` once the checkpoint and the messages folded since the last cut are kept. Messages are rows by id and
+   * replace former ones. Each stored version of a message is updated to list the new one.
    *
    * @param term The writer's. @throws StoreError `FENCED` when another writer took over
    */
   cut(log: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): MaybePromise<void>;
   checkpoint(log: LogRef): MaybePromise<Checkpoint | null>;
-  /** Messages that are rows: the last `limit` of the path that ends with `tip`, oldest first. A path ends before a parent that is no row. */
+  /** Messages stored as rows: the last `limit` of the path that ends with `tip`, oldest first. The path stops before a parent that is no row. */
   messages(log: LogRef, path: PathOptions): MaybePromise<readonly Message[]>;
-  /** Ids of the messages that are rows and follow one, or nothing (`null`): the `versions` of any of them. */
+  /** Ids of the stored messages whose parent is `parent`, or that have none (`null`): the `versions` of each of them. */
   replies(log: LogRef, parent: string | null): MaybePromise<readonly string[]>;
-  /** How many messages that are rows the path to one has; 0 where there is no such row. */
+  /** Number of stored messages on the path to `tip`; 0 if `tip` is no row. */
   pathLength(log: LogRef, tip: string): MaybePromise<number>;
 
   record(ref: SessionRef): MaybePromise<SessionRecord | null>;
   /**
-   * Open sessions of a scope, most recently used first; a session that begins counts as used. They move to the front alone: paging from a
-   * place that a former page returned neither leaves out nor repeats one that was not used meanwhile.
+   * Open sessions of a scope, most recently used first; a session that begins counts as used. Sessions move only to the front, so paging neither
+   * skips nor repeats a session that is not used meanwhile.
    */
   list(scope: string, page: PageOptions, filter?: ListFilter): MaybePromise<ListPage>;
-  /** How many open sessions a scope has. */
+  /** The number of open sessions of a scope. */
   count(scope: string): MaybePromise<number>;
-  /** What a session and its scope take up: their events and messages that are kept, also those of closed logs. */
+  /** The sizes of a session and its scope: kept events and messages, also those of closed logs. */
   usage(ref: SessionRef): MaybePromise<StoredSize>;
 
   /**
-   * Open sessions, but for those that are parked, with a run that has not ended, or that were doing something when their writer was last heard of. Found without reading
-   * logs. On a store that is shared only those that no living gateway holds, and who held them.
+   * Open sessions with an unended run, or with a stored activity other than idle, except parked ones. Found without reading logs. A shared store
+   * lists only sessions that no living gateway holds, with their last holder.
    */
   unfinished(): MaybePromise<readonly (SessionRef & { readonly from?: string })[]>;
 
-  /** Drops runs that ended, and logs that were closed, before these times, in milliseconds since the epoch. */
+  /** Drops runs that ended and logs that were closed before these times, in milliseconds since the epoch. */
   expire(before: { readonly runs: number; readonly closedLogs: number }): MaybePromise<void>;
 
   /**
-   * Drops all that is kept of a closed session, its runs included. One that is open is left as it is.
+   * Drops all data of a closed session, its runs included. An open session stays as it is.
    *
-   * @param notice Takes the place of what was there, if anything was.
+   * @param notice Replaces the session, if there was one.
    */
   remove(ref: SessionRef, notice?: Notice): MaybePromise<void>;
 
   /**
-   * Sessions of which anything is kept, also closed ones and those of which runs alone are left, each once, in an order of the store's.
+   * Sessions with any data, also closed ones and those with nothing but runs, each once, in an order of the store.
    *
-   * @param page.after The last one of the page before.
+   * @param page.after The last session of the previous page.
    */
   kept(
     scope: string,
     page: { readonly limit: number; readonly after?: SessionRef },
   ): MaybePromise<readonly SessionRef[]>;
-  /** Remembers, durably before it answers, that something is being erased, until `endErasure`. The same again takes its place. */
+  /** Remembers an erasure, durably before it answers, until `endErasure`. A new note of the same erasure replaces the former. */
   beginErasure(begun: BegunErasure): MaybePromise<void>;
-  /** What is being erased. A store that vacuums when it is opened says so of what it found then. */
+  /** Erasures under way. A store that vacuums at `open` sets `vacuum` on erasures from before. */
   erasures(): MaybePromise<readonly BegunErasure[]>;
-  /** Forgets an erasure. What it has dropped goes with the next `vacuum`, also one that another process makes. */
+  /** Forgets an erasure. The next `vacuum`, of any process, removes the dropped bytes. */
   endErasure(erasure: Erasure): MaybePromise<void>;
   /**
-   * Leaves no byte of what was dropped where the store keeps things. May hold up every other call.
+   * Removes every byte of dropped data from the store's storage. May delay every other call.
    *
-   * @throws StoreError @default what is dropped is gone at once
+   * @throws StoreError @default dropped data is gone at once
    */
   vacuum?(): MaybePromise<void>;
   /**
-   * Copies all that is kept, as it is at one moment between two appends, to where a store of the same kind can open it, and `files`
-   * where it has them. The copy is there as a whole or not at all.
+   * Copies the store, as it is between two appends, to a path that a store of the same kind can open. Copies its `files` too. The copy is whole or
+   * absent.
    *
-   * @throws GatewayError `STORE_FAILED`; `details.reason` says why @default it can't be copied
+   * @throws GatewayError `STORE_FAILED`; `details.reason` says why @default the store cannot be copied
    */
   backup?(path: string): MaybePromise<void>;
 
   /**
-   * Calls `wake` when somebody may have appended. Wakes can be doubled or late, and lost only where another one follows: a store that
-   * hears of others over a network wakes once it hears them, and again after each time it may have been deaf. A wake may have the batch
-   * that was appended, once it is stored, and tells nothing of others.
+   * Calls `wake` when somebody may have appended. A wake may come twice or late, and is lost only if another one follows: a store with a network
+   * wakes once it can hear others, and after each interruption. A wake may contain one stored batch, and says nothing of other batches.
    */
   watch(ref: SessionRef, wake: (news?: News) => void): () => void;
 }

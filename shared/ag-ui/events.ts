@@ -114,12 +114,12 @@ export type AgUiPassedOn = (typeof PASSED_ON)[number];
 /** The version of the protocol that a client knows. `'1.0'` says so itself; earlier clients fail on events that they do not know. */
 export type AgUiVersion = '0' | '1.0';
 
-/** The names that a client gave to its thread and its run, and how it behaves. */
+/** A client's names for its thread and its run, and its behaviour. */
 export interface AgUiNames {
   readonly threadId: string;
   /** The client's own id of its run. */
   readonly runId: string;
   readonly version: AgUiVersion;
-  /** Whether it runs its own tools only after an event tells it to, as TanStack AI does. @default false */
+  /** Whether the client waits for an event before it runs its own tools, as TanStack AI does. @default false */
   readonly waitsToRun?: boolean;
 }

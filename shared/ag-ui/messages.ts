@@ -4,7 +4,7 @@ import { saidIn, urlOf } from '../said.js';
 import type { AgUiEvent, AgUiMessage, AgUiPart, AgUiToolCall } from './events.js';
 import { AgUiWriter } from './writer.js';
 
-/** A message of a session as AG-UI has it. An answer equals the fold of its events. */
+/** A message of a session in AG-UI's form. An answer equals the fold of its events. */
 export function toAgUiMessages(message: Message): AgUiMessage[] {
   const { id, role, content } = message;
   switch (role) {

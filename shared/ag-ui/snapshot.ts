@@ -20,7 +20,7 @@ export interface Truth {
   readonly whole: boolean;
 }
 
-/** Owners of the messages that are the client's own, and of those that it must drop. */
+/** Owner numbers for the client's own messages, and for messages that the client must drop. */
 const FOREIGN = -1;
 const STALE = -2;
 
@@ -39,7 +39,7 @@ export function snapshots(given: readonly GivenMessage[], truth: Truth): GivenMe
   if (isCurrent && !owners.includes(STALE)) return truth.whole ? [[...given]] : [];
   const list: GivenMessage[] = [];
   let next = first < 0 ? groups.length : first;
-  /** Puts missing messages behind the one that they follow. */
+  /** Puts missing messages after the one that they follow. */
   const fill = (): void => {
     for (; next < groups.length && held[next]!.length === 0; next++) list.push(...mended(groups[next]!, []));
   };
@@ -125,7 +125,7 @@ function ownersOf(given: readonly GivenMessage[], groups: readonly Held[], truth
   return owners;
 }
 
-/** Whether it is a result that a stream has told, and not an answer of the client's own. */
+/** Whether a message is a result that a stream told, and not the client's own answer. */
 function isResult({ id, toolCallId }: GivenMessage): boolean {
   return id === resultId(String(toolCallId));
 }

@@ -32,7 +32,7 @@ export interface TanStackMessage {
 
 type Folded = Omit<TanStackMessage, 'parts'> & { readonly parts: TanStackPart[] };
 
-/** Messages of a session as its client makes them of the same stream: thoughts stand in the message behind them, results in that of their call. */
+/** Messages of a session as TanStack's client builds them from the stream: thoughts join the message after them, results their call's message. */
 export function toTanStackMessages(messages: readonly Message[]): TanStackMessage[] {
   const folded: Folded[] = [];
   for (const message of messages) fold(message, folded);

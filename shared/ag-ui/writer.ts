@@ -45,7 +45,7 @@ export class AgUiWriter {
   readonly #used = new Map<string, number>();
   #messageId = '';
   #open: Open | null = null;
-  /** The message that a call belongs to: the text just before it, or the calls that were made together with it. */
+  /** The message that a call belongs to: the text just before the call, or the calls made together with it. */
   #round: string | null = null;
   #interrupts: AgUiInterrupt[] = [];
   #inputs: string[] = [];
@@ -130,14 +130,14 @@ export class AgUiWriter {
     return [...this.#close(), this.#finished(this.#asking(interrupts, inputs))];
   }
 
-  /** Goes on behind questions. */
+  /** Continues after questions. */
   pass(): void {
     this.#interrupts = [];
     this.#inputs = [];
     this.#round = null;
   }
 
-  /** Has the client run a tool of its own, if it waits for that event. */
+  /** Tells the client to run one of its tools, if the client waits for that event. */
   #toRun({ callId: toolCallId, name: toolName, payload: input }: EventOf<'input_required'>): AgUiEvent[] {
     if (!this.#names.waitsToRun) return [];
     return [{ type: 'CUSTOM', name: 'tool-input-available', value: { toolCallId, toolName, input } }];
@@ -202,7 +202,7 @@ export class AgUiWriter {
     ];
   }
 
-  /** A block that goes on behind a question becomes another message, so that it stands behind the answer. */
+  /** A block that continues after a question becomes another message, because it must follow the answer. */
   #blockId(kind: Open['kind'], index: number): string {
     const base = this.#messageId;
     const id = kind === 'TEXT' ? (index === 0 ? base : `${base}:${index}`) : `${base}:reasoning:${index}`;

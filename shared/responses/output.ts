@@ -62,7 +62,7 @@ export class ResponseOutput {
     const before = this.close();
     const first = this.#begun.get(index) ?? this.#segment;
     this.#begun.set(index, first);
-    // A block that goes on behind a question is a new item of the next response.
+    // A block that continues after a question is a new item of the next response.
     const part = first === this.#segment ? index : `${index}.${this.#segment}`;
     const id = itemId(kind === 'text' ? 'msg' : 'rs', this.#run, part);
     const output_index = this.#items.push(null) - 1;

@@ -14,7 +14,7 @@ export class ResponseStream extends SegmentStream<ResponseFrame> {
     this.#writer = writer;
   }
 
-  /** The response as far as it was told. */
+  /** The response so far. */
   get response(): ResponseObject {
     return this.#writer.response;
   }

@@ -1,7 +1,7 @@
 import type { Usage } from '../messages.js';
 import type { ResponseItem } from './types.js';
 
-/** Token counts of a response: those that the app reported for its run, or else the number of words of input and output. */
+/** Token counts of a response: the app's report for the run, or else the number of words of input and output. */
 export function toResponseUsage(
   usage: Usage | undefined,
   input: readonly ResponseItem[],

@@ -21,7 +21,7 @@ import { toResponseUsage } from './usage.js';
 interface Call {
   readonly name: string;
   input: unknown;
-  /** Whether its caller was told of it as a call of its own tool. Its result is then not told. */
+  /** Whether the caller was told this call as one of its own tool. The result is then not told. */
   told?: boolean;
   approvalId?: string;
   denied?: string;
@@ -65,7 +65,7 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
     return this.#input;
   }
 
-  /** The response as far as it was told. */
+  /** The response so far. */
   get response(): ResponseObject {
     const { sessionId, runId } = this.#run;
     const name = { sessionId, runId, index: this.#segment };

@@ -8,7 +8,7 @@ export const pushShape = {
   remove: text.optional(),
 };
 
-/** Fields of what became of a notice. */
+/** Fields of the state of a notice. */
 export const noticeStateShape = {
   id: z.string(),
   kind: z.enum(['run_ended', 'input_required', 'schedule_fired', 'taken_over', 'hand_off', 'custom']),

@@ -16,7 +16,7 @@ const sessionId = z.string();
 const callId = z.string().min(1).max(256);
 const from = z.enum(['now', 'run', 'earliest', 'snapshot']);
 const pageLimit = z.coerce.number().int().min(1).max(1000).optional();
-/** A flag; a query carries it as a word. */
+/** A flag, which a query writes as a word. */
 const flag = z
   .preprocess((value) => (value === 'true' ? true : value === 'false' ? false : value), z.boolean())
   .optional();
@@ -50,7 +50,7 @@ const clientTools = z
     }
   });
 
-/** Params that every operation takes that begins a run. */
+/** Params of every operation that begins a run. */
 const begins = {
   sessionId,
   idempotencyKey: z

@@ -62,7 +62,7 @@ export type UiChunk =
 /** A part of a `UIMessage`. */
 export type UiPart = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** A message as the interfaces of the AI SDK show it. */
+/** A message in the form that interfaces of the AI SDK show. */
 export interface UiMessage {
   readonly id: string;
   readonly role: 'system' | 'user' | 'assistant';

@@ -1,8 +1,8 @@
 import type { UiChunk, UiMessage } from './chunks.js';
 
 /**
- * A continuation that tells nothing new, since other questions of the step are open. The page must not ask on behind it at once, but once those are
- * answered.
+ * A continuation that tells nothing new, since other questions of the step are open. The page must not send a new request at once, but after those
+ * are answered.
  *
  * @param message The page's version of it
  * @param missing The calls without an answer
@@ -13,7 +13,7 @@ export function unchanged(
   messageMetadata: object,
 ): UiChunk[] {
   const shown = new Set(parts.map(({ toolCallId }) => toolCallId));
-  // Pages do not ask on because of calls that run elsewhere, and the open questions stay in the current step.
+  // Calls that run elsewhere cause no new request of a page, and the open questions stay in the current step.
   const done = missing.every((callId) => shown.has(callId)) ? handedOver(parts) : [];
   const told: readonly UiChunk[] = done.length > 0 ? done : [{ type: 'start-step' }, { type: 'finish-step' }];
   return [

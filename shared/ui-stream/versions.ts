@@ -1,7 +1,7 @@
 import type { SessionState } from '../fold.js';
 import type { ContentBlock, Message } from '../messages.js';
 
-/** Separates the id of a message, as its page has it, from the mark of an edited version. */
+/** Separates the page's id of a message from the mark of an edited version. */
 const VERSION = '~';
 
 /** The id that all versions of a message begin with. */
@@ -10,7 +10,7 @@ export function baseOf(id: string): string {
   return at > 0 ? id.slice(0, at) : id;
 }
 
-/** The id of an edited version: a page goes on calling it by the one that it had. */
+/** The id of an edited version. Its page still uses the base id. */
 export function versionId(id: string, mark: string): string {
   return `${baseOf(id)}${VERSION}${mark}`;
 }

@@ -106,7 +106,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
     return [this.#start()];
   }
 
-  /** Goes on behind an answered question, at the place of a new segment. */
+  /** Continues after an answered question, where a new segment could begin. */
   pass(): UiChunk[] {
     this.#stepDue = true;
     return this.#close();
@@ -277,7 +277,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
     return [...before, { type: 'start-step' }];
   }
 
-  /** Ends the step. A page asks on behind an answer whose last step has calls, so an answered one is followed by another step. */
+  /** Ends the step. A page sends a new request after an answer whose last step has calls, so another step follows answered calls. */
   #endStep(isPaused: boolean): UiChunk[] {
     const chunks = [...this.#close(), ...(this.#stepDue && !isPaused ? this.#step() : [])];
     if (this.#inStep) chunks.push({ type: 'finish-step' });
@@ -299,7 +299,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
     };
     const failed = failure(stopReason, this.#error);
     const messageMetadata = metadataOf(info, this.#options);
-    // Pages read nothing behind an error.
+    // Pages read nothing after an error.
     const told: UiChunk[] = failed.some(({ type }) => type === 'error')
       ? [{ type: 'message-metadata', messageMetadata }]
       : [];

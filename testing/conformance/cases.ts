@@ -13,23 +13,23 @@ import { isLoggedType } from '../../shared/events.js';
 import { deliveryFaults } from '../delivery.js';
 import { ask, type Examined, readEvents } from './raw.js';
 
-/** What a case works with. */
+/** The client, the session and the message of a case. */
 export interface Place extends Examined {
   readonly client: Client;
-  /** A session of the case's own, which is deleted after it. */
+  /** A session for this case alone, which is deleted afterwards. */
   readonly sessionId: string;
-  /** What is said to the app. */
+  /** The message to the app. */
   readonly message: string;
   readonly signal: AbortSignal;
 }
 
-/** A promise, and how it is seen that it is kept. */
+/** A promise of gateways, and the check that it is kept. */
 export interface Case {
   readonly name: string;
   check(place: Place): Promise<void>;
 }
 
-/** Says something and waits for the answer; returns all events by then, as a raw reader has them. */
+/** Sends a message and waits for the answer. Returns all events so far, as a raw reader gets them. */
 async function converse(place: Place, key?: string): Promise<GatewayEvent[]> {
   const { client, sessionId, message } = place;
   const run = client.send(sessionId, message, key === undefined ? {} : { idempotencyKey: key });
@@ -53,7 +53,7 @@ const send = (place: Place, key: string, message = place.message): Promise<Respo
     body: JSON.stringify({ sessionId: place.sessionId, message, idempotencyKey: key }),
   });
 
-/** What every client of a gateway may rely on, whatever the app behind it and whatever is in between. */
+/** The promises to every client of a gateway, with any app behind it and any proxy in between. */
 export const CASES: readonly Case[] = [
   {
     name: 'answers a message with one run that ends once, and streams what it says',
@@ -222,7 +222,7 @@ export const CASES: readonly Case[] = [
 
 const bySeq = (a: string, b: string): number => Number(a.split('.')[2]) - Number(b.split('.')[2]);
 
-/** A `fetch` whose first streams of events break after so many bytes more each time, so that they come to an end. */
+/** A `fetch` that breaks its first event streams, each after more bytes than the one before, until a stream is short enough to end. */
 function breakingAfter(bytes: number): typeof fetch {
   let left = bytes;
   return async (input, init) => {

@@ -3,28 +3,28 @@ import { createClient } from '../../client/index.js';
 import { CASES } from './cases.js';
 import type { Examined } from './raw.js';
 
-/** What is examined, and how. */
+/** Options of `conformance`. */
 export interface ConformanceOptions extends Examined {
   /** Prefix of the routes that the gateway moved. */
   readonly extraRoutes?: string | undefined;
-  /** What is said to the app, which is to answer it without asking anybody. @default 'Hello' */
+  /** The message to the app. The app must answer it without asking anybody. @default 'Hello' */
   readonly message?: string | undefined;
-  /** The app of the sessions that are begun. @default the default one */
+  /** The app of the sessions. @default the default app */
   readonly app?: string | undefined;
-  /** Milliseconds within which each promise has to be seen. @default 30000 */
+  /** Longest check of a promise, in milliseconds. @default 30000 */
   readonly patienceMs?: number | undefined;
 }
 
-/** Whether a promise was kept. */
+/** The result of one promise's check. */
 export interface ConformanceResult {
   readonly name: string;
-  /** What was seen in place of it; undefined where it was kept. */
+  /** The observation that breaks the promise; undefined if it was kept. */
   readonly fault: string | undefined;
 }
 
 /**
- * Examines a running gateway, with all that is in front of it: whether clients get what they may rely on. It talks to the app in sessions
- * of its own, which it deletes.
+ * Checks whether a running gateway, with everything in front of it, keeps its promises to clients. It talks to the app in sessions of its own, which
+ * it deletes.
  *
  * @example
  * ```ts

@@ -2,26 +2,26 @@ import type { GatewayEvent } from '../../client/index.js';
 import { EventReader } from '../../shared/event-reader.js';
 import { SseDecoder } from '../../shared/sse.js';
 
-/** A gateway under examination, and who asks. */
+/** A gateway under examination, and the caller's token. */
 export interface Examined {
   readonly url: string;
   readonly token?: string | undefined;
 }
 
-/** A request as any client could make it. */
+/** Makes a request as any client could. */
 export function ask({ url, token }: Examined, path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
   return fetch(url.replace(/\/+$/, '') + path, { ...init, headers });
 }
 
-/** What a raw reader asks for, and when it has enough. */
+/** Options of `readEvents`. `until` matches the last event that is read. */
 export interface ReadOptions {
   readonly sessionId: string;
   readonly from?: string | undefined;
   readonly lastEventId?: string | undefined;
   readonly until: (event: GatewayEvent) => boolean;
-  /** Called with each event as it comes. */
+  /** Called with each event as it arrives. */
   readonly heard?: ((event: GatewayEvent) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }

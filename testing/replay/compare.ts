@@ -1,7 +1,7 @@
-/** Ids that a gateway or a model's endpoint makes anew each time. */
+/** Ids that a gateway or a model's endpoint generates. */
 const MADE = /\b(?:call|run|msg|chatcmpl|toolu|fc|resp)_[\w-]{6,}/g;
 
-/** A value in a form that two runs of the same code share: fields in order, ids by when they first occur. */
+/** A value in a form that two runs of the same code share: fields are sorted, and ids are numbered by first occurrence. */
 export function canonical(value: unknown): string {
   const known = new Map<string, string>();
   const text = JSON.stringify(sorted(value), null, 2) ?? 'undefined';
@@ -20,7 +20,7 @@ function sorted(value: unknown): unknown {
 
 const WIDTH = 56;
 
-/** Two texts beside each other, the lines about the first one that differs. */
+/** Two texts side by side, only the lines around the first difference. */
 export function sideBySide(recorded: string, now: string, around = 3): string {
   const [left, right] = [recorded, now].map((text) => text.split('\n').flatMap(wrapped)) as [
     string[],

@@ -3,8 +3,8 @@ import type { RecordedCall, RecordedTurn } from '../../server/recording/index.js
 import { textOf } from '../../shared/messages.js';
 
 /**
- * A record made of a session's exported events. They tell of messages, tools, questions and answers; of steps and models they do not, so
- * that apps which call those part from it.
+ * Makes a record from a session's exported events. They contain messages, tools, questions and answers, but no steps or calls of models, so that apps
+ * which make these diverge.
  */
 export function fromExport(events: readonly LoggedEvent[]): RecordedTurn[] {
   return events.flatMap((accepted) => {
@@ -39,7 +39,7 @@ function callsOf(event: LoggedEvent, own: readonly LoggedEvent[]): RecordedCall[
     );
     if (used?.type !== 'tool_use') return [];
     const answer = said?.type === 'tool_confirmation_result' ? said : undefined;
-    // What was denied never reached its handler.
+    // A denied call never reached its handler.
     if (answer?.approved === false) return [];
     const call = { kind: 'tool', name: event.name, input: answer?.input ?? used.input } as const;
     return [

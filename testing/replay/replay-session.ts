@@ -14,42 +14,42 @@ import { testGateway } from '../test-gateway.js';
 import { canonical, sideBySide } from './compare.js';
 import { fromExport } from './from-export.js';
 
-/** A recorded session, and the code that it is run against. */
+/** A recorded session, and the app to run it against. */
 export interface ReplayOptions {
-  /** Lines of a record, as `recordInto` writes them, or their values; or an export of a session's events. */
+  /** Lines of a record, as `recordInto` writes them, or their parsed values; or an export of a session's events. */
   readonly record: string | readonly RecordedTurn[];
-  /** The app now. Its calls of models go through `modelFetch`. */
+  /** The present app. Its calls of models go through `modelFetch`. */
   readonly app: Application;
-  /** As the record was made with. @default what is named like a secret is left out */
+  /** The redaction that the record was made with. @default fields named like secrets are left out */
   readonly redact?: Redact | undefined;
-  /** Whether answers may differ, as long as the app asks for the same. @default false */
+  /** Whether answers may differ, as long as the app makes the same calls. @default false */
   readonly answersMayDiffer?: boolean | undefined;
 }
 
-/** Where a replay parted from the record. */
+/** The place where a replay diverged from the record. */
 export interface Divergence {
-  /** Of the message, from 1. */
+  /** Number of the message, from 1. */
   readonly turn: number;
   readonly message: string;
-  /** What was asked for, as `model /v1/chat/completions` or `tool refund`; `answer` for what was said. */
+  /** The call, such as `model /v1/chat/completions` or `tool refund`; `answer` for the answer's text. */
   readonly step: string;
   /** The number of the call in its turn, from 1. */
   readonly call?: number;
   readonly recorded: unknown;
   readonly now: unknown;
-  /** Both beside each other, about the first difference. */
+  /** Both values side by side, around the first difference. */
   readonly text: string;
 }
 
-/** What came of a replay. */
+/** The outcome of a replay. */
 export interface ReplayResult {
-  /** Turns that went as recorded. */
+  /** Number of turns that went as recorded. */
   readonly turns: number;
-  /** The first one; undefined where there is none. */
+  /** The first divergence; undefined if there is none. */
   readonly divergence: Divergence | undefined;
 }
 
-/** The turns of a record, or of an export of events (`what: 'events'`), as text. @throws for what is neither */
+/** The turns of a record, or of an export of events (`what: 'events'`), as text. @throws Error for any other text */
 export function readRecord(text: string): RecordedTurn[] {
   const lines = text
     .split('\n')
@@ -65,8 +65,8 @@ export function readRecord(text: string): RecordedTurn[] {
 }
 
 /**
- * Runs a recorded session against the code of now: the same messages, with answers of models, tools, steps and people from the record.
- * Nothing real is called. It ends at the first thing that the app asks for and did not then, or says in other words.
+ * Runs a recorded session against the present app: the same messages, with answers of models, tools, steps and people from the record. Nothing real
+ * is called. The replay ends at the first call or answer that differs from the record.
  *
  * @example
  * ```ts
@@ -104,7 +104,7 @@ export async function replaySession(options: ReplayOptions): Promise<ReplayResul
   }
 }
 
-/** One turn that is played again. */
+/** The tape of one turn under replay. */
 class Playing implements Tape {
   readonly #turn: RecordedTurn;
   readonly #number: number;
@@ -119,12 +119,12 @@ class Playing implements Tape {
     this.#left = turn.calls.map((call, at) => ({ call, number: at + 1 }));
   }
 
-  // What a step or tool does inside is not done: its outcome is known.
+  // Returns the recorded outcome of a step or tool without executing it.
   async call<T>(asked: Call): Promise<T> {
     const { kind, name } = asked;
     const input = kept(asked.input, this.#redact);
     const wanted = canonical({ kind, name, input });
-    // Calls that were made at the same time may come in another order.
+    // Concurrent calls may come in another order.
     const at = this.#left.findIndex(
       ({ call }) => canonical({ kind: call.kind, name: call.name, input: call.input }) === wanted,
     );
@@ -134,7 +134,7 @@ class Playing implements Tape {
     return readOutput(call.output) as T;
   }
 
-  /** What people were asked in this turn, and said. */
+  /** The first unused recorded call of a kind and name, such as a person's answer in this turn. */
   recorded(kind: RecordedCall['kind'], name: string): RecordedCall | undefined {
     return this.#left.find(({ call }) => call.kind === kind && call.name === name)?.call;
   }
@@ -173,7 +173,7 @@ class Playing implements Tape {
   }
 }
 
-/** Answers what the session asks a person as that person did: by the record, tools by whether they were run. */
+/** Answers the session's questions as the person did by the record. Approves a tool if the record has its call. */
 function answerAsRecorded(client: TestClient, playing: Playing): () => void {
   const watch = client.session('replayed').watch();
   const answered = new Set<string>();

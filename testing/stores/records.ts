@@ -13,17 +13,17 @@ import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import { closeLater } from './runner.js';
 
-/** A store under test: how to make it and, where it keeps anything, how to open it again. */
+/** A store under test, with a way to open it again if it keeps anything. */
 export interface StoreUnderTest {
   readonly store: Store;
   cleanup(): unknown;
-  /** Closes the store and opens what it kept in another one. Absent where nothing survives. */
+  /** Closes the store and opens its data in a new one. Absent if nothing survives. */
   reopen?(): Promise<Store>;
 }
 
 export type MakeStore = () => StoreUnderTest | Promise<StoreUnderTest>;
 
-/** A store that keeps what it has, made anew from the same place. */
+/** A store under test that keeps its data; `reopen` makes a new store at the same place. */
 export function keptStore(make: () => Store): StoreUnderTest {
   let store = make();
   return {
@@ -38,7 +38,7 @@ export function keptStore(make: () => Store): StoreUnderTest {
   };
 }
 
-/** A store for the running test, which is open. */
+/** Opens a store for the running test. */
 export async function opened(makeStore: MakeStore): Promise<StoreUnderTest> {
   const made = closeLater(await makeStore(), (it) => it.cleanup());
   await made.store.open();
@@ -56,7 +56,7 @@ export function refOf(name = 'main', scope = 'alice', app = 'assistant'): Sessio
   return { scope, app, name };
 }
 
-/** An event that is not in a log yet. */
+/** An event that no log has yet. */
 export function record(n: number, type: LoggedEventType = 'custom', ts = 1_700_000_000_000 + n): EventRecord {
   const body = JSON.stringify({ ts, runId: 'run_1', name: 'n', payload: { n, text: 'äöü – 😀' } });
   return { seq: 0, term: 0, type, ts, runId: n % 2 ? 'run_1' : undefined, body };
@@ -76,7 +76,7 @@ export function message(id: string, parentId: string | null = null): Message {
   };
 }
 
-/** Messages that follow one another, the first of them another one. */
+/** Messages that follow one another. The first follows `after`. */
 export function chain(ids: readonly string[], after: string | null = null): Message[] {
   return ids.map((id, i) => message(id, ids[i - 1] ?? after));
 }
@@ -98,7 +98,7 @@ export function checkpointAt(seq: number, tip: string | null, messageCount = 0):
   return { seq, state };
 }
 
-/** A writer of one log that counts its batches, as the gateway's does. */
+/** A writer of one log that counts its batches, like the gateway's. */
 export class TestWriter {
   readonly store: Store;
   readonly log: LogRef;
@@ -138,7 +138,7 @@ export class TestWriter {
   }
 }
 
-/** The code a call is refused with; fails when it is not refused. */
+/** The error code of a refused call; fails if the call succeeds. */
 export async function refusal(call: () => unknown): Promise<string> {
   try {
     await call();

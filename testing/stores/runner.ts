@@ -1,4 +1,4 @@
-/** What registers tests: the functions of mocha, vitest, Jest or `node:test`. */
+/** The functions that register tests, from mocha, vitest, Jest or `node:test`. */
 export interface TestRunner {
   describe(title: string, body: () => void): unknown;
   it(title: string, body: () => Promise<void> | void): unknown;
@@ -9,7 +9,7 @@ export interface TestRunner {
 let runner: TestRunner;
 const open: (() => unknown)[] = [];
 
-/** Has a suite register its tests with a runner. */
+/** Sets the runner with which suites register their tests. */
 export function runWith(given: TestRunner): void {
   runner = given;
 }
@@ -19,18 +19,18 @@ export const it: TestRunner['it'] = (title, body) => runner.it(title, body);
 export const beforeEach: TestRunner['beforeEach'] = (body) => runner.beforeEach(body);
 export const afterEach: TestRunner['afterEach'] = (body) => runner.afterEach(body);
 
-/** Has something closed after the running test, last opened first. */
+/** Closes a resource after the running test, the last opened first. */
 export function closeLater<T>(resource: T, close: (resource: T) => unknown): T {
   open.push(() => close(resource));
   return resource;
 }
 
-/** Closes what a test has left. */
+/** Closes the resources that a test left open. */
 export async function closeAll(): Promise<void> {
   for (const close of open.splice(0).reverse()) await close();
 }
 
-/** Resolves once a condition holds that nothing tells of; never after the running test has ended. */
+/** Resolves once a condition without an event holds; never after the end of the running test. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   let isOver = false;
   closeLater(condition, () => {

@@ -11,9 +11,9 @@ import { describeSteps } from './store-steps.js';
 import { describeUsage } from './store-usage.js';
 
 /**
- * Registers the contract of stores, which every store of this package keeps.
+ * Registers the contract tests of stores, which every store of this package passes.
  *
- * @param makeStore Makes a new and empty one for each test.
+ * @param makeStore Makes a new and empty store for each test.
  * @param runner @default the global functions of mocha, or of vitest and Jest with their globals
  *
  * @example

@@ -18,7 +18,7 @@ import { beforeEach, describe, it, until } from './runner.js';
 
 const opens = { runId: 'run_1', key: 'k', hash: 'h', request: '{"secret":1}' };
 
-/** Sessions that are dropped with all that is kept of them, but for a word to those who were behind. */
+/** Tests erasing: a session loses all its data except a notice for subscribers that were behind. */
 export function describeErasing(makeStore: MakeStore): void {
   describe('erasing', () => {
     let made: StoreUnderTest;
@@ -136,7 +136,7 @@ export function describeErasing(makeStore: MakeStore): void {
       await closed.append([record(1, 'session_closed')], { close: true });
       await TestWriter.acquire(store, refOf('b', 'alice', 'other'));
       await TestWriter.acquire(store, refOf('strange', 'bob'));
-      // Its log is gone, and its runs are not.
+      // A session without its log, but with its runs.
       const runs = await TestWriter.acquire(store, refOf('runs'));
       await runs.append(records(1, 1), { opens: { ...opens, runId: 'run_2' } });
       await runs.append([record(2, 'session_closed')], { close: true });

@@ -14,12 +14,12 @@ import {
 } from './records.js';
 import { beforeEach, describe, it } from './runner.js';
 
-/** Later than any session of a test begins. */
+/** A time after the start of every session of a test. */
 const LATER = Date.now() + 1_000_000_000;
 
 const NEW: About = { messageCount: 0, pending: 0 };
 
-/** What is kept of sessions for lists, and the lists. */
+/** Tests lists of sessions, and the data that they show. */
 export function describeLists(makeStore: MakeStore): void {
   describe('lists', () => {
     let store: Store;
@@ -32,7 +32,7 @@ export function describeLists(makeStore: MakeStore): void {
       writers.clear();
     });
 
-    /** Begins a session, or goes on with one. */
+    /** Begins a session, or continues it. */
     const put = async (name: string, about?: Partial<NonNullable<AppendOptions['about']>>): Promise<void> => {
       const writer = writers.get(name) ?? (await TestWriter.acquire(store, refOf(name)));
       writers.set(name, writer);
@@ -45,7 +45,7 @@ export function describeLists(makeStore: MakeStore): void {
     };
     const names = async (filter?: ListFilter, limit = 99): Promise<string[]> =>
       (await store.list('alice', { limit }, filter)).records.map(({ ref }) => ref.name);
-    /** Reads page after page. @param between Called after each */
+    /** Reads page after page. @param between Called after each page */
     const paged = async (
       limit: number,
       between = async () => {},
@@ -117,7 +117,7 @@ export function describeLists(makeStore: MakeStore): void {
       const unmoved = all.filter((name) => !moved.includes(name));
       expect(seen.filter((name) => unmoved.includes(name))).to.deep.equal([...unmoved].reverse());
       expect(new Set(seen).size, 'each once').to.equal(seen.length);
-      // What moved is at the front now: who begins again meets it there.
+      // A reader that begins again finds the moved sessions at the front.
       const front = moved.slice(0, moved.length - later.length).reverse();
       expect((await names()).slice(0, front.length)).to.deep.equal(front);
     });

@@ -37,7 +37,7 @@ export function describeLogs(makeStore: MakeStore): void {
     it('fills the place into the records it was given', async () => {
       const events = records(1, 3);
       await writer.append(events);
-      // The gateway delivers these very objects; a store may, but need not, have kept them.
+      // The gateway delivers these very objects; a store may keep them, or not.
       expect(events.map(({ seq, term }) => [seq, term])).to.deep.equal(
         [1, 2, 3].map((seq) => [seq, writer.term]),
       );
@@ -205,7 +205,7 @@ export function describeLogs(makeStore: MakeStore): void {
       const stopOther = store.watch(refOf('other'), () => woken.push('other'));
       await writer.append(records(1, 1));
       await until(() => woken.includes('a') && woken.includes('b'));
-      // A store that hears of others wakes once it does.
+      // A shared store wakes every watch once it can hear others.
       if (!store.shared) expect(woken).to.not.include('other');
       stopA();
       stopA();

@@ -23,13 +23,13 @@ const dropped = (id: string, token?: number): RecordChange => ({
   ...(token !== undefined && { token }),
 });
 
-/** Records: typed rows beside the logs, and what is due of them. */
+/** Tests records: typed rows beside the logs, and taking those that are due. */
 export function describeRecords(makeStore: MakeStore): void {
   describe('records', () => {
     let made: StoreUnderTest;
     let store: Store;
     let writer: TestWriter;
-    /** Of all tests of one store on one server. */
+    /** A home that all tests of a store share on one server. */
     const home: RecordHome = { scope: 'alice' };
 
     const all = (of: RecordHome = refOf(), kind?: string) =>
@@ -115,7 +115,7 @@ export function describeRecords(makeStore: MakeStore): void {
         after = page.at(-1);
         if (page.length < 2) break;
       }
-      // Those of a home come by kind and id.
+      // Records of a home come sorted by kind and id.
       expect(paged).to.deep.equal([...names, 'f']);
       const found: StoredRecord[] = [];
       for (;;) {
@@ -227,7 +227,7 @@ export function describeRecords(makeStore: MakeStore): void {
           { home, kind: 'note', id: 'b', value: '"b"', dueAt: now - 1000 },
           { home: refOf('s2'), kind: 'note', id: 'c', value: '"c"', dueAt: now - 500 },
         ]);
-        // Those that were taken are due again when their lease is over.
+        // Taken records are due again when their lease ends.
         expect(nextAt).to.be.within(now + LEASE_MS - 5000, now + LEASE_MS + 60_000);
         expect((await take()).records).to.deep.equal([]);
       });

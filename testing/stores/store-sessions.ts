@@ -122,7 +122,7 @@ export function describeSessions(makeStore: MakeStore): void {
       expect(await refusal(() => old.append(records(3, 3), { close: true }))).to.equal('FENCED');
       expect(await store.run(refOf(), { key: 'k' })).to.equal(null);
       expect(await store.head(refOf())).to.include({ head: 2, closed: false });
-      // Giving up what it no longer holds must not take it from the one who does.
+      // A former holder's `release` must not take the session from the present holder.
       await store.release(refOf(), old.term);
       expect(await present.append(records(3, 3))).to.include({ first: 3, last: 3 });
     });

@@ -20,7 +20,7 @@ const step = (number: number, outcome?: string, runId = 'run_1'): StepRecord => 
   ...(outcome !== undefined && { outcome }),
 });
 
-/** Steps of runs: what is kept of them, for whom, and until when. */
+/** Tests steps of runs: which are kept, for whom, and until when. */
 export function describeSteps(makeStore: MakeStore): void {
   describe('steps', () => {
     let made: StoreUnderTest;

@@ -18,7 +18,7 @@ const sizeOf = (from: number, to: number): number =>
   records(from, to).reduce((sum, { body }) => sum + body.length, 0);
 const DISTANT_FUTURE = 4_000_000_000_000;
 
-/** What sessions and scopes take up. */
+/** Tests the sizes of sessions and scopes. */
 export function describeUsage(makeStore: MakeStore): void {
   describe('usage', () => {
     let store: Store;

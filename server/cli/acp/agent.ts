@@ -12,10 +12,10 @@ import { fromPrompt, toUpdates } from './content.js';
 import type { AcpSdk } from './sdk.js';
 import { RunFailed, Turn } from './turn.js';
 
-/** What of a gateway an editor talks to. */
+/** Options of `Acp`: the gateway and the app that an editor talks to. */
 export interface AcpOptions {
   readonly client: Client;
-  /** The app of sessions that are begun here. @default the gateway's default app */
+  /** The app of new sessions. @default the gateway's default app */
   readonly app?: string | undefined;
 }
 
@@ -26,9 +26,9 @@ export class Acp {
   readonly #sdk: AcpSdk;
   readonly #client: Client;
   readonly #app: string | undefined;
-  /** Where editors said that they are, by session. */
+  /** The editors' working folders, by session. */
   readonly #folders = new Map<string, string>();
-  /** Runs that were begun here and have not ended, by session. */
+  /** Runs under way, by session. */
   readonly #runs = new Map<string, { abort(reason?: string): Promise<unknown> }>();
 
   constructor(sdk: AcpSdk, { client, app }: AcpOptions) {
@@ -37,7 +37,7 @@ export class Acp {
     this.#app = app;
   }
 
-  /** The agent, to be connected to a stream. */
+  /** The agent, for connection to a stream. */
   agent(): AgentApp {
     const none = {};
     return this.#sdk
@@ -66,7 +66,7 @@ export class Acp {
       .onNotification('session/cancel', ({ params }) => this.#cancel(params.sessionId));
   }
 
-  /** Names a session, which begins with its first message. */
+  /** Makes the name of a session, which begins with its first message. */
   #begin(cwd: string): string {
     const name = randomUUID();
     const sessionId = this.#app === undefined ? name : `${this.#app}:${name}`;
@@ -95,7 +95,7 @@ export class Acp {
     }
   }
 
-  /** Tells what was said, where that is asked for, and goes on with what is being said. */
+  /** Opens a session: tells its messages, if `tells`, and follows the run under way. */
   async #load(
     { sessionId, cwd }: { readonly sessionId: string; readonly cwd: string },
     editor: AgentContext,
@@ -116,7 +116,7 @@ export class Acp {
     return {};
   }
 
-  /** A run that is on its way is told behind the answer to the editor's request. */
+  /** Tells the run under way, after the answer to the editor's request. */
   #goOn(state: SessionState, editor: AgentContext, sessionId: string, tells: boolean): void {
     const { runId, message } = state.run!;
     const run = this.#client.session(sessionId).run(runId);
@@ -130,12 +130,12 @@ export class Acp {
     };
     this.#runs.set(sessionId, run);
     follow()
-      // How it ended is in the session; there is no request to answer.
+      // The session has the run's end, and no request waits for it.
       .catch(() => {})
       .finally(() => this.#runs.delete(sessionId));
   }
 
-  /** What is behind a state of its run. */
+  /** The events of a state's run after that state. */
   async *#after({ cursor, run }: SessionState, sessionId: string): AsyncGenerator<GatewayEvent> {
     for await (const event of this.#client.events(sessionId, { from: cursor! })) {
       if (!('runId' in event) || event.runId !== run!.runId) continue;

@@ -1,7 +1,7 @@
 import type { ContentBlock as AcpBlock, SessionUpdate } from '@agentclientprotocol/sdk';
 import type { ContentBlock, Message } from 'agent-session-gateway/client';
 
-/** What an editor's user said, as a message of a session. */
+/** Turns a prompt of an editor's user into the content of a message. */
 export function fromPrompt(prompt: readonly AcpBlock[]): ContentBlock[] {
   return prompt.map(fromBlock);
 }
@@ -28,7 +28,7 @@ function mediaType(mimeType: string | null | undefined) {
   return mimeType == null ? {} : { mediaType: mimeType };
 }
 
-/** A message of a session as the updates that tell it. */
+/** Turns a message of a session into updates for the editor. */
 export function toUpdates(message: Message): SessionUpdate[] {
   const { id: messageId, role } = message;
   return message.content.flatMap((block): SessionUpdate[] => {
@@ -63,7 +63,7 @@ function toBlock(block: ContentBlock): AcpBlock | null {
   }
 }
 
-/** A piece of an answer. */
+/** The update for a piece of an answer. */
 export function chunk(
   sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk',
   messageId: string,
@@ -72,7 +72,7 @@ export function chunk(
   return { sessionUpdate, messageId, content: { type: 'text', text } };
 }
 
-/** A call that is made. */
+/** The update for a tool call. */
 export function called(call: {
   readonly callId: string;
   readonly name: string;
@@ -82,7 +82,7 @@ export function called(call: {
   return { sessionUpdate: 'tool_call', toolCallId, title, kind: 'other', status: 'in_progress', rawInput };
 }
 
-/** What came of a call. */
+/** The update for the result of a tool call. */
 export function answered(result: {
   readonly callId: string;
   readonly output: unknown;

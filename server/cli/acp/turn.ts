@@ -15,23 +15,23 @@ import {
 } from 'agent-session-gateway/client';
 import { answered, called, chunk } from './content.js';
 
-/** An editor that a turn is told to. */
+/** The client, the editor and the session of a turn. */
 export interface Told {
   readonly client: Client;
   readonly editor: AgentContext;
   readonly sessionId: string;
 }
 
-/** Words of an editor's dialog. */
+/** Choices of an editor's dialog. */
 const OPTIONS = [
   { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
   { optionId: 'reject', name: 'Reject', kind: 'reject_once' },
 ] as const;
 
-/** Tells an editor of a run, and has its user answer what that asks. */
+/** Tells an editor the events of a run, and asks its user the run's questions. */
 export class Turn {
   readonly #told: Told;
-  /** Dialogs that are open, by their calls. */
+  /** Open dialogs, by call. */
   readonly #asked = new Map<string, AbortController>();
   #messageId = '';
 
@@ -39,7 +39,7 @@ export class Turn {
     this.#told = told;
   }
 
-  /** Tells a run to its end. @param messageId Of the answer, where its beginning was told before */
+  /** Tells a run to its end. @param messageId Id of the answer, if its beginning was told before */
   async follow(
     run: AsyncIterable<GatewayEvent> & Pick<FollowedRun, 'result'>,
     messageId = '',
@@ -54,7 +54,7 @@ export class Turn {
     return wordOf(stopReason, error?.message);
   }
 
-  /** Asks what a run waits for already. */
+  /** Opens the dialog for a question that the run waits for. */
   ask(question: {
     readonly callId: string;
     readonly name: string;
@@ -64,7 +64,7 @@ export class Turn {
   }): void {
     const dialog = new AbortController();
     this.#asked.set(question.callId, dialog);
-    // The run goes on by what is answered, here or elsewhere, and not by the dialog.
+    // The run continues with an answer, from here or elsewhere, even if the dialog fails.
     this.#dialog(question, dialog.signal).catch(() => {});
   }
 
@@ -131,16 +131,16 @@ export class Turn {
     try {
       await client.session(sessionId).respond(callId, { approved });
     } catch (error) {
-      // It waits for somebody who may.
+      // This user may not answer, so the run waits for somebody who may.
       if (isGatewayError(error) && error.code === 'GUARD_DENIED')
         return this.#say(chunk('agent_message_chunk', this.#messageId, `\n\n${error.message}.\n\n`));
-      // Somebody else was first, or the run has ended, which its events tell.
+      // Somebody else answered first, or the run has ended. The run's events tell it.
       if (!isGatewayError(error) || !/^(?:ALREADY_ANSWERED|CALL_NOT_FOUND)$/.test(error.code)) throw error;
     }
   }
 }
 
-/** How a run ended, in the protocol's words. @throws Error where it failed */
+/** The stop reason of a run in the protocol's words. @throws Error if the run failed */
 function wordOf(stopReason: RunEnd, message: string | undefined): StopReason {
   switch (stopReason) {
     case 'aborted':
@@ -157,5 +157,5 @@ function wordOf(stopReason: RunEnd, message: string | undefined): StopReason {
   }
 }
 
-/** A run that did not come to its end. */
+/** A run failed. */
 export class RunFailed extends Error {}

@@ -14,13 +14,13 @@ import { type LineReader, readLines } from './line-reader.js';
 import { Transcript } from './transcript.js';
 import { watchConnection } from './watch-connection.js';
 
-/** Messages of before that are shown at the beginning. */
+/** Earlier messages that are shown at the start. */
 const SHOWN_BEFORE = 10;
 
 const HELP = `Ctrl+C stops the answer; twice at an empty line it leaves, as Ctrl+D does. An answer goes on when you leave.
 /retry  has the last message answered again     /close  ends the conversation     /exit  leaves     /help  shows this`;
 
-/** What the person is to do now: to write a message, to wait, or to answer a question. */
+/** The person's next step: write a message, wait, or answer a question. */
 type Wanted = 'message' | 'wait' | PendingQuestion;
 
 /** The conversation of a person at a terminal with a session, which others may use at the same time. */
@@ -30,12 +30,12 @@ export class Conversation {
   readonly #transcript: Transcript;
   readonly #lines: LineReader;
   readonly #over = new AbortController();
-  /** Questions that were answered here; the session may still show them. */
+  /** Questions that this person answered; the session may still show them. */
   readonly #answered = new Set<string>();
   #state: SessionState = initialState;
-  /** A message of ours that the session does not show yet. */
+  /** This person's message, while the session does not show it yet. */
   #sending: Run | undefined;
-  /** Aborted when something else is wanted than what is being asked for. */
+  /** The prompt on the screen. `moved` aborts when another step is wanted. */
   #asking: { readonly key: string; readonly moved: AbortController } | undefined;
   #isAborting = false;
   #isLeaving = false;
@@ -48,7 +48,7 @@ export class Conversation {
     this.#lines = readLines(terminal, { interrupted: () => this.#interrupt(), ended: () => this.#leave() });
   }
 
-  /** Goes on until the person leaves. @throws GatewayError what the gateway refuses the session with */
+  /** Runs until the person leaves. @throws GatewayError the gateway's refusal of the session */
   async run(): Promise<void> {
     const unwatch = watchConnection(this.#client, (text) => this.#note('yellow', text));
     try {
@@ -86,7 +86,7 @@ export class Conversation {
     return run !== null || queue.length > 0 || this.#sending !== undefined ? 'wait' : 'message';
   }
 
-  /** Something happened: stops asking for what is not wanted any more. */
+  /** Takes back the prompt if the session now wants another step. */
   #look(): void {
     if (this.#asking !== undefined && this.#asking.key !== keyOf(this.#wanted())) this.#asking.moved.abort();
   }
@@ -120,7 +120,7 @@ export class Conversation {
     this.#transcript.typed(run.idempotencyKey);
     run.accepted
       .catch((error: unknown) => this.#note('red', `Not sent: ${messageOf(error)}`))
-      // It is in the session's events from its acceptance on, which come before or after this.
+      // The session's events show the message from its acceptance on, before or after this.
       .then(() => run.result.catch(() => {}))
       .then(() => {
         if (this.#sending === run) this.#sending = undefined;
@@ -156,7 +156,7 @@ export class Conversation {
   #interrupt(): void {
     const wanted = this.#wanted();
     if (wanted !== 'message') {
-      // The first does not get through, to a gateway that cannot be reached for example.
+      // A second Ctrl+C leaves, because the abort may not reach the gateway.
       if (this.#isAborting) return this.#leave();
       return this.#abort();
     }
@@ -189,7 +189,7 @@ export class Conversation {
     this.#asking?.moved.abort();
   }
 
-  /** Does something whose failure is told and ends nothing. */
+  /** Does work whose failure is printed and does not end the conversation. */
   async #try(work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
@@ -213,7 +213,7 @@ function consent(line: string): { readonly approved: boolean; readonly reason?: 
   return { approved: /^y/i.test(word), ...(reason && { reason }) };
 }
 
-/** An answer as its question wants it: JSON, or else text. */
+/** Parses an answer as JSON, unless the schema wants a string; text if it is not JSON. */
 export function outputOf(line: string, schema: unknown): unknown {
   if ((schema as { type?: unknown } | null | undefined)?.type === 'string') return line;
   try {

@@ -2,29 +2,26 @@ import { clearLine, createInterface, cursorTo } from 'node:readline';
 import { Writable } from 'node:stream';
 import { printable, type Terminal } from '../terminal.js';
 
-/**
- * Reads lines from a person. What is typed while nothing is asked is not shown, so that it does not run into what is being written; it
- * is there when the next message is asked for.
- */
+/** Reads lines from a person. Text typed without a prompt is not shown, so that it does not mix with the output; the next prompt gets it. */
 export interface LineReader {
   /**
-   * Asks for a line. Null at the end of the input (Ctrl+D); undefined when the signal has aborted, and then the prompt is gone.
+   * Asks for a line. Null at the end of the input (Ctrl+D). Undefined after an abort, which also removes the prompt.
    *
-   * @param isFresh Whether what was typed before is dropped: nobody answers a question that was not read.
+   * @param isFresh Drops text that was typed before, because nobody answers a question without reading it.
    */
   read(
     prompt: string,
     signal: AbortSignal,
     options?: { readonly isFresh: boolean },
   ): Promise<string | null | undefined>;
-  /** Has something written above the line that is being asked for. */
+  /** Calls a function that writes above the prompt. */
   above(write: () => void): void;
-  /** Empties the line. Returns whether something stood in it. */
+  /** Empties the line. Returns whether it had any text. */
   drop(): boolean;
   close(): void;
 }
 
-/** @param on What happens at Ctrl+C, and when the input has ended (Ctrl+D). */
+/** Reads lines from a terminal. @param on Listeners for Ctrl+C, and for the end of the input (Ctrl+D). */
 export function readLines(
   { input, output }: Terminal,
   on: { readonly interrupted: () => void; readonly ended: () => void },
@@ -39,11 +36,11 @@ export function readLines(
       done();
     },
   });
-  // Long lines are wrapped where the terminal's are.
+  // Wrap long lines at the width of the terminal.
   Object.defineProperty(screen, 'columns', { get: () => output.columns });
   const lines = createInterface({ input, output: screen, terminal: true });
   lines.on('line', (line) => {
-    // Several lines may come at once, as when they are pasted.
+    // Several lines may come at once, such as pasted ones.
     const taken = take;
     take = undefined;
     isAsking = false;

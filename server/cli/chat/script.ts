@@ -4,21 +4,21 @@ import { EXIT_DIFFERENT, EXIT_INTERRUPTED, EXIT_WAITING, styled, type Terminal }
 import { Transcript } from './transcript.js';
 import { watchConnection } from './watch-connection.js';
 
-/** How a program, not a person, holds a conversation. */
+/** Options of a conversation that a script holds. */
 export interface ScriptOptions {
-  /** What is sent, one after the other. @default the lines of the input */
+  /** Messages to send, one after the other. @default the lines of the input */
   readonly messages?: readonly string[] | undefined;
   /** Writes each event as a line of JSON, in place of text. */
   readonly json: boolean;
-  /** What confirmations are answered with; questions want a person. @default nothing: they wait for somebody */
+  /** The answer to confirmations. Questions need a person. @default no answer: confirmations wait for somebody */
   readonly confirm?: 'approve' | 'deny' | undefined;
 }
 
 /**
- * Sends messages one after the other, each when the answer before it has ended, and writes the answers. Ends with the first that did not
- * end by itself.
+ * Sends messages one after the other, each after the end of the former answer, and writes the answers. Stops after an answer that did not end by
+ * itself.
  *
- * @returns the code to exit with
+ * @returns the exit code
  */
 export async function runScript(
   client: Client,
@@ -51,13 +51,13 @@ async function sendOne(
   let interrupts = 0;
   const interrupt = () => {
     interrupts += 1;
-    // The first stops the run, whose end is waited for; the second waits for nothing.
+    // The first Ctrl+C aborts the run and waits for its end; the second exits at once.
     if (interrupts > 1) process.exit(EXIT_INTERRUPTED);
     run.abort('stopped by its user').catch(() => {});
   };
   process.on('SIGINT', interrupt);
   try {
-    // A message that is refused is told as an error, not as an empty answer.
+    // Report a refused message as an error, not as an empty answer.
     await run.accepted;
     for await (const event of run) {
       if (json) terminal.say(JSON.stringify(event));
@@ -78,12 +78,12 @@ async function sendOne(
   }
 }
 
-/** How a run ended, as a code. */
+/** The exit code for a stop reason. */
 function codeOf(stopReason: StopReason): number {
   return stopReason === 'end' ? 0 : EXIT_DIFFERENT;
 }
 
-/** Somebody else was faster, which is fine. */
+/** Ignores that somebody else answered first. */
 function unlessAnswered(error: unknown): void {
   if (error instanceof GatewayError && error.code === 'ALREADY_ANSWERED') return;
   throw error;

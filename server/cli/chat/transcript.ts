@@ -7,7 +7,7 @@ import type {
 } from 'agent-session-gateway/client';
 import { type Part, styled, type Terminal } from '../terminal.js';
 
-/** Of a value of a tool, so much is shown. */
+/** Longest shown text of a tool's value, in characters. */
 const SHOWN = 200;
 
 const ENDS: Readonly<Partial<Record<StopReason, string>>> = {
@@ -20,13 +20,13 @@ const ENDS: Readonly<Partial<Record<StopReason, string>>> = {
   lost: 'lost: the gateway stopped before the answer was complete',
 };
 
-/** Writes what happens in a session as lines for a person, as it happens. Each message once, also where a gap is closed. */
+/** Writes the events of a session as lines for a person. Writes each message once, even after a gap. */
 export class Transcript {
   readonly #terminal: Terminal;
-  /** Characters of each message that are shown. */
+  /** Number of characters already shown, by message. */
   readonly #shown = new Map<string, number>();
   #answerId: string | undefined;
-  /** The answer whose end has not been seen. */
+  /** Id of the answer that is still growing. */
   #growing: string | undefined;
   #isMidLine = false;
 
@@ -34,18 +34,18 @@ export class Transcript {
     this.#terminal = terminal;
   }
 
-  /** A message that stands on the screen already, because the person has typed it. */
+  /** Marks a message as shown, because the person typed it here. */
   typed(messageId: string): void {
     this.#shown.set(messageId, Number.POSITIVE_INFINITY);
   }
 
-  /** A line of the program itself. */
+  /** Writes a line of the program itself. */
   note(...line: readonly Part[]): void {
     this.#endLine();
     this.#terminal.say(...line);
   }
 
-  /** What a session held before. @param last How many of its messages are shown. */
+  /** Writes the last messages of a session. @param last Number of messages to show. */
   open(state: SessionState, last: number): void {
     const hidden = state.messages.slice(0, Math.max(0, state.messages.length - last));
     for (const { id } of hidden) this.typed(id);
@@ -117,7 +117,7 @@ export class Transcript {
     }
   }
 
-  /** What somebody is asked, above the prompt for the answer. */
+  /** Writes a question, above the prompt for the answer. */
   question({ kind, name, message, input, schema }: PendingQuestion): void {
     this.note(styled('bold', `? ${message ?? (kind === 'confirmation' ? `Allow ${name}?` : name)}`));
     if (input !== undefined && !(kind === 'confirmation' && message !== undefined))
@@ -187,7 +187,7 @@ function textIn({ content }: Pick<Message, 'content'>): string {
   return content.map((block) => (block.type === 'text' ? block.text : '')).join('');
 }
 
-/** A value in one line. */
+/** A value as one line. */
 export function brief(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   const line = text.replace(/\s+/g, ' ');

@@ -1,6 +1,6 @@
 import type { Client } from 'agent-session-gateway/client';
 
-/** Tells of a connection that was lost, and of when it is there again. Returns what stops it. */
+/** Tells when the connection is lost and when it is back. Returns a function that stops this. */
 export function watchConnection(client: Client, tell: (text: string) => void): () => void {
   let isLost = false;
   return client.on('state', (state) => {

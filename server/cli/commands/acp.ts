@@ -9,7 +9,7 @@ interface AcpCommandOptions extends ConnectionOptions {
   readonly app?: string;
 }
 
-/** `acp`: has editors talk to the apps of a gateway, over the input and output of this process. */
+/** `acp`: connects an editor to the apps of a gateway, over the input and output of this process. */
 export function acpCommand(terminal: Terminal): Command {
   return withConnection(new Command('acp'))
     .description('serve a running gateway to an editor that speaks the Agent Client Protocol')
@@ -26,7 +26,7 @@ async function serve({ app, ...options }: AcpCommandOptions, { input, output }: 
       Readable.toWeb(input) as ReadableStream<Uint8Array>,
     );
     const connection = new Acp(sdk, { client, app }).agent().connect(stream);
-    // Runs go on without the editor, and can be loaded again.
+    // Runs continue without the editor, which can load them again.
     await connection.closed;
   });
 }

@@ -3,7 +3,7 @@ import { Argument, Command } from 'commander';
 import { readTemplate, writeTemplate } from '../template.js';
 import { styled, type Terminal } from '../terminal.js';
 
-/** What can be added, and how a page shows it. */
+/** The components, each with the code that shows it in a page. */
 const COMPONENTS = {
   chat: 'chat/chat.js: <Chat id="main" />',
   sessions: 'sessions/session-list.js: <SessionList current={id} onOpen={setId} />',
@@ -12,7 +12,7 @@ const COMPONENTS = {
   runs: 'runs/runs.js: <Runs id="main" />',
 } as const;
 
-/** `add`: copies React components into a project, where they are the project's own. */
+/** `add`: copies the source of React components into a project. */
 export function addCommand(terminal: Terminal): Command {
   return new Command('add')
     .description('copy accessible React components into your project, to change as you like')

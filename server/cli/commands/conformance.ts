@@ -12,7 +12,7 @@ interface Options {
   readonly json?: true;
 }
 
-/** `conformance`: examines a gateway, with all that is in front of it, by what its clients may rely on. */
+/** `conformance`: checks a gateway, with everything in front of it, against the promises to its clients. */
 export function conformanceCommand(terminal: Terminal): Command {
   return new Command('conformance')
     .description('examine a gateway and what is in front of it: does it keep what clients rely on?')

@@ -33,7 +33,7 @@ export function backupCommand(terminal: Terminal): Command {
     });
 }
 
-/** `erase`: drops a person's data, or a session. */
+/** `erase`: erases a person's data, or a session. */
 export function eraseCommand(terminal: Terminal): Command {
   return withWhose(withDatabase(new Command('erase')))
     .description('drop all that is kept of a user, a scope or a session, so that no byte of it is left')
@@ -71,7 +71,7 @@ export function exportCommand(terminal: Terminal): Command {
     });
 }
 
-/** Adds the options that say which database a command works on. */
+/** Adds the options that name a command's database. */
 export function withDatabase(command: Command): Command {
   return command
     .addOption(
@@ -107,7 +107,7 @@ function whoseOf({ user, tenant, scope }: WhoseOptions): Whose {
   };
 }
 
-/** Writes lines of JSON as fast as they are taken. What could steer a terminal is escaped, which changes nothing of what they say. */
+/** Writes lines of JSON under back-pressure. Escapes characters that could steer a terminal, which leaves the JSON values unchanged. */
 async function drain(lines: AsyncIterable<string>, { output }: Terminal): Promise<void> {
   for await (const text of lines) {
     const safe = text.replace(

@@ -44,7 +44,7 @@ export function demoCommand(terminal: Terminal): Command {
 async function demo({ port, host, db, files }: DemoOptions, terminal: Terminal): Promise<void> {
   const env = { ...process.env, GATEWAY_DB: db, GATEWAY_FILES: files, HOST: host, PORT: port?.toString() };
   const command = 'npx agent-session-gateway demo';
-  // Other commands do without the gateway.
+  // Imported here, so that other commands do not load the gateway.
   if (db === 'memory') {
     const { runDemo } = await import('../../demo/run-demo.js');
     const { say, warn } = terminal;
@@ -54,7 +54,7 @@ async function demo({ port, host, db, files }: DemoOptions, terminal: Terminal):
   await runKillable(readSettings(env), command, terminal);
 }
 
-/** Serves in a process of its own, so that it can be killed from the page and be started again: nothing that is kept in a file is lost. */
+/** Serves in a child process, so that the page can have it killed and started again without loss of stored data. */
 async function runKillable(given: DemoSettings, command: string, terminal: Terminal): Promise<void> {
   let settings = given;
   let isAgain = false;
@@ -63,7 +63,7 @@ async function runKillable(given: DemoSettings, command: string, terminal: Termi
     const supervisor = new Supervisor<DemoWorkerOptions, DemoStarted>('demo-worker', options, {
       started: ({ url }) => {
         if (isAgain) terminal.say('Started again. ', url);
-        // Clients come back to where the gateway was.
+        // Keep the port, because clients reconnect to it.
         settings = { ...settings, port: Number(new URL(url).port), warnings: [] };
         isAgain = true;
       },

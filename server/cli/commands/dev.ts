@@ -12,13 +12,13 @@ import { watchFolder } from '../serve/watch-folder.js';
 import type { WorkerOptions, WorkerStarted } from '../serve/worker.js';
 import { styled, type Terminal } from '../terminal.js';
 
-/** Of this project alone, and of no version control. */
+/** Folder for the data of this project, which version control ignores. */
 const FOLDER = '.agent-session-gateway';
 const DATABASE = `${FOLDER}/dev.db`;
-/** A restart waits so long for runs that could end; one that is resumable goes on after it. */
+/** How long a restart waits for runs to end, in milliseconds. Resumable runs continue after it. */
 const DRAIN_MS = 500;
 
-/** `dev`: serves what a file exports, and starts again when a source has changed. */
+/** `dev`: serves the exports of a file, and restarts after each change of a source. */
 export function devCommand(terminal: Terminal): Command {
   return withFile(new Command('dev'), DATABASE)
     .description('serve the gateway, apps or app of a file, and restart when a source changes; clients go on')
@@ -42,7 +42,7 @@ async function dev(given: string | undefined, options: FileOptions, terminal: Te
     started: (report) => {
       url = report.url;
       page = pageOf(report, token);
-      // Clients come back to where the gateway was.
+      // Keep the port, because clients reconnect to it.
       if (port === 0 && url !== undefined) port = Number(new URL(url).port);
       if (hasStarted) terminal.say(styled('green', 'Started again. '), url ?? '');
       else welcome(report, { file, token }, terminal);
@@ -107,12 +107,12 @@ function welcome(
     terminal.say(styled('dim', '  o opens the playground, r restarts, c clears, q quits'));
 }
 
-/** The playground, for who has the token that was made up; the file's own gateway may have none. */
+/** URL of the playground with the generated token; undefined if the file's own gateway does not use that token. */
 function pageOf({ url, usesToken }: WorkerStarted, token: string): string | undefined {
   return url !== undefined && usesToken ? `${url}/#token=${encodeURIComponent(token)}` : undefined;
 }
 
-/** The folder whose sources are watched: that of the nearest package.json, else the file's own. */
+/** The folder to watch: the one with the nearest package.json, else the file's own. */
 function projectOf(file: string): string {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     if (existsSync(join(folder, 'package.json'))) return folder;
@@ -120,7 +120,7 @@ function projectOf(file: string): string {
   }
 }
 
-/** Where sessions are kept if nothing else is said: in a file, where this Node can. */
+/** The default place of sessions: a file, if this Node has SQLite, else memory. */
 function databaseOf(terminal: Terminal): string {
   if (!hasSqlite()) {
     terminal.warn(

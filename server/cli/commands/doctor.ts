@@ -20,7 +20,7 @@ const MARKS: Readonly<Record<Finding['status'], Part>> = {
   problem: styled('red', 'problem'),
 };
 
-/** `doctor`: finds out what is wrong between this machine and a gateway, and says what to do about it. */
+/** `doctor`: finds problems between this machine and a gateway, and prints remedies. */
 export function doctorCommand(terminal: Terminal): Command {
   return withConnection(new Command('doctor'))
     .description('find out what is wrong with a gateway, or on the way to it, and how to mend it')
@@ -39,7 +39,7 @@ export function doctorCommand(terminal: Terminal): Command {
 
 async function doctor(options: DoctorOptions, command: Command, terminal: Terminal): Promise<void> {
   const isNamed = command.getOptionValueSource('url') !== 'default' || options.socket !== undefined;
-  // Who asks about a port or a database has no gateway yet, as a rule.
+  // A caller that names a port or a database usually has no running gateway yet.
   const isRunning = isNamed || (options.port === undefined && options.db === undefined);
   const { examine } = await import('../doctor/examine.js');
   let problems = 0;

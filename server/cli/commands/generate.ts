@@ -26,7 +26,7 @@ export function generateCommand(terminal: Terminal): Command {
 }
 
 async function generate({ url, token, out, check }: GenerateOptions, terminal: Terminal): Promise<void> {
-  // Other commands do without the schemas of all that a gateway answers.
+  // Imported here, so that other commands do not load all schemas.
   const [{ clientModule }, { fetchCatalogue }] = await Promise.all([
     import('../../codegen/client-module.js'),
     import('../../codegen/fetch-catalogue.js'),
@@ -52,7 +52,7 @@ function counted(methods: number): string {
   return methods === 1 ? '1 method' : `${methods} methods`;
 }
 
-/** The file as it is, with the line ends that version control may have changed; null where there is none. */
+/** The text of a file, with LF for line ends that version control may have changed; null if there is no file. */
 async function read(path: string): Promise<string | null> {
   try {
     return (await readFile(path, 'utf8')).replaceAll('\r\n', '\n');

@@ -19,7 +19,7 @@ async function init(given: string, terminal: Terminal): Promise<void> {
   const folder = resolve(given);
   const name = nameOf(folder);
   const files = await readTemplate('project');
-  // The same as `add chat` copies.
+  // The same files that `add chat` copies.
   for (const [path, text] of await readTemplate('components', 'chat'))
     files.set(join('web', 'chat', path), text);
   files.set('package.json', manifest(files.get('package.json')!, name));
@@ -33,7 +33,7 @@ async function init(given: string, terminal: Terminal): Promise<void> {
   terminal.say('  npm run dev');
 }
 
-/** What npm takes as the name of a package, made of the folder's. */
+/** A valid package name for npm, made from the folder's name. */
 function nameOf(folder: string): string {
   const name = basename(folder)
     .toLowerCase()
@@ -49,7 +49,7 @@ function manifest(text: string, name: string): string {
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
-/** The example, with a secret of its own, and a database where this Node has SQLite. */
+/** Fills the example with a new secret, and with a database if this Node has SQLite. */
 function environment(example: string): string {
   const text = example.replace(/^JWT_SECRET=$/m, `JWT_SECRET=${randomBytes(32).toString('base64url')}`);
   return isBuiltin('node:sqlite') ? text : text.replace(/^GATEWAY_DB=/m, '# GATEWAY_DB=');

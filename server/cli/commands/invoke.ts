@@ -73,7 +73,7 @@ async function streams(client: Client, method: string): Promise<boolean> {
     const { methods } = await client.methods();
     return methods.some(({ path, stream }) => path === method && stream);
   } catch (error) {
-    // A gateway may be without its extra routes, and has methods all the same.
+    // A gateway without its extra routes still has methods.
     if (error instanceof GatewayError && error.status === 404) return false;
     throw error;
   }
@@ -90,7 +90,7 @@ async function paramsOf(given: string | undefined, { input }: Terminal): Promise
   }
 }
 
-/** An error whose message names the fields that are wrong. */
+/** Adds the invalid fields to an error's message. */
 function withDetails(error: unknown): unknown {
   if (!(error instanceof GatewayError) || !Array.isArray(error.details)) return error;
   const fields = error.details.map(({ path, message }) => `${path}: ${message}`).join('; ');

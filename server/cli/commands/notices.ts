@@ -10,13 +10,13 @@ interface NoticesOptions extends Database {
   readonly json?: true;
 }
 
-/** `notices`: lists what could not be told, and has it sent again. */
+/** `notices`: lists failed notices, and sends them again. */
 export function noticesCommand(terminal: Terminal): Command {
   const resend = withDatabase(new Command('resend'))
     .description('send again what could not be told, also what was given up')
     .argument('<id>', 'of a line of `notices`, or of a notice')
     .action(async (id: string, _: Database, command: Command) => {
-      // The command above takes what both have.
+      // Commander gives options that both commands have to the parent.
       const database = command.optsWithGlobals<Database>();
       let sent = 0;
       for await (const line of askOperator(database, { action: 'resend', id })) sent += sentOf(line);

@@ -14,7 +14,7 @@ interface Options {
   readonly json?: true;
 }
 
-/** `replay`: runs recorded sessions against an app as it is now. */
+/** `replay`: runs recorded sessions against the present app. */
 export function replayCommand(terminal: Terminal): Command {
   return new Command('replay')
     .description('run recorded sessions against your app as it is now, and show where it parts from them')

@@ -19,7 +19,7 @@ interface SessionsOptions extends ConnectionOptions {
   readonly json?: true;
 }
 
-/** `sessions`: lists a user's sessions, or those that gateways hold. */
+/** `sessions`: lists a user's sessions, or the sessions that gateways hold. */
 export function sessionsCommand(terminal: Terminal): Command {
   return withConnection(new Command('sessions'))
     .description('list your sessions, the most recently used first')

@@ -19,7 +19,7 @@ interface StartOptions extends FileOptions {
   readonly workers: number;
 }
 
-/** `start`: serves what a file exports, for production. */
+/** `start`: serves the exports of a file, for production. */
 export function startCommand(terminal: Terminal): Command {
   return withFile(new Command('start'), DATABASE)
     .description('serve the gateway, apps or app of a file, for production')
@@ -82,7 +82,7 @@ async function start(
         () => log('waiting', { file, db }),
       )
     : gateway.start());
-  // Who has the URL of a store that is shared needs nobody to pass a command on.
+  // Commands reach a shared store directly, by its URL.
   if (place !== undefined && place !== 'memory' && !isSharedPlace(place)) {
     try {
       endOperator = await openOperatorSocket(gateway, place);
@@ -94,7 +94,7 @@ async function start(
   log('started', { file, ...(isEmbedded ? { embedded: true } : { url }), socketPath, db });
 }
 
-/** The same by several processes. */
+/** Serves by several processes. */
 async function startFleet(options: FleetOptions, terminal: Terminal): Promise<void> {
   const { file, logLevel, workers } = options;
   const logger = await processLogger({

@@ -12,7 +12,7 @@ interface TailOptions extends ConnectionOptions {
   readonly follow: boolean;
 }
 
-/** `tail`: follows what happens in a session. */
+/** `tail`: prints the events of a session as they happen. */
 export function tailCommand(terminal: Terminal): Command {
   return withConnection(new Command('tail'))
     .description('follow the events of a session, through cuts and restarts')
@@ -54,7 +54,7 @@ async function tail(sessionId: string, options: TailOptions, terminal: Terminal)
   });
 }
 
-/** Whether a cursor is at another one, or after it in the same log. */
+/** Whether a cursor is at or after another one in the same log. */
 function isReached(cursor: string, last: string): boolean {
   const [epoch, , place] = cursor.split('.');
   const [lastEpoch, , lastPlace] = last.split('.');

@@ -3,7 +3,7 @@ import { GatewayError } from 'agent-session-gateway/client';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Terminal } from '../terminal.js';
 
-/** What HS256 asks of a secret at least, and the gateway of a token. */
+/** Least bytes of a secret for HS256, and of a token for the gateway. */
 const BYTES = 32;
 
 interface JwtOptions {
@@ -17,7 +17,7 @@ interface JwtOptions {
   readonly claim?: Readonly<Record<string, unknown>>;
 }
 
-/** `token`: makes secrets, and JWTs to try a gateway with. */
+/** `token`: makes secrets, and JWTs for trying a gateway. */
 export function tokenCommand(terminal: Terminal): Command {
   return new Command('token')
     .description('make a secret, or a JWT to try a gateway with')

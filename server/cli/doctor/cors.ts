@@ -2,7 +2,7 @@ import { type Finding, ok, problem } from './finding.js';
 import { isAnswer, probe } from './probe.js';
 import { type Place, statusUrl } from './reach.js';
 
-/** Whether pages of an origin may call the gateway, as their browser sees it. */
+/** Checks whether a browser lets pages of an origin call the gateway. */
 export async function examineCors(place: Place, token: string | undefined, origin: string): Promise<Finding> {
   const about = 'CORS';
   const url = statusUrl(place);

@@ -8,22 +8,22 @@ import { examineReach } from './reach.js';
 import { examineStream } from './stream.js';
 import { examineUpgrade } from './upgrade.js';
 
-/** What is to be examined. */
+/** Options of `examine`. */
 export interface ExamineOptions extends ConnectionOptions {
-  /** Whether a running gateway is, too. */
+  /** Whether to examine a running gateway too. */
   readonly isRunning: boolean;
-  /** Of pages that are to call the gateway. */
+  /** Origin of pages that are to call the gateway. */
   readonly origin?: string;
-  /** A port that a gateway is to listen on, here. */
+  /** A port of this machine for a gateway to listen on. */
   readonly port?: number;
   readonly host: string;
-  /** Milliseconds within which everything has to answer. */
+  /** Longest wait for each answer, in milliseconds. */
   readonly patienceMs: number;
-  /** A database that a gateway is to open, here. */
+  /** A database on this machine for a gateway to open. */
   readonly db?: string;
 }
 
-/** Examines this machine and a running gateway. Yields each finding when it is there. */
+/** Examines this machine and a running gateway. Yields each finding at once. */
 export async function* examine(options: ExamineOptions): AsyncGenerator<Finding, void> {
   const { port, host, db, isRunning, patienceMs } = options;
   yield examineNode();
@@ -48,7 +48,7 @@ async function* examineUrl({
   yield* examineClock(answer);
   yield* examineVersion(answer);
   yield* examineIdentity(answer, token);
-  // Who is refused gets no stream either, for the same reason.
+  // A refused caller gets no stream either, for the same reason.
   if (answer.error === undefined) yield* await examineStream(place, token);
   yield await examineUpgrade(place);
   if (origin !== undefined) yield await examineCors(place, token, origin);

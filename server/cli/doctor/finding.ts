@@ -1,12 +1,12 @@
-/** What an examination has found. */
+/** One result of an examination. */
 export interface Finding {
-  /** `problem`: something does not work. `warning`: something will not, in some cases. */
+  /** `problem`: something does not work. `warning`: something may not work in some cases. */
   readonly status: 'ok' | 'warning' | 'problem';
-  /** What was looked at. */
+  /** The examined thing. */
   readonly about: string;
-  /** What is the case. */
+  /** The observation. */
   readonly text: string;
-  /** What to do about it. */
+  /** The remedy. */
   readonly fix?: string;
 }
 

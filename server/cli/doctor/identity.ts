@@ -3,10 +3,10 @@ import { PROTOCOL_RANGE } from '../../../shared/version.js';
 import { type Finding, ok, problem, warning } from './finding.js';
 import type { Answer } from './probe.js';
 
-/** Clocks that differ by more than this judge tokens differently. The header counts in seconds. */
+/** Largest harmless difference of clocks: a greater one affects the expiry of tokens. The header counts in seconds. */
 const SKEW_MS = 30_000;
 
-/** Whether the gateway's clock agrees with this machine's. */
+/** Checks that the gateway's clock agrees with this machine's. */
 export function examineClock({ headers }: Answer, now = Date.now()): Finding[] {
   const date = Date.parse(headers.get('date') ?? '');
   if (Number.isNaN(date)) return [];
@@ -22,7 +22,7 @@ export function examineClock({ headers }: Answer, now = Date.now()): Finding[] {
   ];
 }
 
-/** Whether the gateway speaks a protocol of ours. */
+/** Checks that the gateway speaks a protocol version of this package. */
 export function examineVersion({ body }: Answer): Finding[] {
   const theirs = body.protocol as { readonly min?: unknown; readonly max?: unknown } | undefined;
   const { min, max } = theirs ?? {};
@@ -42,7 +42,7 @@ export function examineVersion({ body }: Answer): Finding[] {
   ];
 }
 
-/** Who the gateway takes the caller for, and if for nobody, why. */
+/** Reports the user that the gateway recognizes, or the reason why it recognizes none. */
 export function examineIdentity(
   { status, error, body, headers }: Answer,
   token: string | undefined,

@@ -7,7 +7,7 @@ import { hasSqlite, loadsTypeScript } from '../serve/abilities.js';
 import { type Finding, ok, problem, warning } from './finding.js';
 import { isAnswer, isGateways, probe } from './probe.js';
 
-/** What this Node can do. That it is new enough for the gateway is made sure before any command runs. */
+/** Reports the abilities of this Node. Its version was checked before the command began. */
 export function examineNode(): Finding {
   const { node } = process.versions;
   const about = 'Node';
@@ -24,7 +24,7 @@ export function examineNode(): Finding {
   );
 }
 
-/** Whether a gateway could listen on a port. */
+/** Checks whether a gateway could listen on a port. */
 export async function examinePort(host: string, port: number, patienceMs: number): Promise<Finding> {
   const about = `port ${port}`;
   const code = await listenError(host, port);
@@ -55,7 +55,7 @@ function listenError(host: string, port: number): Promise<string | undefined> {
   });
 }
 
-/** Whether a gateway could open a database. */
+/** Checks whether a gateway could open a database. */
 export async function examineDatabase(path: string): Promise<Finding> {
   const about = `database ${shownPlace(path)}`;
   const isShared = isSharedPlace(path);

@@ -1,33 +1,33 @@
 import type { ErrorBody } from '../../../shared/errors.js';
 
-/** What was asked. */
+/** A request of `probe`. */
 export interface Asked {
   readonly url: string;
-  /** Milliseconds within which the answer has to come. */
+  /** Longest wait for the answer, in milliseconds. */
   readonly patienceMs: number;
   readonly token?: string | undefined;
   readonly method?: 'GET' | 'OPTIONS' | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** An answer to a plain request, of a gateway or of what stands in its place. */
+/** An answer to a plain request, from a gateway or from another server in its place. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The error of a gateway, if that is what the body is. */
+  /** The gateway's error, if the body is one. */
   readonly error: ErrorBody | undefined;
   /** The body, if it is a JSON object. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Why there is no answer, in the codes of Node, `UND_ERR_…` and TLS. */
+/** The reason for a missing answer, in the codes of Node, `UND_ERR_…` and TLS. */
 export interface Silence {
   readonly code: string;
   readonly text: string;
 }
 
-/** Asks without following redirects. */
+/** Sends a request without following redirects. */
 export async function probe(asked: Asked): Promise<Answer | Silence> {
   try {
     const response = await open(asked, AbortSignal.timeout(asked.patienceMs));
@@ -67,7 +67,7 @@ export function isAnswer(answer: Answer | Silence): answer is Answer {
   return 'status' in answer;
 }
 
-/** Whether this is what a gateway answers: its status, or an error of its own. */
+/** Whether an answer comes from a gateway: it is a status, or an error with a gateway's code. */
 export function isGateways({ body, error }: Answer): boolean {
   return typeof body.gatewayId === 'string' || (error !== undefined && /^[A-Z_]+$/.test(error.code));
 }

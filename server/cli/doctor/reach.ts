@@ -2,20 +2,20 @@ import { OPERATIONS } from '../../../shared/operations.js';
 import { type Finding, ok, problem } from './finding.js';
 import { type Answer, type Asked, isAnswer, isGateways, probe, type Silence } from './probe.js';
 
-/** Where gateways are mounted as a rule. */
+/** Usual mounts of gateways. */
 const MOUNTS = ['', '/agent', '/api/agent', '/gateway', '/api/gateway', '/api', '/ai', '/chat', '/api/chat'];
 const EXTRA_ROUTES = '/_gateway';
 
-/** Where a gateway is asked. */
+/** The place of requests to a gateway. */
 export interface Place {
   readonly mount: string;
-  /** The prefix of its extra routes. */
+  /** The prefix of the gateway's extra routes. */
   readonly extraRoutes: string;
-  /** Milliseconds within which it has to answer. */
+  /** Longest wait for an answer, in milliseconds. */
   readonly patienceMs: number;
 }
 
-/** What a place answers to `GET /status`, if a gateway is there. */
+/** The findings about a place, with the gateway's answer to `GET /status` if there is one. */
 export interface Reached {
   readonly findings: readonly Finding[];
   readonly answer?: Answer;
@@ -23,7 +23,7 @@ export interface Reached {
 
 export const statusUrl = ({ mount, extraRoutes }: Place): string => `${mount}${extraRoutes}/status`;
 
-/** Whether a gateway answers at a place; if not, what does, and where one might be. */
+/** Checks whether a gateway answers at a place. If not, names the server that does, and a likely place of the gateway. */
 export async function examineReach(place: Place, token: string | undefined): Promise<Reached> {
   const asked = { url: statusUrl(place), token, patienceMs: place.patienceMs };
   const answer = await probe(asked);
@@ -108,7 +108,7 @@ async function foreign(place: Place, asked: Asked, answer: Answer): Promise<Find
   );
 }
 
-/** Looks for a gateway above the given path, and where they are as a rule. */
+/** Looks for a gateway above the given path, and at the usual mounts. */
 async function findMount(
   { mount, patienceMs }: Place,
   token: string | undefined,
@@ -127,7 +127,7 @@ async function findMount(
   return undefined;
 }
 
-/** Whether a gateway serves at least what it always serves. */
+/** Whether a gateway serves at least the routes that every gateway has. */
 async function isServing({ mount, patienceMs }: Place): Promise<boolean> {
   const answer = await probe({ url: `${mount}${OPERATIONS.send.path}`, patienceMs });
   return isAnswer(answer) && answer.error?.code === 'METHOD_NOT_ALLOWED';

@@ -6,7 +6,7 @@ import type { Place } from './reach.js';
 const UNBUFFERED =
   'Switch buffering off for event streams (nginx: proxy_buffering off), let X-Accel-Buffering: no and Cache-Control: no-transform through, and do not compress them.';
 
-/** Whether events arrive when they happen. The gateway writes the first one at once. */
+/** Checks that events arrive without delay. The gateway writes the first one at once. */
 export async function examineStream(
   { mount, patienceMs }: Place,
   token: string | undefined,

@@ -7,7 +7,7 @@ import type { Place } from './reach.js';
 const FIX =
   'In Express, call gateway.attach(server). A proxy has to pass upgrades on (nginx: proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection "upgrade"). Without, clients use SSE.';
 
-/** Whether a WebSocket can be opened. One that cannot is a warning: SSE does without. */
+/** Checks whether a WebSocket can be opened. A failure is a warning, because SSE needs none. */
 export async function examineUpgrade({ mount, patienceMs }: Place): Promise<Finding> {
   const about = 'WebSocket';
   const status = await upgradeStatus(`${mount}/ws`, patienceMs);
@@ -16,7 +16,7 @@ export async function examineUpgrade({ mount, patienceMs }: Place): Promise<Find
   return warning(about, `cannot be opened: ${what}`, FIX);
 }
 
-/** The status that answers an upgrade, or why none did. */
+/** The status of the answer to an upgrade, or the reason for a missing answer. */
 function upgradeStatus(url: string, patienceMs: number): Promise<number | string> {
   const request = url.startsWith('https:') ? secure : plain;
   return new Promise((resolve) => {

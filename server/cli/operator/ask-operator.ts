@@ -6,23 +6,23 @@ import { filesOf, isSharedPlace, servedPlaceOf, storeAt } from '../../runtime/st
 import { type OperatorRequest, operate } from './operate.js';
 import { operatorSocketOf } from './operator-socket.js';
 
-/** Name of the app of a gateway that is made only for this: no other's sessions are taken up by it. */
+/** App of a temporary gateway. No other gateway has an app of this name, so that it takes up no sessions. */
 const NO_APP = 'operator.of.a.database';
 
-/** What an operator works on. */
+/** The database of an operator's command. */
 export interface Database {
-  /** As `storeAt` takes it. */
+  /** A place for `storeAt`. */
   readonly db: string;
-  /** The folder of its files. @default beside it */
+  /** The folder of the database's files. @default beside the database */
   readonly files?: string | undefined;
 }
 
 /**
- * Has a request done: by the gateway that uses the database, or, where none does, here. On a store that gateways share, and on a database
- * that workers share, it is done here, as by one more of them.
+ * Has the gateway that uses the database do a request, or does it here if there is none. On a store that gateways or workers share it acts as one
+ * more gateway.
  *
  * @returns lines of JSON
- * @throws GatewayError why it was not done
+ * @throws GatewayError the reason why the request was not done
  */
 export async function* askOperator(
   { db, files }: Database,
@@ -42,12 +42,12 @@ export async function* askOperator(
   }
   response.setEncoding('utf8');
   yield* response as AsyncIterable<string>;
-  // A connection that breaks off has no proper end.
+  // A broken connection ends the body without an error.
   if (!response.complete)
     throw new GatewayError({ code: 'NETWORK', message: 'The gateway broke off its answer' });
 }
 
-/** Null where nobody listens. */
+/** Posts to a socket. Null if nobody listens there. */
 function post(socketPath: string, body: OperatorRequest): Promise<IncomingMessage | null> {
   return new Promise((resolve, reject) => {
     const request = httpRequest({ socketPath, method: 'POST', path: '/' }, resolve);
@@ -67,7 +67,7 @@ async function* withoutGateway({ db, files }: Database, request: OperatorRequest
   const gateway = createGateway({
     apps: { [NO_APP]: { run: () => {} } },
     defaultApp: NO_APP,
-    // Nobody is a user here: whose data is meant has to be said.
+    // Accepts no user: each request names the owner of the data.
     auth: { type: 'custom', validate: () => ({ valid: false }) },
     store: await storeAt(db),
     ...(files !== undefined && { files: directoryFiles({ path: files }) }),

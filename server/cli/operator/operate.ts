@@ -1,12 +1,12 @@
 import type { Gateway } from 'agent-session-gateway';
 
-/** Whose data a command is about. */
+/** The owner of a command's data. */
 export interface Whose {
   readonly user?: { readonly id: string; readonly tenantId?: string };
   readonly scope?: string;
 }
 
-/** What an operator asks of a gateway. */
+/** A request of an operator to a gateway. */
 export type OperatorRequest =
   | { readonly action: 'backup'; readonly path: string }
   | { readonly action: 'notices'; readonly dead: boolean }
@@ -15,7 +15,7 @@ export type OperatorRequest =
   | (Whose & { readonly action: 'erase'; readonly session?: string; readonly vacuum: boolean })
   | (Whose & { readonly action: 'export'; readonly session: string; readonly what: 'messages' | 'events' });
 
-/** Does it. Yields what there is to say, in lines of JSON. @throws GatewayError */
+/** Does an operator's request. Yields the outcome as lines of JSON. @throws GatewayError */
 export async function* operate(
   gateway: Gateway<any, any, any>,
   request: OperatorRequest,

@@ -8,20 +8,19 @@ import type { Gateway } from 'agent-session-gateway';
 import { GatewayError, isGatewayError } from 'agent-session-gateway/client';
 import { type OperatorRequest, operate } from './operate.js';
 
-/** Longest path of a socket that every system takes. */
+/** Longest path of a socket that every system accepts. */
 const MAX_PATH_BYTES = 100;
 
-/** Where the gateway of a database takes operators' requests. Its folder is its owner's alone, as the database is. */
+/** Path of the socket on which a database's gateway takes operators' requests. Only the owner has access to its folder, as to the database. */
 export function operatorSocketOf(db: string): string {
   return `${db}.operator/socket`;
 }
 
 /**
- * Takes requests of operators for the gateway that has a database: nobody else has that, so that a socket which is there is a dead
- * gateway's.
+ * Takes operators' requests for the gateway of a database. No other gateway has the database, so an existing socket belongs to a dead one.
  *
- * @returns a function that ends it
- * @throws GatewayError `INVALID_REQUEST` where there can be no such socket
+ * @returns a function that closes the socket
+ * @throws GatewayError `INVALID_REQUEST` if the socket cannot be made
  */
 export async function openOperatorSocket(gateway: Gateway<any, any, any>, db: string): Promise<() => void> {
   const path = operatorSocketOf(db);
@@ -59,12 +58,12 @@ async function serve(
 ): Promise<void> {
   try {
     const lines = operate(gateway, (await json(request)) as OperatorRequest);
-    // What goes wrong at once is said in its place.
+    // Await the first line, so that an immediate error becomes the response.
     const first = await lines.next();
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });
     await pipeline(Readable.from(withFirst(first, lines)), response);
   } catch (error) {
-    // Who reads half an answer sees that it breaks off.
+    // Break the response off, to show its reader that lines are missing.
     if (response.headersSent) return void response.destroy();
     const known = isGatewayError(error)
       ? error

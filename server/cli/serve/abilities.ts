@@ -2,22 +2,22 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { resolveFrom } from '../../runtime/resolve-from.js';
 
-/** Where tsx is, for a file or else for this package. */
+/** The path of tsx, as seen from a file or else from this package. */
 export function findTsx(file = join(process.cwd(), 'any.js')): string | undefined {
   return resolveFrom(file, 'tsx') ?? resolveFrom(import.meta.url, 'tsx');
 }
 
-/** Whether this Node loads TypeScript, by itself or with tsx. */
+/** Whether this process can load TypeScript, by Node itself or with tsx. */
 export function loadsTypeScript(): boolean {
   return stripsTypes() || findTsx() !== undefined;
 }
 
-/** Whether it does by itself. */
+/** Whether Node itself loads TypeScript. */
 export function stripsTypes(): boolean {
   return Boolean((process.features as { typescript?: unknown }).typescript);
 }
 
-/** Whether sessions can be kept in an SQLite file. */
+/** Whether this process can open SQLite files. */
 export function hasSqlite(): boolean {
   return isBuiltin('node:sqlite') || resolveFrom(import.meta.url, 'libsql') !== undefined;
 }

@@ -3,15 +3,15 @@ import type { DemoSettings } from '../../demo/settings.js';
 import { processTerminal } from '../terminal.js';
 import { askToBeKilled, serveForParent } from './serving.js';
 
-/** What `demo` tells the process that serves it. */
+/** The options that `demo` sends to its serving process. */
 export interface DemoWorkerOptions {
   readonly settings: DemoSettings;
   readonly command: string;
-  /** Whether it has said how to use it already. */
+  /** Whether an earlier process printed the instructions. */
   readonly isAgain: boolean;
 }
 
-/** What that process tells `demo`. */
+/** The report of that process to `demo`. */
 export interface DemoStarted {
   readonly url: string;
 }

@@ -4,19 +4,19 @@ import { GatewayError } from 'agent-session-gateway/client';
 type AnyGateway = Gateway<any, any, any, any>;
 type AnyConfig = GatewayConfig<any, any, any>;
 
-/** What a file has for a gateway to serve. */
+/** The exports of a file that a gateway is made of. */
 export type Exported =
   | { readonly kind: 'gateway'; readonly gateway: AnyGateway }
-  /** A gateway that a server of the file's own serves. */
+  /** A gateway that the file's own server serves. */
   | { readonly kind: 'embedded'; readonly gateway: AnyGateway }
   | { readonly kind: 'config'; readonly config: AnyConfig };
 
 const NAMES = ['default', 'gateway', 'config', 'apps', 'app'];
 
 /**
- * Finds what a module exports for a gateway: a gateway, a middleware, the configuration of one, an app, or apps by name.
+ * Finds the export of a module that a gateway is made of: a gateway, a middleware, a configuration, an app, or apps by name.
  *
- * @throws GatewayError `INVALID_REQUEST` when it exports none of them
+ * @throws GatewayError `INVALID_REQUEST` if the module exports none of them
  */
 export function findExported(module: Readonly<Record<string, unknown>>, file: string): Exported {
   for (const name of NAMES) {
@@ -44,7 +44,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-// By what they can do, not by class: the file may have a copy of the package of its own.
+// Check abilities instead of the class, because the file may use another copy of the package.
 function isGateway(value: unknown): value is AnyGateway {
   return (
     isObject(value) &&

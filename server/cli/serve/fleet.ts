@@ -9,21 +9,21 @@ import { type Ended, KeptProcess } from './kept-process.js';
 import type { StartWorkerOptions, StartWorkerStarted } from './start-worker.js';
 import type { StoreProcessOptions } from './store-process.js';
 
-/** What workers serve, and how many of them. */
+/** Options of the workers, and their number. */
 export interface FleetOptions extends StartWorkerOptions {
   readonly workers: number;
   readonly standby: boolean;
 }
 
-/** What happens to the processes. */
+/** Events of the processes. */
 export interface FleetEvents {
-  /** One has ended by itself, and is started again. */
+  /** A process ended by itself, and is started again. */
   ended(what: 'worker' | 'store', ended: Ended): void;
 }
 
 /**
- * Workers that share a port, each with a gateway, and the process that keeps their store, where that is not a server. This process hands
- * connections out and starts the others again: nothing that waits for a disk, or runs an app, holds it up.
+ * Workers that share a port, each with a gateway, and the process that keeps their store, unless the store is a server. This process only distributes
+ * connections and restarts the others, so that no disk and no app holds it up.
  */
 export class Fleet {
   readonly #workers: readonly KeptProcess<StartWorkerStarted>[];
@@ -56,21 +56,21 @@ export class Fleet {
     );
   }
 
-  /** Starts all of them. @throws GatewayError why one could not; then none goes on */
+  /** Starts all processes. @throws GatewayError the reason why one did not start; then all are ended */
   async start(): Promise<StartWorkerStarted> {
     try {
       await this.#store?.start();
       const [started] = await Promise.all(this.#workers.map((worker) => worker.start()));
       return started!;
     } catch (error) {
-      // Whoever has them end while they start ends this process too.
+      // The caller of `close` ends this process too, so report no error.
       if (this.#closing) await new Promise(() => {});
       await this.close();
       throw error;
     }
   }
 
-  /** Has all workers drain, and then ends their store. */
+  /** Lets all workers drain, and then ends their store. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

@@ -4,29 +4,29 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from 'agent-session-gateway/client';
 import type { Report } from './serving.js';
 
-/** Before a process that ended is started again, in milliseconds: the first pause, which doubles, and the longest. */
+/** Pause before an ended process is started again, in milliseconds. It begins with `first` and doubles up to `longest`. */
 const PAUSE_MS = { first: 100, longest: 30_000 };
-/** A process that served for so long begins with the first pause again. */
+/** How long a process serves until its pause begins with `first` again, in milliseconds. */
 const STEADY_MS = 10_000;
 
-/** How a process came to its end, and when it is started again. */
+/** The end of a process, and the pause before its restart. */
 export interface Ended {
   readonly pid: number | undefined;
   readonly reason: string;
   readonly pauseMs: number;
 }
 
-/** How a process is kept running. */
+/** Options of `KeptProcess`. */
 export interface KeptProcessOptions {
-  /** Starts one that calls `serveForParent`. */
+  /** Starts a process that calls `serveForParent`. */
   spawn(): ChildProcess;
-  /** What it is told. */
+  /** The options that the process gets. */
   readonly options: object;
-  /** It has ended by itself. */
+  /** Called when the process ended by itself. */
   ended(ended: Ended): void;
 }
 
-/** A process that serves, and is started again where it ends, with pauses that grow. */
+/** A serving process that is restarted when it ends, with growing pauses. */
 export class KeptProcess<Started> {
   readonly #options: KeptProcessOptions;
   #child: ChildProcess | null = null;
@@ -38,7 +38,7 @@ export class KeptProcess<Started> {
     this.#options = options;
   }
 
-  /** Starts it. @throws GatewayError why it could not; then it is not started again */
+  /** Starts the process. @throws GatewayError the reason why it did not start; then it is not restarted */
   async start(): Promise<Started> {
     const child = this.#spawn();
     const started = await startedOf<Started>(child);
@@ -47,9 +47,9 @@ export class KeptProcess<Started> {
   }
 
   /**
-   * Ends it, and does not start it again.
+   * Ends the process for good.
    *
-   * @param how Tells it.
+   * @param how Asks the process to end.
    */
   async end(how: (child: ChildProcess) => void): Promise<void> {
     this.#isStopping = true;
@@ -64,7 +64,7 @@ export class KeptProcess<Started> {
   #spawn(): ChildProcess {
     const child = this.#options.spawn();
     this.#child = child;
-    // One that is told something at its end.
+    // A message to an ending process fails.
     child.on('error', () => {});
     child.on('message', (report: Report<Started>) => {
       if (report.type === 'ready') child.send(this.#options.options);
@@ -89,7 +89,7 @@ export class KeptProcess<Started> {
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
   exitCode !== null || signalCode !== null;
 
-/** Resolves with what it said when it served. */
+/** Resolves with the process's report once it serves. */
 function startedOf<Started>(child: ChildProcess): Promise<Started> {
   return new Promise((resolve, reject) => {
     child.on('message', (report: Report<Started>) => {
@@ -99,7 +99,7 @@ function startedOf<Started>(child: ChildProcess): Promise<Started> {
   });
 }
 
-/** Why it ended: as it said, or as the system did. */
+/** The reason for the end: the process's own, or the system's. */
 function endOf(child: ChildProcess): Promise<string> {
   let said: string | undefined;
   return new Promise((resolve) => {

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import type { Terminal } from '../terminal.js';
 
-/** What keys do, by key. */
+/** Actions by key. */
 export type Keys = Readonly<Record<string, () => void>>;
 
-/** Listens for keys on a terminal. Ctrl+C is `q`. Returns what stops it. */
+/** Listens for keys on a terminal. Ctrl+C is `q`. Returns a function that stops this. */
 export function onKeys({ input }: Terminal, keys: Keys): () => void {
   const press = (pressed: Buffer) => {
     for (const key of pressed.toString()) keys[key === '\u0003' ? 'q' : key]?.();
@@ -20,7 +20,7 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
   win32: ['cmd', '/c', 'start', ''],
 };
 
-/** Opens a URL in the browser that BROWSER names, else in that of the system. @param failed Called where there is none. */
+/** Opens a URL in the browser that BROWSER names, else in the system's. @param failed Called if there is none. */
 export function openBrowser(url: string, failed: () => void): void {
   const named = process.env.BROWSER ? [process.env.BROWSER] : undefined;
   const [command = 'xdg-open', ...args] = named ?? OPENERS[process.platform] ?? [];

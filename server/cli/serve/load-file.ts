@@ -4,14 +4,14 @@ import { pathToFileURL } from 'node:url';
 import { GatewayError } from 'agent-session-gateway/client';
 import { findTsx, stripsTypes } from './abilities.js';
 
-/** Where a file is looked for that is not named. */
+/** Names that are tried if no file is given. */
 const NAMES = ['gateway', 'server', 'app', 'agent', 'index'];
 const EXTENSIONS = ['ts', 'mts', 'js', 'mjs'];
 
 /**
  * The path of the file to serve.
  *
- * @throws GatewayError `INVALID_REQUEST` when there is none
+ * @throws GatewayError `INVALID_REQUEST` if there is none
  */
 export function findFile(given: string | undefined, folder = process.cwd()): string {
   if (given !== undefined) {
@@ -34,9 +34,9 @@ export function findFile(given: string | undefined, folder = process.cwd()): str
 }
 
 /**
- * Loads a module of the user's. TypeScript is loaded by the package tsx where it is installed, else by Node itself.
+ * Loads a module of the user. The package tsx loads TypeScript if it is installed, else Node itself.
  *
- * @throws GatewayError `INVALID_REQUEST` when neither can
+ * @throws GatewayError `INVALID_REQUEST` if neither can
  */
 export async function loadFile(path: string): Promise<Readonly<Record<string, unknown>>> {
   if (/^\.[cm]?tsx?$/.test(extname(path))) await enableTypeScript(path);

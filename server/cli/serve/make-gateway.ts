@@ -6,35 +6,35 @@ import { isSharedPlace, storeAt } from '../../runtime/store-at.js';
 import { type Exported, findExported } from './exported.js';
 import { loadFile } from './load-file.js';
 
-/** What a gateway is given beside what its file says. */
+/** Options of a gateway besides its file. */
 export interface ServeOptions {
-  /** In place of the file's. */
+  /** Replaces the file's value. */
   readonly host?: string | undefined;
-  /** In place of the file's. */
+  /** Replaces the file's value. */
   readonly port?: number | undefined;
-  /** Where sessions are kept, if the file has no `store`: as `storeAt` takes it. */
+  /** A place for `storeAt`, used if the file has no `store`. */
   readonly db: string;
   /** The folder of uploaded files, if the file has no `files`. @default beside the store */
   readonly files?: string | undefined;
-  /** What callers have to show, if the file has no `auth`. */
+  /** The token that callers need, if the file has no `auth`. */
   readonly token?: string | undefined;
-  /** Milliseconds that runs are given to finish, if the file does not say. @default the gateway's */
+  /** Milliseconds for runs to finish, unless the file sets them. @default the gateway's */
   readonly drainMs?: number | undefined;
-  /** Whether it is one of several that share a port and a store. @default false */
+  /** Whether this gateway is one of several that share a port and a store. @default false */
   readonly isWorker?: boolean;
   readonly plugins?: readonly GatewayPlugin[];
-  /** Where it logs, if the file has no `logger`. */
+  /** The logger, if the file has no `logger`. */
   readonly logger: Logger;
 }
 
-/** A gateway that is about to be started. */
+/** A gateway that is ready to start. */
 export interface Served {
   readonly gateway: Gateway<any, any, any, any>;
-  /** Whether the file's own server serves it. */
+  /** Whether the file's own server serves the gateway. */
   readonly isEmbedded: boolean;
-  /** Whether it takes the token of the options. */
+  /** Whether the gateway accepts the token of the options. */
   readonly usesToken: boolean;
-  /** Where its sessions are kept, unless the file says. */
+  /** The place of the gateway's sessions, unless the file has a `store`. */
   readonly db?: string;
 }
 
@@ -42,9 +42,9 @@ const FILES_ARE_HERE_ALONE =
   'gateways share the sessions, and not the files: uploads are kept in the memory of this process; name a folder that all of them have with --files or GATEWAY_FILES';
 
 /**
- * Loads a file and makes a gateway of what it exports; a gateway that it exports is taken as it is.
+ * Loads a file and makes a gateway from its exports. An exported gateway is used as it is.
  *
- * @throws GatewayError what is wrong with the file or its configuration
+ * @throws GatewayError the problem of the file or its configuration
  */
 export async function makeGateway(file: string, options: ServeOptions): Promise<Served> {
   const exported = findExported(await loadFile(file), file);
@@ -78,7 +78,7 @@ export async function makeGateway(file: string, options: ServeOptions): Promise<
   return { gateway, isEmbedded: false, usesToken, ...(config.store === undefined && { db }) };
 }
 
-/** @throws GatewayError `INVALID_REQUEST` for what each worker would have of its own */
+/** Checks that workers can share the file's store. @throws GatewayError `INVALID_REQUEST` if each worker would have its own */
 function checkShared(exported: Exported, file: string): void {
   const isShared =
     exported.kind === 'config'
@@ -91,7 +91,7 @@ function checkShared(exported: Exported, file: string): void {
   });
 }
 
-/** The package as the file has it: what a handler asks `getContext()` has to be the gateway's own. */
+/** The file's own copy of the package, because `getContext()` in its handlers must belong to the gateway's copy. */
 async function packageOf(file: string): Promise<typeof import('agent-session-gateway')> {
   const path = resolveFrom(file, 'agent-session-gateway');
   return path === undefined ? import('agent-session-gateway') : import(pathToFileURL(path).href);

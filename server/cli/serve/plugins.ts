@@ -3,7 +3,7 @@ import { chatCompletionsPlugin } from 'agent-session-gateway/plugins/chat-comple
 import { playgroundPlugin } from 'agent-session-gateway/plugins/playground';
 
 /**
- * What `dev` adds to the gateway that it makes of a file's apps or configuration.
+ * The plugins that `dev` adds to a gateway made from apps or a configuration.
  *
  * @param kill Ends the process as a crash would.
  */

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { LOG_LEVELS } from '../../runtime/process-logger.js';
 import { portOf } from '../port-of.js';
 
-/** What `dev` and `start` are told of the gateway. */
+/** The common options of `dev` and `start`. */
 export interface FileOptions {
   readonly port?: number;
   readonly host?: string;
@@ -12,7 +12,7 @@ export interface FileOptions {
   readonly logLevel?: string;
 }
 
-/** Adds the options of commands that serve a file. @param db Where sessions are kept by default. */
+/** Adds the options of commands that serve a file. @param db The default place of sessions. */
 export function withFile(command: Command, db: string): Command {
   return command
     .argument(

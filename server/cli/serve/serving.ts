@@ -1,24 +1,24 @@
 import { isGatewayError } from 'agent-session-gateway/client';
 
-/** What a process that serves tells the one that started it. */
+/** A message of a serving process to its parent. */
 export type Report<Started> =
-  /** It takes its options. What is sent before may find nobody. */
+  /** The process listens for its options. Messages sent earlier may be lost. */
   | { readonly type: 'ready' }
   | ({ readonly type: 'started' } & Started)
   | { readonly type: 'failed'; readonly reason: string }
-  /** Somebody wants this process to end as by a crash. */
+  /** Asks the parent to kill this process, as a crash would. */
   | { readonly type: 'kill' };
 
-/** What is being served. */
+/** A running service, with its report. */
 export interface Serving<Started> {
   readonly started: Started;
   close(): Promise<void>;
 }
 
 /**
- * Serves for the process that started this one, which sends the options, and until that one ends it or is gone.
+ * Serves for the parent process, which sends the options, until the parent ends this process or is gone.
  *
- * @param how.endsBySignal Whether SIGTERM ends it, which may be sent to all processes of a service. @default true
+ * @param how.endsBySignal Whether SIGTERM ends this process; a service may send it to all its processes. @default true
  */
 export function serveForParent<Options, Started>(
   serve: (options: Options) => Promise<Serving<Started>>,
@@ -35,9 +35,9 @@ export function serveForParent<Options, Started>(
       () => process.exit(1),
     );
   };
-  // Alone there is nobody to serve for.
+  // Without the parent there is nobody to serve for.
   process.on('disconnect', stop).on('SIGTERM', endsBySignal ? stop : () => {});
-  // Ctrl+C and the end of a terminal reach every process of it; the one that started this one decides.
+  // Ctrl+C and the end of a terminal reach all its processes, and the parent decides.
   process.on('SIGINT', () => {}).on('SIGHUP', () => {});
   process.once('message', (options: Options) => {
     serve(options).then(
@@ -55,7 +55,7 @@ export function serveForParent<Options, Started>(
   report({ type: 'ready' });
 }
 
-/** Has the process that started this one kill it, and start it again. */
+/** Asks the parent to kill and restart this process. */
 export function askToBeKilled(): void {
   process.send?.({ type: 'kill' } satisfies Report<unknown>);
 }

@@ -2,13 +2,13 @@ import { processLogger, withoutLife } from '../../runtime/process-logger.js';
 import { makeGateway, type ServeOptions } from './make-gateway.js';
 import { serveForParent } from './serving.js';
 
-/** What `start` tells each of its workers. */
+/** The options that `start` sends to each worker. */
 export interface StartWorkerOptions extends Omit<ServeOptions, 'plugins' | 'logger'> {
   readonly file: string;
   readonly logLevel?: string | undefined;
 }
 
-/** What a worker tells `start`. */
+/** The report of a worker to `start`. */
 export interface StartWorkerStarted {
   readonly url?: string;
   readonly socketPath?: string;

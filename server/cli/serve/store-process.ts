@@ -3,17 +3,17 @@ import { storeAt } from '../../runtime/store-at.js';
 import { serveForParent } from './serving.js';
 import { whenFree } from './when-free.js';
 
-/** What `start` tells the process that keeps the store for its workers. */
+/** The options that `start` sends to the process that keeps the workers' store. */
 export interface StoreProcessOptions {
-  /** As `storeAt` takes it: a file, or `memory`. */
+  /** A place for `storeAt`: a file, or `memory`. */
   readonly place: string;
   /** The Unix socket. */
   readonly path: string;
-  /** Waits where another process has the file. */
+  /** Whether to wait while another process has the file. */
   readonly standby: boolean;
 }
 
-// It goes on until its parent lets it go: workers that drain need it to their end, whoever else is told to end.
+// Ignore SIGTERM: draining workers need the store until the parent disconnects.
 serveForParent<StoreProcessOptions, object>(
   async ({ place, path, standby }) => {
     const serve = async () => serveStore(await storeAt(place), { path });

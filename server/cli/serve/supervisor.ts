@@ -3,19 +3,19 @@ import { once } from 'node:events';
 import { packageModule } from '../../runtime/package-files.js';
 import type { Report } from './serving.js';
 
-/** After this long a process that does not end is ended. */
+/** How long a process may take to end before it is killed, in milliseconds. */
 const STOP_MS = 10_000;
 
-/** What happens to the process that serves. */
+/** Events of the serving process. */
 export interface SupervisorEvents<Started> {
   started(what: Started): void;
-  /** It could not start, or has ended by itself; it stays so until `restart`. */
+  /** The process did not start, or ended by itself. It stays down until `restart`. */
   failed(reason: string): void;
-  /** It was killed, as somebody wanted from its page, and is started again. */
+  /** The process was killed at the request of its page, and is started again. */
   killed(): void;
 }
 
-/** Runs the process that serves, one at a time, each with all modules anew. */
+/** Runs one serving process at a time, each with freshly loaded modules. */
 export class Supervisor<Options extends object, Started> {
   readonly #worker: string;
   readonly #options: () => Options;
@@ -25,8 +25,8 @@ export class Supervisor<Options extends object, Started> {
   #wanted = 0;
 
   /**
-   * @param worker Name of the module beside this one that calls `serveForParent`.
-   * @param options Asked for at each start.
+   * @param worker Name of the module in this folder that calls `serveForParent`.
+   * @param options Makes the options for each start.
    */
   constructor(worker: string, options: () => Options, events: SupervisorEvents<Started>) {
     this.#worker = worker;
@@ -34,7 +34,7 @@ export class Supervisor<Options extends object, Started> {
     this.#events = events;
   }
 
-  /** Starts it, or starts it again. Of calls while it is being started, the last one counts. */
+  /** Starts or restarts the process. The last of several calls during a start counts. */
   restart(): Promise<void> {
     this.#wanted += 1;
     const mine = this.#wanted;
@@ -46,7 +46,7 @@ export class Supervisor<Options extends object, Started> {
     return this.#turn;
   }
 
-  /** Ends it, after its runs have had the time of the options. */
+  /** Ends the process, after its runs had the time that the options give them. */
   close(): Promise<void> {
     this.#wanted += 1;
     this.#turn = this.#turn.then(() => this.#stop());

@@ -1,20 +1,20 @@
 import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** What a change of matters: sources, JSON and environment files. */
+/** Files whose changes count: sources, JSON and environment files. */
 const SOURCES = /(?:\.(?:[cm]?[jt]sx?|json)|^\.env(?:\.\w+)?)$/;
 const IGNORED = new Set(['node_modules', 'dist', 'build', 'coverage', 'data']);
-/** Editors write a file in several steps, and save several files at once. */
+/** Quiet time before a change is reported, in milliseconds. Editors write a file in several steps, and several files at once. */
 const SETTLE_MS = 100;
-/** More folders than a project has; a home directory has more. */
+/** Most folders that are watched: more than a project has, fewer than a home directory. */
 const MOST_FOLDERS = 2000;
 
 /**
- * Watches the sources below a folder. Folders are watched, not files, so that a file that is replaced, as many editors do, is still seen.
+ * Watches the sources below a folder. Watches folders instead of files, because many editors replace a file.
  *
- * @param isNeeded Keeps a folder that would be ignored, because what is served lies in it.
- * @param changed Called with the name of a file once things have settled.
- * @returns what stops it
+ * @param isNeeded Keeps a folder that would be ignored, because the served file is in it.
+ * @param changed Called with the name of a changed file after the quiet time.
+ * @returns a function that stops the watch
  */
 export function watchFolder(
   root: string,
@@ -50,7 +50,7 @@ export function watchFolder(
         if (entry.isDirectory()) add(join(folder, entry.name));
       }
     } catch {
-      // It is gone again, or is not ours to read.
+      // The folder is gone again, or not readable.
     }
   };
   add(root);

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isGatewayError } from 'agent-session-gateway/client';
 
-/** A process that waits for a database looks so often whether it is free. */
+/** Interval of checks whether a database is free, in milliseconds. */
 const LOOK_MS = 100;
 
-/** Starts something as soon as no other process uses its database. @param waits Called once, if one does. */
+/** Calls `start` as soon as no other process uses its database. @param waits Called once, if a process uses it. */
 export async function whenFree<T>(start: () => Promise<T>, waits: () => void = () => {}): Promise<T> {
   for (let looks = 0; ; looks++) {
     try {

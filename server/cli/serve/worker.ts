@@ -3,14 +3,14 @@ import { makeGateway, type ServeOptions } from './make-gateway.js';
 import { developmentPlugins } from './plugins.js';
 import { askToBeKilled, serveForParent } from './serving.js';
 
-/** What `dev` tells the process that serves the file. */
+/** The options that `dev` sends to the process that serves the file. */
 export interface WorkerOptions extends Omit<ServeOptions, 'plugins' | 'logger'> {
   readonly file: string;
   readonly envFile?: string | undefined;
   readonly logLevel?: string | undefined;
 }
 
-/** What that process tells `dev`. */
+/** The report of that process to `dev`. */
 export interface WorkerStarted {
   readonly url?: string;
   readonly socketPath?: string;
@@ -19,7 +19,7 @@ export interface WorkerStarted {
   readonly db?: string;
 }
 
-// `dev` begins another one when a file has changed.
+// `dev` starts another process after each change of a file.
 serveForParent<WorkerOptions, WorkerStarted>(async ({ file, envFile, logLevel, ...options }) => {
   if (envFile !== undefined) process.loadEnvFile(envFile);
   const { gateway, isEmbedded, usesToken, db } = await makeGateway(file, {

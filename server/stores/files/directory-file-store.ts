@@ -129,7 +129,7 @@ export class DirectoryFiles implements FileStore {
     const begin = `${hashOf(scope)}.`;
     for (const name of await namesIn(out))
       if (name.startsWith(begin)) await rm(join(out, name), { recursive: true, force: true });
-    // Removes the folder of an empty scope too, so that nothing tells that it existed.
+    // Removes the folder of an empty scope too, to leave no sign of its existence.
     await rmdir(this.#scopeFolder(scope)).catch((error: NodeJS.ErrnoException) => {
       if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(error.code ?? '')) throw error;
     });

@@ -6,12 +6,12 @@ export interface FileRecord {
   readonly fileId: string;
   /** The owner's scope. Files are found only within their scope. */
   readonly scope: string;
-  /** The user who uploaded it, as a key that the gateway made. */
+  /** Key of the user who uploaded the file, made by the gateway. */
   readonly by: string;
   readonly name?: string;
   /** The media type, found from the bytes. */
   readonly mediaType: string;
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number;
   /** SHA-256 of the bytes, hex. */
   readonly sha256: string;
@@ -65,7 +65,7 @@ export interface FileStore {
    */
   put(bytes: AsyncIterable<Uint8Array>, describe: () => MaybePromise<FileRecord>): Promise<FileRecord>;
   stat(scope: string, fileId: string): Promise<FileRecord | null>;
-  /** The bytes, or a part of them; null without such a file. A read goes on to its end, even if the file is dropped meanwhile. */
+  /** The bytes, or a part of them; null without such a file. A read continues to its end, even if the file is dropped meanwhile. */
   read(scope: string, fileId: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>;
   /** Records of the files of a scope, in no order. */
   list(scope: string): AsyncIterable<FileRecord>;

@@ -49,7 +49,7 @@ export function isRefusal(error: unknown): boolean {
   return SQLSTATE.test(code) && !ENDS.test(code);
 }
 
-/** Whether the server says, in English, that the connection goes on. Other languages use other words for both cases. */
+/** Whether the server says, in English, that the connection continues. Servers in other languages use other words. */
 export const goesOn = (error: unknown): boolean => (error as ServerError).severity === 'ERROR';
 
 /** The error of a call whose reply was lost: its work may be done. */

@@ -22,7 +22,7 @@ const BEAT_MS = 5000;
 /** The least silence after which the listener counts as broken, in milliseconds. */
 const SILENT_MS = 3000;
 
-/** The state of a lease when it was renewed: there was none any more, it had run out, or it had not. */
+/** The state of a lease at its renewal: gone, run out, or still valid. */
 type Lease = 'gone' | 'late' | 'in time';
 
 interface Mail {

@@ -8,7 +8,7 @@ import { PUT_ONCE } from './scripts/members.js';
 const SLICE = 100;
 /** Partitions that are searched at once. */
 const AT_ONCE = 16;
-/** One gateway at a time expires data. Another one takes over after so long without a sign of life. */
+/** One gateway at a time expires data. Another one takes over after this time without a sign of life, in milliseconds. */
 const ONE_AT_A_TIME_MS = 60_000;
 
 /** Drops runs and logs that are too old. */
@@ -72,7 +72,7 @@ export class Expiry {
     }
   }
 
-  /** Notes that nothing is kept of a session any more, unless it was begun again. */
+  /** Notes that a session has no data left, unless it was begun again. */
   async forget(ref: SessionRef): Promise<void> {
     const key = this.#keys.kept(ref.scope);
     const { meta } = this.#keys.session(ref);

@@ -1,7 +1,7 @@
 import type { LogRef } from '../store.js';
 import type { SentBatch } from './appending.js';
 
-/** Limits of the batches that are kept to be written again: those of one log, and those of all. In characters. */
+/** Limits of the batches that are kept to be written again, for one log and for all logs, in characters. */
 const MOST_OF_A_LOG = 256 * 1024;
 const MOST_OF_ALL = 64 * 1024 * 1024;
 
@@ -129,14 +129,14 @@ export class HeldLogs {
     held.kept.length = 0;
   }
 
-  /** The batches to write again behind a batch, in order; null if one of them is no longer kept. */
+  /** The batches to write again after a batch, in order; null if one of them is no longer kept. */
   behind(held: HeldLog, number: number): readonly KeptBatch[] | null {
     const batches = held.kept.filter((batch) => batch.number > number);
     const isKnown = held.written <= number || batches[0]?.number === number + 1;
     return isKnown ? batches : null;
   }
 
-  /** Whether the log can be taken again as it was, since all that was written since then is kept. */
+  /** Whether the log can be taken again as before, because all later batches are kept. */
   canRetake(held: HeldLog): held is HeldLog & { taking: Taking } {
     this.#trim(held);
     return held.taking !== null && this.behind(held, 0) !== null;

@@ -12,7 +12,7 @@ const REFUSED =
 const READS =
   /^(GET|HGET|HMGET|HKEYS|HVALS|HGETALL|HLEN|EXISTS|ZCARD|ZRANGE|ZRANGEBYSCORE|ZRANGEBYLEX|INFO|PUBSUB)$/;
 
-/** After a restart of Redis, holders get this time to reach it and to write again what it forgot. */
+/** Time for holders to reach a restarted Redis and to write forgotten batches again, in milliseconds. */
 const SETTLE_MS = 1000;
 
 /** The least time for which a command is sent again. */
@@ -114,7 +114,7 @@ export class Link {
     return this.#wire !== null;
   }
 
-  /** Calls back after each reconnection. Returns a function that ends that. */
+  /** Calls back after each reconnection. Returns a function that stops this. */
   onResumed(resumed: () => void): () => void {
     this.#resumed.add(resumed);
     return () => void this.#resumed.delete(resumed);

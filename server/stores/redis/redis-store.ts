@@ -62,7 +62,7 @@ interface Parts {
   readonly records: Records;
 }
 
-/** Makes terms differ that Redis gives within a millisecond, if it has forgotten the first one. */
+/** Distinguishes two terms of one millisecond, in case Redis has forgotten the first. */
 const random = (): string => String(Math.floor(Math.random() * 1000));
 
 /** Keeps sessions in Redis, for all gateways that use it. */

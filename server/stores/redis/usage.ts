@@ -68,7 +68,7 @@ export class Usage {
       for (const one of await Promise.all(refs.map((ref) => this.#session(ref)))) size += one;
     }
     if (this.#totals.size >= SCOPES) this.#totals.clear();
-    // The more sessions there are to add up, the longer the total is believed.
+    // The total of many sessions is kept longer than that of few.
     const until = now + Math.max(KEPT_MS, members.length);
     if (version === this.#version) this.#totals.set(scope, { size, until });
     return size;

@@ -2,18 +2,18 @@ import type { Socket } from 'node:net';
 import { deserialize, serialize } from 'node:v8';
 import type { News } from '../store.js';
 
-/** Of what both ends say: another one is another program. */
+/** Version of the frames. Both ends need the same. */
 export const VERSION = 1;
 
-/** What a process says first. */
+/** The first message of a process. */
 export interface Hello {
   readonly version: number;
   readonly pid: number;
 }
 
-/** What is answered to that. */
+/** The answer to `Hello`. */
 export interface Welcome {
-  /** Names the process that keeps the store: another one after it was started again. */
+  /** Name of the process that keeps the store. It changes with each start. */
   readonly server: string;
   readonly durability: 'memory' | 'process' | 'disk';
   readonly leaseMs: number;
@@ -26,10 +26,10 @@ export interface Failure {
   readonly details?: unknown;
 }
 
-/** What a process asks. */
+/** A call of a process. */
 export type Asked = readonly [id: number, name: string, args: readonly unknown[]];
 
-/** What it is told: what came of a call, and what happened. */
+/** A message to a process: the outcome of a call, or news. */
 export type Told =
   | readonly ['done', id: number, value: unknown]
   | readonly ['failed', id: number, failure: Failure]
@@ -38,7 +38,7 @@ export type Told =
 
 const HEAD_BYTES = 4;
 
-/** A message as it goes over the line: its length, and itself as V8 writes it, so that nothing of a value is lost. */
+/** Encodes a message as its length and its value in V8's format, which loses no part of a value. */
 export function encodeFrame(message: unknown): Buffer {
   const body = serialize(message);
   const frame = Buffer.allocUnsafe(HEAD_BYTES + body.length);
@@ -47,17 +47,17 @@ export function encodeFrame(message: unknown): Buffer {
   return frame;
 }
 
-/** Puts together what comes in pieces. */
+/** Joins the pieces of frames. */
 export class FrameDecoder {
   #pieces: Buffer[] = [];
   #bytes = 0;
   #wanted = HEAD_BYTES;
 
-  /** The messages that are whole with this piece. */
+  /** The messages that this piece completes. */
   *feed(piece: Buffer): Generator<unknown> {
     this.#pieces.push(piece);
     this.#bytes += piece.length;
-    // A long message is put together once, when all of it is there.
+    // Join a long message once, after its last piece.
     if (this.#bytes < this.#wanted) return;
     const all = this.#pieces.length === 1 ? piece : Buffer.concat(this.#pieces);
     let at = 0;
@@ -75,7 +75,7 @@ export class FrameDecoder {
   }
 }
 
-/** Writes what one turn of the event loop says as one. */
+/** Writes all frames of one event-loop turn at once. */
 export class FrameWriter {
   readonly #socket: Socket;
   #isCorked = false;

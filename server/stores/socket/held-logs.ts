@@ -13,18 +13,18 @@ interface HeldLog {
   readonly log: LogRef;
   readonly holder: string;
   readonly term: number;
-  /** The last batch that was answered, and the place of its last event. */
+  /** Number of the last answered batch, and the place of its last event. */
   batch: number;
   last: number;
-  /** What was sent last cannot be told from what was written, if it was. */
+  /** Whether the batch under way leaves no trace in the log, so that a restarted store cannot tell if it was written. */
   isUnclear: boolean;
-  /** The process that keeps the store was started again, and has not said whether it can go on with it. */
+  /** Whether a restarted store has not yet said that it can continue the log. */
   isToTake: boolean;
-  /** It cannot. */
+  /** Whether the restarted store cannot continue the log. */
   isGone: boolean;
 }
 
-/** The logs that are held over a line, as far as it takes to go on with them where the process that keeps the store was started again. */
+/** The logs that this process holds over a line, with the facts needed to continue them after a restart of the store's process. */
 export class HeldLogs {
   readonly #logs = new Map<string, HeldLog>();
 
@@ -37,7 +37,7 @@ export class HeldLogs {
     this.#logs.set(keyOf(ref), { log, holder, term, ...none });
   }
 
-  /** A batch is sent. @returns Whether its log has gone */
+  /** Notes that a batch is sent. @returns Whether the log cannot be continued */
   sends(log: LogRef, events: readonly EventRecord[], { term, records }: AppendOptions): boolean {
     const held = this.#find(log, term);
     if (!held) return false;
@@ -62,7 +62,7 @@ export class HeldLogs {
     this.#logs.clear();
   }
 
-  /** The line stands. @param isOther Whether another process answers, by which each is taken again as it was held */
+  /** Called when the line stands. @param isOther Whether a restarted process answers, from which each log must be taken again */
   stands(isOther: boolean, take: (ref: SessionRef, options: AcquireOptions) => Promise<Acquired>): void {
     for (const held of this.#logs.values()) {
       held.isToTake ||= isOther;
@@ -74,7 +74,7 @@ export class HeldLogs {
           held.isToTake = false;
           held.isGone = kind === 'absent';
         },
-        // It is tried again over the next line.
+        // The next line tries again.
         () => {},
       );
     }

@@ -4,30 +4,28 @@ import type { Store } from '../store.js';
 import { DEFAULT_LEASE_MS, storeOverLine } from './socket-store.js';
 import { StoreServer } from './store-server.js';
 
-/** Where a store is served. */
+/** Options of `serveStore`. */
 export interface ServeStoreOptions {
-  /** Path of the Unix socket. Its directory must be its owner's alone. */
+  /** Path of the Unix socket. Only its owner may have access to its directory. */
   readonly path: string;
   /**
-   * How long a gateway passes for alive that is not heard of, in milliseconds. One whose process ends is known to be dead at once.
+   * How long a silent gateway counts as alive, in milliseconds. A gateway whose process ends counts as dead at once.
    *
    * @default 5000
    */
   readonly leaseMs?: number;
 }
 
-/** A store that is served. */
+/** A running `serveStore`. */
 export interface ServedStore {
   /** Stops serving, and closes the store. */
   close(): Promise<void>;
 }
 
 /**
- * Serves a store that one process alone can have, in memory or in an SQLite file, to the other processes of this machine. Their gateways
- * reach it by `socketStore`.
+ * Serves a store of one process, in memory or in an SQLite file, to the other processes of this machine. Their gateways reach it by `socketStore`.
  *
- * @throws GatewayError `ADDRESS_IN_USE` where another process serves there; `INVALID_REQUEST` for a path that cannot be; what `open` of
- * the store throws
+ * @throws GatewayError `ADDRESS_IN_USE` if another process serves there; `INVALID_REQUEST` for an invalid path; every error of the store's `open`
  *
  * @example
  * ```ts
@@ -61,15 +59,15 @@ export async function serveStore(
   };
 }
 
-/** Where a store is reached. */
+/** Options of `socketStore`. */
 export interface SocketStoreOptions {
-  /** Path of the Unix socket on which `serveStore` serves it. */
+  /** Path of the Unix socket on which `serveStore` serves the store. */
   readonly path: string;
 }
 
 /**
- * The store that another process of this machine serves by `serveStore`: the store of any number of gateways, each of which serves every
- * client of every session.
+ * The store that another process of this machine serves by `serveStore`. Any number of gateways may use it, and each serves every client of every
+ * session.
  *
  * @example
  * ```ts

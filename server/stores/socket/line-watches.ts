@@ -4,7 +4,7 @@ import type { StoreLine } from './store-line.js';
 
 type Wake = (news?: News) => void;
 
-/** Who is woken in this process. Each session is watched once over the line, however many wait. */
+/** The watches of this process. Each session is watched once over the line, however many watches it has here. */
 export class LineWatches {
   readonly #line: StoreLine;
   readonly #sessions = new Map<string, { readonly ref: SessionRef; readonly wakes: Set<Wake> }>();
@@ -16,7 +16,7 @@ export class LineWatches {
   watch({ scope, app, name }: SessionRef, wake: Wake): () => void {
     const ref = { scope, app, name };
     const key = keyOf(ref);
-    // Each watch is one, also of a function that watches already.
+    // Wrap the function, because the same function may watch several times.
     const own: Wake = (news) => wake(news);
     let watched = this.#sessions.get(key);
     if (watched) watched.wakes.add(own);
@@ -37,7 +37,7 @@ export class LineWatches {
     for (const wake of this.#sessions.get(key)?.wakes ?? []) wake(news);
   }
 
-  /** The line stands again: something may have been missed. */
+  /** Called when the line stands again: wakes may have been missed. */
   stands(): void {
     for (const { ref } of this.#sessions.values()) this.#begin(ref);
   }
@@ -46,7 +46,7 @@ export class LineWatches {
     this.#sessions.clear();
   }
 
-  /** Who watches looks once it is sure to hear. Where the line ends before, it begins anew when that stands. */
+  /** Wakes once the watch is set up, so that watchers look. If the line ends before, `stands` begins again. */
   #begin(ref: SessionRef): void {
     this.#line.call('watch', [ref]).then(
       () => this.wake(keyOf(ref)),

@@ -1,10 +1,10 @@
 import type { Member, Membership } from '../shared-store.js';
 import type { StoreLine } from './store-line.js';
 
-/** How often a lease is renewed while it lasts. */
+/** Renewals per lease. */
 const BEATS = 3;
 
-/** The members of this process, as the one that keeps the store knows them. */
+/** The members of this process at the process that keeps the store. */
 export class LineMembers {
   readonly #line: StoreLine;
   readonly #members = new Map<string, Joined>();
@@ -27,7 +27,7 @@ export class LineMembers {
       leave: async () => {
         joined.end();
         this.#members.delete(holder);
-        // Whoever cannot be told now finds out by the lease.
+        // If the store cannot be reached, the lease runs out.
         await line.call('leave', [holder]).catch(() => {});
       },
     };
@@ -37,7 +37,7 @@ export class LineMembers {
     this.#members.get(holder)?.member.hear(message);
   }
 
-  /** The line stands again: nobody is to wait for the next beat. */
+  /** Called when the line stands again: renews the leases at once. */
   stands(): void {
     for (const joined of this.#members.values()) joined.stands();
   }
@@ -54,7 +54,7 @@ class Joined {
   readonly #leaseMs: number;
   #timer: NodeJS.Timeout | undefined;
   #isBeating = false;
-  /** Null before it is a member. */
+  /** Null before the first answer. */
   #heardAt: number | null = null;
   #missed = 0;
 
@@ -67,7 +67,7 @@ class Joined {
   async begin(): Promise<void> {
     await this.#beat();
     this.#timer = setInterval(() => {
-      // By the beats that were not answered: a process that stood still has tried nothing.
+      // Count unanswered beats instead of time, because a process that stood still has tried nothing.
       if (++this.#missed === BEATS + 1) this.member.away();
       this.#goOn();
     }, this.#leaseMs / BEATS).unref();
@@ -95,7 +95,7 @@ class Joined {
       const before = this.#heardAt;
       this.#heardAt = now;
       this.#missed = 0;
-      // Where an answer was lost, it is said only once that it had lapsed.
+      // Compare times too: the store reports a lapse only once, and that answer may have been lost.
       if (before !== null && (hadLapsed || now - before >= this.#leaseMs)) this.member.lapsed();
     } finally {
       this.#isBeating = false;

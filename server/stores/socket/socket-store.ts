@@ -8,12 +8,12 @@ import { LineWatches } from './line-watches.js';
 import { LineMembers } from './membership.js';
 import { StoreLine } from './store-line.js';
 
-/** A store that another process keeps. @param connect Begins a connection to that */
+/** A store that another process keeps. @param connect Begins a connection to that process */
 export function storeOverLine(connect: () => Socket): Store {
   const held = new HeldLogs();
   const line: StoreLine = new StoreLine(connect, {
     stands(isOther) {
-      // In this order: what is asked next finds them held.
+      // First of all: later calls need the logs to be held.
       held.stands(isOther, (ref, options) => call('acquire', ref, options) as Promise<Acquired>);
       members.stands();
       watches.stands();
@@ -71,7 +71,7 @@ export function storeOverLine(connect: () => Socket): Store {
     ...membersOf(READS, asked),
     ...membersOf(CHANGES, asked),
     ...membersOf(CHORES, asked),
-    // `taken` does not go over a line; that gateways tell one another.
+    // A function cannot go over the line. Gateways tell one another that a session was taken.
     async acquire(ref, { taken: _, ...options }) {
       const acquired = (await call('acquire', ref, options)) as Acquired;
       held.taken(ref, options.holder, acquired);
@@ -93,5 +93,5 @@ export function storeOverLine(connect: () => Socket): Store {
   };
 }
 
-/** How long a member passes for alive that is not heard of, in milliseconds. */
+/** How long a silent member counts as alive, in milliseconds. */
 export const DEFAULT_LEASE_MS = 5000;

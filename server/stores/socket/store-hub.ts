@@ -21,16 +21,16 @@ import {
   StoreError,
 } from '../store.js';
 
-/** Where work was under way when the store was left, those who held it have so long to come back before others are given it. */
+/** How long former holders have to come back after a start with unfinished work, before others can take it, in milliseconds. */
 const SETTLE_MS = 1000;
-/** A member that has not been heard of for so many leases is forgotten. */
+/** Leases after which a silent member is forgotten. */
 const FORGET_LEASES = 20;
-/** How often the hub looks whether it stood still itself, in parts of a lease. */
+/** Checks per lease whether the hub itself stood still. */
 const LOOKS = 4;
 
-/** A process that uses the store, as the hub reaches it. */
+/** The hub's line to a process that uses the store. */
 export interface Peer {
-  /** Has a member in that process hear a message. */
+  /** Sends a message to a member in that process. */
   mail(holder: string, message: string): void;
   wake(key: string, news: News | undefined): void;
 }
@@ -38,14 +38,14 @@ export interface Peer {
 interface Lease {
   peer: Peer | null;
   heardAt: number;
-  /** It was not heard of for a lease, and has not been told so. */
+  /** Whether the member was silent for a lease, and has not been told. */
   hasLapsed: boolean;
 }
 
 interface Held {
   readonly ref: SessionRef;
   readonly holder: string;
-  /** 0 while it is being taken. */
+  /** 0 while the session is being taken. */
   term: number;
 }
 
@@ -56,10 +56,7 @@ interface DoneOnce {
   readonly written: Promise<unknown>;
 }
 
-/**
- * What several gateways share of a store that is one process's own: who holds which session, who is alive, what members tell one
- * another, whom an append wakes. It is kept in memory: sessions are safe by the terms of the store alone.
- */
+/** The shared part of one process's store: holders, leases, mail, notes and watches. Kept in memory, because terms alone make sessions safe. */
 export class StoreHub {
   readonly leaseMs: number;
   readonly #store: Store;
@@ -68,11 +65,11 @@ export class StoreHub {
   readonly #watches = new Map<string, Set<Peer>>();
   readonly #done = new Map<string, DoneOnce>();
   readonly #notes = new LocalNotes();
-  /** Null once those who come back had their time. */
+  /** Pending while former holders may come back; then null. */
   #settling: Promise<void> | null;
   readonly #looking: NodeJS.Timeout;
   #lookedAt = performance.now();
-  /** Nobody is judged dead before: the hub stood still, and has not read yet what came meanwhile. */
+  /** Nobody is judged dead before this time, because the hub stood still and has not yet read what arrived meanwhile. */
   #judgesAt = 0;
 
   constructor(store: Store, leaseMs: number) {
@@ -88,7 +85,7 @@ export class StoreHub {
     clearInterval(this.#looking);
   }
 
-  /** What the hub does itself; all else is the store's. */
+  /** The calls that the hub answers itself. All others go to the store. */
   readonly own = {
     acquire: (_: Peer, ref: SessionRef, options: AcquireOptions) =>
       options.again ? this.#acquire(ref, options) : this.#settled(() => this.#acquire(ref, options)),
@@ -120,7 +117,7 @@ export class StoreHub {
     drop: (_: Peer, name: string) => this.#notes.drop(name),
   };
 
-  /** Something came of a process: its members live. */
+  /** Notes a sign of life of a process and thereby of its members. */
   heard(peer: Peer): void {
     const now = performance.now();
     for (const lease of this.#leases.values()) {
@@ -130,7 +127,7 @@ export class StoreHub {
     }
   }
 
-  /** The line of a process ended. @returns Those of its members that nothing is heard of any more */
+  /** Called when the line of a process ended. @returns The members of that process */
   left(peer: Peer): readonly string[] {
     for (const key of [...this.#watches.keys()]) this.#unwatch(peer, key);
     const members: string[] = [];
@@ -142,12 +139,12 @@ export class StoreHub {
     return members;
   }
 
-  /** A member whose process has ended is dead at once. */
+  /** Declares a member dead, because its process has ended. */
   bury(holder: string): void {
     if (this.#leases.get(holder)?.peer === null) this.#leases.delete(holder);
   }
 
-  /** Whether a member is waited for that has lost its line. */
+  /** Whether a member lost its line and may come back. */
   isMissed(holder: string): boolean {
     return this.#leases.get(holder)?.peer === null;
   }
@@ -175,7 +172,7 @@ export class StoreHub {
     return lease !== undefined && (now < this.#judgesAt || now - lease.heardAt < this.leaseMs);
   }
 
-  /** Whether others may have taken what it held. */
+  /** Renews a lease. Returns whether others may have taken the member's sessions. */
   #beat(peer: Peer, holder: string): boolean {
     const lease = this.#leases.get(holder);
     this.#leases.set(holder, { peer, heardAt: performance.now(), hasLapsed: false });
@@ -188,7 +185,7 @@ export class StoreHub {
     const { holder, from } = options;
     if (before && before.holder !== holder && before.holder !== from)
       return { kind: 'owned', holder: before.holder };
-    // Before the store has answered: nobody else is to ask it meanwhile.
+    // Before the store answers, so that nobody else takes the session meanwhile.
     const { scope, app, name } = ref;
     const taken: Held = { ref: { scope, app, name }, holder, term: before?.term ?? 0 };
     this.#held.set(key, taken);
@@ -239,7 +236,7 @@ export class StoreHub {
     });
   }
 
-  /** Appends what is done once, unless it was done, by whomever. */
+  /** Appends a batch with `once`, unless any writer did the same work before. */
   async #appendOnce(
     log: LogRef,
     events: readonly EventRecord[],
@@ -254,7 +251,7 @@ export class StoreHub {
     }
     const { term, batch } = options;
     const done = this.#done.get(name);
-    // The same batch again is for the store to know.
+    // The store itself recognizes a repeat of the same batch.
     if (done && !(done.term === term && done.batch === batch)) {
       await done.written;
       if (this.#done.has(name)) return this.#repeated(log, term);
@@ -263,7 +260,7 @@ export class StoreHub {
     const forget = (): void => void this.#done.delete(name);
     const written = answer.then(
       ({ duplicate, stale }) => (duplicate || stale) && forget(),
-      // What may have been written is known until that same batch comes again.
+      // Remember a batch of unknown outcome until the same batch comes again.
       (error) => (error instanceof StoreError && error.code === 'UNKNOWN') || forget(),
     );
     this.#done.set(name, { term, batch, at: done?.at ?? now, written });

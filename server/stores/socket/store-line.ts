@@ -14,11 +14,11 @@ import {
   type Welcome,
 } from './frames.js';
 
-/** Between two attempts to reach the other process, in milliseconds: the first pause, and the longest. */
+/** First and longest pause between two attempts to reach the other process, in milliseconds. */
 const AGAIN_MS = { first: 10, longest: 100 };
 /** How long a call waits for the line, in milliseconds. */
 const WAIT_MS = 2000;
-/** How long a store that opens waits for it: the other process may be starting. */
+/** How long `open` waits for the line, in milliseconds, because the other process may be starting. */
 const OPEN_MS = 10_000;
 
 const QUESTIONS: ReadonlySet<string> = new Set([
@@ -37,19 +37,19 @@ interface Call {
   readonly args: readonly unknown[];
   resolve(value: unknown): void;
   reject(error: Error): void;
-  /** Ends its waiting for the line. */
+  /** Refuses the call after `WAIT_MS` without a line. */
   timer?: NodeJS.Timeout;
 }
 
-/** What is told of itself. */
+/** Events of the line. */
 export interface LineEvents {
-  /** The line stands, and nothing was asked over it yet. @param isOther Whether another process answers than before */
+  /** The line stands, before any call goes over it. @param isOther Whether a different process answers than before */
   stands(isOther: boolean): void;
   mail(holder: string, message: string): void;
   wake(key: string, news: News | undefined): void;
 }
 
-/** The line to the process that keeps the store. It mends itself. */
+/** The line to the process that keeps the store. It reconnects by itself. */
 export class StoreLine {
   readonly #connect: () => Socket;
   readonly #events: LineEvents;
@@ -69,12 +69,12 @@ export class StoreLine {
     this.#events = events;
   }
 
-  /** What the other process said of itself; null until it was reached. */
+  /** The greeting of the other process; null before the first connection. */
   get welcome(): Welcome | null {
     return this.#welcome;
   }
 
-  /** @throws GatewayError `STORE_FAILED` where nobody answers */
+  /** @throws GatewayError `STORE_FAILED` if nobody answers */
   async open(): Promise<void> {
     this.#isClosed = false;
     await new Promise<void>((resolve, reject) => {
@@ -100,9 +100,9 @@ export class StoreLine {
   }
 
   /**
-   * Asks. What changes nothing is asked again where the line ends; of all else nobody knows then whether it was made.
+   * Makes a call. If the line ends, a call that changes nothing is repeated; any other fails with `UNKNOWN`.
    *
-   * @throws StoreError `UNAVAILABLE` for what was surely not sent
+   * @throws StoreError `UNAVAILABLE` if the call was surely not sent, `UNKNOWN` if its outcome is unknown
    */
   call(name: string, args: readonly unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => this.#ask({ name, args, resolve, reject }));
@@ -119,7 +119,7 @@ export class StoreLine {
     this.#waiting.delete(call);
     clearTimeout(call.timer);
     const id = ++this.#id;
-    // Before it is noted: what cannot be written is the caller's to hear of.
+    // Encode before the call is noted, so that the caller gets an encoding error.
     const frame = encodeFrame([id, call.name, call.args] satisfies Asked);
     this.#asked.set(id, call);
     writer.write(frame);

@@ -18,23 +18,23 @@ import {
 } from './frames.js';
 import { type Peer, StoreHub } from './store-hub.js';
 
-/** What a process may have unread, in bytes, before its line is cut: it comes again, and looks. */
+/** Most unread bytes of a process before its line is cut. The process connects again, and looks. */
 const UNREAD_BYTES = 64 * 2 ** 20;
-/** How often is looked whether a process has ended that has lost its line, in milliseconds. */
+/** Interval of checks whether a process that lost its line has ended, in milliseconds. */
 const PID_MS = 50;
 
 const SERVED: ReadonlySet<string> = new Set([...READS, ...CHANGES, ...CHORES]);
 
 type Call = (...args: readonly unknown[]) => unknown;
 
-/** Serves a store to other processes, over lines that somebody accepts. */
+/** Serves a store to other processes, over accepted connections. */
 export class StoreServer {
   readonly #store: Store;
   readonly #hub: StoreHub;
   readonly #welcome: Welcome;
   readonly #lines = new Set<ServedLine>();
 
-  /** @param store Open. */
+  /** @param store An open store. */
   constructor(store: Store, leaseMs: number) {
     this.#store = store;
     this.#hub = new StoreHub(store, leaseMs);
@@ -63,11 +63,11 @@ export class StoreServer {
     const own = Object.hasOwn(this.#hub.own, name) && this.#hub.own[name as keyof StoreHub['own']];
     if (own) return (own as Call)(line, ...args);
     if (!SERVED.has(name)) throw new StoreError('UNAVAILABLE', `A store has no ${name}`);
-    // What a store need not have is nothing to it.
+    // An optional member that the store lacks does nothing.
     return (this.#store[name as keyof Store] as Call | undefined)?.apply(this.#store, [...args]);
   }
 
-  /** Whether a process ends, which nobody tells: then its members need not be waited for. */
+  /** Watches for the end of a process, which no event reports, and then declares its member dead. */
   #await(holder: string, pid: number): void {
     if (!this.#hub.isMissed(holder)) return;
     if (!isRunning(pid)) return this.#hub.bury(holder);
@@ -82,7 +82,7 @@ interface Serving {
   ended(pid: number): void;
 }
 
-/** One process at the other end. */
+/** The line to one process. */
 class ServedLine implements Peer {
   readonly #socket: Socket;
   readonly #serving: Serving;
@@ -142,7 +142,7 @@ class ServedLine implements Peer {
   }
 }
 
-/** Why a call failed. Of what has no reason of the port's nobody knows what it has done. */
+/** The failure of a call. An error without a code of the port has an unknown outcome. */
 function failureOf(error: unknown): Failure {
   if (isGatewayError(error)) return { code: error.code, message: error.message, details: error.details };
   const { code, message } = error instanceof StoreError ? error : new StoreError('UNKNOWN', String(error));
@@ -154,7 +154,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // One of another user's is there.
+    // The process exists, but belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

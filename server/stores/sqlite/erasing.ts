@@ -70,7 +70,7 @@ export function keptSessions(
   return rows.map(({ app, name }) => ({ scope, app: app as string, name: name as string }));
 }
 
-/** Names of rows of `meta`: one for each erasure that has begun, and one that asks for a vacuum. */
+/** Names of rows of `meta`: a row for each erasure under way, and a row that requests a vacuum. */
 const ERASING = 'erasing ';
 const VACUUM = 'vacuum';
 
@@ -88,7 +88,7 @@ export function erasures(sql: Statements): readonly BegunErasure[] {
   return sql.metaFrom.all(ERASING).map(({ value }) => JSON.parse(value as string) as BegunErasure);
 }
 
-/** Erasures that a former process began always end with a vacuum, whatever that process was told. */
+/** Erasures of a former process always end with a vacuum, even if that process was not asked for one. */
 export function vacuumLeft(parts: Parts): void {
   for (const begun of erasures(parts.sql)) if (!begun.vacuum) beginErasure(parts, { ...begun, vacuum: true });
 }

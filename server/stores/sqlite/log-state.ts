@@ -99,7 +99,7 @@ export class LogState {
   }
 
   /**
-   * Goes on under the term that held the log before the file was opened. If the log has more than was answered, the last batch was written.
+   * Continues under the term that held the log before the file was opened. If the log has more than was answered, the last batch was written.
    *
    * @returns false if that cannot be: another holder has the log or wrote to it since, or answered events are missing
    */
