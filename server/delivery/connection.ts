@@ -294,7 +294,7 @@ export class EventConnection implements Outlet {
     }
   }
 
-  /** Called when the transport is closed, or about to be. @param reason By default, the client left. */
+  /** Called when the transport is closed, or about to be. @param reason The default is that the client left. */
   gone(reason: ConnectionEndReason = 'left'): void {
     if (this.#closed) return;
     this.#closed = true;
