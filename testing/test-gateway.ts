@@ -136,7 +136,7 @@ class TestHost {
       logger: { info: level('info'), warn: level('warn'), error: level('error') },
       ...config,
       embedded: true,
-      limits: { drainMs: 200, ...config.limits },
+      limits: { drainMs: 200, gatherMs: 0, ...config.limits },
     };
     this.#server = createServer((request, response) => {
       if (this.#gateway) this.#gateway.handleRequest(request, response);
