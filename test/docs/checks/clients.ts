@@ -65,6 +65,7 @@ export const CLIENTS: Checks = {
   'docs/methods.md#2': { prints: /0 Change 1/ },
   'docs/methods.md#4': { prints: /Change 1 1\nChange 2 2\nChange 3 3/ },
   'docs/sessions.md#1': { prints: /message_end/ },
+  'docs/notices.md#5': { before: said },
   'docs/sessions.md#2': { before: said },
   'docs/sessions.md#3': {
     before: async () => {

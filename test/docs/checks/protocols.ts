@@ -21,7 +21,7 @@ export const PROTOCOLS: Checks = {
     /stopped/,
     /stop: the tool knows/,
   ),
-  'docs/responses.md#2': showing(
+  'docs/responses.md#3': showing(
     /cut: none is lost or doubled: true/,
     /stop: cancelled/,
     /edit: You said two\s+\| You said three/,
