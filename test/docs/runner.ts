@@ -1,5 +1,6 @@
 // Runs the blocks of TypeScript of the pages, each in a world of its own, and writes a line of JSON about each to the file that is named first.
 //   node --import tsx test/docs/runner.ts report.ndjson [what the ids of blocks begin with]
+import '../support/shipped-limits.js';
 import { appendFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
