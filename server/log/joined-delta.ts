@@ -16,25 +16,18 @@ export class JoinedDelta {
     this.#mostChars = most.chars ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Adds a piece that continues the others, or the first one. Returns whether it did. */
-  add(piece: Delta): boolean {
-    const first = this.#first;
-    if (!first) {
-      this.#first = piece;
-      this.#text = piece.delta;
-      this.#pieces = 1;
-      return true;
+  /** Adds a piece. Returns the others if it does not continue them: then it is the first of the next delta. */
+  push(piece: Delta): Delta | null {
+    if (this.#first && this.#fits(this.#first, piece)) {
+      this.#text += piece.delta;
+      this.#pieces += 1;
+      return null;
     }
-    if (!continues(first, piece) || this.#pieces >= this.#mostPieces) return false;
-    if (this.#text.length + piece.delta.length > this.#mostChars) return false;
-    this.#text += piece.delta;
-    this.#pieces += 1;
-    return true;
-  }
-
-  /** Whether it holds no piece. */
-  get isEmpty(): boolean {
-    return this.#first === null;
+    const full = this.take();
+    this.#first = piece;
+    this.#text = piece.delta;
+    this.#pieces = 1;
+    return full;
   }
 
   /** Removes the pieces and returns them as one delta; null if there are none. */
@@ -47,8 +40,11 @@ export class JoinedDelta {
     this.#text = '';
     return this.#pieces === 1 ? first : { type, runId, ts, delta, index };
   }
-}
 
-function continues(delta: Delta, next: Delta): boolean {
-  return next.index === delta.index && next.type === delta.type && next.runId === delta.runId;
+  #fits(first: Delta, next: Delta): boolean {
+    const continues = next.index === first.index && next.type === first.type && next.runId === first.runId;
+    return (
+      continues && this.#pieces < this.#mostPieces && this.#text.length + next.delta.length <= this.#mostChars
+    );
+  }
 }

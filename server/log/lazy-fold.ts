@@ -1,7 +1,7 @@
 import { type EventOf, type GatewayEvent, isDelta } from '../../shared/events.js';
 import { reduce, type SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
-import { JoinedDelta } from './joined-delta.js';
+import { type Delta, JoinedDelta } from './joined-delta.js';
 import { withVersions } from './versions.js';
 
 /** Most deltas that are joined before they are folded. */
@@ -32,12 +32,10 @@ export class LazyFold {
 
   add(event: GatewayEvent): void {
     if (isDelta(event)) {
-      if (this.#delta.add(event)) return;
-      this.#fold();
-      this.#delta.add(event);
+      this.#fold(this.#delta.push(event));
       return;
     }
-    this.#fold();
+    this.#fold(this.#delta.take());
     if (event.type === 'history_moved') this.#move(event);
     else {
       if (event.type === 'reaction') this.reacted.add(event.messageId);
@@ -71,7 +69,7 @@ export class LazyFold {
   }
 
   get state(): SessionState {
-    if (!this.#delta.isEmpty) this.#fold();
+    this.#fold(this.#delta.take());
     return this.#state;
   }
 
@@ -80,8 +78,7 @@ export class LazyFold {
     this.#state = state;
   }
 
-  #fold(): void {
-    const delta = this.#delta.take();
+  #fold(delta: Delta | null): void {
     if (delta) this.#state = reduce(this.#state, delta as GatewayEvent);
   }
 }

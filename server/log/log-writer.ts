@@ -28,10 +28,10 @@ import { arrivalsAfter, NO_ARRIVALS } from './arrivals.js';
 import { LogBatch } from './batch.js';
 import { type Entry, toEntry } from './entry.js';
 import { flushSoon } from './flushes.js';
-import { type Delta, JoinedDelta } from './joined-delta.js';
+import { Gathering } from './gathering.js';
+import type { Delta } from './joined-delta.js';
 import type { LogListener, LogOptions } from './log-options.js';
 import type { LogView } from './log-view.js';
-import type { DueFlush, Moderation } from './moderation.js';
 import { LogCutter } from './retention.js';
 import { StoreRetry } from './store-retry.js';
 import { notTried, unavailable } from './unavailable.js';
@@ -40,9 +40,6 @@ import { notTried, unavailable } from './unavailable.js';
 const MAX_HELD = 8 * 1024 * 1024;
 /** Time for which it may be unknown whether the store has a batch. After that the log is given up, and its next holder finds out. */
 const DOUBT_MS = 30_000;
-
-/** Most characters of gathered pieces of an answer that become one event. */
-const MAX_JOINED = 16 * 1024;
 
 /** Entries that were handed to the store. */
 interface Written {
@@ -61,15 +58,9 @@ export class LogWriter {
   readonly #cutter: LogCutter;
   readonly #store: Store;
   readonly #listener: LogListener;
-  readonly #moderation: Moderation;
   readonly #recordsOf: LogOptions['recordsOf'];
   #groups: Group[] = [];
-  /** The entries of the last group, while more may join them. */
-  #gathering: Entry[] | null = null;
-  /** Pieces of an answer that are not an entry yet. */
-  readonly #pieces = new JoinedDelta({ chars: MAX_JOINED });
-  /** The flush that the last group waits for, while it has only such pieces. */
-  #due: DueFlush | null = null;
+  readonly #gathering: Gathering;
   #batch = 0;
   #scheduled = false;
   /** The group that the store has not answered yet. */
@@ -95,7 +86,12 @@ export class LogWriter {
   private constructor(store: Store, view: LogView, term: number, options: LogOptions) {
     this.#store = store;
     this.#listener = options.listener;
-    this.#moderation = options.moderation;
+    this.#gathering = new Gathering(options.moderation, {
+      begun: (entries) => this.#groups.push({ entries, options: null, waiter: null }),
+      ripe: () => {
+        if (!this.#writing && !this.#retry?.waiting) this.#flush();
+      },
+    });
     this.#recordsOf = options.recordsOf;
     this.view = view;
     this.term = term;
@@ -129,7 +125,7 @@ export class LogWriter {
 
   /** Identity of the present group of entries: the same object for each event that is written in it; null before the first. */
   get gathering(): object | null {
-    return this.#gathering;
+    return this.#gathering.entries;
   }
 
   /**
@@ -141,7 +137,7 @@ export class LogWriter {
     const entry = toEntry(draft);
     const size = entry.record.body.length;
     if (this.#broken || this.#closed) return size;
-    this.#gathered().push(entry);
+    this.#gathering.add(entry);
     this.#schedule();
     return size;
   }
@@ -152,24 +148,7 @@ export class LogWriter {
    */
   gather(piece: Delta): void {
     if (this.#broken || this.#closed) return;
-    const isFirst = !this.#due && !this.#scheduled && !this.#gathering;
-    if (isFirst) this.#due = this.#moderation.within(this.#flushDue);
-    if (!this.#due) return void this.append(piece);
-    const entries = this.#gathering ?? this.#gathered();
-    if (this.#pieces.add(piece)) return;
-    entries.push(toEntry(this.#pieces.take()!));
-    this.#pieces.add(piece);
-  }
-
-  /** The entries of the last group, including the gathered pieces. */
-  #gathered(): Entry[] {
-    let entries = this.#gathering;
-    if (!entries) {
-      entries = [];
-      this.#gathering = entries;
-      this.#groups.push({ entries, options: null, waiter: null });
-    } else if (!this.#pieces.isEmpty) entries.push(toEntry(this.#pieces.take()!));
-    return entries;
+    if (this.#scheduled || !this.#gathering.wait(piece)) this.append(piece);
   }
 
   /** Appends events atomically behind everything earlier, and resolves once they are acknowledged. */
@@ -179,7 +158,7 @@ export class LogWriter {
       if (this.#broken) return reject(unavailable(this.#broken));
       if (this.#closed) return reject(new GatewayError({ code: 'SESSION_CLOSED' }));
       if (options.refusable && this.#retry?.waiting) return reject(notTried(this.#retry.error));
-      this.#seal();
+      this.#gathering.seal();
       this.#groups.push({ entries, options, waiter: { resolve, reject } });
       this.#schedule();
     });
@@ -221,36 +200,19 @@ export class LogWriter {
     }
   }
 
-  /** Closes the last group for more entries. */
-  #seal(): void {
-    if (this.#gathering) this.#gathered();
-    this.#gathering = null;
-  }
-
-  #callOff(): void {
-    if (this.#due) this.#due.flush = null;
-    this.#due = null;
-  }
-
   /** Schedules a flush at the end of this turn of the event loop, for gathered pieces too. */
   #schedule(): void {
-    this.#callOff();
+    this.#gathering.hasten();
     if (this.#scheduled || this.#writing || this.#retry?.waiting) return;
     this.#scheduled = true;
     flushSoon(this.#flush);
   }
 
-  readonly #flushDue = (): void => {
-    this.#due = null;
-    if (!this.#writing && !this.#retry?.waiting) this.#flush();
-  };
-
   readonly #flush = (): void => {
     this.#scheduled = false;
-    if (!this.#due) this.#seal();
-    const waiting = this.#due ? 1 : 0;
-    while (this.#groups.length > waiting && !this.#writing && !this.#broken && !this.#retry?.pausing) {
-      const group = this.#groups.shift()!;
+    while (!this.#writing && !this.#broken && !this.#retry?.pausing) {
+      const group = this.#next();
+      if (!group) break;
       const entries = this.#entriesOf(group);
       if (!entries) continue;
       if (entries.length === 0 && !changesMore(group.options))
@@ -260,6 +222,13 @@ export class LogWriter {
     if (this.#groups.length === 0 && !this.#writing) this.#over = null;
     this.#deliver();
   };
+
+  /** Takes the next group to write. The last one stays while it waits for more pieces. */
+  #next(): Group | undefined {
+    const { waits } = this.#gathering;
+    if (!waits) this.#gathering.seal();
+    return this.#groups.length > (waits ? 1 : 0) ? this.#groups.shift() : undefined;
+  }
 
   /** The entries of a group to write now that everything before it is written; null if the group was refused. */
   #entriesOf({ entries, inDoubt, options, waiter }: Group): readonly Entry[] | null {
@@ -445,8 +414,8 @@ export class LogWriter {
   /** Tells all waiting callers that their events were not stored. */
   #giveUp(error: unknown): void {
     this.view.settleCut = null;
-    this.#callOff();
-    this.#seal();
+    this.#gathering.hasten();
+    this.#gathering.seal();
     const groups = this.#groups;
     this.#groups = [];
     this.#retry?.succeeded();

@@ -46,9 +46,8 @@ export class BrowserTarget implements Target {
   }
 
   async #find(owner: string, { scope, id }: { readonly scope: string; readonly id: string }) {
-    const records = await this.#store.records({ home: homeOfPushes(scope), kind: PUSH, limit: 1000 });
-    const found = records.find((record) => record.id === id && record.owner === owner);
-    return found && (JSON.parse(found.value) as KeptPush);
+    const [found] = await this.#store.records({ home: homeOfPushes(scope), kind: PUSH, id, limit: 1 });
+    return found?.owner === owner ? (JSON.parse(found.value) as KeptPush) : undefined;
   }
 
   close(): void {

@@ -28,8 +28,7 @@ export async function outcomesOf(store: Records, home: RecordHome): Promise<read
 export async function noting(store: Records, home: RecordHome, outcome: Outcome): Promise<RecordChange> {
   const { target = outcome.outcome, push } = outcome.kept;
   const id = push ? `${target}:${push.id}` : target;
-  const records = await store.records({ home, kind: TOLD, limit: TARGETS });
-  const record = records.find((each) => each.id === id);
+  const [record] = await store.records({ home, kind: TOLD, id, limit: 1 });
   const before = record ? (JSON.parse(record.value) as readonly Outcome[]) : [];
   const { notice, ...kept } = outcome.kept;
   // Keep no content of a host's own notice: its title identifies it.

@@ -6,9 +6,6 @@ import type { Store } from '../stores/store.js';
 /** Kind of the records of read places. Each is in its session, and has its user's key as id and owner. */
 export const READ = 'read';
 
-/** Records read at once. */
-const PAGE = 1000;
-
 /** The place up to which a user has read a conversation. */
 export interface ReadPlace {
   readonly epoch: string;
@@ -35,13 +32,8 @@ export async function findPlace(
   home: RecordHome,
   userKey: string,
 ): Promise<StoredRecord | undefined> {
-  for (let after: StoredRecord | undefined; ; ) {
-    const from: { after?: StoredRecord } = after ? { after } : {};
-    const page = await store.records({ home, kind: READ, limit: PAGE, ...from });
-    const found = page.find(({ id }) => id === userKey);
-    if (found || page.length < PAGE) return found;
-    after = page.at(-1);
-  }
+  const [record] = await store.records({ home, kind: READ, id: userKey, limit: 1 });
+  return record;
 }
 
 /** The read place of a record. */

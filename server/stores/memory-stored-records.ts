@@ -63,6 +63,10 @@ export class StoredRecords {
   }
 
   list(query: RecordQuery): readonly StoredRecord[] {
+    if (query.id !== undefined) {
+      const record = this.#homes.get(textOfHome(query.home))?.get(keyOf(query));
+      return record ? [record] : [];
+    }
     return ('home' in query ? this.#ofHome(query.home, query.kind, query.after) : this.#ofOwner(query)).slice(
       0,
       query.limit,

@@ -35,18 +35,24 @@ export interface RecordChange extends RecordName {
   readonly token?: number | undefined;
 }
 
-/** Selects records of a home, sorted by kind and id, or of an owner, in any order. The store decides the order of ids beyond ASCII. */
+/**
+ * Selects one record of a home, or all of it sorted by kind and id, or those of an owner in any order. The store decides the order of ids
+ * beyond ASCII.
+ */
 export type RecordQuery = { readonly limit: number } & (
+  | ({ readonly home: RecordHome; readonly after?: never } & RecordName)
   | {
       readonly home: RecordHome;
       /** @default every kind */
       readonly kind?: string;
+      readonly id?: never;
       /** The last record of the previous page. */
       readonly after?: RecordName;
     }
   | {
       readonly owner: string;
       readonly kind: string;
+      readonly id?: never;
       /** The last record of the previous page. */
       readonly after?: Pick<StoredRecord, 'home' | 'id'>;
     }

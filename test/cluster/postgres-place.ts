@@ -1,5 +1,5 @@
 import { postgresStore } from '../../server/stores/postgres/index.js';
-import { PostgresNode } from '../support/postgres-node.js';
+import { LineNode } from '../support/line-node.js';
 import { newSchema, PostgresServer, postgresServer } from '../support/postgres-server.js';
 import { closeLater } from '../support/resources.js';
 import type { Place } from './place.js';
@@ -15,7 +15,7 @@ export async function postgresPlace({ own }: { readonly own?: boolean }): Promis
   const schema = newSchema();
   const options = { schema, leaseMs: LEASE_MS, allowEphemeral: true, pool: { max: 4 } };
   return {
-    node: () => PostgresNode.start(server, (url) => postgresStore({ url, ...options })),
+    node: () => LineNode.start(server.url, (port) => postgresStore({ url: server.urlAt(port), ...options })),
     async holder() {
       const rows = await server.sql(`SELECT holder FROM ${schema}.log WHERE closed IS NULL`);
       return String(rows[0]?.holder ?? '');

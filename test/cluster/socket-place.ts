@@ -2,15 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startProgram } from '../chaos/chaos-node.js';
-import { FaultProxy } from '../support/fault-proxy.js';
 import { freePort } from '../support/free-port.js';
+import { LineNode } from '../support/line-node.js';
 import { openStore } from '../support/open-store.js';
 import type { Program } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import { reachStore } from '../support/served-store.js';
-import type { Place, StoreNode } from './place.js';
+import type { Place } from './place.js';
 
-const LEASE_MS = 600;
+/** As that of Redis. */
+const LEASE_MS = 2000;
 
 /** A place in a SQLite file that another process serves. */
 export async function socketPlace(): Promise<Place> {
@@ -30,26 +31,8 @@ export async function socketPlace(): Promise<Place> {
   closeLater(directory, stop);
   await run();
   const beside = await openStore(reachStore(port));
-  const node = async (): Promise<StoreNode> => {
-    const line = await FaultProxy.start(`http://127.0.0.1:${port}`);
-    return {
-      store: reachStore(Number(new URL(line.url).port)),
-      kill() {
-        line.deaf = 'both';
-        line.cut();
-      },
-      freeze() {
-        line.deaf = 'both';
-        line.hush();
-      },
-      thaw() {
-        line.deaf = undefined;
-        line.cut();
-      },
-    };
-  };
   return {
-    node,
+    node: () => LineNode.start(`http://127.0.0.1:${port}`, reachStore),
     async holder() {
       const held = await beside.shared!.held({ limit: 9 });
       return held.find(({ name }) => name === 'main')?.holder ?? '';

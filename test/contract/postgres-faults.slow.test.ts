@@ -4,9 +4,9 @@ import { type PostgresStoreOptions, postgresStore } from '../../server/stores/po
 import { SCHEMA_VERSION } from '../../server/stores/postgres/schema.js';
 import type { Store } from '../../server/stores/store.js';
 import { newTestEpoch, record, records, refOf, refusal, TestWriter } from '../../testing/stores/records.js';
+import { LineNode } from '../support/line-node.js';
 import { openStore } from '../support/open-store.js';
 import { PgBouncer } from '../support/pgbouncer.js';
-import { PostgresNode } from '../support/postgres-node.js';
 import {
   describeWithPostgres,
   newSchema,
@@ -146,9 +146,9 @@ describeWithPostgres('a PostgreSQL store', () => {
       schema = newSchema();
     });
 
-    const node = async (options: Partial<PostgresStoreOptions> = {}): Promise<PostgresNode> => {
-      const made = await PostgresNode.start(server, (url) =>
-        postgresStore({ url, schema, leaseMs: 600, allowEphemeral: true, ...options }),
+    const node = async (options: Partial<PostgresStoreOptions> = {}): Promise<LineNode> => {
+      const made = await LineNode.start(server.url, (port) =>
+        postgresStore({ url: server.urlAt(port), schema, leaseMs: 600, allowEphemeral: true, ...options }),
       );
       await made.store.open();
       return closeLater(made, (it) => it.end());

@@ -1,5 +1,5 @@
 import { postgresStore } from '../../server/stores/postgres/index.js';
-import { PostgresNode } from '../support/postgres-node.js';
+import { LineNode } from '../support/line-node.js';
 import { newSchema, postgresServer } from '../support/postgres-server.js';
 import type { SharedStoreUnderTest } from './shared-place.js';
 
@@ -7,12 +7,18 @@ import type { SharedStoreUnderTest } from './shared-place.js';
 export async function postgresPlace(): Promise<SharedStoreUnderTest> {
   const server = await postgresServer();
   const schema = newSchema();
-  const nodes: PostgresNode[] = [];
+  const nodes: LineNode[] = [];
   return {
     hasClock: true,
     async node() {
-      const node = await PostgresNode.start(server, (url) =>
-        postgresStore({ url, schema, leaseMs: 600, allowEphemeral: true, pool: { max: 3 } }),
+      const node = await LineNode.start(server.url, (port) =>
+        postgresStore({
+          url: server.urlAt(port),
+          schema,
+          leaseMs: 600,
+          allowEphemeral: true,
+          pool: { max: 3 },
+        }),
       );
       nodes.push(node);
       await node.store.open();

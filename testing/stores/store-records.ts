@@ -61,6 +61,19 @@ export function describeRecords(makeStore: MakeStore): void {
       expect(await ids(refOf('nobody'))).to.deep.equal([]);
     });
 
+    it('finds one by its name', async () => {
+      await store.changeRecords(refOf(), [
+        put('a', '1', { owner: 'ben', dueAt: 5_000_000_000_000 }),
+        put('b', '2'),
+      ]);
+      await store.changeRecords(refOf('other'), [put('a', '3')]);
+      const named = (id: string, kind = 'note') => store.records({ home: refOf(), kind, id, limit: 1 });
+      expect(await named('a')).to.deep.equal([await one('a')]);
+      expect((await named('b')).map(({ value }) => value)).to.deep.equal(['2']);
+      expect(await named('ab')).to.deep.equal([]);
+      expect(await named('a', 'alarm')).to.deep.equal([]);
+    });
+
     it('puts one in the place of another, and drops it', async () => {
       await store.changeRecords(home, [put('a', '1', { owner: 'ben', dueAt: 5_000_000_000_000 })]);
       const before = await one('a', home);

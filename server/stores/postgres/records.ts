@@ -2,6 +2,7 @@ import {
   type ChangeOptions,
   type RecordChange,
   type RecordHome,
+  type RecordName,
   type RecordQuery,
   recordWith,
   type StoredRecord,
@@ -42,8 +43,18 @@ export class Records {
   }
 
   async list(query: RecordQuery): Promise<readonly StoredRecord[]> {
-    const rows = 'home' in query ? this.#ofHome(query) : this.#ofOwner(query);
+    const rows =
+      query.id !== undefined
+        ? this.#named(query.home, query)
+        : 'home' in query
+          ? this.#ofHome(query)
+          : this.#ofOwner(query);
     return (await rows).map(recordOf);
+  }
+
+  #named(home: RecordHome, { kind, id }: RecordName): Promise<Row[]> {
+    const query = `SELECT ${COLUMNS} FROM $S.record WHERE home = $1 AND kind = $2 AND id = $3`;
+    return this.#database.ask(query, this.#sessions.keyOf(home), toColumn(kind), toColumn(id));
   }
 
   #ofHome({ home, kind, after, limit }: Extract<RecordQuery, { readonly home: RecordHome }>): Promise<Row[]> {

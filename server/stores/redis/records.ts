@@ -111,7 +111,15 @@ export class Records {
   }
 
   async list(query: RecordQuery): Promise<readonly StoredRecord[]> {
+    if (query.id !== undefined) return this.#named(query.home, query);
     return 'home' in query ? this.#ofHome(query) : this.#ofOwner(query);
+  }
+
+  async #named(home: RecordHome, { kind, id }: RecordName): Promise<StoredRecord[]> {
+    const { records } = this.#keys.home(home);
+    const name = nameOf({ kind, id });
+    const row = (await this.#link.send(records, ['HGET', records, name])) as string | null;
+    return row === null ? [] : [recordOf(home, name, row)];
   }
 
   async #all(home: RecordHome): Promise<StoredRecord[]> {

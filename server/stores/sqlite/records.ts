@@ -50,6 +50,8 @@ export class Records {
   }
 
   list(query: RecordQuery): readonly StoredRecord[] {
+    if (query.id !== undefined)
+      return this.#sql.record.all(textOfHome(query.home), query.kind, query.id).map(recordOf);
     const { kind = null, limit } = query;
     if ('home' in query) {
       const after = [query.after?.kind ?? '', query.after?.id ?? ''] as const;

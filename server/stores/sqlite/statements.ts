@@ -125,7 +125,7 @@ export function prepareStatements(db: Database) {
       `INSERT OR REPLACE INTO step SELECT session, run_id, ?3, ?4, ?5 FROM run
        WHERE run_id = ?1 AND session = ?2 AND request IS NOT NULL`,
     ),
-    record: sql('SELECT token FROM record WHERE home = ? AND kind = ? AND id = ?'),
+    record: sql(`SELECT ${RECORD} FROM record WHERE home = ? AND kind = ? AND id = ?`),
     putRecord: sql(`INSERT OR REPLACE INTO record (${RECORD}) VALUES (?, ?, ?, ?, ?, ?, ?)`),
     dropRecord: sql('DELETE FROM record WHERE home = ? AND kind = ? AND id = ?'),
     dropRecords: sql('DELETE FROM record WHERE home = ?'),

@@ -1,9 +1,8 @@
 import type { Store } from '../../server/stores/store.js';
 import { FaultProxy } from './fault-proxy.js';
-import type { PostgresServer } from './postgres-server.js';
 
 /** A store whose line to the server can be broken. */
-export class PostgresNode {
+export class LineNode {
   readonly store: Store;
   readonly line: FaultProxy;
 
@@ -12,10 +11,10 @@ export class PostgresNode {
     this.line = proxy;
   }
 
-  /** @param make Makes the store for a url. */
-  static async start(server: PostgresServer, make: (url: string) => Store): Promise<PostgresNode> {
-    const proxy = await FaultProxy.start(server.url);
-    return new PostgresNode(make(server.urlAt(new URL(proxy.url).port)), proxy);
+  /** @param make Makes the store that reaches the server by a port of loopback. */
+  static async start(url: string, make: (port: number) => Store): Promise<LineNode> {
+    const proxy = await FaultProxy.start(url);
+    return new LineNode(make(Number(new URL(proxy.url).port)), proxy);
   }
 
   /** Nothing of it reaches the server any more, which is told that it is gone. */
