@@ -6,6 +6,30 @@ const QUEUE = 'server/sessions/run-queue.ts';
 /** Broken sessions: runs, questions, histories. */
 export const SESSIONS: readonly Mutant[] = [
   {
+    name: 'gathered pieces that something else overtakes',
+    file: 'server/log/gathering.ts',
+    edits: [['if (piece) entries.push(toEntry(piece));', 'if (piece) setImmediate(() => this.wait(piece));']],
+    test: 'test/log/moderation.test.ts',
+  },
+  {
+    name: 'gathered pieces that the end leaves behind',
+    file: 'server/log/gathering.ts',
+    edits: [['if (this.#entries) this.#settled();', '']],
+    test: 'test/log/moderation.test.ts',
+  },
+  {
+    name: 'pieces of two blocks that are joined',
+    file: 'server/log/joined-delta.ts',
+    edits: [['next.index === first.index && next.type === first.type && ', '']],
+    test: 'test/log/moderation.test.ts',
+  },
+  {
+    name: 'pieces that wait while there is room',
+    file: 'server/log/moderation.ts',
+    edits: [['else if (utilization < ROOM)', 'else if (utilization < 0)']],
+    test: 'test/log/moderation.test.ts',
+  },
+  {
     name: 'a key with another body',
     file: 'server/sessions/message-sender.ts',
     edits: [["if (known !== hash) throw new GatewayError({ code: 'IDEMPOTENCY_CONFLICT' });", '']],

@@ -69,7 +69,9 @@ describe('what was told where', () => {
     const { client, gateway, clock } = await begin(receiver.url, { on: ['input_required'] });
     await client.send('main', 'hi').result;
     const session = gateway.session('main', { user: { id: 'token' } });
-    for (let i = 0; i < 25; i++) await session.notify({ id: `n${i}`, title: `${i}`, data: 'x'.repeat(500) });
+    // Those of one millisecond are told in the order of their ids.
+    const idOf = (i: number): string => `n${String(i).padStart(2, '0')}`;
+    for (let i = 0; i < 25; i++) await session.notify({ id: idOf(i), title: `${i}`, data: 'x'.repeat(500) });
     await until(() => counted(gateway, 'told') === 25);
     const inbox = clientInbox(client);
     await until(async () => (await inbox.notices('main')).length === 20);
