@@ -5,7 +5,7 @@ import type { DueFlush, Moderation } from './moderation.js';
 /** Most characters of gathered pieces that become one event. */
 const MAX_JOINED = 16 * 1024;
 
-/** What a writer hears of its gathering. */
+/** The writer that owns a gathering. */
 interface GatheringListener {
   /** The first entries of a new group come. */
   begun(entries: Entry[]): void;
