@@ -81,7 +81,8 @@ function adapt(native: Native): Database {
       const statement = native.prepare(sql);
       return {
         run: (...values) => void statement.run(values),
-        get: (...values) => statement.get(values) as Row | undefined,
+        // After an `all` that found nothing, libsql's own `get` finds nothing either.
+        get: (...values) => (statement.all(values) as Row[])[0],
         all: (...values) => statement.all(values) as Row[],
       };
     },
