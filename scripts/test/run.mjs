@@ -11,6 +11,8 @@ import { filesOf, TIERS, tierOf } from './files.mjs';
 
 /** Milliseconds that a quick test may take twice in a row, once alone. */
 const QUICK_MS = 2000;
+/** Files that are named with the time they took, where all are run. */
+const NAMED_LONGEST = 30;
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -109,6 +111,18 @@ function tooLong(result) {
 const say = (what, list) => {
   for (const { path, file } of list) console.log(`${what}: ${path} (${file ? relative('.', file) : named})`);
 };
+/** Says which files took longest: there a shorter run is to be found. */
+function sayLongest() {
+  const sum = (list) => list.reduce((all, { ms }) => all + ms, 0);
+  const times = [...byFile(results)]
+    .map(([file, list]) => ({ file, ms: sum(list) }))
+    .sort((a, b) => b.ms - a.ms);
+  console.log(`\nlongest of ${Math.round(sum(results) / 1000)} s:`);
+  for (const { file, ms } of times.slice(0, NAMED_LONGEST))
+    console.log(`${String(Math.round(ms / 1000)).padStart(5)} s  ${file ? relative('.', file) : named}`);
+}
+
+if (parts.length === 0) sayLongest();
 console.log('');
 say('unsteady', unsteady);
 say('failed', failed);
