@@ -158,7 +158,7 @@ describe('the design of the playground', () => {
     await page.keyboard.type('The weather');
     await page.keyboard.press('Enter');
     await list.getByRole('link', { name: /The weather/ }).waitFor();
-    await page.getByRole('banner').getByText('The weather').waitFor();
+    await page.getByRole('banner').locator('.place', { hasText: 'The weather' }).waitFor();
     expect(problems).to.deep.equal([]);
   });
 

@@ -9,7 +9,7 @@ const SIZES = {
   'client/index.ts': { max: 18_240, external: [] },
   'client/node/index.ts': { max: 5950, external: [] },
   // Without zod, which is the better part of it and often there already.
-  'shared/index.ts': { max: 12_500, external: ['zod'] },
+  'shared/index.ts': { max: 12_600, external: ['zod'] },
 } as const;
 
 /** What files, whole sessions, pushes and what a device keeps may add to a page that has the client. */

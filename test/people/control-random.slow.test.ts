@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import fc from 'fast-check';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { connectClient } from '../support/client.js';
+import { isToday } from '../support/daily.js';
 import { newDatabase } from '../support/durable.js';
 import { freePort } from '../support/free-port.js';
 import { cases } from '../support/fuzz.js';
@@ -72,9 +73,11 @@ async function processes(place: string): Promise<Gateways> {
   };
 }
 
-for (const { name, describe: describeShared, start } of SHARED_STORES)
-  describeShared(`control through kills and hand-overs of two gateways on ${name}`, () => {
-    it('leaves nothing of the agent behind it, and each message once', async () => {
-      await survives(await processes(await start()), 3, 8);
+// One of them a day.
+for (const [number, { name, describe: describeShared, start }] of SHARED_STORES.entries())
+  if (isToday(number, SHARED_STORES.length))
+    describeShared(`control through kills and hand-overs of two gateways on ${name}`, () => {
+      it('leaves nothing of the agent behind it, and each message once', async () => {
+        await survives(await processes(await start()), 3, 8);
+      });
     });
-  });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type Store, StoreError } from '../../../server/stores/store.js';
 import { withDeadlines } from '../../../server/stores/store-deadlines.js';
+import { isToday } from '../../support/daily.js';
 import { until } from '../../support/until.js';
 import { CUTS, type Cut, type Hit, LATE_MS } from './cut-line.js';
 import {
@@ -89,6 +90,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve
 /** The contract of members of the port over a line that breaks under them. */
 export function describeMembers(make: () => LineUnderTest): void {
   const { without = /^$/, cuts = CUTS, refusing } = make();
+  let number = 0;
   /** Hits a member in each of its requests. */
   const test = (
     member: MemberCase,
@@ -97,7 +99,8 @@ export function describeMembers(make: () => LineUnderTest): void {
     check: (line: StoreOnALine, outcome: Outcome, world: World, where: string) => Promise<void>,
   ): void => {
     const { name } = member;
-    if (without.test(name)) return;
+    // A third of them a day.
+    if (without.test(name) || !isToday(++number, 3)) return;
     it(`${name}: ${title}`, async () => {
       const line = await make().open();
       const refused = refusing.find((each) => each.name === reason);
