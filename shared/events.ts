@@ -3,7 +3,7 @@ import type { ControlMove, HandOff } from './control.js';
 import type { SessionState } from './fold.js';
 import type { GrantEnd, GrantRole, HiddenPart } from './grants.js';
 import type { InboxChange } from './inbox.js';
-import type { Message, StopReason, Usage } from './messages.js';
+import type { LanePlace, Message, StopReason, Usage } from './messages.js';
 import type { PresenceChange } from './presence.js';
 import type { ReactionLogged } from './reactions.js';
 import type { FiredInstant, Schedule } from './schedules.js';
@@ -119,11 +119,27 @@ export interface LoggedEventData {
   };
   data: { readonly id: string; readonly name: string; readonly value: unknown };
   steer: { readonly messageId: string; readonly consumed: boolean };
+  /** A run began beside the conversation: a child of another run, or a run that a person began in a lane of its own. */
+  run_spawned: Omit<LanePlace, 'asked'> & {
+    /** Id of its answer. */
+    readonly messageId: string;
+    readonly app: string;
+    /** The message that it answers. */
+    readonly message: Message;
+    readonly key?: string;
+    readonly metadata?: Readonly<Record<string, unknown>>;
+  };
+  /** A message for a run beside the conversation, which takes it when its app asks (`steer` with `consumed`). */
+  run_steered: { readonly message: Message };
   run_error: { readonly code: string; readonly message: string };
   message_end: {
     readonly stopReason: StopReason;
     /** The run that consumed this message, with `steered`. */
     readonly intoRunId?: string;
+    /** The lane of a run beside the conversation. */
+    readonly lane?: number;
+    /** The parent of a child run. */
+    readonly parentRunId?: string;
     readonly usage?: Usage;
     /** The whole answer. */
     readonly message: Message;
@@ -277,6 +293,8 @@ const LOGGED: Record<LoggedEventType, true> = {
   tool_result: true,
   data: true,
   steer: true,
+  run_spawned: true,
+  run_steered: true,
   run_error: true,
   message_end: true,
   history_moved: true,

@@ -1,7 +1,16 @@
 import type { ApprovalPolicy, Vote } from './approvals.js';
 import type { Control, RequestedHandOff } from './control.js';
 import type { EventOf, GatewayEvent, OnBusy } from './events.js';
-import { type ContentBlock, type Message, type ToolUseBlock, type Usage, withoutPlace } from './messages.js';
+import {
+  type ChildAnswer,
+  type ContentBlock,
+  type LanePlace,
+  type Message,
+  type Outcome,
+  type ToolUseBlock,
+  type Usage,
+  withoutPlace,
+} from './messages.js';
 import { pick } from './pick.js';
 
 /** A message that was accepted and waits for its run. */
@@ -48,6 +57,12 @@ export interface ActiveRun {
   readonly progress?: Readonly<Record<string, ToolProgress>>;
 }
 
+/** A run beside the conversation. It stays in the state until the run that began its tree has ended. */
+export interface LaneRun extends ActiveRun, LanePlace, Pick<Partial<Outcome>, 'stopReason' | 'endedAt'> {
+  /** Messages for it that it has not taken yet. */
+  readonly steering?: readonly Message[];
+}
+
 /** A session, folded from its events. Plain JSON: it can be stored, sent and rendered on a server. Its messages are a tree, of which it shows the path to `tip`. */
 export interface SessionState {
   /** Everything up to here is in this state; null before the first event. */
@@ -63,6 +78,8 @@ export interface SessionState {
   /** Ids of the messages that already follow the tip, the oldest first: paths that can be taken from here. Absent if there are none. */
   readonly replies?: readonly string[];
   readonly run: ActiveRun | null;
+  /** Child runs and other runs beside the conversation, in the order of their beginnings; absent if there are none. */
+  readonly lanes?: readonly LaneRun[];
   readonly pending: readonly PendingQuestion[];
   readonly queue: readonly QueuedMessage[];
   readonly closed: boolean;
@@ -125,7 +142,16 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
       return { ...next, run: { runId: runId!, app, message: placed(next, message) } };
     }
     case 'steer':
-      return event.consumed ? take(state, event) : state;
+      return event.consumed ? inLane(take(state, event), event, taken) : state;
+    case 'run_spawned': {
+      const { messageId: id, ts: createdAt, message: asked } = event;
+      const place = pick(event, 'lane', 'name', 'parentRunId', 'callId', 'detached', 'keep');
+      const message: Message = { id, role: 'assistant', content: [], createdAt };
+      const run: LaneRun = { runId: event.runId!, app: event.app, ...place, asked, message };
+      return { ...state, lanes: [...(state.lanes ?? []), run], closed: false };
+    }
+    case 'run_steered':
+      return inLane(state, event, ({ steering = [] }) => ({ steering: [...steering, event.message] }));
     case 'tool_use':
       return write(state, event, (content) =>
         content.push(pick(event, 'type', 'callId', 'name', 'input', 'providerExecuted', 'runsOn')),
@@ -207,7 +233,7 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
     case 'session_closed':
       // A deleted session shows nothing more.
       if (event.reason === 'deleted') return { ...initialState, cursor: state.cursor, closed: true };
-      return { ...state, run: null, queue: [], pending: [], closed: true };
+      return put({ ...state, run: null, queue: [], pending: [], closed: true }, { lanes: null });
     case 'snapshot':
       return event.state;
     default:
@@ -226,34 +252,79 @@ function endRun(given: SessionState, event: EventOf<'message_end'>): SessionStat
   // The same lists if nothing changes: views compare them by reference.
   const others = <T extends OfRun>(list: readonly T[]) =>
     list.some((entry) => entry.runId === runId) ? list.filter((entry) => entry.runId !== runId) : list;
+  const next = { ...state, queue: others(state.queue), pending: others(state.pending) };
+  const lane = state.lanes?.find((each) => each.runId === runId);
+  if (lane) return endLane(next, lane, event);
+  if (!run) return next;
+  const [answer, rest] = ended(next, run, event);
   // An empty answer is not needed if a person continues in its place (`taken_over`, `handed_off`).
-  const isKept = run && (message.content.length > 0 || !/^end|_o/.test(stopReason));
-  return {
-    ...(isKept ? follow(state, ended(message, run, event)) : state),
-    run: run ? null : state.run,
-    queue: others(state.queue),
-    pending: others(state.pending),
-  };
+  const isKept = answer.children || message.content.length > 0 || !/^end|_o/.test(stopReason);
+  return { ...(isKept ? follow(rest, answer) : rest), run: null };
 }
 
-/** An answer, with its run's outcome. */
-function ended(message: Message, run: ActiveRun, event: EventOf<'message_end'>): Message {
-  const said = pick(event, 'stopReason', 'usage');
-  return { runId: run.runId, ...message, ...pick(run, 'app', 'error'), ...said, endedAt: event.ts };
+/** An answer with its run's outcome and children, and the state without those children. */
+function ended(
+  state: SessionState,
+  run: ActiveRun,
+  event: EventOf<'message_end'>,
+): readonly [Message, SessionState] {
+  const { runId } = run;
+  const above = new Set([runId]);
+  const children: ChildAnswer[] = [];
+  const lanes: LaneRun[] = [];
+  for (const lane of state.lanes ?? []) {
+    const { parentRunId, stopReason } = lane;
+    if (parentRunId && above.has(parentRunId) && stopReason) {
+      above.add(lane.runId);
+      children.push(lane as ChildAnswer);
+    } else lanes.push(lane);
+  }
+  const answer: Message = {
+    ...{ runId, ...event.message, ...pick(run, 'app', 'error'), ...pick(event, 'stopReason', 'usage') },
+    endedAt: event.ts,
+    ...(children.length > 0 && { children }),
+  };
+  return [answer, children.length > 0 ? put(state, { lanes: lanes.length > 0 && lanes }) : state];
 }
+
+/** The answer of a run beside the conversation stays with its parent, or joins the conversation. */
+function endLane(state: SessionState, lane: LaneRun, event: EventOf<'message_end'>): SessionState {
+  const { parentRunId, asked, keep, steering: _, progress: __, ...run } = lane;
+  const lanes = state.lanes!;
+  if (parentRunId && (state.run?.runId === parentRunId || lanes.some((each) => each.runId === parentRunId))) {
+    const over = {
+      ...run,
+      parentRunId,
+      asked,
+      ...pick(event, 'message', 'stopReason', 'usage'),
+      endedAt: event.ts,
+    };
+    return { ...state, lanes: lanes.map((each) => (each === lane ? over : each)) };
+  }
+  const left = lanes.filter((each) => each !== lane);
+  const [answer, rest] = ended({ ...state, lanes: left }, lane, event);
+  const next = put(rest, { lanes: rest.lanes && rest.lanes.length > 0 && rest.lanes });
+  return parentRunId || keep === false ? next : insert(next, asked, answer);
+}
+
+/** A steered run has taken its messages up to one. */
+const taken = ({ steering = [] }: LaneRun, { messageId }: EventOf<'steer'>): Partial<LaneRun> => ({
+  steering: steering.filter(({ id }) => id !== messageId),
+});
 
 /** A queued message becomes part of the conversation. */
 function take(state: SessionState, { runId }: OfRun): SessionState {
-  const { run, queue } = state;
-  const queued = queue.find((entry) => entry.runId === runId);
+  const queued = state.queue.find((entry) => entry.runId === runId);
   if (!queued) return state;
-  const next = follow(state, ...(queued.preceding ?? []), queued.message);
-  return {
-    ...next,
-    // An answer follows the messages that steered its run.
-    run: run && { ...run, message: placed(next, run.message) },
-    queue: queue.filter((entry) => entry !== queued),
-  };
+  const queue = state.queue.filter((entry) => entry !== queued);
+  return { ...insert(state, ...(queued.preceding ?? []), queued.message), queue };
+}
+
+/** Puts messages after the last one, and before the answer that is being written. */
+function insert(state: SessionState, ...added: readonly Message[]): SessionState {
+  const next = follow(state, ...added);
+  const { run } = next;
+  return { ...next, run: run && { ...run, message: placed(next, run.message) } };
 }
 
 /** Puts messages after the last one. Only this function sets a message's parent. A message that is answered again is already there. */
@@ -309,17 +380,30 @@ interface OfRun {
   readonly runId?: string;
 }
 
-/** Changes the active run, if the event belongs to it. */
+/** Changes the active run or the run beside it to which the event belongs. */
 function inRun(
   state: SessionState,
   event: OfRun,
   change: (run: ActiveRun) => Partial<ActiveRun> | undefined,
 ): SessionState {
   const { run } = state;
-  return run && run.runId === event.runId ? { ...state, run: { ...run, ...change(run) } } : state;
+  if (run && run.runId === event.runId) return { ...state, run: { ...run, ...change(run) } };
+  return inLane(state, event, change);
 }
 
-/** Changes the answer of the active run. */
+/** Changes the run beside the conversation to which the event belongs. */
+function inLane<Event extends OfRun>(
+  state: SessionState,
+  event: Event,
+  change: (run: LaneRun, event: Event) => Partial<LaneRun> | undefined,
+): SessionState {
+  const { lanes } = state;
+  if (!lanes?.some(({ runId }) => runId === event.runId)) return state;
+  const changed = lanes.map((run) => (run.runId === event.runId ? { ...run, ...change(run, event) } : run));
+  return { ...state, lanes: changed };
+}
+
+/** Changes the answer of the run to which the event belongs. */
 function write(
   state: SessionState,
   event: OfRun,

@@ -112,6 +112,29 @@ export interface Outcome {
   readonly endedAt: number;
 }
 
+/** The place of a run beside the conversation. */
+export interface LanePlace {
+  /** Number of the lane, from 1. No other run in the state has it. */
+  readonly lane: number;
+  /** Id of a child among the children of its parent. */
+  readonly name?: string;
+  /** The run that spawned it; absent if a person began it. */
+  readonly parentRunId?: string;
+  /** The tool call of its parent for which it works. */
+  readonly callId?: string;
+  /** Whether it outlives its parent. */
+  readonly detached?: true;
+  /** `false`: its message and its answer do not join the conversation. */
+  readonly keep?: false;
+  /** The message that it answers. */
+  readonly asked: Message;
+}
+
+/** A child run that has ended, with its answer. */
+export interface ChildAnswer extends LanePlace, Outcome {
+  readonly message: Message;
+}
+
 /** The author's role. */
 export type Role = 'user' | 'assistant' | 'system' | 'tool';
 
@@ -138,12 +161,17 @@ export interface Message extends Partial<Outcome> {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** People's reactions, one a person. Set by the gateway. */
   readonly reactions?: readonly Reaction[];
+  /** The ended child runs of the answer's run, and theirs, in the order of their beginnings. The fold sets it. */
+  readonly children?: readonly ChildAnswer[];
 }
 
 /** A message as callers may write it: only `content` is required. */
 export interface MessageInput
   extends Partial<
-    Omit<Message, 'content' | 'parentId' | 'versions' | 'senderId' | 'author' | 'reactions' | keyof Outcome>
+    Omit<
+      Message,
+      'content' | 'parentId' | 'versions' | 'senderId' | 'author' | 'reactions' | 'children' | keyof Outcome
+    >
   > {
   readonly content: string | readonly ContentBlock[];
 }

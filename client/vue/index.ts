@@ -51,6 +51,7 @@ type Optional<T> = { [Name in keyof T]-?: Pick<T, never> extends Pick<T, Name> ?
 /** Fields that a view may lack at first. Each needs a ref from the start. */
 const ABSENT: Readonly<Record<Optional<SessionView>, true>> = {
   error: true,
+  lanes: true,
   replies: true,
   regenerating: true,
   title: true,

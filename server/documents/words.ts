@@ -221,6 +221,9 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   tool_result: 'What a tool has returned',
   data: 'A block of structured content; the same `id` replaces it',
   steer: 'What became of a message that was to steer a run',
+  run_spawned:
+    'A run began beside the conversation: a child of another run, or one that a person began in a lane of its own',
+  run_steered: 'A message came for a run beside the conversation',
   run_error: 'Why a run failed',
   message_end: 'A run has ended: the last event of each',
   history_moved: 'The conversation ends at another message from here on',

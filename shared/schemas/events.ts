@@ -4,7 +4,7 @@ import { anything } from './anything.js';
 import { controlMoveShape, handOffShape } from './control.js';
 import { grantShape } from './grants.js';
 import { inboxChangeShape } from './inbox.js';
-import { messageSchema, usageSchema } from './messages.js';
+import { lanePlaceShape, messageSchema, usageSchema } from './messages.js';
 import { presenceShape } from './presence.js';
 import { reactionShape } from './reactions.js';
 import { scheduleShape } from './schedules.js';
@@ -80,10 +80,21 @@ export const loggedShapes = {
   tool_result: { ...call, output: anything, isError: z.boolean() },
   data: { id: z.string(), name: z.string(), value: anything },
   steer: { messageId: z.string(), consumed: z.boolean() },
+  run_spawned: {
+    ...lanePlaceShape,
+    messageId: z.string(),
+    app: z.string(),
+    message: messageSchema,
+    key: z.string().exactOptional(),
+    metadata: z.record(z.string(), z.unknown()).exactOptional(),
+  },
+  run_steered: { message: messageSchema },
   run_error: { code: z.string(), message: z.string() },
   message_end: {
     stopReason: stopReasonSchema,
     intoRunId: z.string().exactOptional(),
+    lane: count.exactOptional(),
+    parentRunId: z.string().exactOptional(),
     usage: usageSchema.exactOptional(),
     message: messageSchema,
   },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ContentBlock, Message, MessageInput, SendInput, Usage } from '../messages.js';
+import type { ChildAnswer, ContentBlock, Message, MessageInput, SendInput, Usage } from '../messages.js';
 import type { ImportedMessage } from '../operation-types.js';
 import { anything } from './anything.js';
 import { reactionSchema } from './reactions.js';
@@ -73,8 +73,7 @@ export const usageSchema: z.ZodType<Usage> = z.looseObject({
   totalTokens: z.number().exactOptional(),
 });
 
-/** The fields of a message. */
-export const messageShape = {
+const sentOrAnswered = {
   id,
   parentId: id.nullable().exactOptional(),
   versions: z.array(id).exactOptional(),
@@ -93,6 +92,32 @@ export const messageShape = {
   metadata: metadata.exactOptional(),
   reactions: z.array(reactionSchema).exactOptional(),
 };
+
+/** The fields of the place of a run beside the conversation, without the message that it answers. */
+export const lanePlaceShape = {
+  lane: z.number().int(),
+  name: z.string().exactOptional(),
+  parentRunId: z.string().exactOptional(),
+  callId: z.string().exactOptional(),
+  detached: z.literal(true).exactOptional(),
+  keep: z.literal(false).exactOptional(),
+};
+
+// The list of children is flat: their messages have none.
+const childAnswer: z.ZodType<ChildAnswer> = z.object({
+  ...lanePlaceShape,
+  runId: z.string(),
+  app: z.string(),
+  asked: z.object(sentOrAnswered),
+  message: z.object(sentOrAnswered),
+  stopReason: stopReasonSchema,
+  error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
+  usage: usageSchema.exactOptional(),
+  endedAt: z.number(),
+});
+
+/** The fields of a message. */
+export const messageShape = { ...sentOrAnswered, children: z.array(childAnswer).exactOptional() };
 
 /** A message as sessions keep it. */
 export const messageSchema: z.ZodType<Message> = z.object(messageShape);

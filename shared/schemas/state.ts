@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { SessionState } from '../fold.js';
 import { controlSchema, handOffShape } from './control.js';
-import { messageSchema, usageSchema } from './messages.js';
-import { onBusySchema } from './words.js';
+import { lanePlaceShape, messageSchema, usageSchema } from './messages.js';
+import { onBusySchema, stopReasonSchema } from './words.js';
 
 const toolProgress = z.object({
   value: z.number(),
@@ -10,13 +10,22 @@ const toolProgress = z.object({
   message: z.string().exactOptional(),
 });
 
-const activeRun = z.object({
+const activeRunShape = {
   runId: z.string(),
   app: z.string(),
   message: messageSchema,
   usage: usageSchema.exactOptional(),
   error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
   progress: z.record(z.string(), toolProgress).exactOptional(),
+};
+
+const laneRun = z.object({
+  ...activeRunShape,
+  ...lanePlaceShape,
+  asked: messageSchema,
+  steering: z.array(messageSchema).exactOptional(),
+  stopReason: stopReasonSchema.exactOptional(),
+  endedAt: z.number().exactOptional(),
 });
 
 /** The policy of a question: its voters, the approvals that it needs, and its end. */
@@ -62,7 +71,8 @@ export const stateShape = {
   messageCount: z.number(),
   tip: z.string().nullable(),
   replies: z.array(z.string()).exactOptional(),
-  run: activeRun.nullable(),
+  run: z.object(activeRunShape).nullable(),
+  lanes: z.array(laneRun).exactOptional(),
   pending: z.array(pendingQuestion),
   queue: z.array(queuedMessage),
   closed: z.boolean(),

@@ -30,6 +30,8 @@ const EVENTS: Record<LoggedEventType | TransientEventType, true> = {
   tool_result: true,
   data: true,
   steer: true,
+  run_spawned: true,
+  run_steered: true,
   run_error: true,
   message_end: true,
   history_moved: true,
