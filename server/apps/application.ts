@@ -17,6 +17,7 @@ import type { ScheduleTrigger } from '../../shared/schedules.js';
 import type { Wire } from '../../shared/wire.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { StoredFile } from '../files/stored-file.js';
+import type { Child, SpawnOptions } from './child.js';
 import type { ConfirmPolicy } from './confirm-policy.js';
 import type { Tool, ToolOutput, ToolSet } from './tool.js';
 
@@ -189,7 +190,18 @@ export interface Turn<
    * @throws GatewayError `INVALID_PARAMS`, and as `step`
    */
   sleep(name: string, time: number | Date): Promise<void>;
-  /** Takes the messages that were sent with `onBusy: 'steer'` since the last call. They become part of this run. */
+  /**
+   * Begins a child run of an app, beside the conversation of this session. Its events are in the same log, and its answer is part of this
+   * run's (`message.children`). The end of this run ends its children that are not `detached`. After a restart, the same call of a
+   * `resumable` app joins the child, whose app must be `resumable` too.
+   *
+   * @param app Name of an app of the gateway, or any name with `run`.
+   * @throws GatewayError `APP_NOT_FOUND`; `INVALID_PARAMS` for an invalid id; `STEP_MISMATCH` if this run began the child of this id with
+   *   another message or app before the restart; `QUOTA_EXCEEDED` beyond `limits.childRuns` or `limits.childDepth`
+   * @throws DOMException `AbortError` once this run has ended
+   */
+  spawn(app: string, options: SpawnOptions): Child;
+  /** Takes the messages that were sent with `onBusy: 'steer'` since the last call, or to this child run. They become part of this run. */
   steered(): readonly Message[];
   /**
    * Asks the person. Resolves with the answer as parsed by `schema`, or by the app's schema for questions of this name. The wait does not

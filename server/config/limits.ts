@@ -127,6 +127,10 @@ export interface Limits {
   readonly answerSize: number;
   /** Names and results of all `turn.step` of one run together, in characters of JSON, and 100 for each. @default 16 Mi */
   readonly stepsSize: number;
+  /** Runs beside the conversation of one session at a time: child runs, and runs that people begin in lanes of their own. @default 16 */
+  readonly childRuns: number;
+  /** How deep child runs may nest; 1: no child has children. @default 4 */
+  readonly childDepth: number;
   /** Time after which a run of a resumable app leaves memory, if it only waits and nobody follows it. @default 60 s */
   readonly parkMs: number;
   /** Time that `onDisconnect: 'abort'` waits for a viewer to come back. @default 10 s */
@@ -204,6 +208,8 @@ export const DEFAULT_LIMITS: Limits = {
   waitMs: Number.POSITIVE_INFINITY,
   answerSize: 32 * 1024 * 1024,
   stepsSize: 16 * 1024 * 1024,
+  childRuns: 16,
+  childDepth: 4,
   parkMs: 60_000,
   disconnectGraceMs: 10_000,
   drainMs: 25_000,

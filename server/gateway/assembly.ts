@@ -396,6 +396,7 @@ function sessionEnvironment(
   const { limits, id, onDisconnect } = config;
   const { queueLength, titleLength, metadataBytes, runMs, waitMs, answerSize, stepsSize, parkMs, storeMs } =
     limits;
+  const { childRuns, childDepth } = limits;
   const { disconnectGraceMs, pageBytes, retention } = limits;
   return {
     store: parts.store,
@@ -416,6 +417,8 @@ function sessionEnvironment(
     waitMs,
     answerSize,
     stepsSize,
+    childRuns,
+    childDepth,
     parkMs,
     storeMs,
     disconnectGraceMs,

@@ -8,6 +8,7 @@ const USING: ReadonlySet<string> = new Set([
   'message_end',
   'history_moved',
   'steer',
+  'run_spawned',
   'control_moved',
   'hand_off_requested',
   'tool_confirmation_required',
@@ -34,12 +35,14 @@ export function isUse(type: string): boolean {
  * @param ended Number of runs that have ended.
  */
 export function activityOf(
-  { run, pending, queue }: SessionState,
+  { run, pending, queue, lanes }: SessionState,
   start: number | undefined,
   ended?: number,
 ): Activity {
   const counted = ended !== undefined && { ended };
-  if (!run && queue.length === 0 && pending.length === 0) return { status: 'idle', queued: 0, ...counted };
+  const isBeside = lanes?.some(({ stopReason }) => !stopReason);
+  if (!run && queue.length === 0 && pending.length === 0 && !isBeside)
+    return { status: 'idle', queued: 0, ...counted };
   const active = run && { runId: run.runId, ...(start !== undefined && { start }) };
   const status = pending.length > 0 ? 'waiting' : 'running';
   return { status, queued: queue.length, ...counted, ...active };

@@ -51,11 +51,8 @@ export interface Group {
 export function endsOf({ options }: Group, entries: readonly Entry[]): readonly RunEnd[] | null {
   if (!options?.ends) return null;
   const outcomes = outcomesOf(mapPacked(entries, ({ event }) => event as EventDraft));
-  const ends = options.ends.flatMap(({ id: runId }) => {
-    const result = outcomes.get(runId);
-    return result ? [{ runId, result }] : [];
-  });
-  return ends.length > 0 ? ends : null;
+  // The children of a run end with it, so there may be more of them than were named.
+  return outcomes.size > 0 ? [...outcomes].map(([runId, result]) => ({ runId, result })) : null;
 }
 
 /** Size of the events, steps and records of groups, in characters. Events that are not made yet do not count. */

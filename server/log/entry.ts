@@ -10,6 +10,8 @@ export interface Entry {
 /** Events with values from an app or a caller, which may change them afterwards. The fold gets a copy. */
 const FOREIGN: ReadonlySet<string> = new Set([
   'message_accepted',
+  'run_spawned',
+  'run_steered',
   'history_moved',
   'session_updated',
   'tool_use',

@@ -20,6 +20,7 @@ export class AnswerWriter {
   /** Called with the first text or reasoning. */
   #began: (() => void) | null;
   readonly #maxSize: number;
+  readonly #grown: ((size: number) => void) | undefined;
   #size = 0;
   #blocks = 0;
   #open: 'text' | 'reasoning' | null = null;
@@ -27,17 +28,28 @@ export class AnswerWriter {
 
   /**
    * @param began Called at the first text or reasoning.
-   * @param maxSize Longest answer, in characters. The end of a run carries the whole answer, and readers bound the size of an event.
+   * @param maxSize Longest answer together with those of child runs, in characters. The end of a run carries the whole answer, and readers
+   *   bound the size of an event.
+   * @param grown Called with what the answer has grown by, where it counts for the answer of a parent too.
    */
   constructor(
     runId: string,
     log: EventLog,
-    { began, maxSize }: { readonly began: () => void; readonly maxSize: number },
+    {
+      began,
+      maxSize,
+      grown,
+    }: {
+      readonly began: () => void;
+      readonly maxSize: number;
+      readonly grown?: ((size: number) => void) | undefined;
+    },
   ) {
     this.#runId = runId;
     this.#log = log;
     this.#began = began;
     this.#maxSize = maxSize;
+    this.#grown = grown;
   }
 
   /** Continues an answer that a former process began. */
@@ -54,19 +66,21 @@ export class AnswerWriter {
 
   text(delta: string): void {
     if (delta === '') return;
-    this.#grow(delta.length);
+    this.grow(delta.length);
     const index = this.#index('text');
     this.#log.gather({ type: 'content_delta', runId: this.#runId, ts: Date.now(), delta, index });
   }
 
   reasoning(delta: string): void {
     if (delta === '') return;
-    this.#grow(delta.length);
+    this.grow(delta.length);
     const index = this.#index('reasoning');
     this.#log.gather({ type: 'reasoning_delta', runId: this.#runId, ts: Date.now(), delta, index });
   }
 
-  #grow(size: number): void {
+  /** Counts what belongs to the answer. @throws GatewayError `PAYLOAD_TOO_LARGE` */
+  grow(size: number): void {
+    this.#grown?.(size);
     this.#size += size;
     if (this.#size > this.#maxSize) {
       throw new GatewayError({
@@ -91,7 +105,7 @@ export class AnswerWriter {
   /** Logs an event that may add a block. */
   event(draft: EventDraft): void {
     // Log first, because that may be refused: a block counts only if it is in the log.
-    this.#grow(this.#log.append(draft));
+    this.grow(this.#log.append(draft));
     if (draft.type === 'tool_use' || draft.type === 'tool_result') this.#block();
     else if (draft.type === 'data' && !this.#data.has(draft.id)) {
       this.#data.add(draft.id);

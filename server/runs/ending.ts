@@ -1,6 +1,7 @@
 import type { EventDraft } from '../../shared/events.js';
-import type { SessionState } from '../../shared/fold.js';
+import type { LaneRun, SessionState } from '../../shared/fold.js';
 import { type StopReason, withoutPlace } from '../../shared/messages.js';
+import type { AnswerNotes } from './answer-notes.js';
 import type { LiveRun } from './live-run.js';
 
 /** How a run ends. */
@@ -12,20 +13,76 @@ export interface Ending {
   readonly reason?: string | undefined;
 }
 
-/** The events that end a run. They carry the answer as far as it is in the log, whatever ends the run and whether or not it has started. */
-export function endDrafts(run: LiveRun, ending: Ending, state: SessionState): readonly EventDraft[] {
+/** Reasons that are the same for the children of a run. */
+const PASSED_ON: ReadonlySet<StopReason> = new Set(['superseded', 'timeout', 'lost', 'taken_over']);
+
+/**
+ * The events that end a run and before it all its children, by the state of the log just before them. They carry the answers as far as these
+ * are in the log, whatever ends the run and whether or not it has started.
+ *
+ * @param tree The run and its children under way here
+ */
+export function endDrafts(
+  run: LiveRun,
+  ending: Ending,
+  state: SessionState,
+  tree: readonly LiveRun[] = run.tree,
+): readonly EventDraft[] {
+  const { stopReason } = ending;
+  const inherited: Ending = { stopReason: PASSED_ON.has(stopReason) ? stopReason : 'aborted' };
+  const notes = new Map(tree.map((each) => [each.id, each.notes]));
+  const children = openUnder(state, run.id).map((child) => endOf(child, inherited, notes.get(child.runId)));
+  const lane = laneOf(state, run.id);
+  const said = lane ?? (state.run?.runId === run.id ? state.run : null);
+  const own = endOf(
+    { ...lane, runId: run.id, message: said?.message ?? run.emptyAnswer() },
+    ending,
+    run.notes,
+  );
+  const { error } = ending;
   const base = { runId: run.id, ts: Date.now() };
-  const said = state.run?.runId === run.id ? withoutPlace(state.run.message) : run.emptyAnswer();
-  const message = run.notes.annotated(said);
-  const usage = run.notes.counts;
-  const { stopReason, error, intoRunId } = ending;
-  const end: EventDraft = {
-    type: 'message_end',
-    ...base,
-    stopReason,
+  return [...children, ...(error ? [{ type: 'run_error', ...base, ...error } as const] : []), own];
+}
+
+/** The `message_end` of a run. */
+function endOf(
+  { runId, message: said, lane, parentRunId }: Pick<LaneRun, 'runId' | 'message'> & Partial<LaneRun>,
+  { stopReason, intoRunId }: Ending,
+  notes: AnswerNotes | undefined,
+): EventDraft {
+  const usage = notes?.counts;
+  const message = withoutPlace(said);
+  return {
+    ...{ type: 'message_end', runId, ts: Date.now(), stopReason },
     ...(intoRunId !== undefined && { intoRunId }),
+    ...(lane !== undefined && { lane }),
+    ...(parentRunId !== undefined && { parentRunId }),
     ...(usage && { usage }),
-    message,
+    message: notes ? notes.annotated(message) : message,
   };
-  return error ? [{ type: 'run_error', ...base, ...error }, end] : [end];
+}
+
+/** A run beside the conversation, by its id. */
+export function laneOf({ lanes }: SessionState, runId: string): LaneRun | undefined {
+  return lanes?.find((lane) => lane.runId === runId);
+}
+
+/** The open children of a run that end with it, and theirs, children before their parents. */
+export function openUnder({ lanes = [] }: SessionState, runId: string): readonly LaneRun[] {
+  const above = new Set([runId]);
+  const open: LaneRun[] = [];
+  for (const lane of lanes) {
+    if (lane.stopReason || lane.detached || !above.has(lane.parentRunId ?? '')) continue;
+    above.add(lane.runId);
+    open.push(lane);
+  }
+  return open.reverse();
+}
+
+/** Whether a run is accepted and has not ended, according to the log. */
+export function isOpen(state: SessionState, runId: string): boolean {
+  const { run, queue } = state;
+  if (run?.runId === runId || queue.some((entry) => entry.runId === runId)) return true;
+  const lane = laneOf(state, runId);
+  return lane !== undefined && lane.stopReason === undefined;
 }

@@ -34,6 +34,10 @@ export class Execution {
     return this.#scope.gatewayId;
   }
 
+  get resumable(): boolean {
+    return this.#scope.app.resumable === true;
+  }
+
   get session(): TurnSession {
     return this.#scope.session;
   }

@@ -1,7 +1,7 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
-import type { Message } from '../../shared/messages.js';
+import type { LanePlace, Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { ScheduleTrigger } from '../../shared/schedules.js';
 import type { ClientTool } from '../apps/application.js';
@@ -28,12 +28,21 @@ export interface RunRequest {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly clientTools: readonly ClientTool[];
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** The place of a run beside the conversation. Its lane is known once its beginning is stored. */
+  readonly lane?: LaneRequest | undefined;
   /** The trigger of a run whose message nobody sent. */
   readonly trigger?: ScheduleTrigger | undefined;
   /** Trace of the send that began the run. */
   readonly trace?: TraceOrigin | undefined;
   /** Id of the request that began the run. It is not stored, so another process does not know it. */
   readonly requestId?: string | undefined;
+}
+
+/** What is asked of a run beside the conversation. */
+export interface LaneRequest extends Omit<LanePlace, 'lane' | 'asked'> {
+  readonly app: string;
+  /** How many runs above it began one another; 0 for a run that a person began. */
+  readonly depth: number;
 }
 
 /** A run from acceptance to its one `message_end`. */
@@ -53,6 +62,12 @@ export class LiveRun {
   state: 'accepting' | 'queued' | 'active' | 'ended' = 'accepting';
   /** Set while the end of the run is on its way to the store, which may refuse it. For new messages, the run no longer counts as active. */
   doomed = false;
+  /** The child runs under way here that end with it. */
+  readonly children = new Set<LiveRun>();
+  /** The run that ends it; null if none does. */
+  parent: LiveRun | null = null;
+  /** Ids of the messages for it that it has taken, if it runs beside the conversation. */
+  readonly taken = new Set<string>();
   /** Monotonic milliseconds, as in the next two fields: acceptance here, call of the app, first text or reasoning. */
   readonly acceptedAt = performance.now();
   startedAt: number | null = null;
@@ -85,6 +100,11 @@ export class LiveRun {
   /** The answer of a run that never began. */
   emptyAnswer(): Message {
     return { id: this.messageId, role: 'assistant', content: [], createdAt: Date.now() };
+  }
+
+  /** The run and its children under way, children first. */
+  get tree(): readonly LiveRun[] {
+    return this.children.size === 0 ? [this] : [...[...this.children].flatMap((child) => child.tree), this];
   }
 
   resolve(result: RunResult): void {

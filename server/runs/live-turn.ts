@@ -99,6 +99,8 @@ export class LiveTurn implements Turn {
     return this.#steps;
   }
 
+  readonly spawn: Turn['spawn'] = (app, options) => this.#scope.spawn(app, options);
+
   readonly steered: Turn['steered'] = () => (this.#scope.ended ? [] : this.#scope.port.steered());
 
   readonly ask = (asked: Question<StandardSchemaV1 | undefined>): Promise<any> =>

@@ -59,6 +59,12 @@ export class Questions {
     return this.#open.has(callId);
   }
 
+  /** Whether another run than this one has an open question of this id. */
+  isOfOther(callId: string, runId: string): boolean {
+    const question = this.#open.get(callId);
+    return question !== undefined && question.runId !== runId;
+  }
+
   add(question: OpenQuestion): void {
     const early = this.#early.get(question.callId);
     if (early?.runId === question.runId) {

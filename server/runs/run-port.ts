@@ -1,11 +1,21 @@
 import type { EventDraft } from '../../shared/events.js';
 import type { Message } from '../../shared/messages.js';
 import type { Application, TurnSession } from '../apps/application.js';
+import type { Child, SpawnOptions } from '../apps/child.js';
 import type { StoredFile } from '../files/stored-file.js';
 import type { LogWriter } from '../log/log-writer.js';
 import type { Ballot } from './approvals.js';
 import type { Ending } from './ending.js';
 import type { Answer, Questions } from './questions.js';
+
+/** A run as its children have it. */
+export interface Overseer {
+  readonly app: Application;
+  /** Counts a child's answer. @throws GatewayError `PAYLOAD_TOO_LARGE` */
+  count(size: number): void;
+  /** Stops the clock of the run while a child waits for a person. Call the returned function when the wait is over. */
+  hold(): () => void;
+}
 
 /** The surroundings and limits of a run. */
 export interface RunSetting {
@@ -32,13 +42,17 @@ export interface RunPort {
     'append' | 'gather' | 'commit' | 'gathering' | 'stalled' | 'settled' | 'flowing'
   >;
   /** The open questions of the session. */
-  readonly questions: Pick<Questions, 'add' | 'dropRun'>;
+  readonly questions: Pick<Questions, 'add' | 'dropRun' | 'isOfOther'>;
   /** The time by the store's clock, in milliseconds since the epoch. */
   now(): number;
   /** Logs a vote. Null if more votes are needed. @throws GatewayError `ALREADY_ANSWERED`, `GUARD_DENIED` */
   vote(ballot: Ballot): Promise<Answer | null>;
   /** A file of the session's scope. @throws GatewayError `FILE_NOT_FOUND` */
   file(fileId: string): Promise<StoredFile>;
+  /** What a parent run is to its child; absent if the run has none. */
+  readonly overseer?: Overseer;
+  /** Begins a child run, or joins the one of that id. @throws GatewayError */
+  spawn(by: Overseer, asked: SpawnOptions & { readonly app: string; readonly id: string }): Child;
   /** Takes the queued messages that steer this run. */
   steered(): readonly Message[];
   /** @throws GatewayError `INVALID_PARAMS` if the payload does not fit the channel */

@@ -3,6 +3,7 @@ import type { HandOff } from '../../shared/control.js';
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { EventDraft, LoggedEventData, LoggedEventType } from '../../shared/events.js';
 import type { AppEvent, Application, ClientTool, TurnSession } from '../apps/application.js';
+import type { Child, SpawnOptions } from '../apps/child.js';
 import type { ToolSet } from '../apps/tool.js';
 import { checkLogged } from '../schema/check-logged.js';
 import { AnswerWriter, string } from './answer-writer.js';
@@ -11,12 +12,12 @@ import type { LiveRun } from './live-run.js';
 import { PausableTimer } from './pausable-timer.js';
 import type { Answer } from './questions.js';
 import type { Resumption } from './resumption.js';
-import type { RunPort } from './run-port.js';
+import type { Overseer, RunPort } from './run-port.js';
 import type { Asked, Confirmation, ToolCaller } from './tool-call.js';
 import { sleepUntil, Waits } from './waits.js';
 
 /** The work of an app and its tools in a run. It has no effect after the end of the run. */
-export class RunScope implements ToolCaller {
+export class RunScope implements ToolCaller, Overseer {
   readonly run: LiveRun;
   readonly port: RunPort;
   readonly answer: AnswerWriter;
@@ -29,6 +30,8 @@ export class RunScope implements ToolCaller {
   readonly waits: Waits;
   /** Number of steps under way. */
   stepping = 0;
+  readonly #children = new Map<string, Child>();
+  readonly #spawned = new Map<string, number>();
   #progress: Map<string, LoggedEventData['tool_progress']> | null = null;
 
   constructor(run: LiveRun, port: RunPort) {
@@ -40,7 +43,9 @@ export class RunScope implements ToolCaller {
     const began = (): void => {
       run.firstDeltaAt ??= performance.now();
     };
-    this.answer = new AnswerWriter(run.id, port.log, { began, maxSize: port.setting.answerSize });
+    const { answerSize: maxSize } = port.setting;
+    const grown = port.overseer && ((size: number) => port.overseer!.count(size));
+    this.answer = new AnswerWriter(run.id, port.log, { began, maxSize, grown });
     if (run.resumed) this.answer.resume(run.resumed);
   }
 
@@ -143,6 +148,9 @@ export class RunScope implements ToolCaller {
     accept: (answer: Answer) => Promise<Answer | null>,
   ): Promise<Answer> {
     if (this.#ended) return new Promise(() => {});
+    // Runs beside each other may count their calls alike, and an answer names only the call.
+    if (this.port.questions.isOfOther(callId, this.runId))
+      throw new GatewayError({ code: 'INVALID_PARAMS', message: `Another run has an open call ${callId}` });
     // Log the question first, because that may be refused: an unasked question must not wait for an answer.
     announce();
     return new Promise((resolve) => {
@@ -168,7 +176,7 @@ export class RunScope implements ToolCaller {
 
   /** Stops the run's clock while the run waits for a person. */
   #pause(): () => void {
-    this.#clock?.pause();
+    const release = this.hold();
     const { waitMs } = this.port.setting;
     // Only this process knows how long the run has waited, so a run with a limited wait is not parked.
     const noMore = Number.isFinite(waitMs) ? () => {} : this.waits.add(Number.POSITIVE_INFINITY);
@@ -181,8 +189,39 @@ export class RunScope implements ToolCaller {
       waiting = false;
       noMore();
       wait.stop();
-      this.#clock?.resume();
+      release();
     };
+  }
+
+  hold(): () => void {
+    this.#clock?.pause();
+    const release = this.port.overseer?.hold();
+    return () => {
+      this.#clock?.resume();
+      release?.();
+    };
+  }
+
+  count(size: number): void {
+    this.answer.grow(size);
+  }
+
+  /** Begins a child, or joins the one of that id. @throws GatewayError */
+  spawn(app: string, { id, ...options }: SpawnOptions): Child {
+    if (this.#ended) throw new DOMException('The run has ended', 'AbortError');
+    const name = id ?? `${app}:${this.#nameless(app)}`;
+    const known = this.#children.get(name);
+    if (known?.app === app) return known;
+    const child = this.port.spawn(this, { ...options, app, id: name });
+    this.#children.set(name, child);
+    return child;
+  }
+
+  /** The number of a call of `spawn` without an id. The same calls have the same numbers after a restart. */
+  #nameless(app: string): number {
+    const number = (this.#spawned.get(app) ?? 0) + 1;
+    this.#spawned.set(app, number);
+    return number;
   }
 
   /** Sleeps until a time, while the clock of the run stands still. */

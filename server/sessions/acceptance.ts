@@ -11,6 +11,7 @@ import type { LogWriter } from '../log/log-writer.js';
 import { outcomesOf } from '../log/outcome.js';
 import { asUnavailable, notTried, unavailable } from '../log/unavailable.js';
 import { placing, wholeTo } from '../read-places/read-place.js';
+import { isOpen } from '../runs/ending.js';
 import { LiveRun, type RunRequest } from '../runs/live-run.js';
 import type { RecordChange } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
@@ -18,7 +19,6 @@ import { type RunRecord, StoreError } from '../stores/store.js';
 import { type KeptMessage, keptMessage } from './kept-message.js';
 import { assertNewIds, assertNotKept } from './message-ids.js';
 import { answered, type Goal, isThere, Move, Outdated, type Place, parentAt, tipAt } from './moves.js';
-import { isOpen } from './run-endings.js';
 import { toNewRun } from './run-record.js';
 import type { Session } from './session.js';
 import type { SessionRuns } from './session-runs.js';
@@ -54,6 +54,7 @@ export function accept(
   request: RunRequest,
   { at, behind }: Standing = {},
 ): Promise<AcceptedRun> {
+  if (request.lane) return acceptBeside(runs, request);
   const { run, tip, control } = runs.session.writer?.state ?? {};
   // A message behind the answer that is being written waits for that answer. While a person has control, it comes last.
   const behindAnswer = at && 'parent' in at && at.parent === (control ? tip : run?.message.id);
@@ -182,6 +183,17 @@ export function acceptWith(runs: SessionRuns, request: RunRequest, cause: Cause)
   return acceptAt(runs, request, { cause, behind: cause.behind });
 }
 
+/** Accepts a message as a run in a lane of its own, which waits for no other. */
+async function acceptBeside(runs: SessionRuns, request: RunRequest): Promise<AcceptedRun> {
+  const asked = assertNotKept(request, runs.session.writer);
+  if (asked) await asked;
+  const log = writerOf(runs.session);
+  assertNewIds(request, log.view, runs.all());
+  const accepted = await runs.lanes.accept(request, log);
+  if ('duplicate' in accepted) return accepted;
+  return { position: 0, cursor: log.view.cursorAt(accepted.place - 1) };
+}
+
 /** The sender's read place, just behind the message. @param count Events of the append up to that message */
 function readBy({ store, writer }: Session, { user }: RunRequest, count: number): readonly RecordChange[] {
   if (!user || !writer) return [];
@@ -211,7 +223,7 @@ async function acceptAt(
   const log = writerOf(session);
   // Check this first: a move that is outdated must be planned again, even if something else is wrong too.
   assertBehind(log.state, expected);
-  assertNewIds(request, log.view, queue.all());
+  assertNewIds(request, log.view, runs.all());
   if (!move) queue.check(onBusy);
   const run = new LiveRun(request);
   queue.add(run);

@@ -6,11 +6,11 @@ import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { withoutPlace } from '../../shared/messages.js';
 import { unavailable } from '../log/unavailable.js';
+import { isOpen } from '../runs/ending.js';
 import type { RunRequest } from '../runs/live-run.js';
 import type { RecordChange } from '../stores/records.js';
 import { StoreError } from '../stores/store.js';
 import { acceptWith } from './acceptance.js';
-import { isOpen } from './run-endings.js';
 import type { Session } from './session.js';
 
 /** Kind of the records that return control to the app in time. */
@@ -70,7 +70,7 @@ export async function takeOver(session: Session, { by, reason, until }: TakingOv
     return changes ? [moved({ to: by, by, ...said })] : [];
   };
   try {
-    await runs.endWith(log, runs.queue.all(), {
+    await runs.endWith(log, runs.all(), {
       ending: { stopReason: 'taken_over', ...(reason !== undefined && { reason }) },
       concerns: (state, run) => isOpen(state, run.id),
       cause: move,

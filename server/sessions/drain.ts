@@ -63,7 +63,7 @@ async function finish(
     const gone = all.filter((session) => handOver && needNotEndHere(session));
     await Promise.all(gone.map((session) => giveUp(session, storeMs, true)));
     const waited: Promise<unknown>[] = all.flatMap(({ runs, calls, writer }) => [
-      ...(handOver ? (runs.active ? [runs.active] : []) : runs.queue.all()).map((run) => run.ended),
+      ...(handOver ? runs.running : runs.all()).map((run) => run.ended),
       ...(calls.size > 0 ? [calls.ended()] : []),
       ...(writer && !writer.stalled ? [writer.settled()].filter(isPromise) : []),
     ]);
@@ -87,5 +87,8 @@ const hasOthers = (cluster: Cluster): Promise<boolean> =>
 /** Whether another gateway, or the next process of this one, can take the session over now: its work here, if any, only waits for a person. */
 function needNotEndHere({ writer, runs, calls, log, ref }: Session): boolean {
   if (!writer || writer.stalled || calls.size > 0 || writer.pending) return false;
-  return !runs.active || (log?.activity.status === 'waiting' && (runs.env.app(ref.app).resumable ?? false));
+  const { running } = runs;
+  const isOne = running.length === 1 && running[0] === runs.active && running[0]!.children.size === 0;
+  const waits = isOne && log?.activity.status === 'waiting' && (runs.env.app(ref.app).resumable ?? false);
+  return running.length === 0 || waits;
 }

@@ -31,6 +31,8 @@ export interface SessionEnvironment {
   readonly waitMs: number;
   readonly answerSize: number;
   readonly stepsSize: number;
+  readonly childRuns: number;
+  readonly childDepth: number;
   readonly parkMs: number;
   readonly written: Written;
   /** Time limit of a call of the store. */

@@ -3,7 +3,7 @@ import type { Message } from '../../shared/messages.js';
 import type { RunState } from '../../shared/operation-types.js';
 import { pathTo } from '../log/message-tree.js';
 import type { RunRecord, Store } from '../stores/store.js';
-import { messageIdOf } from './run-record.js';
+import { isBeside, messageIdOf } from './run-record.js';
 import type { Session } from './session.js';
 
 /** The acceptance of a run, as its log has it. */
@@ -48,6 +48,7 @@ export async function messageOf(
 /** The state of a run, from its record and the activity of its session. */
 export function stateOf({ runId, request }: RunRecord, session: Session): RunState {
   if (request === undefined) return 'ended';
+  if (isBeside(request)) return 'running';
   const { runId: active, status } = session.describe();
   return active !== runId || status === 'idle' ? 'queued' : status;
 }

@@ -209,7 +209,7 @@ export class Holding implements LogListener {
           ...{ log, term, sessionId, storeTime: (at) => storeTime(store, at) },
           // The queue no longer has a run that ends.
           userOf: (runId) =>
-            (change.ends.find(({ id }) => id === runId) ?? runs.queue.find(runId))?.request.user ?? null,
+            (change.ends.find(({ id }) => id === runId) ?? runs.find(runId))?.request.user ?? null,
           ...change,
         });
       } catch (error) {
@@ -223,6 +223,7 @@ export class Holding implements LogListener {
   committed(batch: LogBatch): void {
     this.#env.written.took();
     this.#session.viewers.wake(batch);
+    this.#session.runs.lanes.wake();
   }
 
   refused(): void {

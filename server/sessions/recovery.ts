@@ -1,15 +1,19 @@
-import type { ActiveRun } from '../../shared/fold.js';
+import type { EventDraft } from '../../shared/events.js';
+import type { ActiveRun, SessionState } from '../../shared/fold.js';
 import { withoutPlace } from '../../shared/messages.js';
 import { rootContext } from '../async/async-context.js';
 import type { LogWriter } from '../log/log-writer.js';
+import { endDrafts } from '../runs/ending.js';
 import { LiveRun } from '../runs/live-run.js';
 import { InheritedQuestion, Resumption } from '../runs/resumption.js';
+import { resultsOf } from './run-endings.js';
 import type { LeftRuns } from './run-record.js';
 import type { SessionRuns } from './session-runs.js';
 
 /** Takes up the runs that another process left: resumes the active run or ends it as `lost`, and starts the queued ones. */
 export function recover(runs: SessionRuns, log: LogWriter, open: LeftRuns): void {
   const { run: left, queue } = log.state;
+  runs.lanes.recover(log, open);
   if (left && !resume(runs, left, log, open))
     endLeft(runs, { ...left, message: withoutPlace(left.message) }, log, open);
   for (const queued of queue) {
@@ -23,6 +27,7 @@ export function recover(runs: SessionRuns, log: LogWriter, open: LeftRuns): void
 /** Takes up the runs that another process left, only to end them: none of them starts, and its app need not be served here. */
 export function recoverToEnd(runs: SessionRuns, log: LogWriter, open: LeftRuns): void {
   const { run: left, queue } = log.state;
+  runs.lanes.recoverToEnd(log, open);
   const active = left && { runId: left.runId, message: withoutPlace(left.message), onBusy: 'queue' as const };
   for (const accepted of active ? [active, ...queue] : queue) {
     const run = new LiveRun(open.request(accepted), { context: rootContext });
@@ -59,13 +64,17 @@ function resume(
 }
 
 function endLeft(runs: SessionRuns, { runId, message }: ActiveRun, log: LogWriter, open: LeftRuns): void {
-  const end = { type: 'message_end', runId, ts: Date.now(), stopReason: 'lost', message } as const;
-  const run = new LiveRun(open.request({ ...end, onBusy: 'queue' }), {
+  const run = new LiveRun(open.request({ runId, message, onBusy: 'queue' }), {
     resumed: message,
     context: rootContext,
   });
-  log.commit([end], { ends: [run] }).then(
-    ({ last }) => runs.ended(run, { runId, message, stopReason: 'lost', cursor: log.view.cursorAt(last) }),
+  let ends: readonly EventDraft[] = [];
+  const made = (state: SessionState): readonly EventDraft[] => {
+    ends = endDrafts(run, { stopReason: 'lost' }, state);
+    return ends;
+  };
+  log.commit(made, { ends: [run] }).then(
+    ({ first }) => runs.settle(resultsOf(log, ends, first), [run]),
     (error: unknown) => runs.env.report(error, `ending lost run ${runId}`, runs.about(run)),
   );
 }

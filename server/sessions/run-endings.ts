@@ -27,7 +27,23 @@ export interface CausedEnding {
   sealed(run: LiveRun): void;
   /** Called when the whole append is stored, before anything appended later is looked at. */
   acknowledged?(): void;
-  ended(run: LiveRun, result: RunResult): void;
+  /** Called with the results of all runs that ended. */
+  ended(results: ReadonlyMap<string, RunResult>, runs: readonly LiveRun[]): void;
+}
+
+/** The results of the runs that events end, by run id. @param first Place of the first event */
+export function resultsOf(
+  { ref, term }: LogWriter,
+  events: readonly EventDraft[],
+  first: number,
+): ReadonlyMap<string, RunResult> {
+  const outcomes = outcomesOf(events);
+  const results = new Map<string, RunResult>();
+  events.forEach(({ type, runId = '' }, at) => {
+    if (type !== 'message_end') return;
+    results.set(runId, { cursor: formatCursor(ref.epoch, term, first + at), ...outcomes.get(runId)! });
+  });
+  return results;
 }
 
 /** Ends runs in one append with its cause. The runs go on until the append is stored, and are unaffected if it is refused. */
@@ -37,8 +53,9 @@ export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Com
   let ends: readonly EventDraft[] = [];
   const drafts = (state: SessionState): readonly EventDraft[] => {
     const concerned = runs.filter((run) => caused.concerns(state, run));
-    over = mapPacked(concerned, (run) => ({ run, execution: caused.execution(run) }));
-    ends = over.flatMap(({ run }) => endDrafts(run, ending, state));
+    const trees = concerned.flatMap((run) => run.tree);
+    over = mapPacked(trees, (run) => ({ run, execution: caused.execution(run) }));
+    ends = concerned.flatMap((run) => endDrafts(run, ending, state));
     if (over.length > 0 && caused.before) ends = [...caused.before(state), ...ends];
     return [...ends, ...caused.cause(state, ends)];
   };
@@ -58,20 +75,13 @@ export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Com
       ...options,
     });
     if (committed.duplicate || committed.stale) return committed;
-    const outcomes = outcomesOf(ends);
-    for (const { run, execution } of over) {
-      const place = ends.findIndex(({ type, runId }) => type === 'message_end' && runId === run.id);
-      const cursor = formatCursor(log.ref.epoch, log.term, committed.first + place);
-      caused.ended(run, { cursor, ...outcomes.get(run.id)! });
-      execution?.release(ending);
-    }
+    caused.ended(
+      resultsOf(log, ends, committed.first),
+      over.map(({ run }) => run),
+    );
+    for (const { execution } of over) execution?.release(ending);
     return committed;
   } finally {
     for (const run of runs) run.doomed = false;
   }
-}
-
-/** Whether a run is accepted and has not ended, according to the log. */
-export function isOpen({ run, queue }: SessionState, runId: string): boolean {
-  return run?.runId === runId || queue.some((entry) => entry.runId === runId);
 }

@@ -4,16 +4,20 @@ import type { RunRequest } from '../runs/live-run.js';
 import type { LeftRun, NewRun, StepRecord } from '../stores/store.js';
 
 /** The parts of a request that are kept out of the log, because its readers may not see them. */
-type Private = Pick<RunRequest, 'user' | 'metadata' | 'clientTools' | 'parameters' | 'trigger' | 'trace'> & {
+type Private = Pick<
+  RunRequest,
+  'user' | 'metadata' | 'clientTools' | 'parameters' | 'trigger' | 'trace' | 'lane'
+> & {
   readonly messageId: string;
 };
 
 /** The record from which a run is found and can be started in another process. */
 export function toNewRun({ runId, key, hash, message, ...request }: RunRequest): NewRun {
-  const { user, metadata, clientTools, parameters, trigger, trace } = request;
+  const { user, metadata, clientTools, parameters, trigger, trace, lane } = request;
   const kept: Private = {
     ...{ messageId: message.id, user, metadata, clientTools, parameters, trace },
     ...(trigger && { trigger }),
+    ...(lane && { lane }),
   };
   return { runId, ...(key !== undefined && { key, hash }), request: JSON.stringify(kept) };
 }
@@ -21,6 +25,11 @@ export function toNewRun({ runId, key, hash, message, ...request }: RunRequest):
 /** Id of the message that an unended run answers, from its stored request. */
 export function messageIdOf(request: string): string {
   return (JSON.parse(request) as Private).messageId;
+}
+
+/** Whether an unended run is one beside the conversation, from its stored request. */
+export function isBeside(request: string): boolean {
+  return (JSON.parse(request) as Private).lane !== undefined;
 }
 
 /** The unended runs of former processes, by id. */
@@ -52,10 +61,10 @@ export class LeftRuns {
   request({ runId, message, preceding = [], onBusy }: QueuedMessage): RunRequest {
     const creator = this.#creator === undefined ? null : ({ id: this.#creator } as UserContext);
     const unknown = { user: creator, metadata: {}, clientTools: [], parameters: {} };
-    const { user, metadata, clientTools, parameters, trigger, trace }: Omit<Private, 'messageId'> =
+    const { user, metadata, clientTools, parameters, trigger, trace, lane }: Omit<Private, 'messageId'> =
       this.#private(runId) ?? unknown;
     const { key, hash } = this.#records.get(runId) ?? {};
     const sent = { runId, message, preceding, onBusy, key, hash };
-    return { ...sent, user, metadata, clientTools, parameters, trigger, trace };
+    return { ...sent, user, metadata, clientTools, parameters, trigger, trace, lane };
   }
 }

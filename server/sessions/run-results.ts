@@ -94,7 +94,7 @@ export class RunResults {
     try {
       for (const [runId, awaited] of [...this.#awaited]) {
         // A run that is being accepted, queued or active here is settled when it ends.
-        if (runId === beginning || session.runs.queue.find(runId)) {
+        if (runId === beginning || session.runs.find(runId)) {
           isKnown = false;
           continue;
         }

@@ -1,9 +1,9 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { APPROVAL, type Ballot, due, isOver, openIn, type Settled, voted } from '../runs/approvals.js';
+import { isOpen } from '../runs/ending.js';
 import type { Answer } from '../runs/questions.js';
 import { storeTime } from '../stores/skew.js';
-import { isOpen } from './run-endings.js';
 import type { SessionRuns } from './session-runs.js';
 
 /** A question that is due. */
@@ -40,7 +40,7 @@ export async function expire(
   if (!log) throw new GatewayError({ code: 'OVERLOADED', retryAfterMs: 1000 });
   const question = openIn(log.state, callId);
   const aborts = question && isOver(question, now) && question.policy.onExpiry === 'abort';
-  const run = aborts && question.runId !== undefined ? runs.queue.find(question.runId) : null;
+  const run = aborts && question.runId !== undefined ? runs.find(question.runId) : null;
   if (run) {
     const fenced = { kind: APPROVAL, id: callId, ...(token !== undefined && { token }) };
     await runs.endWith(log, [run], {

@@ -1,10 +1,9 @@
-import { formatCursor } from '../../shared/cursor.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
-import type { TurnSession } from '../apps/application.js';
+import type { Application, TurnSession } from '../apps/application.js';
 import { isPromise } from '../async/maybe-promise.js';
 import type { LogFacts } from '../diagnostics/log-facts.js';
 import { GATEWAY } from '../diagnostics/model-call.js';
@@ -14,7 +13,7 @@ import type { LogWriter } from '../log/log-writer.js';
 import { shownBefore } from '../log/message-tree.js';
 import { outcomesOf } from '../log/outcome.js';
 import { unavailable } from '../log/unavailable.js';
-import { type Ending, endDrafts } from '../runs/ending.js';
+import { type Ending, endDrafts, isOpen } from '../runs/ending.js';
 import { Execution } from '../runs/execution.js';
 import type { LiveRun } from '../runs/live-run.js';
 import { type Answer, Questions } from '../runs/questions.js';
@@ -22,7 +21,8 @@ import type { RunPort } from '../runs/run-port.js';
 import { storeTime } from '../stores/skew.js';
 import { StoreError } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
-import { type CausedEnding, endRuns, isOpen } from './run-endings.js';
+import { Lanes } from './lanes.js';
+import { type CausedEnding, endRuns, resultsOf } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
 import type { Session } from './session.js';
 import { vote } from './session-approvals.js';
@@ -31,20 +31,26 @@ import { waking } from './waking.js';
 /** The fate of a run's end: stored, void because something else ended the run before, or refused by the store. */
 type EndOutcome = 'stored' | 'over' | 'failed';
 
-/** The runs of one session: one at a time, each with exactly one logged end. `acceptance.ts` accepts them; `recovery.ts` takes them up. */
+/**
+ * The runs of one session, each with exactly one logged end: those of the conversation, one at a time, and those beside it. `acceptance.ts`
+ * accepts them; `recovery.ts` takes them up.
+ */
 export class SessionRuns {
   readonly queue: RunQueue;
+  readonly lanes: Lanes;
   readonly questions = new Questions();
   readonly session: Session;
   readonly env: SessionEnvironment;
   /** Whether nothing more is started here. */
   held = false;
-  #execution: Execution | null = null;
+  /** What drives the runs that are under way here. */
+  readonly #executions = new Map<LiveRun, Execution>();
 
   constructor(session: Session, env: SessionEnvironment) {
     this.session = session;
     this.env = env;
     this.queue = new RunQueue(env.queueLength);
+    this.lanes = new Lanes(this);
   }
 
   get active(): LiveRun | null {
@@ -52,7 +58,22 @@ export class SessionRuns {
   }
 
   get busy(): boolean {
-    return this.queue.busy;
+    return this.queue.busy || this.lanes.roots.size > 0;
+  }
+
+  /** The runs whose apps are at work here, without those that a parent ends. */
+  get running(): readonly LiveRun[] {
+    return [...(this.active ? [this.active] : []), ...this.lanes.roots];
+  }
+
+  /** The runs that have no parent to end them: of the conversation, and beside it. */
+  all(): readonly LiveRun[] {
+    return [...this.queue.all(), ...this.lanes.roots];
+  }
+
+  /** A run that has not ended here, by its id. */
+  find(runId: string): LiveRun | null {
+    return this.queue.find(runId) ?? this.lanes.find(runId);
   }
 
   /**
@@ -66,7 +87,7 @@ export class SessionRuns {
     acknowledged: () => void,
   ): Promise<void> {
     const closed: EventDraft = { type: 'session_closed', ts: Date.now(), reason };
-    await this.endWith(log, [...this.queue.all()].reverse(), {
+    await this.endWith(log, [...this.all()].reverse(), {
       ending: { stopReason: 'aborted', reason },
       concerns: (state, run) => isOpen(state, run.id),
       cause: () => [closed],
@@ -83,19 +104,22 @@ export class SessionRuns {
   ): Promise<Committed> {
     return endRuns(log, {
       runs,
-      execution: (run) => (run === this.active ? this.#execution : null),
-      sealed: (run) => {
-        if (run === this.active) this.#execution = null;
-        this.queue.remove(run);
-      },
-      ended: (run, result) => this.ended(run, result),
+      execution: (run) => this.#executions.get(run) ?? null,
+      sealed: (run) => this.#remove(run),
+      ended: (results, over) => this.settle(results, over),
       ...caused,
     });
   }
 
+  #remove(run: LiveRun): void {
+    this.#executions.delete(run);
+    this.queue.remove(run);
+    this.lanes.remove(run);
+  }
+
   /** Drops a run whose acceptance was refused. */
   withdraw(run: LiveRun): void {
-    this.queue.remove(run);
+    this.#remove(run);
     run.state = 'ended';
     this.advance();
   }
@@ -122,8 +146,13 @@ export class SessionRuns {
   /** Makes a run the active one. Its start is stored. */
   activate(run: LiveRun, log: LogWriter): Execution {
     this.queue.activate(run);
-    const execution = new Execution(run, this.#port(run, log));
-    this.#execution = execution;
+    return this.execute(run, this.port(run, log, this.env.app(this.session.ref.app)));
+  }
+
+  /** Makes what drives a run. */
+  execute(run: LiveRun, port: RunPort): Execution {
+    const execution = new Execution(run, port);
+    this.#executions.set(run, execution);
     return execution;
   }
 
@@ -137,11 +166,13 @@ export class SessionRuns {
 
   /** Lets the app of the active run begin, unless the run has ended meanwhile. */
   letBegin(run: LiveRun, log: LogWriter): void {
-    const execution = this.#execution;
-    if (run !== this.active || run.state !== 'active' || !execution) return;
-    const { id } = run.request.message;
-    run.placed = log.view.state.messages.findLast((message) => message.id === id) ?? null;
-    const before = shownBefore(log.view, id);
+    const execution = this.#executions.get(run);
+    if (run.state !== 'active' || !execution) return;
+    const { message, lane } = run.request;
+    const { id } = message;
+    run.placed = lane ? null : (log.view.state.messages.findLast((each) => each.id === id) ?? null);
+    // A child knows what its parent tells it.
+    const before = lane?.parentRunId === undefined ? shownBefore(log.view, id) : [];
     if (isPromise(before)) before.then((late) => this.#begin(run, execution, late), this.#unread(run));
     else this.#begin(run, execution, before);
   }
@@ -156,7 +187,7 @@ export class SessionRuns {
   }
 
   #begin(run: LiveRun, execution: Execution, before: readonly Message[]): void {
-    if (execution !== this.#execution || run.state !== 'active') return;
+    if (execution !== this.#executions.get(run) || run.state !== 'active') return;
     // An answer that failed before it had content is not shown to a model either.
     const says = ({ content }: Message): boolean => content.length > 0;
     const said = before.every(says) ? before : before.filter(says);
@@ -168,13 +199,14 @@ export class SessionRuns {
     });
   }
 
-  #port(run: LiveRun, log: LogWriter): RunPort {
+  /** What a run reaches of its session. */
+  port(run: LiveRun, log: LogWriter, app: Application): RunPort {
     const { id, ref } = this.session;
     const { gatewayId, runMs, waitMs, answerSize, stepsSize, parkMs } = this.env;
     const session = new RunSession(this.session, log, gatewayId);
     return {
       setting: {
-        ...{ gatewayId, session, app: this.env.app(ref.app) },
+        ...{ gatewayId, session, app },
         ...{ runMs, waitMs, answerSize, stepsSize, parkMs },
       },
       log,
@@ -182,7 +214,8 @@ export class SessionRuns {
       now: () => storeTime(this.env.store),
       vote: (ballot) => vote(this, ballot),
       file: (fileId) => this.env.files.open(ref.scope, fileId),
-      steered: () => this.#takeSteered(run),
+      steered: () => (run.request.lane ? this.lanes.takeSteered(run, log) : this.#takeSteered(run)),
+      spawn: (scope, asked) => this.lanes.spawn(run, scope, asked),
       publish: (channel, type, payload) => this.session.publisher.publish(channel, type, payload, run.id),
       emit: (name, payload) => this.session.publisher.emit(name, payload, run.id),
       title: (text) => this.session.publisher.title(text, run.id),
@@ -221,44 +254,65 @@ export class SessionRuns {
    */
   end(run: LiveRun, ending: Ending, before?: EventDraft): Promise<EndOutcome> | null {
     if (run.state === 'ended') return null;
-    const execution = this.queue.active === run ? this.#execution : null;
-    run.state = 'ended';
-    this.queue.remove(run);
-    if (execution) {
-      execution.seal();
-      this.#execution = null;
-    }
-    const stored = this.#logEnd(run, (state) => {
+    const { tree } = run;
+    const stopped = tree.map((each) => this.#seal(each));
+    const stored = this.#logEnd(tree, (state) => {
       // Something else has ended the run meanwhile, so its end is in the log.
       if (!isOpen(state, run.id)) return [];
-      const ends = endDrafts(run, ending, state);
+      const ends = endDrafts(run, ending, state, tree);
       return before ? [before, ...ends] : ends;
     });
-    execution?.release(ending);
+    for (const execution of stopped) execution?.release(ending);
     this.advance();
     return stored;
   }
 
-  async #logEnd(run: LiveRun, drafts: (state: SessionState) => readonly EventDraft[]): Promise<EndOutcome> {
+  /** Ends a run here. Its app writes nothing more. */
+  #seal(run: LiveRun): Execution | undefined {
+    const execution = this.#executions.get(run);
+    run.state = 'ended';
+    this.#remove(run);
+    execution?.seal();
+    return execution;
+  }
+
+  /** @param tree The run and its children */
+  async #logEnd(
+    tree: readonly LiveRun[],
+    drafts: (state: SessionState) => readonly EventDraft[],
+  ): Promise<EndOutcome> {
     const log = this.session.writer;
     if (!log) return 'failed';
-    let outcome: Omit<RunResult, 'cursor'> | undefined;
+    let events: readonly EventDraft[] = [];
+    const made = (state: SessionState): readonly EventDraft[] => {
+      events = drafts(state);
+      return events;
+    };
     try {
-      const committed = await log.commit(
-        (state) => {
-          const events = drafts(state);
-          outcome = outcomesOf(events).get(run.id);
-          return events;
-        },
-        { ends: [run] },
-      );
-      if (outcome)
-        this.ended(run, { cursor: formatCursor(log.ref.epoch, log.term, committed.last), ...outcome });
-      return outcome ? 'stored' : 'over';
+      const { first } = await log.commit(made, { ends: tree });
+      const results = resultsOf(log, events, first);
+      this.settle(results, tree);
+      return results.size > 0 ? 'stored' : 'over';
     } catch {
-      const lost = outcome ?? { runId: run.id, message: run.emptyAnswer() };
-      this.ended(run, { ...lost, stopReason: 'lost', cursor: log.view.cursor }, false);
+      const outcomes = outcomesOf(events);
+      for (const each of tree) {
+        const lost = outcomes.get(each.id) ?? { runId: each.id, message: each.emptyAnswer() };
+        this.ended(each, { ...lost, stopReason: 'lost', cursor: log.view.cursor }, false);
+      }
       return 'failed';
+    }
+  }
+
+  /** Settles runs whose ends are stored. @param here Those that this process has driven */
+  settle(results: ReadonlyMap<string, RunResult>, here: readonly LiveRun[]): void {
+    for (const [runId, result] of results) {
+      const run = here.find(({ id }) => id === runId);
+      if (run) this.ended(run, result);
+      else {
+        // A child that its parent has not called for since it was resumed.
+        this.questions.dropRun(runId);
+        this.session.results.settle(runId, result);
+      }
     }
   }
 
@@ -279,7 +333,7 @@ export class SessionRuns {
    * @throws GatewayError `OVERLOADED` if the store did not take the end
    */
   async abort(runId?: string, reason?: string): Promise<boolean> {
-    const run = runId === undefined ? this.queue.active : this.queue.find(runId);
+    const run = runId === undefined ? this.queue.active : this.find(runId);
     const became = await (run && this.end(run, { stopReason: 'aborted', reason }));
     if (became !== 'failed') return became === 'stored';
     throw unavailable(new StoreError('UNKNOWN', 'The end of the run may not be stored'));
@@ -290,7 +344,7 @@ export class SessionRuns {
   }
 
   endAll(ending: Ending): void {
-    for (const run of [...this.queue.all()].reverse()) this.end(run, ending);
+    for (const run of [...this.all()].reverse()) this.end(run, ending);
   }
 
   /** Starts nothing more. Queued runs stay in the store for the next process. */
@@ -300,12 +354,13 @@ export class SessionRuns {
 
   /** Lets go of the runs that the next process takes up from the store, without an end. Callers that wait here are told to come back. */
   handOver(): void {
-    for (const run of this.queue.all()) {
-      if (run === this.active && !this.env.app(this.session.ref.app).resumable) continue;
-      this.#stop(run);
+    for (const run of this.all()) {
+      if (this.#executions.get(run)?.resumable === false) continue;
       const gone = new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
-      run.reject(gone);
-      this.session.results.fail(run.id, gone);
+      for (const each of this.#stop(run)) {
+        each.reject(gone);
+        this.session.results.fail(each.id, gone);
+      }
     }
   }
 
@@ -313,7 +368,7 @@ export class SessionRuns {
   async #park(run: LiveRun, log: LogWriter, until: number): Promise<void> {
     const { session } = this;
     const isAlone = (): boolean =>
-      run === this.active && this.queue.all().length === 1 && session.writer === log && session.unfollowed;
+      run === this.active && this.#isOnly(run) && session.writer === log && session.unfollowed;
     if (!this.env.app(session.ref.app).resumable || this.held || !isAlone()) return;
     try {
       const records = Number.isFinite(until) ? [waking(run.id, until)] : [];
@@ -329,21 +384,24 @@ export class SessionRuns {
     }
   }
 
-  /** Stops everything without logging it, because the log was lost. */
-  lose(cursor: string): void {
-    for (const run of this.queue.all()) {
-      this.#stop(run);
-      run.resolve({ runId: run.id, message: run.emptyAnswer(), stopReason: 'lost', cursor });
-    }
-    this.#execution = null;
+  #isOnly(run: LiveRun): boolean {
+    return this.all().length === 1 && run.children.size === 0;
   }
 
-  #stop(run: LiveRun): void {
-    run.state = 'ended';
-    const execution = run === this.active ? this.#execution : null;
-    this.queue.remove(run);
-    execution?.seal();
-    execution?.release({ stopReason: 'lost' });
+  /** Stops everything without logging it, because the log was lost. */
+  lose(cursor: string): void {
+    for (const run of this.all())
+      for (const each of this.#stop(run))
+        each.resolve({ runId: each.id, message: each.emptyAnswer(), stopReason: 'lost', cursor });
+    this.lanes.wake();
+  }
+
+  /** Stops a run and its children without logging it. */
+  #stop(run: LiveRun): readonly LiveRun[] {
+    const { tree } = run;
+    const stopped = tree.map((each) => this.#seal(each));
+    for (const execution of stopped) execution?.release({ stopReason: 'lost' });
+    return tree;
   }
 }
 

@@ -38,6 +38,8 @@ interface Job {
 /** Acts of people, steps and ends of runs. Losing one would break a promise; a lost delta only shortens an answer that is `lost`. */
 const PRECIOUS: ReadonlySet<string> = new Set([
   'message_accepted',
+  'run_spawned',
+  'run_steered',
   'tool_confirmation_vote',
   'tool_confirmation_result',
   'input_result',

@@ -1,0 +1,44 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { LoggedEvent } from '../../shared/events.js';
+import { parseEvent } from './entry.js';
+import type { LogView } from './log-view.js';
+
+const PAGE = { events: 1000, bytes: 1 << 20 };
+
+export interface RunReading {
+  /** Canonical key of the session. */
+  readonly sessionId: string;
+  /** Place of the run's first event. */
+  readonly place: Promise<number>;
+  /** Resolves when there may be more events. */
+  more(): Promise<void>;
+  /** Whether the log is no longer held here. */
+  over(): boolean;
+}
+
+/**
+ * Reads the events of one run, from its beginning to its end.
+ *
+ * @throws GatewayError `CURSOR_GONE` if events were cut before they were read
+ * @throws DOMException `AbortError` if the log was lost or given up
+ */
+export async function* eventsOfRun(
+  view: LogView,
+  runId: string,
+  { sessionId, place, more, over }: RunReading,
+): AsyncGenerator<LoggedEvent, void> {
+  for (let after = (await place) - 1; ; ) {
+    if (after < view.first - 1) throw new GatewayError({ code: 'CURSOR_GONE' });
+    const coming = more();
+    const page = await view.read(after, PAGE.events, PAGE.bytes);
+    for (const stored of page) {
+      if (stored.runId !== runId) continue;
+      yield { ...parseEvent(stored), sessionId, cursor: view.cursorAt(stored.seq) } as LoggedEvent;
+      if (stored.type === 'message_end') return;
+    }
+    after = page.at(-1)?.seq ?? after;
+    if (page.length > 0) continue;
+    if (over()) throw new DOMException('The session was lost', 'AbortError');
+    await coming;
+  }
+}
