@@ -51,7 +51,7 @@ const WORDS = {
 
 /** Operations that only some entries of the client call. All are `extra` and `same`, so that clients without these entries need not know them. */
 const NAMED = [
-  ...(['schedule', 'unschedule', 'fork', 'push', 'unshare'] as const),
+  ...(['schedule', 'unschedule', 'fork', 'push', 'unshare', 'steer'] as const),
   ...(['take-over', 'hand-back', 'react', 'presence'] as const),
 ] as const;
 const SAME = 'extra same';

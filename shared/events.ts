@@ -120,7 +120,7 @@ export interface LoggedEventData {
   data: { readonly id: string; readonly name: string; readonly value: unknown };
   steer: { readonly messageId: string; readonly consumed: boolean };
   /** A run began beside the conversation: a child of another run, or a run that a person began in a lane of its own. */
-  run_spawned: Omit<LanePlace, 'asked'> & {
+  run_spawned: Omit<LanePlace, 'asked' | 'steering'> & {
     /** Id of its answer. */
     readonly messageId: string;
     readonly app: string;

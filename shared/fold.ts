@@ -58,10 +58,7 @@ export interface ActiveRun {
 }
 
 /** A run beside the conversation. It stays in the state until the run that began its tree has ended. */
-export interface LaneRun extends ActiveRun, LanePlace, Pick<Partial<Outcome>, 'stopReason' | 'endedAt'> {
-  /** Messages for it that it has not taken yet. */
-  readonly steering?: readonly Message[];
-}
+export interface LaneRun extends ActiveRun, LanePlace, Pick<Partial<Outcome>, 'stopReason' | 'endedAt'> {}
 
 /** A session, folded from its events. Plain JSON: it can be stored, sent and rendered on a server. Its messages are a tree, of which it shows the path to `tip`. */
 export interface SessionState {
@@ -289,7 +286,7 @@ function ended(
 
 /** The answer of a run beside the conversation stays with its parent, or joins the conversation. */
 function endLane(state: SessionState, lane: LaneRun, event: EventOf<'message_end'>): SessionState {
-  const { parentRunId, asked, keep, steering: _, progress: __, ...run } = lane;
+  const { parentRunId, asked, keep, progress: _, ...run } = lane;
   const lanes = state.lanes!;
   if (parentRunId && (state.run?.runId === parentRunId || lanes.some((each) => each.runId === parentRunId))) {
     const over = {
@@ -307,9 +304,9 @@ function endLane(state: SessionState, lane: LaneRun, event: EventOf<'message_end
   return parentRunId || keep === false ? next : insert(next, asked, answer);
 }
 
-/** A steered run has taken its messages up to one. */
+/** A run beside the conversation has taken a message. */
 const taken = ({ steering = [] }: LaneRun, { messageId }: EventOf<'steer'>): Partial<LaneRun> => ({
-  steering: steering.filter(({ id }) => id !== messageId),
+  steering: steering.map((message) => (message.id === messageId ? { ...message, taken: true } : message)),
 });
 
 /** A queued message becomes part of the conversation. */

@@ -112,7 +112,13 @@ export interface Outcome {
   readonly endedAt: number;
 }
 
-/** The place of a run beside the conversation. */
+/** A message for a run beside the conversation, while it runs. */
+export interface SteeringMessage extends Message {
+  /** Whether its app has taken it. */
+  readonly taken?: true;
+}
+
+/** A run beside the conversation: its place, and what it was told. */
 export interface LanePlace {
   /** Number of the lane, from 1. No other run in the state has it. */
   readonly lane: number;
@@ -128,6 +134,8 @@ export interface LanePlace {
   readonly keep?: false;
   /** The message that it answers. */
   readonly asked: Message;
+  /** Messages that it was sent later. */
+  readonly steering?: readonly SteeringMessage[];
 }
 
 /** A child run that has ended, with its answer. */

@@ -45,6 +45,13 @@ export interface SendParams {
   readonly idempotencyKey?: string | undefined;
   /** @default 'queue' */
   readonly onBusy?: OnBusy | undefined;
+  /**
+   * `new`: the run begins at once in a lane of its own, beside the answer that is being written. Message and answer join the conversation
+   * when the run ends. Goes with one message, and with no place or `onBusy`.
+   */
+  readonly lane?: 'new' | undefined;
+  /** `false`: message and answer of a run in a lane of its own do not join the conversation. @default true */
+  readonly keep?: boolean | undefined;
   /** Id of the new message's parent, null for the beginning. The conversation continues from there. @default the last message */
   readonly parent?: string | null | undefined;
   /** Id of the message that this one replaces (an edit). The new message gets the same parent. The old one must be on the current path. */
@@ -381,6 +388,16 @@ export interface OperationTypes {
       readonly reason?: string | undefined;
     };
     result: { readonly aborted: boolean };
+  };
+  steer: {
+    params: {
+      readonly sessionId: string;
+      /** Id of a child run, or of another run beside the conversation. */
+      readonly runId: string;
+      /** A message with an `id` comes once, however often it is sent. */
+      readonly message: SendInput;
+    };
+    result: { readonly messageId: string };
   };
   close: { params: { readonly sessionId: string }; result: { readonly ok: true } };
   'tool-response': {

@@ -73,6 +73,7 @@ const CODES: Readonly<Record<Described, readonly ErrorCode[]>> = {
   invoke: [...POSTING, ...SESSION, 'METHOD_NOT_FOUND', 'GUARD_DENIED', 'SHUTTING_DOWN', 'TIMEOUT'],
   subscribe: [...POSTING, ...SESSION, 'CONNECTION_NOT_FOUND', 'QUEUE_FULL', 'SHUTTING_DOWN'],
   abort: [...POSTING, ...SESSION],
+  steer: [...POSTING, ...SESSION, 'RUN_NOT_FOUND', 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
   close: [...POSTING, ...SESSION],
   'tool-response': [...POSTING, ...SESSION, 'GUARD_DENIED', 'CALL_NOT_FOUND', 'ALREADY_ANSWERED'],
   channel: [...POSTING, ...SESSION, 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],

@@ -158,6 +158,11 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
     description: 'Each added session is answered in the stream, by the event `subscribed`.',
   },
   abort: { tag: 'conversation', summary: 'End a run' },
+  steer: {
+    tag: 'conversation',
+    summary: 'Send a message to a run beside the conversation',
+    description: 'Its app gets the message when it asks for it. One that has ended is not found.',
+  },
   close: {
     tag: 'conversation',
     summary: 'End a session',

@@ -27,6 +27,7 @@ export const LEAST_ROLES: Readonly<Record<AccessedOperation, GrantRole | 'owner'
   regenerate: 'member',
   move: 'member',
   abort: 'member',
+  steer: 'member',
   'tool-response': 'member',
   'tool-call': 'member',
   invoke: 'member',

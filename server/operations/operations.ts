@@ -257,6 +257,7 @@ export class Operations {
     abort: async ({ sessionId, runId, reason }, caller) => {
       return { aborted: await this.#perform(sessionId, caller, { type: 'abort', runId, reason }) };
     },
+    steer: (params, caller) => this.#sending.steer(params, caller),
     close: async ({ sessionId }, caller) => {
       await this.#perform(sessionId, caller, { type: 'close', reason: 'closed' });
       return { ok: true };

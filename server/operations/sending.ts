@@ -1,9 +1,9 @@
 import { isGatewayError } from '../../shared/errors.js';
-import type { Accepted, ParamsOf, RunResult } from '../../shared/operation-types.js';
+import type { Accepted, ParamsOf, ResultOf, RunResult } from '../../shared/operation-types.js';
 import type { RunOperation } from '../../shared/operations.js';
 import type { AccessedOperation } from '../config/access.js';
 import { asUnavailable } from '../log/unavailable.js';
-import type { SendRequest } from '../sessions/message-sender.js';
+import { type SendRequest, toMessage } from '../sessions/message-sender.js';
 import type { Caller } from './caller.js';
 import { checkClientMessages, checkToolCount } from './client-messages.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
@@ -51,11 +51,30 @@ export class Sending {
 
   #send(raw: unknown, caller: Caller, behind: string | null | undefined): Promise<Sent> {
     const params = readParams('send', raw);
-    const { message, messages, onBusy, parent, replaces } = params;
+    const { message, messages, onBusy, parent, replaces, lane, keep } = params;
     const inputs = messages ?? [message!];
     if (!caller.trusted) checkClientMessages(inputs, this.#env.clientMessages);
     const place = replaces === undefined ? (parent === undefined ? undefined : { parent }) : { replaces };
-    return this.#begin('send', params, caller, { inputs, onBusy, place, behind });
+    const beside = lane && { keep: keep !== false };
+    return this.#begin('send', params, caller, { inputs, onBusy, place, behind, beside });
+  }
+
+  /** Sends a message to a run beside the conversation. @throws GatewayError `RUN_NOT_FOUND`, and as `start` */
+  async steer(params: ParamsOf<'steer'>, caller: Caller): Promise<ResultOf<'steer'>> {
+    const { sessionId, runId, message: input } = params;
+    const inputs = [input];
+    if (!caller.trusted) checkClientMessages(inputs, this.#env.clientMessages);
+    const { authorize, files, room } = this.#parts;
+    const { ref, via } = await authorize(sessionId, 'steer', caller);
+    const { identity } = caller;
+    assertOpen(this.#env);
+    this.#env.quotas.sends.take(identity);
+    await (via ? files.checkShared(inputs, ref) : files.checkNamed(inputs, identity));
+    await room.check(ref);
+    const senderId = identity.scope === identity.userKey && !via ? undefined : identity.user.id;
+    const message = toMessage(input, senderId);
+    await this.#env.sessions.perform(ref, { type: 'steer', runId, message });
+    return { messageId: message.id };
   }
 
   #regenerate(raw: unknown, caller: Caller): Promise<Sent> {
@@ -67,10 +86,10 @@ export class Sending {
     name: RunOperation,
     params: ParamsOf<'regenerate'>,
     caller: Caller,
-    begun: Pick<SendRequest, 'inputs' | 'onBusy' | 'place' | 'behind' | 'again'>,
+    begun: Pick<SendRequest, 'inputs' | 'onBusy' | 'place' | 'behind' | 'again' | 'beside'>,
   ): Promise<Sent> {
     const { sessionId, idempotencyKey: key, metadata } = params;
-    const { inputs, onBusy, place, behind, again } = begun;
+    const { inputs, onBusy, place, behind, again, beside } = begun;
     const { user, userKey, scope } = caller.identity;
     const { access, authorize, files, room } = this.#parts;
     checkToolCount(params, this.#env.clientToolsPerSend);
@@ -85,6 +104,7 @@ export class Sending {
       place,
       behind,
       again,
+      beside,
       // In a session with a single user the sender's id would say nothing.
       senderId: scope === userKey && !via ? undefined : user.id,
       key,

@@ -288,7 +288,10 @@ export class Lanes {
     const log = this.#runs.session.writer;
     if (!log) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
     const drafts = (state: SessionState): readonly EventDraft[] => {
-      if (!laneOf(state, runId) || !isOpen(state, runId)) throw new GatewayError({ code: 'RUN_NOT_FOUND' });
+      const lane = laneOf(state, runId);
+      // Sent again, because its first answer was lost.
+      if (lane?.steering?.some(({ id }) => id === message.id)) return [];
+      if (!lane || !isOpen(state, runId)) throw new GatewayError({ code: 'RUN_NOT_FOUND' });
       return [{ type: 'run_steered', runId, ts: Date.now(), message }];
     };
     try {
@@ -301,7 +304,7 @@ export class Lanes {
   /** Takes the messages for a run beside the conversation. */
   takeSteered(run: LiveRun, log: LogWriter): readonly Message[] {
     const { steering = [] } = laneOf(log.state, run.id) ?? {};
-    const fresh = steering.filter(({ id }) => !run.taken.has(id));
+    const fresh = steering.filter(({ id, taken }) => !taken && !run.taken.has(id));
     for (const { id: messageId } of fresh) {
       run.taken.add(messageId);
       log.append({ type: 'steer', runId: run.id, ts: Date.now(), messageId, consumed: true });

@@ -34,6 +34,8 @@ export interface SendRequest {
   readonly behind?: string | null | undefined;
   /** Id of the message that is answered again, or of an answer to it; `null` for the last one. */
   readonly again?: string | null | undefined;
+  /** The message begins a run in a lane of its own. */
+  readonly beside?: { readonly keep: boolean } | undefined;
   readonly key?: string | undefined;
   readonly onBusy?: OnBusy | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
@@ -152,7 +154,12 @@ export class MessageSender {
     const preceding = [...messages];
     const message = preceding.pop()!;
     const ownIds = request.inputs.flatMap((input) => idOf(input) ?? []);
-    const asked = { message, preceding, ownIds, onBusy, runId, key, hash };
+    const { beside } = request;
+    const lane = beside && {
+      ...{ app: session.ref.app, depth: 0 },
+      ...(!beside.keep && { keep: false as const }),
+    };
+    const asked = { message, preceding, ownIds, onBusy, runId, key, hash, ...(lane && { lane }) };
     const accepted = await perform(session, {
       type: 'accept',
       request: { user, metadata, clientTools, parameters, trace, requestId, ...asked },
@@ -212,6 +219,6 @@ export function toMessage(input: SendInput, senderId?: string): Message {
 }
 
 function hashOf(request: SendRequest): string {
-  const { inputs, onBusy = 'queue', metadata = {}, clientTools, parameters, place, again } = request;
-  return hashOfJson({ inputs, onBusy, metadata, clientTools, parameters, place, again });
+  const { inputs, onBusy = 'queue', metadata = {}, clientTools, parameters, place, again, beside } = request;
+  return hashOfJson({ inputs, onBusy, metadata, clientTools, parameters, place, again, beside });
 }

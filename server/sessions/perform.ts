@@ -71,6 +71,8 @@ export interface SessionWork {
     readonly input: { readonly runId?: string | undefined; readonly reason?: string | undefined };
     readonly output: boolean;
   };
+  /** Sends a message to a run beside the conversation. */
+  steer: { readonly input: { readonly runId: string; readonly message: Message }; readonly output: void };
   /** Answers a confirmation, a question or a client tool's call. */
   respond: { readonly input: { readonly callId: string; readonly answer: Answer }; readonly output: void };
   /** Logs a vote for a tool call that belongs to no run. Null if more votes are needed. */
@@ -197,6 +199,8 @@ function work(session: Session, input: SessionInput): MaybePromise<unknown> {
       return move(session.runs, input.goal, input.by);
     case 'abort':
       return session.runs.abort(input.runId, input.reason);
+    case 'steer':
+      return session.runs.lanes.steer(input.runId, input.message);
     case 'respond':
       return session.runs.respond(input.callId, input.answer);
     case 'vote':

@@ -103,12 +103,18 @@ export const lanePlaceShape = {
   keep: z.literal(false).exactOptional(),
 };
 
+/** What a run beside the conversation was told. These messages have no children. */
+export const toldShape = {
+  asked: z.object(sentOrAnswered),
+  steering: z.array(z.object({ ...sentOrAnswered, taken: z.literal(true).exactOptional() })).exactOptional(),
+};
+
 // The list of children is flat: their messages have none.
 const childAnswer: z.ZodType<ChildAnswer> = z.object({
   ...lanePlaceShape,
   runId: z.string(),
   app: z.string(),
-  asked: z.object(sentOrAnswered),
+  ...toldShape,
   message: z.object(sentOrAnswered),
   stopReason: stopReasonSchema,
   error: z.object({ code: z.string(), message: z.string() }).exactOptional(),

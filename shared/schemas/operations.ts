@@ -69,12 +69,27 @@ const send = z
     message: sendInputSchema.optional(),
     messages: z.array(sendInputSchema).min(1).max(1000).optional(),
     onBusy: onBusySchema.optional(),
+    lane: z.literal('new').optional(),
+    keep: z.boolean().optional(),
     parent: messageId.nullable().optional(),
     replaces: messageId.optional(),
   })
   .refine((params) => params.parent === undefined || params.replaces === undefined, {
     path: ['replaces'],
     message: 'give either parent or replaces',
+  })
+  .refine(
+    ({ lane, parent, replaces, onBusy }) =>
+      lane === undefined || (parent === undefined && replaces === undefined && onBusy === undefined),
+    { path: ['lane'], message: 'goes with no parent, replaces or onBusy' },
+  )
+  .refine(({ lane, messages }) => lane === undefined || (messages?.length ?? 1) === 1, {
+    path: ['messages'],
+    message: 'a lane of its own has one message',
+  })
+  .refine(({ lane, keep }) => keep === undefined || lane !== undefined, {
+    path: ['keep'],
+    message: 'goes with lane',
   })
   .refine((params) => (params.message === undefined) !== (params.messages === undefined), {
     path: ['message'],
@@ -253,6 +268,10 @@ export const operationSchemas: Schemas = {
       reason: z.string().max(1024).optional(),
     }),
     result: z.object({ aborted: z.boolean() }),
+  },
+  steer: {
+    params: z.strictObject({ sessionId, runId: z.string().min(1).max(128), message: sendInputSchema }),
+    result: z.object({ messageId: z.string() }),
   },
   close: { params: z.strictObject({ sessionId }), result: ok },
   'tool-response': {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SessionState } from '../fold.js';
 import { controlSchema, handOffShape } from './control.js';
-import { lanePlaceShape, messageSchema, usageSchema } from './messages.js';
+import { lanePlaceShape, messageSchema, toldShape, usageSchema } from './messages.js';
 import { onBusySchema, stopReasonSchema } from './words.js';
 
 const toolProgress = z.object({
@@ -22,8 +22,7 @@ const activeRunShape = {
 const laneRun = z.object({
   ...activeRunShape,
   ...lanePlaceShape,
-  asked: messageSchema,
-  steering: z.array(messageSchema).exactOptional(),
+  ...toldShape,
   stopReason: stopReasonSchema.exactOptional(),
   endedAt: z.number().exactOptional(),
 });

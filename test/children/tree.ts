@@ -1,5 +1,5 @@
-import { initialState, reduce, type SessionState } from '../../shared/fold.js';
 import type { GatewayEvent } from '../../shared/events.js';
+import { initialState, reduce, type SessionState } from '../../shared/fold.js';
 import { textOf } from '../../shared/messages.js';
 import { post, TOKEN } from '../support/gateway.js';
 import { openStream, type RawEvent } from '../support/sse-client.js';
@@ -9,7 +9,11 @@ export type ReadEvent = GatewayEvent & { readonly runId?: string; readonly curso
 
 /** Sends a message, and does not wait for the answer. */
 export async function sendTo(url: string, message: string, more: object = {}): Promise<string> {
-  const { body } = (await post(`${url}/send`, { sessionId: 'main', message, ...more }, { prefer: 'respond-async' })) as {
+  const { body } = (await post(
+    `${url}/send`,
+    { sessionId: 'main', message, ...more },
+    { prefer: 'respond-async' },
+  )) as {
     readonly body: { readonly runId: string };
   };
   return body.runId;

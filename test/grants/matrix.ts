@@ -32,6 +32,7 @@ export function paramsOf(
     regenerate: { sessionId },
     move: { sessionId, tip: null },
     abort: { sessionId },
+    steer: { sessionId, runId: 'run_none', message: 'x' },
     'tool-response': { sessionId, callId: 'call_none', approved: true },
     invoke: { sessionId, method: 'ping' },
     update: { sessionId, title: 't' },

@@ -34,6 +34,7 @@ const PARAMS: Readonly<Record<OperationName, Record<string, unknown>>> = {
   unshare: { sessionId: 'main', grantId: 'g' },
   grants: { sessionId: 'main' },
   abort: { sessionId: 'main' },
+  steer: { sessionId: 'main', runId: 'r', message: 'x' },
   close: { sessionId: 'main' },
   'tool-response': { sessionId: 'main', callId: 'c', approved: true },
   channel: { sessionId: 'main', channel: 'news', payload: 1 },
