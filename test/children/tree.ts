@@ -23,9 +23,9 @@ export async function sendTo(url: string, message: string, more: object = {}): P
 export async function eventsUntil(
   url: string,
   isLast: (event: RawEvent) => boolean,
-  from = 'earliest',
+  from = 'from=earliest',
 ): Promise<readonly ReadEvent[]> {
-  const stream = await openStream(`${url}/events?sessionId=main&from=${from}&token=${TOKEN}`);
+  const stream = await openStream(`${url}/events?sessionId=main&${from}&token=${TOKEN}`);
   await stream.until(isLast);
   stream.close();
   const logged = stream.events.filter(({ event }) => event !== 'connected' && event !== 'heartbeat');
