@@ -101,6 +101,7 @@ export type {
   Turn,
   TurnSession,
 } from './apps/application.js';
+export type { Child, ChildResult, ChildTrigger, SpawnOptions } from './apps/child.js';
 export type { Confirm, ConfirmPolicy } from './apps/confirm-policy.js';
 export { type App, defineApp } from './apps/define-app.js';
 export type {

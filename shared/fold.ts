@@ -142,7 +142,7 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
       return event.consumed ? inLane(take(state, event), event, taken) : state;
     case 'run_spawned': {
       const { messageId: id, ts: createdAt, message: asked } = event;
-      const place = pick(event, 'lane', 'name', 'parentRunId', 'callId', 'detached', 'keep');
+      const place = pick(event, 'lane', 'name', 'parentRunId', 'callId', 'detached', 'wakes', 'keep');
       const message: Message = { id, role: 'assistant', content: [], createdAt };
       const run: LaneRun = { runId: event.runId!, app: event.app, ...place, asked, message };
       return { ...state, lanes: [...(state.lanes ?? []), run], closed: false };

@@ -130,6 +130,8 @@ export interface LanePlace {
   readonly callId?: string;
   /** Whether it outlives its parent. */
   readonly detached?: true;
+  /** Whether its end begins a run of the session's app. */
+  readonly wakes?: true;
   /** `false`: its message and its answer do not join the conversation. */
   readonly keep?: false;
   /** The message that it answers. */

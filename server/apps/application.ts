@@ -17,7 +17,7 @@ import type { ScheduleTrigger } from '../../shared/schedules.js';
 import type { Wire } from '../../shared/wire.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { StoredFile } from '../files/stored-file.js';
-import type { Child, SpawnOptions } from './child.js';
+import type { Child, ChildTrigger, SpawnOptions } from './child.js';
 import type { ConfirmPolicy } from './confirm-policy.js';
 import type { Tool, ToolOutput, ToolSet } from './tool.js';
 
@@ -153,7 +153,7 @@ export interface Turn<
   /** The `traceparent` (W3C Trace Context) of the sender's request, to pass on to services that the app calls. */
   readonly traceparent?: string | undefined;
   /** The trigger of the run, if nobody sent its message; else null. */
-  readonly trigger: ScheduleTrigger | null;
+  readonly trigger: ScheduleTrigger | ChildTrigger | null;
   /**
    * Calls one of `clientTools`, which the sender answers. A tool of the app with the same name takes precedence.
    *

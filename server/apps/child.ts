@@ -15,6 +15,11 @@ export interface SpawnOptions {
   readonly id?: string;
   /** Whether the child outlives its parent. @default false */
   readonly detached?: boolean;
+  /**
+   * Whether the end of a detached child begins a run of the session's app, also after a restart. The message of that run is the text of the
+   * child's answer, and its `turn.trigger` names the child. @default false
+   */
+  readonly wakes?: boolean;
   /** Id of the tool call of this run for which the child works. */
   readonly callId?: string;
   /** Tools that the child's app may have a client answer, as `turn.clientTools`. @default none */
@@ -23,6 +28,16 @@ export interface SpawnOptions {
   readonly parameters?: Readonly<Record<string, unknown>>;
   /** Runs the child with this function in place of an app of the gateway. The name of the app then only says what it is called. */
   readonly run?: Application['run'];
+}
+
+/** The cause of a run that the end of a child began. */
+export interface ChildTrigger {
+  readonly type: 'child';
+  readonly runId: string;
+  /** Its id among the children of its parent. */
+  readonly id: string;
+  readonly app: string;
+  readonly stopReason: StopReason;
 }
 
 /** The outcome of a child run. */

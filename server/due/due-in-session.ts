@@ -3,6 +3,7 @@ import type { Limits } from '../config/limits.js';
 import { GRANT } from '../grants/grant-record.js';
 import { APPROVAL } from '../runs/approvals.js';
 import { SCHEDULE } from '../schedules/schedule-record.js';
+import { CHILD_END } from '../sessions/child-ends.js';
 import { CONTROL } from '../sessions/control.js';
 import type { SessionDirectory } from '../sessions/directory.js';
 import type { SessionInput } from '../sessions/perform.js';
@@ -17,7 +18,7 @@ interface Parts {
   readonly limits: Pick<Limits, 'scheduleGraceMs'>;
 }
 
-/** Turns due records of sessions into work in these sessions: approvals, parked runs, control of a person, schedules, grants. */
+/** Turns due records of sessions into work in these sessions: approvals, ends of children, parked runs, control of a person, schedules, grants. */
 export function workInSessions(
   due: DueWorker,
   { sessions, store, limits: { scheduleGraceMs: graceMs } }: Parts,
@@ -38,6 +39,7 @@ export function workInSessions(
   on(GRANT, ({ id }) => ({ type: 'unshare', grantId: id, by: 'gateway', reason: 'expired' }));
   on(APPROVAL, ({ id, token }, now) => ({ type: 'expire', callId: id, token, now }));
   on(CONTROL, ({ value, token }) => ({ type: 'release-control', value, token }));
+  on(CHILD_END, ({ value, token }) => ({ type: 'child-end', value, token }));
   on(WAKING, ({ id, token }) => ({ type: 'wake', runId: id, token }));
   on(SCHEDULE, ({ id, value, token }, now) => ({ type: 'fire', record: { id, value, token }, now, graceMs }));
 }

@@ -32,7 +32,7 @@ export function statsOf({
   for (const [name] of apps.entries()) perApp[name] = { active: 0, queued: 0 };
   const counts = { live: 0, held: 0, active: 0, queued: 0, questions: 0, tools: 0 };
   for (const { ref, writer, runs, calls: own } of sessions.values()) {
-    const active = runs.active ? 1 : 0;
+    const active = (runs.active ? 1 : 0) + runs.lanes.size;
     const queued = runs.queue.length;
     counts.live += 1;
     counts.held += writer ? 1 : 0;

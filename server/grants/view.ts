@@ -1,7 +1,7 @@
 import type { ActiveRun, PendingQuestion, QueuedMessage, SessionState } from '../../shared/fold.js';
 import type { GrantRole, HiddenPart } from '../../shared/grants.js';
 import { isAtLeast } from '../../shared/grants.js';
-import type { ContentBlock, Message } from '../../shared/messages.js';
+import type { ContentBlock, LanePlace, Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -10,6 +10,14 @@ type Fields = Readonly<Record<string, unknown>>;
 function without(fields: Fields, ...names: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 }
+
+/** Events that carry one message. */
+const MESSAGE: ReadonlySet<string> = new Set([
+  'message_accepted',
+  'message_end',
+  'run_spawned',
+  'run_steered',
+]);
 
 /** The part of a session that a grant shows, in its events, state, history and results alike. */
 export class View {
@@ -57,19 +65,23 @@ export class View {
     if ((type === 'tool_result' || type === 'input_result') && this.hides('toolOutput'))
       change({ output: null });
     if (type === 'data' && this.hides('data')) change({ value: null });
-    if ((type === 'message_accepted' || type === 'session_updated') && this.hides('metadata'))
+    if (/^(message_accepted|run_spawned|session_updated)$/.test(type) && this.hides('metadata'))
       drop('metadata');
     if (type === 'message_end' && this.hides('usage')) drop('usage');
     for (const name of ['messages', 'preceding'])
       if (shown[name]) change({ [name]: (shown[name] as readonly Message[]).map(this.message) });
-    if (type === 'message_accepted' || type === 'message_end')
-      change({ message: this.message(shown.message as Message) });
+    if (MESSAGE.has(type)) change({ message: this.message(shown.message as Message) });
     return shown;
   }
 
   /** The shown part of a message. */
   readonly message = <M extends Message>(message: M): M => {
-    let shown: Message = { ...message, content: message.content.map(this.#block) };
+    const { children } = message;
+    let shown: Message = {
+      ...message,
+      content: message.content.map(this.#block),
+      ...(children && { children: children.map((child) => this.#run(child)) }),
+    };
     if (this.hides('usage')) shown = without(shown as unknown as Fields, 'usage') as unknown as Message;
     if (this.hides('metadata')) shown = without(shown as unknown as Fields, 'metadata') as unknown as Message;
     return shown as M;
@@ -87,25 +99,28 @@ export class View {
 
   /** The shown part of a session's state. */
   state(state: SessionState): SessionState {
-    const { messages, run, pending, queue, metadata, ...others } = state;
+    const { messages, run, lanes, pending, queue, metadata, ...others } = state;
     return {
       ...others,
       messages: messages.map(this.message),
       run: run && this.#run(run),
+      ...(lanes && { lanes: lanes.map((lane) => this.#run(lane)) }),
       pending: pending.map((question) => this.#question(question)),
       queue: queue.map((queued) => this.#queued(queued)),
       ...(metadata && !this.hides('metadata') && { metadata }),
     };
   }
 
-  #run(run: ActiveRun): ActiveRun {
-    const { message, usage, progress, ...others } = run;
+  #run<Run extends ActiveRun & Partial<LanePlace>>(run: Run): Run {
+    const { message, usage, progress, asked, steering, ...others } = run;
     return {
       ...others,
       message: this.message(message),
+      ...(asked && { asked: this.message(asked) }),
+      ...(steering && { steering: steering.map(this.message) }),
       ...(usage && !this.hides('usage') && { usage }),
       ...(progress && !this.hides('toolOutput') && { progress }),
-    };
+    } as unknown as Run;
   }
 
   #question(question: PendingQuestion): PendingQuestion {

@@ -46,7 +46,9 @@ function toldOf(
 ): (Pick<Notice, 'id' | 'kind'> & Partial<Notice> & { readonly text?: string }) | null {
   switch (event.type) {
     case 'message_end': {
-      const { runId = '', stopReason } = event;
+      const { runId = '', stopReason, parentRunId } = event;
+      // A child answers its parent.
+      if (parentRunId !== undefined) return null;
       return { id: noticeId('run_ended', runId), kind: 'run_ended', runId, stopReason };
     }
     case 'tool_confirmation_required':

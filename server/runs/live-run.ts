@@ -3,8 +3,7 @@ import type { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
 import type { LanePlace, Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
-import type { ScheduleTrigger } from '../../shared/schedules.js';
-import type { ClientTool } from '../apps/application.js';
+import type { ClientTool, Turn } from '../apps/application.js';
 import type { Context } from '../async/async-context.js';
 import type { TraceOrigin } from '../diagnostics/messages.js';
 import { newMessageId } from '../ids.js';
@@ -31,7 +30,7 @@ export interface RunRequest {
   /** The place of a run beside the conversation. Its lane is known once its beginning is stored. */
   readonly lane?: LaneRequest | undefined;
   /** The trigger of a run whose message nobody sent. */
-  readonly trigger?: ScheduleTrigger | undefined;
+  readonly trigger?: Turn['trigger'] | undefined;
   /** Trace of the send that began the run. */
   readonly trace?: TraceOrigin | undefined;
   /** Id of the request that began the run. It is not stored, so another process does not know it. */

@@ -3,7 +3,6 @@ import type { UserContext } from '../../shared/contract.js';
 import type { HandOff } from '../../shared/control.js';
 import { fieldError, isGatewayError } from '../../shared/errors.js';
 import { type Message, textOf } from '../../shared/messages.js';
-import type { ScheduleTrigger } from '../../shared/schedules.js';
 import type {
   ClientTool,
   Confirmation,
@@ -39,7 +38,7 @@ export class LiveTurn implements Turn {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly clientTools: readonly ClientTool[];
   readonly parameters: Readonly<Record<string, unknown>>;
-  readonly trigger: ScheduleTrigger | null;
+  readonly trigger: Turn['trigger'];
   readonly traceparent: string | undefined;
   readonly #scope: RunScope;
   #steps: RunSteps | null = null;

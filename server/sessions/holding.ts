@@ -13,6 +13,7 @@ import { LogWriter } from '../log/log-writer.js';
 import { asUnavailable, notTried, unavailable } from '../log/unavailable.js';
 import { storeTime } from '../stores/skew.js';
 import { type Acquired, type NewSession, StoreError } from '../stores/store.js';
+import { childEndsOf } from './child-ends.js';
 import type { SessionEnvironment } from './environment.js';
 import { tellFirst } from './fork.js';
 import { recover, recoverToEnd } from './recovery.js';
@@ -172,7 +173,7 @@ export class Holding implements LogListener {
       now: this.#env.now,
       arrivals: record.arrivals,
       listener: this,
-      recordsOf: this.#noticesOf(view, head.term),
+      recordsOf: this.#recordsOf(view, head.term),
     });
     const told = andThen(opened, (writer) => andThen(tellFirst(writer, record.userId), () => writer));
     return andThen(told, (writer) => {
@@ -198,24 +199,26 @@ export class Holding implements LogListener {
     });
   }
 
-  /** Makes the notices for people who are away, in the same append as the events that cause them. */
-  #noticesOf({ ref: log }: LogView, term: number): LogOptions['recordsOf'] {
+  /** Makes what is owed because of events, in the same append: runs after children, and notices for people who are away. */
+  #recordsOf({ ref: log }: LogView, term: number): LogOptions['recordsOf'] {
     const { notices, store, report } = this.#env;
-    if (!notices) return undefined;
     const { id: sessionId, runs } = this.#session;
     return (change) => {
+      // The queue no longer has a run that ends.
+      const userOf = (runId: string) =>
+        (change.ends.find(({ id }) => id === runId) ?? runs.find(runId))?.request.user ?? null;
+      const ends = childEndsOf(change, log.epoch, storeTime(store), userOf);
+      if (!notices) return ends;
       try {
-        return notices.of({
-          ...{ log, term, sessionId, storeTime: (at) => storeTime(store, at) },
-          // The queue no longer has a run that ends.
-          userOf: (runId) =>
-            (change.ends.find(({ id }) => id === runId) ?? runs.find(runId))?.request.user ?? null,
+        const told = notices.of({
+          ...{ log, term, sessionId, storeTime: (at) => storeTime(store, at), userOf },
           ...change,
         });
+        return [...ends, ...told];
       } catch (error) {
         // If notices fail, lose the notices rather than the events.
         report(error, 'making notices', { sessionId });
-        return [];
+        return ends;
       }
     };
   }

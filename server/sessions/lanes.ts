@@ -123,12 +123,13 @@ export class Lanes {
 
   #begin(message: Message, asked: Spawning, by: Spawner): ChildPort {
     const { parent, log } = by;
-    const { id, app, detached, callId, tools = [], parameters = {} } = asked;
+    const { id, app, detached, wakes, callId, tools = [], parameters = {} } = asked;
     const { user, trace, requestId } = parent.request;
     const lane: LaneRequest = {
       ...{ app, depth: depthUnder(parent), name: id, parentRunId: parent.id },
       ...(callId !== undefined && { callId }),
       ...(detached && { detached }),
+      ...(detached && wakes && { wakes }),
     };
     const request: RunRequest = {
       ...{ runId: newRunId(), message, preceding: [], onBusy: 'queue', key: undefined, lane },

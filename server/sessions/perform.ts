@@ -13,6 +13,7 @@ import type { RunRequest } from '../runs/live-run.js';
 import type { Answer } from '../runs/questions.js';
 import type { NewSession } from '../stores/store.js';
 import { type AcceptedRun, accept, assertBehind, move, regenerate, type Standing } from './acceptance.js';
+import { type DueEnd, tellEnd } from './child-ends.js';
 import {
   type DueControl,
   type HandingBack,
@@ -117,6 +118,8 @@ export interface SessionWork {
   wake: { readonly input: Woken; readonly output: void };
   /** Fires a schedule that is due. */
   fire: { readonly input: DueSchedule; readonly output: void };
+  /** Begins the run of the session's app that the end of a child asks for. */
+  'child-end': { readonly input: DueEnd; readonly output: void };
   /** Ends the conversation. */
   close: { readonly input: { readonly reason: string }; readonly output: void };
   /** Ends the conversation and drops everything that is kept of the session. */
@@ -239,6 +242,8 @@ function work(session: Session, input: SessionInput): MaybePromise<unknown> {
       return wake(session, input);
     case 'fire':
       return fireSchedule(session, input);
+    case 'child-end':
+      return tellEnd(session, input);
     case 'close':
       return session.close(input.reason);
     case 'delete':

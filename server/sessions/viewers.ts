@@ -112,15 +112,17 @@ export class Viewers {
   /** The end of the active run after its last viewer left; null if the run goes on. */
   #desert(): Desertion | null {
     const { runs, ref, writer } = this.#session;
-    const { active } = runs;
+    const { running } = runs;
     const { onDisconnect = this.#env.onDisconnect } = this.#env.app(ref.app);
     if (onDisconnect !== 'abort') return null;
-    if (!active) {
+    if (running.length === 0) {
       if (!writer) void this.#tellDeserted();
       return null;
     }
     const ending = { stopReason: 'aborted', reason: 'disconnected' } as const;
-    const end = (): void => void runs.end(active, ending);
+    const end = (): void => {
+      for (const run of running) void runs.end(run, ending);
+    };
     return { afterMs: this.#env.disconnectGraceMs, end: () => void this.#endUnseen(end) };
   }
 

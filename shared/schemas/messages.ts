@@ -100,6 +100,7 @@ export const lanePlaceShape = {
   parentRunId: z.string().exactOptional(),
   callId: z.string().exactOptional(),
   detached: z.literal(true).exactOptional(),
+  wakes: z.literal(true).exactOptional(),
   keep: z.literal(false).exactOptional(),
 };
 

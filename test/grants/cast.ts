@@ -1,4 +1,4 @@
-import { defineApp, type GatewayConfig, tool } from '../../server/index.js';
+import { type AppEvent, defineApp, type GatewayConfig, type Turn, tool } from '../../server/index.js';
 import type { Grant, ShareParams } from '../../shared/grants.js';
 import { get, post, startGateway } from '../support/gateway.js';
 import { as, byName } from '../support/users.js';
@@ -12,6 +12,19 @@ export const SECRETS = {
   usage: 987_654_321,
   metadata: 'a-secret-note',
 } as const;
+
+/** A child run that has the same where a grant may not show it. */
+async function* thinker(turn: Turn): AsyncGenerator<string | AppEvent> {
+  const call = { callId: 'child-call', name: 'look' };
+  yield { type: 'reasoning_delta', delta: SECRETS.reasoning };
+  yield { type: 'tool_use', ...call, input: SECRETS.toolInput };
+  yield { type: 'tool_progress', callId: call.callId, value: 1, message: SECRETS.toolOutput };
+  yield { type: 'tool_result', ...call, output: SECRETS.toolOutput, isError: false };
+  yield { type: 'data', id: 'c', name: 'chart', value: SECRETS.data };
+  turn.usage({ inputTokens: SECRETS.usage });
+  turn.annotate({ note: SECRETS.metadata });
+  yield 'thought';
+}
 
 /** An app that thinks, calls tools, shows data, and says which user it speaks with. */
 export const talker = defineApp({
@@ -37,6 +50,7 @@ export const talker = defineApp({
       turn.data('chart', SECRETS.data, { id: 'd' });
       turn.usage({ inputTokens: SECRETS.usage });
       turn.annotate({ note: SECRETS.metadata });
+      await turn.spawn('thinker', { message: 'think', run: thinker }).result;
     }
     yield `Hello ${turn.user?.id}`;
   },
