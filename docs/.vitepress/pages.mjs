@@ -45,6 +45,7 @@ export const GROUPS = [
       ['files.md', 'Files'],
       ['steps.md', 'Steps that run once'],
       ['people.md', 'People'],
+      ['children.md', 'Agents that start agents'],
       ['time.md', 'Schedules and sleep'],
       ['inbox.md', 'Inbox and read places'],
       ['notices.md', 'Notices'],

@@ -3,7 +3,7 @@ import type { Message, SendInput, StopReason, Usage } from '../../shared/message
 import type { ClientTool } from '../../shared/operation-types.js';
 import type { Application } from './application.js';
 
-/** What a child run is to do, for `turn.spawn`. */
+/** The task of a child run, for `turn.spawn`. */
 export interface SpawnOptions {
   /** The message that it answers. */
   readonly message: SendInput;

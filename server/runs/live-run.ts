@@ -37,7 +37,7 @@ export interface RunRequest {
   readonly requestId?: string | undefined;
 }
 
-/** What is asked of a run beside the conversation. */
+/** The place that a run beside the conversation asks for. */
 export interface LaneRequest extends Omit<LanePlace, 'lane' | 'asked'> {
   readonly app: string;
   /** How many runs above it began one another; 0 for a run that a person began. */

@@ -49,7 +49,7 @@ export interface RunPort {
   vote(ballot: Ballot): Promise<Answer | null>;
   /** A file of the session's scope. @throws GatewayError `FILE_NOT_FOUND` */
   file(fileId: string): Promise<StoredFile>;
-  /** What a parent run is to its child; absent if the run has none. */
+  /** The parent run; absent if the run has none. */
   readonly overseer?: Overseer;
   /** Begins a child run, or joins the one of that id. @throws GatewayError */
   spawn(by: Overseer, asked: SpawnOptions & { readonly app: string; readonly id: string }): Child;

@@ -22,7 +22,7 @@ import { toMessage } from './message-sender.js';
 import { type LeftRuns, toNewRun } from './run-record.js';
 import type { SessionRuns } from './session-runs.js';
 
-/** What a turn asks for a child. */
+/** A turn's call for a child. */
 export interface Spawning extends SpawnOptions {
   readonly app: string;
   readonly id: string;
@@ -35,7 +35,7 @@ export class Lanes {
   readonly #runs: SessionRuns;
   /** Runs beside the conversation under way here, by id. */
   readonly #live = new Map<string, LiveRun>();
-  /** What a former process left of them, until they are taken up. */
+  /** The runs that a former process left, until they are taken up. */
   #left: LeftRuns | null = null;
   /** Readers of events that wait for more. */
   #readers: Set<() => void> | null = null;
@@ -327,13 +327,13 @@ export class Lanes {
   }
 }
 
-/** Who takes up a run that is left. It is lost without its app. */
+/** The parts with which a run that was left is taken up. It is lost without its app. */
 type Taking = Omit<Spawner, 'parent' | 'app'> & {
   readonly parent: LiveRun | null;
   readonly app: Application | undefined;
 };
 
-/** Who begins or takes up a run, and what drives it. */
+/** The parts with which a run begins or is taken up. */
 interface Spawner {
   readonly parent: LiveRun;
   readonly overseer: Overseer | null;

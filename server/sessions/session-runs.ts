@@ -43,7 +43,7 @@ export class SessionRuns {
   readonly env: SessionEnvironment;
   /** Whether nothing more is started here. */
   held = false;
-  /** What drives the runs that are under way here. */
+  /** The executions of the runs that are under way here. */
   readonly #executions = new Map<LiveRun, Execution>();
 
   constructor(session: Session, env: SessionEnvironment) {
@@ -199,7 +199,7 @@ export class SessionRuns {
     });
   }
 
-  /** What a run reaches of its session. */
+  /** The parts of this session that a run uses. */
   port(run: LiveRun, log: LogWriter, app: Application): RunPort {
     const { id, ref } = this.session;
     const { gatewayId, runMs, waitMs, answerSize, stepsSize, parkMs } = this.env;

@@ -104,7 +104,7 @@ export const lanePlaceShape = {
   keep: z.literal(false).exactOptional(),
 };
 
-/** What a run beside the conversation was told. These messages have no children. */
+/** The messages for a run beside the conversation. These messages have no children. */
 export const toldShape = {
   asked: z.object(sentOrAnswered),
   steering: z.array(z.object({ ...sentOrAnswered, taken: z.literal(true).exactOptional() })).exactOptional(),

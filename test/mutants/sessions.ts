@@ -6,6 +6,27 @@ const QUEUE = 'server/sessions/run-queue.ts';
 /** Broken sessions: runs, questions, histories. */
 export const SESSIONS: readonly Mutant[] = [
   {
+    name: 'children that their parent leaves behind',
+    file: 'server/runs/ending.ts',
+    edits: [['return [...children, ', 'return [']],
+    test: 'test/children/spawn.test.ts',
+  },
+  {
+    name: 'a child that is begun again after a restart',
+    file: 'server/sessions/lanes.ts',
+    edits: [['if (known) {', 'if (known && !parent.resumed) {']],
+    test: 'test/children/spawn.test.ts',
+  },
+  {
+    name: 'an end of a child that is told again',
+    file: 'server/sessions/child-ends.ts',
+    edits: [
+      ['key: `child:${runId}` },', 'key: undefined },'],
+      ['records: [change] });', 'records: [] });'],
+    ],
+    test: 'test/children/wakes.slow.test.ts',
+  },
+  {
     name: 'gathered pieces that something else overtakes',
     file: 'server/log/gathering.ts',
     edits: [['if (piece) entries.push(toEntry(piece));', 'if (piece) setImmediate(() => this.wait(piece));']],
@@ -38,12 +59,7 @@ export const SESSIONS: readonly Mutant[] = [
   {
     name: 'an end without what was said',
     file: 'server/runs/ending.ts',
-    edits: [
-      [
-        'state.run?.runId === run.id ? withoutPlace(state.run.message) : run.emptyAnswer()',
-        'run.emptyAnswer()',
-      ],
-    ],
+    edits: [['message: said?.message ?? run.emptyAnswer()', 'message: run.emptyAnswer()']],
     test: 'test/sessions/superseded-answers.test.ts',
   },
   {
