@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { UserContext } from '../../shared/contract.js';
 import type { HandOff } from '../../shared/control.js';
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
@@ -30,7 +31,7 @@ export class RunScope implements ToolCaller, Overseer {
   readonly waits: Waits;
   /** Number of steps under way. */
   stepping = 0;
-  readonly #children = new Map<string, Child>();
+  readonly #children = new Map<string, { readonly child: Child } & Pick<SpawnOptions, 'message'>>();
   readonly #spawned = new Map<string, number>();
   #progress: Map<string, LoggedEventData['tool_progress']> | null = null;
 
@@ -211,9 +212,12 @@ export class RunScope implements ToolCaller, Overseer {
     if (this.#ended) throw new DOMException('The run has ended', 'AbortError');
     const name = id ?? `${app}:${this.#nameless(app)}`;
     const known = this.#children.get(name);
-    if (known?.app === app) return known;
+    if (known && known.child.app === app && isDeepStrictEqual(known.message, options.message))
+      return known.child;
+    if (known)
+      throw new GatewayError({ code: 'STEP_MISMATCH', message: `This run has another child ${name}` });
     const child = this.port.spawn(this, { ...options, app, id: name });
-    this.#children.set(name, child);
+    this.#children.set(name, { child, message: options.message });
     return child;
   }
 

@@ -93,6 +93,7 @@ export class Lanes {
     const { id, app: name, run } = asked;
     if (typeof id !== 'string' || id === '' || id.length > MAX_STEP_NAME)
       throw fieldError('id', `a text of 1 to ${MAX_STEP_NAME} characters`);
+    if (!asked.message) throw fieldError('message', 'a text, content blocks or a message');
     if (!log || parent.state !== 'active') throw new DOMException('The run has ended', 'AbortError');
     const { resumable = false } = overseer.app;
     const app: Application = run ? { run, resumable } : env.app(name);
@@ -123,11 +124,12 @@ export class Lanes {
 
   #begin(message: Message, asked: Spawning, by: Spawner): ChildPort {
     const { parent, log } = by;
-    const { id, app, detached, wakes, callId, tools = [], parameters = {} } = asked;
+    const { id, app, run: inline, detached, wakes, callId, tools = [], parameters = {} } = asked;
     const { user, trace, requestId } = parent.request;
     const lane: LaneRequest = {
       ...{ app, depth: depthUnder(parent), name: id, parentRunId: parent.id },
       ...(callId !== undefined && { callId }),
+      ...(inline && { inline: true as const }),
       ...(detached && { detached }),
       ...(detached && wakes && { wakes }),
     };
@@ -235,15 +237,16 @@ export class Lanes {
     const open = (log.state.lanes ?? []).filter(({ stopReason }) => !stopReason);
     if (open.length === 0) return;
     this.#left = left;
-    const { questions, env, session } = this.#runs;
+    const { questions, env } = this.#runs;
     for (const { runId } of open)
       for (const question of log.state.pending)
         if (question.runId === runId) questions.add(new InheritedQuestion(runId, question));
     for (const lane of open) {
       if (lane.parentRunId !== undefined && !lane.detached) continue;
-      this.#resume(lane, { parent: null, overseer: null, app: appOf(env.app, lane.app), log });
+      const isInline = left.lane(lane.runId)?.inline ?? false;
+      const app = isInline ? undefined : appOf(env.app, lane.app);
+      this.#resume(lane, { parent: null, overseer: null, app, log });
     }
-    session.watch();
   }
 
   /** Takes up the runs that another process left, only to end them. */
@@ -263,6 +266,7 @@ export class Lanes {
     request: RunRequest,
     log: LogWriter,
   ): Promise<{ readonly place: number } | { readonly duplicate: RunRecord }> {
+    if (this.#runs.held) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
     this.#assertRoom(null);
     const run = new LiveRun(request);
     this.#add(run, null);
@@ -364,10 +368,10 @@ function assertSame({ name, app, asked }: LaneRun, nowApp: string, message: Mess
   });
 }
 
-/** The beginning of a run, in the first lane that no run of the state has. */
+/** The beginning of a run, in a lane above those of the state. */
 function spawned({ id: runId, messageId, request }: LiveRun, { lanes = [] }: SessionState): EventDraft {
   const { message, key, metadata } = request;
-  const { app, depth: _, ...place } = request.lane!;
+  const { app, depth: _, inline: __, ...place } = request.lane!;
   const lane = 1 + Math.max(0, ...lanes.map((each) => each.lane));
   return {
     ...{ type: 'run_spawned', runId, ts: Date.now(), messageId, app, lane, ...place, message },

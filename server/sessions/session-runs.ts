@@ -362,6 +362,7 @@ export class SessionRuns {
         this.session.results.fail(each.id, gone);
       }
     }
+    this.lanes.wake();
   }
 
   /** Leaves a run that only waits to the store, if nobody waits for it or follows it here. @param until Time at which it must be resumed */
