@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { SHARED_STORES } from '../support/shared-stores.js';
+import { storeAt } from '../support/store-at.js';
 import { casesOn, STORES } from '../support/stores.js';
 import { type TestStore, testStore } from '../support/test-store.js';
 import { Forest, steps } from './forest.js';
@@ -14,9 +16,10 @@ const retentions = fc.oneof(
 const met = new Map<string, number>();
 
 async function grow(store: () => TestStore, refuses: boolean, numRuns: number): Promise<void> {
+  let cases = 0;
   await fc.assert(
     fc.asyncProperty(programsOf(3), steps, retentions, async (program, list, retention) => {
-      const forest = new Forest(store(), { retention });
+      const forest = new Forest(store(), { retention }, `forest${cases++}`);
       await forest.send(program, 0);
       for (const step of list) await forest.take(step);
       await forest.end(refuses);
@@ -31,6 +34,15 @@ const title = 'ends each run once and children first, mixes nothing, and folds t
 for (const on of STORES)
   describe(`runs that begin runs (${on.name})`, () => {
     it(title, () => grow(() => testStore(on), on.refuses, casesOn(on, 120)));
+  });
+
+for (const { name, describe: describeShared, start } of SHARED_STORES)
+  describeShared(`runs that begin runs (${name})`, () => {
+    it(title, async () => {
+      const place = await start();
+      const kind = { name, engine: 'memory', rates: {}, refuses: false, share: 0.1 } as const;
+      await grow(() => testStore(kind, storeAt(place)), false, casesOn(kind, 120));
+    });
   });
 
 describe('the steps of these tests', () => {

@@ -45,12 +45,14 @@ export class Forest {
   session!: SessionHandle;
   gateway!: Gateway<any, any, any>;
   readonly #limits: object;
+  readonly #name: string;
   readonly #readers: FoldingReader[] = [];
   #roots = 0;
   #restarts = 0;
 
-  constructor(store: TestStore, limits: object) {
+  constructor(store: TestStore, limits: object, name = 'main') {
     this.store = store;
+    this.#name = name;
     this.#limits = limits;
     this.#open();
   }
@@ -61,11 +63,11 @@ export class Forest {
     this.gateway = embedGateway({
       ...{ apps: { player: app }, defaultApp: 'player', store: this.store.store, limits },
     });
-    this.session = this.gateway.session('main');
+    this.session = this.gateway.session(this.#name);
   }
 
   get log(): readonly GatewayEvent[] {
-    return this.store.eventsOf('main');
+    return this.store.eventsOf(this.#name);
   }
 
   get state(): SessionState {
