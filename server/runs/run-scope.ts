@@ -8,6 +8,7 @@ import type { ToolSet } from '../apps/tool.js';
 import { checkLogged } from '../schema/check-logged.js';
 import { AnswerWriter, string } from './answer-writer.js';
 import { type Ballot, dueRecord } from './approvals.js';
+import type { LiveChild } from './child.js';
 import type { LiveRun } from './live-run.js';
 import { PausableTimer } from './pausable-timer.js';
 import type { Answer } from './questions.js';
@@ -30,7 +31,7 @@ export class RunScope implements ToolCaller, Overseer {
   readonly waits: Waits;
   /** Number of steps under way. */
   stepping = 0;
-  readonly #children = new Map<string, Child>();
+  readonly children = new Map<string, LiveChild>();
   readonly #spawned = new Map<string, number>();
   #progress: Map<string, LoggedEventData['tool_progress']> | null = null;
 
@@ -210,11 +211,7 @@ export class RunScope implements ToolCaller, Overseer {
   spawn(app: string, { id, ...options }: SpawnOptions): Child {
     if (this.#ended) throw new DOMException('The run has ended', 'AbortError');
     const name = id ?? `${app}:${this.#nameless(app)}`;
-    const known = this.#children.get(name);
-    if (known?.app === app) return known;
-    const child = this.port.spawn(this, { ...options, app, id: name });
-    this.#children.set(name, child);
-    return child;
+    return this.port.spawn(this, { ...options, app, id: name });
   }
 
   /** The number of a call of `spawn` without an id. The same calls have the same numbers after a restart. */
