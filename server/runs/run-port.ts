@@ -4,6 +4,7 @@ import type { Application, TurnSession } from '../apps/application.js';
 import type { Child, SpawnOptions } from '../apps/child.js';
 import type { StoredFile } from '../files/stored-file.js';
 import type { LogWriter } from '../log/log-writer.js';
+import type { AnswerWriter } from './answer-writer.js';
 import type { Ballot } from './approvals.js';
 import type { LiveChild } from './child.js';
 import type { Ending } from './ending.js';
@@ -14,8 +15,8 @@ export interface Overseer {
   readonly app: Application;
   /** The children that it has begun or joined here, by their ids. */
   readonly children: Map<string, LiveChild>;
-  /** Counts a child's answer. @throws GatewayError `PAYLOAD_TOO_LARGE` */
-  count(size: number): void;
+  /** Its answer, for which those of its children count. */
+  readonly answer: AnswerWriter;
   /** Stops the clock of the run while a child waits for a person. Call the returned function when the wait is over. */
   hold(): () => void;
 }

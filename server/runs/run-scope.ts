@@ -45,8 +45,8 @@ export class RunScope implements ToolCaller, Overseer {
       run.firstDeltaAt ??= performance.now();
     };
     const { answerSize: maxSize } = port.setting;
-    const grown = port.overseer && ((size: number) => port.overseer!.count(size));
-    this.answer = new AnswerWriter(run.id, port.log, { began, maxSize, grown });
+    const parent = port.overseer?.answer;
+    this.answer = new AnswerWriter(run.id, port.log, { began, maxSize, parent });
     if (run.resumed) this.answer.resume(run.resumed);
   }
 
@@ -201,10 +201,6 @@ export class RunScope implements ToolCaller, Overseer {
       this.#clock?.resume();
       release?.();
     };
-  }
-
-  count(size: number): void {
-    this.answer.grow(size);
   }
 
   /** Begins a child, or joins the one of that id. @throws GatewayError */

@@ -205,7 +205,7 @@ export class Lanes {
         ...(error && { error }),
         ...(usage && { usage }),
       };
-      by.overseer?.count(JSON.stringify(message.content).length);
+      by.overseer?.answer.add(JSON.stringify(message.content).length);
       return this.#portOf(runId, Promise.resolve(result), log, place);
     }
     return this.#portOf(runId, this.#resume(lane, by).ended, log, place);

@@ -137,6 +137,7 @@ describe('limits of child runs', function () {
     let stop = gate();
     const apps = {
       main: app(async function* (turn) {
+        if (!turn.resumed) yield 'y'.repeat(200);
         const child = turn.spawn('helper', { message: 'x', id: 'h' });
         yield await child.result.then(
           () => 'whole',
@@ -144,7 +145,7 @@ describe('limits of child runs', function () {
         );
       }, true),
       helper: app(async function* (turn) {
-        yield 'x'.repeat(600);
+        yield 'x'.repeat(turn.resumed ? 300 : 600);
         if (turn.resumed) return;
         await new Promise(setImmediate);
         stop.open();
@@ -160,6 +161,7 @@ describe('limits of child runs', function () {
     const second = await startDurable(crashed(path), config);
     const state = foldOf(await eventsUntil(second.url, endOf(runId)));
     expect(childrenOf(state).h).to.match(/^error: x{600}$/);
+    expect(state.messages.at(-1)!.stopReason).to.equal('end');
   });
 
   it('are for one child of an id: another message or app of the same id is refused at once', async () => {
