@@ -149,6 +149,25 @@ const atLoad = (answers: number): Key => ({
   ),
 });
 
+/** The same pieces of each answer from its run, and by turns from child runs of it. */
+const inLanes = (answers: number, lanes: number): Key => ({
+  title: `${answers} answers at the same time, WebSocket: their pieces said by one run, and by ${lanes} child runs`,
+  unit: 'ms, p99',
+  group: 'open',
+  contenders: [
+    {
+      label: 'one lane',
+      peer: 'gateway',
+      measure: (name, settings) => measureAtLoad(name, 'sendWs', answers, settings),
+    },
+    {
+      label: `${lanes} lanes`,
+      peer: 'gateway',
+      measure: (name, settings) => measureAtLoad(name, 'sendWs', answers, { ...settings, lanes }),
+    },
+  ],
+});
+
 const viewers = (names: string, door: FanOut['door']): Record<string, Key> =>
   Object.fromEntries(
     [1, 100, 1000, 10_000].map((count) => [
@@ -309,6 +328,7 @@ export const KEYS: Readonly<Record<string, Key>> = {
   'load-300': atLoad(300),
   'load-600': atLoad(600),
   'load-900': atLoad(900),
+  'lanes-100': inLanes(100, 4),
   ...viewers('raw:socket express gateway', 'sse'),
   ...viewers('ws:frame socket.io gateway', 'ws'),
   'quiet-10000': quiet(10_000),

@@ -65,12 +65,12 @@ export async function measureCarried(peer: string, door: OpenDoor, settings: Set
   };
 }
 
-/** One load, for comparing what servers need for the same. */
+/** One load, for comparing what servers need for the same. @param lanes Child runs that say the pieces of an answer by turns */
 export async function measureAtLoad(
   peer: string,
   door: OpenDoor,
   answers: number,
-  settings: Settings,
+  settings: Settings & { readonly lanes?: number },
 ): Promise<Sample> {
   const { p50, p99, core, cpu, load, failed } = await tryWith(peer, door, answers, settings);
   return {
@@ -82,21 +82,26 @@ export async function measureAtLoad(
   };
 }
 
-function tryWith(peer: string, door: OpenDoor, answers: number, settings: Settings): Promise<Trial> {
+function tryWith(
+  peer: string,
+  door: OpenDoor,
+  answers: number,
+  { lanes, ...settings }: Settings & { readonly lanes?: number },
+): Promise<Trial> {
   let trial: Trial | undefined;
+  const message = `${lanes === undefined ? 'open' : `lanes:${lanes}`}:${PIECES}:${PIECE_MS}`;
   return withFleet(peer, 1, settings, async ({ nodes: [server], engineCpu }) => {
-    trial = await tryAt(server!, door, answers, engineCpu);
+    trial = await tryAt(server!, { door, message }, answers, engineCpu);
     return { value: trial.p99 };
   }).then(() => trial!);
 }
 
 async function tryAt(
   server: Server,
-  door: OpenDoor,
+  { door, message }: { readonly door: OpenDoor; readonly message: string },
   answers: number,
   engineCpu: () => number,
 ): Promise<Trial> {
-  const message = `open:${PIECES}:${PIECE_MS}`;
   // More than there are answers: where a server is late, its answers end late, and others begin all the same.
   const clients = Math.ceil(answers * 1.5) + 10;
   const scripts = Array.from({ length: clients }, (_, n) => server.script(door, message, n));

@@ -36,7 +36,19 @@ export const createDelta = (madeAt = nowMicros(), padding = PADDING): Delta => (
  */
 export function reply(message: string): AsyncGenerator<Delta, void, undefined> {
   const [mode, count, ms] = message.split(':');
-  return mode === 'open' ? open(Number(count), Number(ms)) : closed(mode, Number(count), Number(ms));
+  return mode === 'open'
+    ? open({ count: Number(count), ms: Number(ms) })
+    : closed(mode, Number(count), Number(ms));
+}
+
+/** The answers of `lanes:L:N:MS`: the pieces of `open:N:MS`, dealt to so many who say them by turns; none for another message. */
+export function replies(message: string): readonly AsyncGenerator<Delta, void, undefined>[] {
+  const [mode, lanes, count, ms] = message.split(':').map((part, i) => (i === 0 ? part : Number(part)));
+  if (mode !== 'lanes') return [];
+  const [many, pieces, every] = [lanes, count, ms] as [number, number, number];
+  return Array.from({ length: many }, (_, n) =>
+    open({ count: pieces / many, ms: every * many, after: every * n, ends: n === many - 1 }),
+  );
 }
 
 async function* closed(
@@ -51,14 +63,23 @@ async function* closed(
   }
 }
 
-async function* open(count: number, ms: number): AsyncGenerator<Delta, void, undefined> {
-  const began = nowMicros();
+async function* open({ count, ms, after = 0, ends = true }: Pace): AsyncGenerator<Delta, void, undefined> {
+  const began = nowMicros() + after * 1000;
   for (let n = 0; n < count; n++) {
     const due = began + n * ms * 1000;
     const wait = (due - nowMicros()) / 1000;
     if (wait > 0) await sleep(Math.ceil(wait));
-    yield createDelta(due, n === count - 1 ? END : PADDING);
+    yield createDelta(due, ends && n === count - 1 ? END : PADDING);
   }
+}
+
+interface Pace {
+  readonly count: number;
+  readonly ms: number;
+  /** Milliseconds until the first piece is due. */
+  readonly after?: number;
+  /** Whether its last piece is the last of its answer. */
+  readonly ends?: boolean;
 }
 
 export const taskSchema = z.object({

@@ -8,7 +8,16 @@ import type * as Redis from '../../server/stores/redis/index.js';
 import type * as Sqlite from '../../server/stores/sqlite/index.js';
 import { httpGet, httpPost, wsFrame, wsUpgrade } from '../load/wire.js';
 import { appendTo } from './appending.js';
-import { CALL, createDelta, createTask, reply, TOKEN, taskSchema } from './application.js';
+import {
+  CALL,
+  createDelta,
+  createTask,
+  type Delta,
+  replies,
+  reply,
+  TOKEN,
+  taskSchema,
+} from './application.js';
 import { type ObserverModules, observed } from './observed.js';
 import type { Peer, Served } from './peer.js';
 import { Pipe } from './pipe.js';
@@ -96,7 +105,11 @@ export const createPeer = (modules: Modules): Peer => ({
     const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
     const pipes = new Map<string, Pipe>();
     const app = defineApp({
-      run: (turn) => (turn.text === EMITTED ? pipes.get(turn.session.id)! : reply(turn.text)),
+      run(turn) {
+        const parts = replies(turn.text);
+        if (parts.length > 0) return inLanes(turn, parts);
+        return turn.text === EMITTED ? pipes.get(turn.session.id)! : reply(turn.text);
+      },
     });
     const store = (await storeOf(modules, variant, join(folder, 'gateway.db'))) ?? memoryStore();
     const { plugins, logger } = modules.observers
@@ -121,6 +134,12 @@ export const createPeer = (modules: Modules): Peer => ({
     return serve(created, store, pipes, () => rmSync(folder, { recursive: true, force: true }));
   },
 });
+
+/** Has a child run say each part of an answer. */
+async function inLanes(turn: Package.Turn, parts: readonly AsyncIterable<Delta>[]): Promise<void> {
+  const children = parts.map((part, n) => turn.spawn('part', { message: String(n), run: () => part }));
+  await Promise.all(children.map(({ result }) => result));
+}
 
 async function storeOf(modules: Modules, variant: string, path: string): Promise<Package.Store | undefined> {
   const { STORE_URL: url = '' } = process.env;

@@ -20,7 +20,7 @@ export class AnswerWriter {
   /** Called with the first text or reasoning. */
   #began: (() => void) | null;
   readonly #maxSize: number;
-  readonly #grown: ((size: number) => void) | undefined;
+  readonly #parent: AnswerWriter | undefined;
   #size = 0;
   #blocks = 0;
   #open: 'text' | 'reasoning' | null = null;
@@ -30,7 +30,7 @@ export class AnswerWriter {
    * @param began Called at the first text or reasoning.
    * @param maxSize Longest answer together with those of child runs, in characters. The end of a run carries the whole answer, and readers
    *   bound the size of an event.
-   * @param grown Called with what the answer has grown by, where it counts for the answer of a parent too.
+   * @param parent The answer for which this one counts too.
    */
   constructor(
     runId: string,
@@ -38,23 +38,23 @@ export class AnswerWriter {
     {
       began,
       maxSize,
-      grown,
+      parent,
     }: {
       readonly began: () => void;
       readonly maxSize: number;
-      readonly grown?: ((size: number) => void) | undefined;
+      readonly parent?: AnswerWriter | undefined;
     },
   ) {
     this.#runId = runId;
     this.#log = log;
     this.#began = began;
     this.#maxSize = maxSize;
-    this.#grown = grown;
+    this.#parent = parent;
   }
 
   /** Continues an answer that a former process began. */
   resume({ content }: Message): void {
-    this.#size = JSON.stringify(content).length;
+    this.add(JSON.stringify(content).length);
     this.#blocks = content.length;
     for (const block of content) if (block.type === 'data') this.#data.add(block.id);
   }
@@ -66,28 +66,35 @@ export class AnswerWriter {
 
   text(delta: string): void {
     if (delta === '') return;
-    this.grow(delta.length);
+    this.assertRoom(delta.length);
+    this.add(delta.length);
     const index = this.#index('text');
     this.#log.gather({ type: 'content_delta', runId: this.#runId, ts: Date.now(), delta, index });
   }
 
   reasoning(delta: string): void {
     if (delta === '') return;
-    this.grow(delta.length);
+    this.assertRoom(delta.length);
+    this.add(delta.length);
     const index = this.#index('reasoning');
     this.#log.gather({ type: 'reasoning_delta', runId: this.#runId, ts: Date.now(), delta, index });
   }
 
-  /** Counts what belongs to the answer. @throws GatewayError `PAYLOAD_TOO_LARGE` */
-  grow(size: number): void {
-    this.#grown?.(size);
+  /** Counts what is in the log, also for the answers of the parents. */
+  add(size: number): void {
     this.#size += size;
-    if (this.#size > this.#maxSize) {
+    this.#parent?.add(size);
+  }
+
+  /** @throws GatewayError `PAYLOAD_TOO_LARGE` if this answer, or that of a parent, can't grow so much */
+  assertRoom(size: number): void {
+    if (this.#size + size > this.#maxSize) {
       throw new GatewayError({
         code: 'PAYLOAD_TOO_LARGE',
         message: `An answer is limited to ${this.#maxSize} characters`,
       });
     }
+    this.#parent?.assertRoom(size);
   }
 
   #index(type: 'text' | 'reasoning'): number {
@@ -105,7 +112,8 @@ export class AnswerWriter {
   /** Logs an event that may add a block. */
   event(draft: EventDraft): void {
     // Log first, because that may be refused: a block counts only if it is in the log.
-    this.grow(this.#log.append(draft));
+    this.add(this.#log.append(draft));
+    this.assertRoom(0);
     if (draft.type === 'tool_use' || draft.type === 'tool_result') this.#block();
     else if (draft.type === 'data' && !this.#data.has(draft.id)) {
       this.#data.add(draft.id);

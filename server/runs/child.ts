@@ -1,6 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { LoggedEvent } from '../../shared/events.js';
-import { type SendInput, textOf } from '../../shared/messages.js';
+import { type Message, type SendInput, textOf } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { Child, ChildResult } from '../apps/child.js';
 
@@ -21,11 +21,14 @@ export class LiveChild implements Child {
   readonly id: string;
   readonly runId: string;
   readonly app: string;
+  /** The message that it was begun with. */
+  readonly asked: Message;
   readonly result: Promise<ChildResult>;
   readonly #port: ChildPort;
 
-  constructor(id: string, app: string, port: ChildPort) {
+  constructor(id: string, { app, asked }: Pick<LiveChild, 'app' | 'asked'>, port: ChildPort) {
     this.id = id;
+    this.asked = asked;
     this.runId = port.runId;
     this.app = app;
     this.#port = port;

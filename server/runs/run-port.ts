@@ -4,15 +4,19 @@ import type { Application, TurnSession } from '../apps/application.js';
 import type { Child, SpawnOptions } from '../apps/child.js';
 import type { StoredFile } from '../files/stored-file.js';
 import type { LogWriter } from '../log/log-writer.js';
+import type { AnswerWriter } from './answer-writer.js';
 import type { Ballot } from './approvals.js';
+import type { LiveChild } from './child.js';
 import type { Ending } from './ending.js';
 import type { Answer, Questions } from './questions.js';
 
 /** A run as its children have it. */
 export interface Overseer {
   readonly app: Application;
-  /** Counts a child's answer. @throws GatewayError `PAYLOAD_TOO_LARGE` */
-  count(size: number): void;
+  /** The children that it has begun or joined here, by their ids. */
+  readonly children: Map<string, LiveChild>;
+  /** Its answer, for which those of its children count. */
+  readonly answer: AnswerWriter;
   /** Stops the clock of the run while a child waits for a person. Call the returned function when the wait is over. */
   hold(): () => void;
 }

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { UserContext } from '../../shared/contract.js';
 import type { HandOff } from '../../shared/control.js';
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
@@ -9,6 +8,7 @@ import type { ToolSet } from '../apps/tool.js';
 import { checkLogged } from '../schema/check-logged.js';
 import { AnswerWriter, string } from './answer-writer.js';
 import { type Ballot, dueRecord } from './approvals.js';
+import type { LiveChild } from './child.js';
 import type { LiveRun } from './live-run.js';
 import { PausableTimer } from './pausable-timer.js';
 import type { Answer } from './questions.js';
@@ -31,7 +31,7 @@ export class RunScope implements ToolCaller, Overseer {
   readonly waits: Waits;
   /** Number of steps under way. */
   stepping = 0;
-  readonly #children = new Map<string, { readonly child: Child } & Pick<SpawnOptions, 'message'>>();
+  readonly children = new Map<string, LiveChild>();
   readonly #spawned = new Map<string, number>();
   #progress: Map<string, LoggedEventData['tool_progress']> | null = null;
 
@@ -45,8 +45,8 @@ export class RunScope implements ToolCaller, Overseer {
       run.firstDeltaAt ??= performance.now();
     };
     const { answerSize: maxSize } = port.setting;
-    const grown = port.overseer && ((size: number) => port.overseer!.count(size));
-    this.answer = new AnswerWriter(run.id, port.log, { began, maxSize, grown });
+    const parent = port.overseer?.answer;
+    this.answer = new AnswerWriter(run.id, port.log, { began, maxSize, parent });
     if (run.resumed) this.answer.resume(run.resumed);
   }
 
@@ -203,22 +203,11 @@ export class RunScope implements ToolCaller, Overseer {
     };
   }
 
-  count(size: number): void {
-    this.answer.grow(size);
-  }
-
   /** Begins a child, or joins the one of that id. @throws GatewayError */
   spawn(app: string, { id, ...options }: SpawnOptions): Child {
     if (this.#ended) throw new DOMException('The run has ended', 'AbortError');
     const name = id ?? `${app}:${this.#nameless(app)}`;
-    const known = this.#children.get(name);
-    if (known && known.child.app === app && isDeepStrictEqual(known.message, options.message))
-      return known.child;
-    if (known)
-      throw new GatewayError({ code: 'STEP_MISMATCH', message: `This run has another child ${name}` });
-    const child = this.port.spawn(this, { ...options, app, id: name });
-    this.#children.set(name, { child, message: options.message });
-    return child;
+    return this.port.spawn(this, { ...options, app, id: name });
   }
 
   /** The number of a call of `spawn` without an id. The same calls have the same numbers after a restart. */

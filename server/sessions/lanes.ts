@@ -97,14 +97,20 @@ export class Lanes {
     if (!log || parent.state !== 'active') throw new DOMException('The run has ended', 'AbortError');
     const { resumable = false } = overseer.app;
     const app: Application = run ? { run, resumable } : env.app(name);
-    const known = log.state.lanes?.find((lane) => lane.parentRunId === parent.id && lane.name === id);
     const message = toMessage(asked.message);
-    if (known) {
-      assertSame(known, name, message);
-      return new LiveChild(id, name, this.#join(known, { parent, overseer, app, log }));
+    const held = overseer.children.get(id);
+    if (held) {
+      assertSame(id, held, { app: name, asked: message });
+      return held;
     }
-    this.#assertRoom(parent);
-    return new LiveChild(id, name, this.#begin(message, asked, { parent, overseer, app, log }));
+    const known = log.state.lanes?.find((lane) => lane.parentRunId === parent.id && lane.name === id);
+    if (known) assertSame(id, known, { app: name, asked: message });
+    else this.#assertRoom(parent);
+    const by = { parent, overseer, app, log };
+    const port = known ? this.#join(known, by) : this.#begin(message, asked, by);
+    const child = new LiveChild(id, { app: name, asked: message }, port);
+    overseer.children.set(id, child);
+    return child;
   }
 
   /** @param parent Null for a lane of a person */
@@ -201,7 +207,7 @@ export class Lanes {
         ...(error && { error }),
         ...(usage && { usage }),
       };
-      by.overseer?.count(JSON.stringify(message.content).length);
+      by.overseer?.answer.add(JSON.stringify(message.content).length);
       return this.#portOf(runId, Promise.resolve(result), log, place);
     }
     return this.#portOf(runId, this.#resume(lane, by).ended, log, place);
@@ -358,15 +364,18 @@ function appOf(app: (name: string) => Application, name: string): Application | 
 }
 
 /** @throws GatewayError `STEP_MISMATCH` */
-function assertSame({ name, app, asked }: LaneRun, nowApp: string, message: Message): void {
-  const json = (content: Message['content']): unknown => JSON.parse(JSON.stringify(content));
-  if (app === nowApp && isDeepStrictEqual(asked.content, json(message.content))) return;
+function assertSame(id: string, begun: Begun, now: Begun): void {
+  const json = ({ asked: { content } }: Begun): unknown => JSON.parse(JSON.stringify(content));
+  if (begun.app === now.app && isDeepStrictEqual(json(begun), json(now))) return;
   throw new GatewayError({
     code: 'STEP_MISMATCH',
-    message: `The child ${JSON.stringify(name)} of this run was begun with another message or app`,
-    details: { id: name, app },
+    message: `The child ${JSON.stringify(id)} of this run was begun with another message or app`,
+    details: { id, app: begun.app },
   });
 }
+
+/** The app and the message of a child. */
+type Begun = Pick<LiveChild, 'app' | 'asked'>;
 
 /** The beginning of a run, in a lane above those of the state. */
 function spawned({ id: runId, messageId, request }: LiveRun, { lanes = [] }: SessionState): EventDraft {

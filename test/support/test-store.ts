@@ -21,8 +21,7 @@ export interface TestStore {
   eventsOf(name: string): GatewayEvent[];
 }
 
-export function testStore(kind: StoreKind = STORES[0]!): TestStore {
-  const inner: Store = ENGINES[kind.engine]();
+export function testStore(kind: StoreKind = STORES[0]!, inner: Store = ENGINES[kind.engine]()): TestStore {
   const logs = new Map<string, GatewayEvent[]>();
   const epochs = new Map<string, string[]>();
   const firsts = new Map<string, number>();

@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import { type Child, defineApp, isGatewayError, type Turn } from '../../server/index.js';
+import { memoryStore } from '../../server/stores/memory.js';
+import { embedGateway } from '../support/embedded.js';
+import { type Fate, hostileStore, listedFates } from '../support/hostile-store.js';
+import { insist } from '../support/insist.js';
+import { refusingStore } from '../support/refusing-store.js';
+import { foldOf } from '../support/session-view.js';
+import { testStore } from '../support/test-store.js';
+import { runsIn } from './faults.js';
+
+const FATES: readonly Fate[] = ['refuse', 'late', 'lose', 'drop'];
+/** Appends of the tree below, and a few more. */
+const APPENDS = 14;
+
+/** What a call came to: an answer, or the code of its error. */
+const cameOf = ({ result }: Child): Promise<string> =>
+  result.then(
+    ({ stopReason }) => stopReason,
+    (error: unknown) => (isGatewayError(error) ? error.code : `${error}`),
+  );
+
+describe('a child of a store that fails', () => {
+  it('leaves no run where its beginning is refused, and takes no room', async () => {
+    const { store, outage } = refusingStore(memoryStore(), 'append');
+    const came: string[] = [];
+    const gateway = embedGateway({
+      ...{ store, limits: { childRuns: 1 }, defaultApp: 'main' },
+      apps: {
+        main: defineApp({
+          async run(turn) {
+            outage.on = true;
+            const refused = turn.spawn('helper', { message: 'x', id: 'h' });
+            came.push(await cameOf(refused));
+            outage.on = false;
+            const steered = await refused.steer('x').catch(({ code }) => code);
+            came.push(steered, await cameOf(turn.spawn('helper', { message: 'x', id: 'other' })));
+          },
+        }),
+        helper: defineApp({ run: () => 'helped' }),
+      },
+    });
+    const session = gateway.session('main');
+    const events = [];
+    const reading = session.events({ from: 'earliest' });
+    const { stopReason } = await session.send('go').result;
+    expect(stopReason).to.equal('end');
+    expect(came).to.deep.equal(['OVERLOADED', 'OVERLOADED', 'end']);
+    for await (const event of reading) {
+      events.push(event);
+      if (event.type === 'message_end' && !event.parentRunId) break;
+    }
+    const { runs, wrong } = runsIn(events);
+    expect(wrong).to.deep.equal([]);
+    expect([...runs.values()].map(({ name }) => name)).to.deep.equal(['go', 'x']);
+    expect((await session.status()).status).to.equal('idle');
+  });
+
+  for (const fate of FATES)
+    it(`is begun once or not at all, and ends once, whichever append has the fate "${fate}"`, async () => {
+      for (let at = 0; at < APPENDS; at++) {
+        const model = testStore();
+        const list = [...Array<Fate>(at).fill('do'), fate];
+        const { store } = hostileStore(model.store, listedFates({ append: list }));
+        const came: string[] = [];
+        const gateway = embedGateway({
+          ...{ store, defaultApp: 'main' },
+          apps: {
+            main: defineApp({
+              async *run(turn: Turn) {
+                const children = ['a', 'b'].map((id) => turn.spawn('helper', { message: id, id }));
+                yield 'begun';
+                came.push(...(await Promise.all(children.map(cameOf))));
+              },
+            }),
+            helper: defineApp({
+              async *run(turn: Turn) {
+                yield turn.text;
+                await cameOf(turn.spawn('leaf', { message: `${turn.text} leaf`, id: 'leaf' }));
+                yield turn.text;
+              },
+            }),
+            leaf: defineApp({ run: () => 'leaf' }),
+          },
+        });
+        const session = gateway.session('main');
+        const send = session.send('go', { idempotencyKey: 'one' });
+        await send.result.catch(() => insist(() => session.send('go', { idempotencyKey: 'one' }).result));
+        const log = () => model.eventsOf('main');
+        while (foldOf(log()).run || foldOf(log()).lanes) await new Promise(setImmediate);
+        expect(runsIn(log()).wrong, `append ${at}`).to.deep.equal([]);
+        for (const code of came) expect(code).to.match(/^(end|aborted|[A-Z_]+)$/);
+        expect((await insist(() => session.status())).status).to.equal('idle');
+        await gateway.close();
+      }
+    });
+});
