@@ -13,8 +13,8 @@ export const SESSIONS: readonly Mutant[] = [
   },
   {
     name: 'a child that is begun again after a restart',
-    file: 'server/sessions/lanes.ts',
-    edits: [['if (known) {', 'if (known && !parent.resumed) {']],
+    file: 'server/sessions/spawning.ts',
+    edits: [['known ? join(runs, known, by)', 'known && !parent.resumed ? join(runs, known, by)']],
     test: 'test/children/spawn.test.ts',
   },
   {
