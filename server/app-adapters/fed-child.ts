@@ -82,6 +82,13 @@ export class FedChild {
   }
 }
 
+/** The input of a call as the text that a sub-agent answers. */
+export function askedBy(input: unknown): string {
+  const values = typeof input === 'object' && input !== null ? Object.values(input) : [input];
+  const [only] = values;
+  return values.length === 1 && typeof only === 'string' ? only : (JSON.stringify(input) ?? '');
+}
+
 function attempt<T>(work: () => T): T | null {
   try {
     return work();

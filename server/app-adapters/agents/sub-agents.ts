@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Agent, RunStreamEvent } from '@openai/agents';
 import type { Turn } from '../../apps/application.js';
-import { FedChild } from '../fed-child.js';
+import { askedBy, FedChild } from '../fed-child.js';
 import { parseJson } from './items.js';
 import { type ReaderOptions, RunReader } from './reader.js';
 
@@ -77,9 +77,7 @@ export class SubAgents {
     { callId, arguments: given }: NonNullable<ToolStreamEvent['toolCall']>,
   ): Told {
     const above = this.#callers.get(callId)?.child.turn ?? this.#turn;
-    const { input } = (parseJson(given) ?? {}) as { readonly input?: unknown };
-    const message = typeof input === 'string' ? input : given;
-    const child = new FedChild(above, { id: callId, app, message, callId });
+    const child = new FedChild(above, { id: callId, app, message: askedBy(parseJson(given)), callId });
     const usage: ReaderOptions['usage'] = (counts) => void child.turn.then((turn) => turn?.usage(counts));
     const told = { child, reader: new RunReader({ loggedElsewhere: this.#loggedElsewhere, usage }) };
     this.#told.set(callId, told);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AppEvent, Turn } from '../../apps/application.js';
-import { FedChild } from '../fed-child.js';
+import { askedBy, FedChild } from '../fed-child.js';
 import type { GraphToolCall } from './graph.js';
 import type { GraphReader } from './reader.js';
 
@@ -74,7 +74,7 @@ export class Subgraphs {
     const only = others.length === 0 ? call : undefined;
     const callId = only?.id;
     const app = only?.name ?? nodeOf(namespace);
-    const message = only ? textOf(only.args) : app;
+    const message = only ? askedBy(only.args) : app;
     const child = new FedChild(above.turn, { id, app, message, callId });
     const graph = {
       reader: this.#makeReader(),
@@ -126,11 +126,4 @@ function openIn({ resumed }: Turn): readonly GraphToolCall[] {
       ? [{ id: block.callId, name: block.name, args: block.input }]
       : [],
   );
-}
-
-/** The input of a call as the text that its agent answers. */
-function textOf(args: unknown): string {
-  const values = typeof args === 'object' && args !== null ? Object.values(args) : [args];
-  const [only] = values;
-  return values.length === 1 && typeof only === 'string' ? only : (JSON.stringify(args) ?? '');
 }
