@@ -1,7 +1,16 @@
 import { expect } from 'chai';
 import { defineApp, type Turn } from '../../server/index.js';
 import { CLIENTS, listener, says, startAgUi, textIn as textOf } from '../plugins/ag-ui/fixtures.js';
-import { MAJORS, plain, startUi, textIn, userSays } from '../plugins/ui-message-stream/fixtures.js';
+import { answerIn, tanstack } from '../plugins/ag-ui/tanstack-fixtures.js';
+import { MAJORS as RESPONSES, startResponses } from '../plugins/responses/fixtures.js';
+import {
+  MAJORS,
+  plain,
+  startUi,
+  textIn,
+  userSays,
+  withGatewayChat,
+} from '../plugins/ui-message-stream/fixtures.js';
 
 /** Has a child answer, which has a child of its own. It asks a person if it is told to. */
 const app = defineApp({
@@ -141,5 +150,46 @@ for (const client of CLIENTS)
       );
       expect(textOf(agent.messages)).to.equal('asking. found true it');
       expect(agent.pendingInterrupts).to.deep.equal([]);
+    });
+  });
+
+describe('gatewayChat, of a run with children', () => {
+  for (const major of MAJORS)
+    it(`has the same parts with AI SDK ${major.major}`, async () => {
+      const ui = withGatewayChat(await startUi({ app }));
+      const chat = ui.chat(major);
+      await chat.sendMessage({ text: 'go' });
+      expect(textIn(chat.messages[1])).to.equal('asking. found it');
+      expect(childrenIn(chat.messages[1]).r1).to.include({ state: 'ended', text: 'found it' });
+    });
+});
+
+describe('TanStack AI, of a run with children', () => {
+  it('has messages of the run alone, and hears of each child', async () => {
+    const { base } = await startAgUi({ app });
+    const told: any[] = [];
+    const chat = await tanstack({
+      base,
+      onCustomEvent: (name: string, value: unknown) => name === 'subagent' && told.push(value),
+    });
+    await chat.sendMessage('go');
+    expect(chat.getError()).to.equal(undefined);
+    expect(answerIn(chat.getMessages())).to.equal('asking. found it');
+    expect(told.findLast(({ name }) => name === 'w1')).to.include({ state: 'ended', text: 'it' });
+  });
+});
+
+for (const major of RESPONSES)
+  describe(`the client of Responses ${major.major}, of a run with children`, () => {
+    it('has the output of the run alone, in the stream and later', async () => {
+      const ui = await startResponses({ app });
+      const openai = ui.client(major);
+      const stream = await openai.responses.create({ model: 'default', input: 'go', stream: true });
+      let last: any;
+      for await (const event of stream) if ('response' in event) last = event.response;
+      expect(last.status).to.equal('completed');
+      const later = await openai.responses.retrieve(last.id);
+      expect(later.output).to.deep.equal(last.output);
+      expect(later.output_text).to.equal('asking. found it');
     });
   });
