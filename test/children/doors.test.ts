@@ -181,7 +181,7 @@ describe('TanStack AI, of a run with children', () => {
 
 for (const major of RESPONSES)
   describe(`the client of Responses ${major.major}, of a run with children`, () => {
-    it('has the output of the run alone, in the stream and later', async () => {
+    it('has the text of the run alone, and a call for each child, in the stream and later', async () => {
       const ui = await startResponses({ app });
       const openai = ui.client(major);
       const stream = await openai.responses.create({ model: 'default', input: 'go', stream: true });
@@ -190,6 +190,20 @@ for (const major of RESPONSES)
       expect(last.status).to.equal('completed');
       const later = await openai.responses.retrieve(last.id);
       expect(later.output).to.deep.equal(last.output);
+      const calls = later.output.filter(({ type }) => type === 'mcp_call') as any[];
+      expect(calls.map(({ name, output, status }) => [name, output, status])).to.deep.equal([
+        ['writer', 'it', 'completed'],
+        ['researcher', 'found it', 'completed'],
+      ]);
+      // A client may send it all again with its next message.
+      const input = [
+        { role: 'user', content: 'go' },
+        ...later.output,
+        { role: 'user', content: 'break' },
+      ] as any;
+      const next = await openai.responses.create({ model: 'default', input });
+      expect(next.output_text).to.equal('asking. INTERNAL');
+      expect(next.output.at(-1)).to.include({ type: 'mcp_call', status: 'failed', output: null });
       expect(later.output_text).to.equal('asking. found it');
     });
   });
