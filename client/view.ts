@@ -107,7 +107,8 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
     if (error) return 'error';
     if (!isKnown) return 'loading';
     if (pending.length > 0) return 'waiting';
-    if (run || lanes || queue.length > 0 || onTheirWay.some(({ status }) => status === 'sending')) return 'running';
+    if (run || lanes || queue.length > 0 || onTheirWay.some(({ status }) => status === 'sending'))
+      return 'running';
     return closed ? 'closed' : 'ready';
   };
   const current = (): WatchState => {

@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import type { SessionView } from '../hooks/session-store.js';
 import { type RunNode, runTree, type SessionRuns, sessionRuns } from '../runs/index.js';
 import { useGateway } from './provider.js';
-import { useSession } from './use-session.js';
+import { all, useSession } from './use-session.js';
 
 /** The runs of a session as a tree, with the operations on them. */
 export interface RunsView extends SessionRuns {
@@ -14,11 +14,8 @@ export function useRuns(id: string): RunsView {
   const client = useGateway();
   const calls = useMemo(() => sessionRuns(client, id), [client, id]);
   const state = useSession(id, { select: all, isEqual: hasSameRuns });
-  const runs = useMemo(() => runTree(state), [state]);
-  return useMemo(() => ({ ...calls, runs }), [calls, runs]);
+  return useMemo(() => ({ ...calls, runs: runTree(state) }), [calls, state]);
 }
-
-const all = (view: SessionView): SessionView => view;
 
 const hasSameRuns = (a: SessionView, b: SessionView): boolean =>
   a.run === b.run && a.lanes === b.lanes && a.pending === b.pending;

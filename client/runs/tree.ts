@@ -1,5 +1,11 @@
 import type { ActiveRun, LaneRun, PendingQuestion, SessionState } from '../../shared/fold.js';
-import { type ChildAnswer, type LanePlace, type Message, type StopReason, textOf } from '../../shared/messages.js';
+import {
+  type ChildAnswer,
+  type LanePlace,
+  type Message,
+  type StopReason,
+  textOf,
+} from '../../shared/messages.js';
 
 /** A run among the others of its session, with its children. */
 export interface RunNode
@@ -15,7 +21,7 @@ export interface RunNode
   readonly startedAt: number;
   readonly endedAt?: number;
   /** The message that it answers, if that is known. */
-  readonly asked?: Message;
+  readonly asked: Message | undefined;
   /** The text of its answer so far. */
   readonly text: string;
   /** The calls that somebody has to answer before it goes on: see `pending` of the session. */
@@ -25,8 +31,7 @@ export interface RunNode
 }
 
 /** The part of a session that has its runs. */
-export type RunningState = Pick<SessionState, 'run' | 'lanes' | 'pending'> &
-  Partial<Pick<SessionState, 'messages'>>;
+export type RunningState = Pick<SessionState, 'run' | 'lanes' | 'pending' | 'messages'>;
 
 /**
  * The runs of a session as a tree: first the run of the conversation, with its children below it, then those that nobody's end ends: lanes of people and
@@ -38,33 +43,32 @@ export type RunningState = Pick<SessionState, 'run' | 'lanes' | 'pending'> &
  * ```
  */
 export function runTree({ run, lanes = [], pending, messages }: RunningState): readonly RunNode[] {
-  const asked = messages?.at(-1);
-  const root: Known[] = run ? [{ lane: 0, ...run, ...(asked && { asked }) }] : [];
+  const root: Known[] = run ? [{ ...run, lane: 0, asked: messages.at(-1) }] : [];
   return treeOf([...root, ...lanes], pending);
 }
 
 /** The child runs of an answer that is over, as a tree. Pure. */
 export function childrenOf({ children = [] }: Pick<Message, 'children'>): readonly RunNode[] {
-  return treeOf(children);
+  return treeOf(children, []);
 }
 
-type Known = ActiveRun & Pick<LaneRun, 'lane'> & Partial<LaneRun | ChildAnswer>;
+/** A run of either kind. */
+type Known = ActiveRun & Pick<RunNode, 'lane' | 'asked'> & Partial<Omit<LaneRun | ChildAnswer, 'asked'>>;
 
-/** Puts each run below its parent, which comes before it. */
-function treeOf(runs: readonly Known[], pending?: readonly PendingQuestion[]): readonly RunNode[] {
+/** Puts each run below its parent, which comes before it. A detached one is nobody's. */
+function treeOf(runs: readonly Known[], pending: readonly PendingQuestion[]): readonly RunNode[] {
   const lists = new Map<string | undefined, RunNode[]>();
   const roots: RunNode[] = [];
   for (const { name, stopReason, ...run } of runs) {
     const { runId, app, message, parentRunId, detached } = run;
-    const asks = pending?.filter((question) => question.runId === runId) ?? [];
+    const asks = pending.filter((question) => question.runId === runId);
     const children: RunNode[] = [];
     lists.set(runId, children);
-    // A detached child that goes on is nobody's.
-    const siblings = (!(pending && detached) && lists.get(parentRunId)) || roots;
+    const siblings = detached ? roots : (lists.get(parentRunId) ?? roots);
     siblings.push({
       ...run,
       name: name ?? app,
-      status: stopReason ?? (asks.length > 0 ? 'waiting' : 'running'),
+      status: stopReason ?? (asks[0] ? 'waiting' : 'running'),
       startedAt: message.createdAt,
       text: textOf(message),
       pendingCallIds: asks.map(({ callId }) => callId),

@@ -63,7 +63,7 @@ describe('the tree of runs', () => {
     const children = [
       { ...lane('c1', { name: 'first', parentRunId: 'r' }), ...over },
       { ...lane('c2', { name: 'below', parentRunId: 'c1' }), ...over },
-      { ...lane('d', { name: 'later', parentRunId: 'r', detached: true }), ...over },
+      { ...lane('d', { name: 'later', parentRunId: 'c1', detached: true }), ...over },
     ];
     expect(shape(childrenOf({ children }))).to.equal('first end (below end), later end');
     expect(childrenOf({})).to.deep.equal([]);
@@ -176,7 +176,11 @@ describe('a send in a lane of its own', () => {
     const watch = client.session('main').watch();
     const shown = (fits: () => boolean) =>
       new Promise<void>((resolve) => {
-        const look = () => fits() && (queueMicrotask(stop), resolve());
+        const look = () => {
+          if (!fits()) return;
+          queueMicrotask(stop);
+          resolve();
+        };
         const stop = watch.subscribe(look);
         look();
       });
