@@ -38,7 +38,7 @@ function RunItem({ run, actions, pending = [], open }: RunTreeProps & { readonly
   const state = goesOn ? 'running' : status === 'end' ? 'done' : 'failed';
   return (
     <li data-run={run.runId} data-status={status}>
-      <div className="row top">
+      <div className="row run">
         <details className={`fold ${state}`} open={open}>
           <summary>
             <span className="dot" aria-hidden="true" />
