@@ -20,7 +20,7 @@ const TONES: Partial<Record<StopReason, string>> = {
   ...{ aborted: 'warn', superseded: 'warn' },
 };
 
-/** What is known of how an answer ended. */
+/** The known end of an answer. */
 type Ended = Pick<Message, 'stopReason' | 'error' | 'usage' | 'createdAt' | 'endedAt'>;
 
 /** The end, the duration and the usage of an answer. */
