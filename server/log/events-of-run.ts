@@ -2,6 +2,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { LoggedEvent } from '../../shared/events.js';
 import { parseEvent } from './entry.js';
 import type { LogView } from './log-view.js';
+import { asUnavailable } from './unavailable.js';
 
 const PAGE = { events: 1000, bytes: 1 << 20 };
 
@@ -19,7 +20,7 @@ export interface RunReading {
 /**
  * Reads the events of one run, from its beginning to its end.
  *
- * @throws GatewayError `CURSOR_GONE` if events were cut before they were read
+ * @throws GatewayError `CURSOR_GONE` if events were cut before they were read; `OVERLOADED` if the store can't be read
  * @throws DOMException `AbortError` if the log was lost or given up
  */
 export async function* eventsOfRun(
@@ -30,7 +31,7 @@ export async function* eventsOfRun(
   for (let after = (await place) - 1; ; ) {
     if (after < view.first - 1) throw new GatewayError({ code: 'CURSOR_GONE' });
     const coming = more();
-    const page = await view.read(after, PAGE.events, PAGE.bytes);
+    const page = await asUnavailable(() => view.read(after, PAGE.events, PAGE.bytes));
     for (const stored of page) {
       if (stored.runId !== runId) continue;
       yield { ...parseEvent(stored), sessionId, cursor: view.cursorAt(stored.seq) } as LoggedEvent;

@@ -11,7 +11,7 @@ import { newRunId } from '../ids.js';
 import { LimitError } from '../limit-error.js';
 import { eventsOfRun } from '../log/events-of-run.js';
 import type { LogWriter } from '../log/log-writer.js';
-import { unavailable } from '../log/unavailable.js';
+import { asUnavailable, unavailable } from '../log/unavailable.js';
 import { type ChildPort, LiveChild } from '../runs/child.js';
 import { isOpen, laneOf } from '../runs/ending.js';
 import { type LaneRequest, LiveRun, type RunRequest } from '../runs/live-run.js';
@@ -213,7 +213,8 @@ export class Lanes {
 
   async #placeOf(runId: string): Promise<number> {
     const { env, session } = this.#runs;
-    return (await env.store.run(session.ref, { runId }))?.accepted ?? 1;
+    const record = await asUnavailable(() => env.store.run(session.ref, { runId }));
+    return record?.accepted ?? 1;
   }
 
   /** Takes up a run that a former process left, or ends it as `lost`. */
