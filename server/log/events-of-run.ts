@@ -29,9 +29,11 @@ export async function* eventsOfRun(
   { sessionId, place, more, over }: RunReading,
 ): AsyncGenerator<LoggedEvent, void> {
   for (let after = (await place) - 1; ; ) {
-    if (after < view.first - 1) throw new GatewayError({ code: 'CURSOR_GONE' });
     const coming = more();
     const page = await asUnavailable(() => view.read(after, PAGE.events, PAGE.bytes));
+    const [next] = page;
+    // A cut may be made while the page is read.
+    if (next ? next.seq > after + 1 : after < view.first - 1) throw new GatewayError({ code: 'CURSOR_GONE' });
     for (const stored of page) {
       if (stored.runId !== runId) continue;
       yield { ...parseEvent(stored), sessionId, cursor: view.cursorAt(stored.seq) } as LoggedEvent;

@@ -8,6 +8,7 @@ import { gate } from '../support/gate.js';
 import { startGateway } from '../support/gateway.js';
 import { type Fate, hostileStore, listedFates } from '../support/hostile-store.js';
 import { insist } from '../support/insist.js';
+import { overriding } from '../support/overriding.js';
 import { refusingStore } from '../support/refusing-store.js';
 import { foldOf } from '../support/session-view.js';
 import { testStore } from '../support/test-store.js';
@@ -98,6 +99,45 @@ describe('a child of a store that fails', () => {
     const second = await startGateway({ apps, defaultApp: 'main', store });
     await eventsUntil(second.url, endOf(runId));
     expect(came).to.deep.equal(['OVERLOADED', 'helped']);
+  });
+
+  it('is not read with a hole where events are cut just then', async () => {
+    const answered = gate();
+    const inner = memoryStore();
+    const cutNow = gate();
+    // The store has cut, and the gateway does not know it yet.
+    const cut: typeof inner.cut = async (...args) => {
+      const made = await inner.cut(...args);
+      cutNow.open();
+      await answered.passed;
+      return made;
+    };
+    const came: string[] = [];
+    const gateway = embedGateway({
+      ...{ store: overriding(inner, { cut }), defaultApp: 'main', limits: { retention: { events: 20 } } },
+      apps: {
+        main: defineApp({
+          async run(turn) {
+            const child = turn.spawn('helper', { message: 'x', id: 'h' });
+            await Promise.all([child.result, cutNow.passed]);
+            const read = async (): Promise<void> => {
+              for await (const piece of child.text) came.push(piece);
+            };
+            const reading = read().catch(({ code }) => came.push(code));
+            for (let i = 0; i < 5; i++) await new Promise(setImmediate);
+            answered.open();
+            await reading;
+          },
+        }),
+        helper: defineApp({
+          async *run() {
+            for (let i = 0; i < 40; i++) yield `${i} `;
+          },
+        }),
+      },
+    });
+    await gateway.session('main').send('go').result;
+    expect(came).to.deep.equal(['CURSOR_GONE']);
   });
 
   for (const fate of FATES)
