@@ -1,5 +1,6 @@
 import type { ContentOf, WithMessage } from '../shared/content.js';
 import type { GatewayEvent, OnBusy } from '../shared/events.js';
+import type { ActiveRun, SessionState } from '../shared/fold.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import { type Message, type SendInput, textOf } from '../shared/messages.js';
 import type {
@@ -57,6 +58,13 @@ export interface SendOptions extends EditOptions {
   readonly parent?: string | null | undefined;
   /** Id of the message that this one replaces. `HISTORY_MOVED` if the conversation does not show that message any more. */
   readonly replaces?: string | undefined;
+  /**
+   * `new`: the run begins at once, in a lane of its own beside the answer that is being written. Message and answer join the conversation when it
+   * ends. Goes with no `parent`, `replaces` or `onBusy`.
+   */
+  readonly lane?: 'new' | undefined;
+  /** `false`: message and answer of a lane of its own do not join the conversation. @default true */
+  readonly keep?: boolean | undefined;
 }
 
 /**
@@ -247,13 +255,13 @@ function follow(
       if (isOver || !(isGap || ('runId' in event && event.runId === runId))) return;
       deliver(event);
       if (type === 'snapshot') {
-        const { run, queue } = event.state;
-        if (run?.runId === runId) answerId = run.message.id;
-        else if (!queue.some((queued) => queued.runId === runId)) void recover();
-      } else if (type === 'message_start') answerId = event.messageId;
+        const run = openRun(event.state, runId);
+        if (run) answerId = run.message.id;
+        else if (!event.state.queue.some((queued) => queued.runId === runId)) void recover();
+      } else if (type === 'message_start' || type === 'run_spawned') answerId = event.messageId;
       else if (type === 'run_error') error = { code: event.code, message: event.message };
       else if (type === 'message_end') {
-        const { type: _, sessionId: __, ts: ___, ...end } = event;
+        const { type: _, sessionId: __, ts: ___, lane: ____, parentRunId: _____, ...end } = event;
         finish({ ...end, runId });
       }
     };
@@ -271,6 +279,10 @@ function follow(
     if (isOver) stop();
   });
 }
+
+/** The run of that id that goes on, in the conversation or beside it. */
+const openRun = ({ run, lanes = [] }: SessionState, runId: string): ActiveRun | undefined =>
+  run?.runId === runId ? run : lanes.find((lane) => lane.runId === runId && !lane.stopReason);
 
 /** Asks for the state of a run, however long that takes. Rejects if the gateway refuses, or if nobody waits any more. */
 function askAbout(
@@ -302,8 +314,7 @@ async function* textIn(
   for await (const event of events) {
     let text = '';
     if (event.type === 'content_delta') text = event.delta;
-    else if (event.type === 'snapshot' && event.state.run?.runId === (await origin).runId)
-      text = rest(event.state.run.message);
+    else if (event.type === 'snapshot') text = rest(openRun(event.state, (await origin).runId)?.message);
     length += text.length;
     if (text) yield text;
   }

@@ -90,9 +90,10 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
   const unseen = () => {
     const all = outbox.of(isMine);
     if (all.length === 0) return all;
-    const { messages, queue, run } = state;
-    const seen = new Set([...messages, ...queue.map(({ message }) => message)].map(({ id }) => id));
-    for (const of of [run, ...queue, ...messages]) if (of?.runId) seen.add(of.runId);
+    const { messages, queue, run, lanes = [] } = state;
+    const asked = [...queue.map(({ message }) => message), ...lanes.map((lane) => lane.asked)];
+    const seen = new Set([...messages, ...asked].map(({ id }) => id));
+    for (const of of [run, ...queue, ...lanes, ...messages]) if (of?.runId) seen.add(of.runId);
     return all.filter((entry) => {
       // A message that is answered again is shown all the time, so look for its run.
       const id = 'message' in entry ? entry.message.id : (entry.runId ?? '');
@@ -102,11 +103,12 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
     });
   };
   const statusOf = (onTheirWay: readonly { readonly status: string }[]): WatchStatus => {
-    const { pending, run, queue, closed } = state;
+    const { pending, run, lanes, queue, closed } = state;
     if (error) return 'error';
     if (!isKnown) return 'loading';
     if (pending.length > 0) return 'waiting';
-    if (run || queue.length > 0 || onTheirWay.some(({ status }) => status === 'sending')) return 'running';
+    if (run || lanes || queue.length > 0 || onTheirWay.some(({ status }) => status === 'sending'))
+      return 'running';
     return closed ? 'closed' : 'ready';
   };
   const current = (): WatchState => {

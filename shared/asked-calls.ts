@@ -1,5 +1,6 @@
 import type { GatewayEvent } from './events.js';
 import { type AskingEvent, type Piece, Segmenter } from './segments.js';
+import type { Subagent } from './subagents.js';
 
 /** An answer to a question from a client of another protocol. */
 export type CallAnswer =
@@ -42,7 +43,8 @@ export class AskedCalls {
   readonly #segmenter: Segmenter;
   readonly #asks: (event: AskingEvent) => boolean;
   readonly #batches: (readonly AskedCall[])[] = [];
-  readonly #open = new Set<string>();
+  /** The run that asked, by question. */
+  readonly #open = new Map<string, string | undefined>();
   readonly #answered = new Set<string>();
   #batch: AskedCall[] = [];
 
@@ -72,6 +74,7 @@ export class AskedCalls {
   #note(pieces: readonly Piece[]): void {
     for (const piece of pieces) {
       if (piece.type === 'event') this.#event(piece.event);
+      else if (piece.type === 'subagent') this.#child(piece.subagent);
       else {
         this.#batches.push(this.#batch);
         this.#batch = [];
@@ -88,11 +91,17 @@ export class AskedCalls {
     else if (event.type === 'message_end') this.#open.clear();
   }
 
+  /** The end of a child run settles its questions. */
+  #child({ runId, state }: Subagent): void {
+    if (state !== 'ended') return;
+    for (const [name, by] of this.#open) if (by === runId) this.#open.delete(name);
+  }
+
   #ask(event: AskingEvent, kind: AskedCall['kind']): void {
     if (!this.#asks(event)) return;
     const call = { callId: event.callId, kind };
     this.#batch.push(call);
-    this.#open.add(nameOf(call));
+    this.#open.set(nameOf(call), event.runId);
   }
 
   #answer(call: AskedCall): void {

@@ -1,16 +1,20 @@
 import type { GatewayEvent } from './events.js';
 import type { PendingQuestion } from './fold.js';
 import type { ContentBlock, Message, ResourceBlock, ToolUseBlock } from './messages.js';
+import { type Subagent, subagentsIn } from './subagents.js';
 
 /** Content of an answer that has no event. */
 export type UnsaidBlock = MediaBlock | ResourceBlock;
 
 type MediaBlock = Extract<ContentBlock, { readonly type: 'image' | 'file' | 'audio' }>;
 
-/** A part of an answer: the event that would have told it, or the block itself if there is no such event. */
-export type Said = { readonly event: GatewayEvent } | { readonly block: UnsaidBlock };
+/** A part of an answer: the event that would have told it, the block itself if there is no such event, or a child run. */
+export type Said =
+  | { readonly event: GatewayEvent }
+  | { readonly block: UnsaidBlock }
+  | { readonly subagent: Subagent };
 
-/** An answer as the events that would have made it, one for each block. The end comes last, if it has ended. */
+/** An answer as the events that would have made it, one for each block. Its child runs follow, and the end comes last, if it has ended. */
 export function saidIn(message: Message, runId: string): Said[] {
   const envelope = { sessionId: '', cursor: undefined as unknown as string, ts: message.createdAt, runId };
   const { app = '', stopReason, error, usage } = message;
@@ -20,6 +24,7 @@ export function saidIn(message: Message, runId: string): Said[] {
     said.push(...sayBlock(block, index, envelope));
     if (block.type === 'tool_use' && block.denied) said.push({ event: refusal(block, content, envelope) });
   }
+  for (const subagent of subagentsIn(message)) said.push({ subagent });
   if (error) said.push({ event: { type: 'run_error', ...envelope, ...error } });
   if (stopReason !== undefined)
     said.push({

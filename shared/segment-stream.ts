@@ -3,6 +3,7 @@ import type { SessionState } from './fold.js';
 import type { Message } from './messages.js';
 import { asking, type Said, saidIn, type UnsaidBlock } from './said.js';
 import { type AskingEvent, type Piece, Segmenter } from './segments.js';
+import { questionsOf, type Subagent } from './subagents.js';
 
 /** Tells a run's events in the frames of a protocol: a fold without clock or chance. */
 export interface SegmentWriter<Frame> {
@@ -16,6 +17,8 @@ export interface SegmentWriter<Frame> {
   resume(): readonly Frame[];
   /** Continues after an answered question, where a new segment could begin. */
   pass(): readonly Frame[];
+  /** A child run began, grew, asks or ended. Writers of protocols without a word for it leave this out. */
+  subagent?(subagent: Subagent): readonly Frame[];
   /** Whether the client is asked this question, so that the segment ends. @default it is */
   asks?(event: AskingEvent): boolean;
 }
@@ -72,14 +75,16 @@ export class SegmentStream<Frame> {
   }
 
   /** Begins in the middle of the run, from a snapshot: each block becomes one delta. Null if the snapshot has nothing of the run. */
-  begin({ run, pending, messages }: SessionState): Frame[] | null {
+  begin(state: SessionState): Frame[] | null {
+    const { run, messages } = state;
     const runId = this.#runId;
     const isOpen = run?.runId === runId;
     const answer = isOpen ? run.message : messages.findLast((message) => message.runId === runId);
     if (!answer) return null;
     const frames = this.say(answer);
-    const asked = isOpen ? pending.filter((question) => question.runId === runId) : [];
-    return [...frames, ...asked.flatMap((question) => this.take(asking(question)))];
+    if (!isOpen) return frames;
+    frames.push(...this.#tell(this.#segments.adopt(state)));
+    return [...frames, ...questionsOf(state, runId).flatMap((question) => this.take(asking(question)))];
   }
 
   /** Tells an answer from its history, each block as one piece. Questions are left out; open ones are asked after it. */
@@ -89,6 +94,7 @@ export class SegmentStream<Frame> {
 
   #said(said: Said): Frame[] {
     if ('event' in said) return this.#piece({ type: 'event', event: said.event, settled: true });
+    if ('subagent' in said) return this.#piece({ type: 'subagent', ...said });
     const frames = this.#writer.block(said.block);
     return this.#isTold ? [...frames] : [];
   }
@@ -107,6 +113,10 @@ export class SegmentStream<Frame> {
         this.#ended = isTold;
       }
       return isTold ? [...frames] : [];
+    }
+    if (piece.type === 'subagent') {
+      const frames = this.#writer.subagent?.(piece.subagent) ?? [];
+      return this.#isTold ? [...frames] : [];
     }
     if (piece.passed) return [...this.#writer.pass()];
     const end = this.#writer.pause(piece.cursor);

@@ -1,6 +1,11 @@
 import type { EventOf, GatewayEvent } from './events.js';
+import type { SessionState } from './fold.js';
+import { type Subagent, Subagents } from './subagents.js';
 
-/** A piece of a run, for protocols whose answers end when the client must act: an event, or the pause after questions that were asked together. */
+/**
+ * A piece of a run, for protocols whose answers end when the client must act: an event, a change of one of its child runs, or the pause after
+ * questions that were asked together. Questions of child runs, and their answers, are events too.
+ */
 export type Piece =
   | {
       readonly type: 'event';
@@ -8,6 +13,7 @@ export type Piece =
       /** For a question: whether it is known to be no longer open. */
       readonly settled: boolean;
     }
+  | { readonly type: 'subagent'; readonly subagent: Subagent }
   | {
       readonly type: 'pause';
       /** The calls that the questions are about. */
@@ -21,9 +27,15 @@ export type Piece =
 /** A question. */
 export type AskingEvent = EventOf<'tool_confirmation_required'> | EventOf<'input_required'>;
 
+interface OfRun {
+  readonly runId?: string;
+}
+
 interface Batch {
   readonly id: string;
   readonly asked: string[];
+  /** The run that asked, by call. */
+  readonly askers: Map<string, string | undefined>;
   readonly answered: Set<string>;
   /** The first question and all later events. */
   readonly held: GatewayEvent[];
@@ -43,6 +55,11 @@ export class Segmenter {
   readonly #runId: string;
   readonly #through: boolean;
   readonly #asks: (event: AskingEvent) => boolean;
+  /** The run, and all runs below it. */
+  readonly #tree = new Set<string>();
+  readonly #subagents = new Subagents();
+  /** Questions of child runs. */
+  readonly #asked = new Set<string>();
   #batch: Batch | null = null;
 
   /**
@@ -57,6 +74,7 @@ export class Segmenter {
     }: { readonly through: boolean; readonly asks?: (event: AskingEvent) => boolean },
   ) {
     this.#runId = runId;
+    this.#tree.add(runId);
     this.#through = through;
     this.#asks = asks;
   }
@@ -66,9 +84,24 @@ export class Segmenter {
     return this.#batch !== null;
   }
 
-  /** Takes the next event. Events of other runs are ignored. */
+  #owns(runId: string | undefined): boolean {
+    return runId !== undefined && this.#tree.has(runId);
+  }
+
+  /** Takes the next event. Events of other runs are ignored, but for child runs. */
   take(event: GatewayEvent): Piece[] {
-    return 'runId' in event && event.runId === this.#runId ? this.#take(event) : [];
+    if (event.type === 'run_spawned' && this.#owns(event.parentRunId)) this.#tree.add(event.runId!);
+    return 'runId' in event && this.#owns(event.runId) ? this.#take(event) : [];
+  }
+
+  /** Continues with the child runs of a snapshot. Their open questions are events for `take`. */
+  adopt({ lanes = [], pending }: Pick<SessionState, 'lanes' | 'pending'>): Piece[] {
+    return lanes.flatMap((run): Piece[] => {
+      if (!this.#owns(run.parentRunId)) return [];
+      this.#tree.add(run.runId);
+      const open = pending.flatMap(({ runId, callId }) => (runId === run.runId ? [callId] : []));
+      return [{ type: 'subagent', subagent: this.#subagents.adopt(run, open) }];
+    });
   }
 
   /** Tells it that nothing follows the last event yet. Events that were stored together must have been taken together. */
@@ -83,12 +116,12 @@ export class Segmenter {
   #take(event: GatewayEvent): Piece[] {
     const batch = this.#batch;
     if (!batch) {
-      if (!isAsking(event) || !this.#asks(event)) return [{ type: 'event', event, settled: false }];
+      if (!isAsking(event) || !this.#asks(event)) return this.#told(event, false);
       this.#batch = begun(event);
       return [];
     }
     batch.held.push(event);
-    if (!isAsking(event) || this.#asks(event)) note(batch, event);
+    if (!isAsking(event) || this.#asks(event)) note(batch, event, this.#runId);
     const isPassed = this.#through
       ? batch.over || batch.asked.every((callId) => batch.answered.has(callId))
       : batch.complete;
@@ -98,12 +131,24 @@ export class Segmenter {
   }
 
   #upTo({ held, length, asked, answered, over }: Batch, isPassed: boolean): Piece[] {
-    const pieces = held.slice(0, length).map((event): Piece => {
+    const pieces = held.slice(0, length).flatMap((event) => {
       const settled = this.#through && isAsking(event) && (over || answered.has(event.callId));
-      return { type: 'event', event, settled };
+      return this.#told(event, settled);
     });
     const { cursor } = held[length - 1]!;
     return [...pieces, { type: 'pause', asked, cursor, passed: this.#through && isPassed }];
+  }
+
+  /** The pieces for an event that is told now. */
+  #told(event: GatewayEvent & OfRun, settled: boolean): Piece[] {
+    const piece: Piece = { type: 'event', event, settled };
+    if (event.runId === this.#runId) return [piece];
+    const subagent = this.#subagents.take(event);
+    const pieces: Piece[] = subagent ? [{ type: 'subagent', subagent }] : [];
+    if (isAsking(event)) this.#asked.add(event.callId);
+    return isAsking(event) || (isAnswer(event) && this.#asked.has(event.callId))
+      ? [...pieces, piece]
+      : pieces;
   }
 
   #again({ held, length }: Batch): Piece[] {
@@ -115,6 +160,12 @@ function isAsking(event: GatewayEvent): event is AskingEvent {
   return event.type === 'tool_confirmation_required' || event.type === 'input_required';
 }
 
+function isAnswer(
+  event: GatewayEvent,
+): event is EventOf<'tool_confirmation_result'> | EventOf<'input_result'> {
+  return event.type === 'tool_confirmation_result' || event.type === 'input_result';
+}
+
 /** A question without a batch forms its own. */
 function batchOf({ batch, callId }: AskingEvent): string {
   return batch ?? callId;
@@ -122,23 +173,28 @@ function batchOf({ batch, callId }: AskingEvent): string {
 
 function begun(event: AskingEvent): Batch {
   const asked = [event.callId];
+  const askers = new Map([[event.callId, event.runId]]);
   const rest = { length: 1, complete: false, over: false, answered: new Set<string>() };
-  return { id: batchOf(event), asked, held: [event], ...rest };
+  return { id: batchOf(event), asked, askers, held: [event], ...rest };
 }
 
 /** The next event may add a question to the batch, complete the batch, or answer a question. */
-function note(batch: Batch, event: GatewayEvent): void {
+function note(batch: Batch, event: GatewayEvent & OfRun, runId: string): void {
   if (isAsking(event)) {
     if (batch.complete || batchOf(event) !== batch.id || batch.asked.includes(event.callId))
       batch.complete = true;
     else {
       batch.asked.push(event.callId);
+      batch.askers.set(event.callId, event.runId);
       batch.length = batch.held.length;
     }
   } else if (event.type === 'message_end') {
-    batch.complete = true;
-    batch.over = true;
-  } else if (event.type === 'tool_confirmation_result' || event.type === 'input_result') {
+    // The end of a child run settles its own questions alone.
+    const settled = batch.asked.filter((callId) => batch.askers.get(callId) === event.runId);
+    for (const callId of settled) batch.answered.add(callId);
+    batch.over = event.runId === runId;
+    batch.complete ||= batch.over || settled.length > 0;
+  } else if (isAnswer(event)) {
     if (!batch.asked.includes(event.callId)) return;
     batch.complete = true;
     batch.answered.add(event.callId);

@@ -19,5 +19,6 @@ export {
 export { useChannel, useSessionEvents } from './use-events.js';
 export { useInbox } from './use-inbox.js';
 export { useControl, usePresence } from './use-people.js';
+export { type RunsView, useRuns } from './use-runs.js';
 export { useSchedules } from './use-schedules.js';
 export { type SelectOptions, useSession } from './use-session.js';

@@ -49,6 +49,7 @@ export function useSession<T>(id: string, options: SessionOptions & Partial<Sele
   return value;
 }
 
-function all(view: SessionView): SessionView {
+/** Selects the whole session. */
+export function all(view: SessionView): SessionView {
   return view;
 }

@@ -5,6 +5,7 @@ import type { GatewayEvent } from '../../shared/events.js';
 import { initialState, reduce, type SessionState } from '../../shared/fold.js';
 import { asking, saidIn } from '../../shared/said.js';
 import { type Piece, Segmenter } from '../../shared/segments.js';
+import { questionsOf } from '../../shared/subagents.js';
 
 /** A chunk of TanStack AI. Its messages are TanStack's own. A run that goes on behind a question names the run that asked. */
 export type Chunk =
@@ -79,14 +80,15 @@ export class SessionChunks {
 
   /** The run of a snapshot, with its open questions. A page that was opened again runs its own tools, too. */
   #reopened(): Chunk[] {
-    const { run, pending } = this.#state;
+    const { run } = this.#state;
     this.#telling = null;
     if (!run) return [];
     const telling = this.#begun(run.runId, true);
     const chunks = telling.started();
     for (const said of saidIn(run.message, run.runId))
       if ('event' in said) chunks.push(...telling.writer.take(said.event, true));
-    const asked = pending.filter(({ runId }) => runId === run.runId);
+    chunks.push(...telling.take(telling.segments.adopt(this.#state)));
+    const asked = questionsOf(this.#state, run.runId);
     for (const question of asked) chunks.push(...telling.writer.take(asking(question)));
     return asked.length > 0 ? [...chunks, ...telling.paused()] : chunks;
   }
@@ -131,6 +133,7 @@ class Telling {
     return pieces.flatMap((piece) => {
       if (piece.type === 'pause') return this.paused();
       const resumed = this.#isPaused ? this.#resumed() : [];
+      if (piece.type === 'subagent') return [...resumed, ...this.writer.subagent(piece.subagent)];
       if (piece.event.type === 'message_end') this.over = true;
       return [...resumed, ...this.writer.take(piece.event)];
     });

@@ -5,11 +5,13 @@ import {
   useConnection,
   useGateway,
   usePresence,
+  useRuns,
   useSession,
 } from 'agent-session-gateway/client/react';
 import { ArrowDown, CloudOff } from 'lucide-react';
 import { memo, useEffect, useMemo, useState } from 'react';
 import { People } from '../people/people.js';
+import { RunTree } from '../runs/run-tree.js';
 import { settings } from '../shell/settings.js';
 import { IconButton } from '../ui/icon-button.js';
 import type { Changes } from './actions.js';
@@ -29,6 +31,10 @@ export function Chat({ sessionId, user }: { readonly sessionId: string; readonly
   const client = useGateway();
   const presence = usePresence(sessionId, settings.readOnly ? undefined : HERE);
   const session = useSession(sessionId);
+  const { runs, steer, abort } = useRuns(sessionId);
+  const actions = useMemo(() => (settings.readOnly ? undefined : { steer, abort }), [steer, abort]);
+  const children = runs.find(({ lane }) => lane === 0)?.children ?? [];
+  const beside = runs.filter(({ lane }) => lane > 0);
   const { run, queue, sending, regenerating, pending, status, error, hasMore } = session;
   const messages = withoutReplaced(session);
   const { edit, regenerate, move, fork } = session;
@@ -37,7 +43,7 @@ export function Chat({ sessionId, user }: { readonly sessionId: string; readonly
     [client, sessionId, user, edit, regenerate, move, fork],
   );
   const { box, isAway, toEnd, onScroll } = useStickyEnd(session, messages[0]?.id);
-  const isEmpty = messages.length + queue.length + sending.length === 0 && !run;
+  const isEmpty = messages.length + queue.length + sending.length + runs.length === 0;
   return (
     <section className="chat" aria-label={`Conversation ${sessionId}`}>
       <div className="bars">
@@ -75,7 +81,11 @@ export function Chat({ sessionId, user }: { readonly sessionId: string; readonly
               app={run.app}
               progress={run.progress}
               growing={pending.length === 0}
-            />
+            >
+              {children.length > 0 && (
+                <RunTree runs={children} label="Child runs" actions={actions} pending={pending} />
+              )}
+            </MessageRow>
           )}
           {queue.map(({ message, onBusy, runId }) => (
             <MessageRow key={message.id} message={message}>
@@ -93,6 +103,12 @@ export function Chat({ sessionId, user }: { readonly sessionId: string; readonly
             <Sending key={each.message.id} sending={each} />
           ))}
         </ol>
+        {beside.length > 0 && (
+          <section className="beside" aria-labelledby="beside">
+            <h2 id="beside">Beside the conversation</h2>
+            <RunTree runs={beside} label="Runs beside it" actions={actions} pending={pending} open />
+          </section>
+        )}
         {pending.map((question) => (
           <Pending key={question.callId} question={question} session={session} sessionId={sessionId} />
         ))}

@@ -1,4 +1,4 @@
-import type { ContentBlock, OnBusy, SendInput } from 'agent-session-gateway/client';
+import type { ContentBlock, SendInput, SendOptions } from 'agent-session-gateway/client';
 import type { SessionView } from 'agent-session-gateway/client/react';
 import { ArrowUp, ChevronDown, Square } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
@@ -8,12 +8,13 @@ import { IconButton } from '../ui/icon-button.js';
 import { Menu, MenuItem } from '../ui/menu.js';
 import { useUploads } from './uploads.js';
 
-/** Choices for a message that is sent during an answer: the menu's text, and the empty box's. */
-const ON_BUSY: Record<Exclude<OnBusy, 'reject'>, readonly [choice: string, placeholder: string]> = {
-  queue: ['Queue behind it', 'Write the next message'],
-  steer: ['Steer it', 'Steer the answer'],
-  interrupt: ['Interrupt it', 'Interrupt with a message'],
-};
+/** Choices for a message that is sent during an answer: the menu's text, the empty box's, and what is sent with it. */
+const WHILE_BUSY = {
+  queue: ['Queue behind it', 'Write the next message', { onBusy: 'queue' }],
+  steer: ['Steer it', 'Steer the answer', { onBusy: 'steer' }],
+  interrupt: ['Interrupt it', 'Interrupt with a message', { onBusy: 'interrupt' }],
+  beside: ['Ask beside it', 'Ask beside the answer', { lane: 'new' }],
+} satisfies Record<string, readonly [choice: string, placeholder: string, options: SendOptions]>;
 
 /** The box for writing messages. One button sends and stops. During an answer the person chooses how a message affects it. */
 export function Composer({
@@ -25,23 +26,25 @@ export function Composer({
   readonly sessionId: string;
   readonly onTyping: () => void;
 }) {
-  const { send, abort, run, queue, status } = session;
+  const { send, abort, run, queue, lanes, status } = session;
   const [text, setText] = useState('');
-  const [onBusy, setOnBusy] = useState<keyof typeof ON_BUSY>('queue');
+  const [mode, setMode] = useState<keyof typeof WHILE_BUSY>('queue');
+  const [choice, placeholder, options] = WHILE_BUSY[mode];
   const uploads = useUploads();
   const [problem, setProblem] = useState('');
   const form = useRef<HTMLFormElement>(null);
   const id = useId();
   const isBusy = run !== null || queue.length > 0;
   const isEmpty = text.trim() === '' && uploads.isEmpty;
-  const stops = isEmpty && (status === 'running' || status === 'waiting');
+  // Runs beside the conversation have buttons of their own.
+  const stops = isEmpty && (isBusy || !lanes) && (status === 'running' || status === 'waiting');
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const said = text.trim();
     if (uploads.isPending || (said === '' && uploads.blocks.length === 0)) return;
     setProblem('');
-    void send(inputOf(said, uploads.blocks), isBusy ? { onBusy } : undefined);
+    void send(inputOf(said, uploads.blocks), isBusy ? options : undefined);
     setText('');
     uploads.clear();
   };
@@ -56,7 +59,7 @@ export function Composer({
     <form className="composer" ref={form} onSubmit={submit} {...uploads.dropping}>
       <Code
         what="send"
-        of={() => sendRecipe(sessionId, text.trim() || 'Hello', isBusy ? onBusy : undefined)}
+        of={() => sendRecipe(sessionId, text.trim() || 'Hello', isBusy ? options : undefined)}
       />
       <div className="box">
         {uploads.list}
@@ -68,7 +71,7 @@ export function Composer({
           dir="auto"
           rows={1}
           value={text}
-          placeholder={isBusy ? ON_BUSY[onBusy][1] : 'Write a message'}
+          placeholder={isBusy ? placeholder : 'Write a message'}
           onChange={({ target }) => {
             setText(target.value);
             onTyping();
@@ -81,17 +84,17 @@ export function Composer({
           <span className="space" />
           {isBusy && (
             <Menu
-              label={`${ON_BUSY[onBusy][0]}, while an answer goes on`}
+              label={`${choice}, while an answer goes on`}
               className="quiet"
               text={
                 <>
-                  {ON_BUSY[onBusy][0]} <ChevronDown aria-hidden="true" />
+                  {choice} <ChevronDown aria-hidden="true" />
                 </>
               }
             >
-              {(Object.keys(ON_BUSY) as (keyof typeof ON_BUSY)[]).map((mode) => (
-                <MenuItem key={mode} checked={mode === onBusy} onChoose={() => setOnBusy(mode)}>
-                  {ON_BUSY[mode][0]}
+              {(Object.keys(WHILE_BUSY) as (keyof typeof WHILE_BUSY)[]).map((each) => (
+                <MenuItem key={each} checked={each === mode} onChoose={() => setMode(each)}>
+                  {WHILE_BUSY[each][0]}
                 </MenuItem>
               ))}
             </Menu>

@@ -7,6 +7,7 @@ import { settings } from '../shell/settings.js';
 const DEMO: readonly (readonly [text: string, shows: string])[] = [
   ['story', 'A long answer: cut it, steer it, stop it'],
   ['weather in Oslo', 'Calls a tool, and shows what it returned'],
+  ['research bees', 'Has three helpers work at once, each a run of its own'],
   ['delete report.txt', 'Asks for your consent first'],
 ];
 

@@ -1,5 +1,6 @@
 import type { Message, ToolProgress } from 'agent-session-gateway/client';
 import { memo, type ReactNode, useState } from 'react';
+import { PastRuns } from '../runs/past-runs.js';
 import { type Changes, MessageActions } from './actions.js';
 import { Blocks } from './blocks.js';
 import { Outcome } from './outcome.js';
@@ -51,6 +52,7 @@ export const MessageRow = memo(function MessageRow({
         <Blocks content={content} progress={progress} plain={role === 'user'} />
         {growing && <span className={content.length === 0 ? 'thinking' : 'caret'} aria-hidden="true" />}
         {children}
+        <PastRuns message={message} />
       </div>
       <div className="foot">
         <Outcome message={message} />

@@ -20,14 +20,26 @@ const TONES: Partial<Record<StopReason, string>> = {
   ...{ aborted: 'warn', superseded: 'warn' },
 };
 
-/** The end, the duration and the usage of an answer. A normal end is told only to screen readers. */
-export function Outcome({ message }: { readonly message: Message }) {
+/** What is known of how an answer ended. */
+type Ended = Pick<Message, 'stopReason' | 'error' | 'usage' | 'createdAt' | 'endedAt'>;
+
+/** The end, the duration and the usage of an answer. */
+export function Outcome({ message }: { readonly message: Ended }) {
+  if (!message.stopReason) return null;
+  return (
+    <p className={`outcome ${TONES[message.stopReason] ?? 'bad'}`}>
+      <Ending message={message} />
+    </p>
+  );
+}
+
+/** The words of an outcome. A normal end is told only to screen readers. */
+export function Ending({ message }: { readonly message: Ended }) {
   const { stopReason, error, usage, createdAt, endedAt } = message;
   if (!stopReason) return null;
   const isWell = stopReason === 'end';
-  const tone = TONES[stopReason] ?? 'bad';
   return (
-    <p className={`outcome ${tone}`}>
+    <>
       <span className={isWell ? 'unseen' : 'ending'}>{WORDS[stopReason] ?? stopReason}</span>
       {endedAt !== undefined && <span>{((endedAt - createdAt) / 1000).toFixed(1)} s</span>}
       {usage?.totalTokens !== undefined && <span>{usage.totalTokens} tokens</span>}
@@ -36,6 +48,6 @@ export function Outcome({ message }: { readonly message: Message }) {
           <code>{error.code}</code> {error.message}
         </span>
       )}
-    </p>
+    </>
   );
 }

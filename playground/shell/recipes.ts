@@ -31,10 +31,11 @@ function get(url: string, flags = ''): string {
   return `curl ${flags}${quote(url)} ${BEARER}`;
 }
 
-export function sendRecipe(sessionId: string, message: string, onBusy: string | undefined): RecipeText {
+export function sendRecipe(sessionId: string, message: string, options: object = {}): RecipeText {
+  const given = Object.entries(options).map(([name, value]) => `, { ${name}: ${code(value)} }`);
   return {
-    curl: post('send', { sessionId, message, onBusy }, '-N '),
-    sdk: `const run = client.send(${code(sessionId)}, ${code(message)}${onBusy ? `, { onBusy: ${code(onBusy)} }` : ''});
+    curl: post('send', { sessionId, message, ...options }, '-N '),
+    sdk: `const run = client.send(${code(sessionId)}, ${code(message)}${given.join('')});
 for await (const text of run.text) console.log(text);`,
   };
 }

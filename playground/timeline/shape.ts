@@ -73,7 +73,8 @@ function begin(runs: Map<string, Growing>, runId: string, event: GatewayEvent, t
     asked: '',
     began: ts,
     ended: ts,
-    started: undefined,
+    // A run beside the conversation waits for nothing.
+    started: event.type === 'run_spawned' ? 0 : undefined,
     stopReason: undefined,
     open: new Map(),
     stretches: [],
@@ -107,6 +108,7 @@ function take(run: Growing, event: GatewayEvent, ts: number, size: number): void
   }
   switch (event.type) {
     case 'message_accepted':
+    case 'run_spawned':
       run.asked = event.message.content.map((block) => (block.type === 'text' ? block.text : '')).join(' ');
       return;
     case 'message_start':

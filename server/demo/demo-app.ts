@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { textOf } from '../../shared/messages.js';
 import { type App, defineApp, ToolCallError, type Turn, tool } from '../index.js';
+import { research } from './research.js';
 import { STORY } from './story.js';
 
 const HELP = `I am the demo app: no model, no network, always the same answers. Try:
@@ -9,6 +10,7 @@ const HELP = `I am the demo app: no model, no network, always the same answers. 
 - delete report.txt: asks for your confirmation first
 - announce Lunch is ready: publishes on the channel announcements
 - story: a long answer; interrupt it, abort it, or send more with onBusy "steer"
+- research bees: three helpers work at the same time, each a run that can be steered and ended
 `;
 
 const SKIES = ['sunny', 'cloudy', 'rainy', 'windy', 'foggy', 'snowy'] as const;
@@ -55,6 +57,8 @@ export function createDemoApp(wordMs = 30, resumable = false): App<typeof tools>
           return words(turn, wordMs, deletion(turn, argument || 'report.txt'));
         case 'announce':
           return words(turn, wordMs, announcement(turn, argument || 'Hello, everybody'));
+        case 'research':
+          return words(turn, wordMs, research(turn, argument || 'bees', wordMs));
         case 'story':
         case 'long':
           return words(turn, wordMs, story(turn));

@@ -53,10 +53,13 @@ export interface OperationMessage extends TraceOutcome {
 export interface RunMessage extends TraceOutcome<RunResult> {
   readonly gatewayId: string;
   readonly sessionId: string;
+  /** The app that answers: of a child run, its own. */
   readonly app: string;
   /** Epoch of the conversation. Absent if the log was lost before the run began. */
   readonly epoch?: string | undefined;
   readonly runId: string;
+  /** The run that began it, if it is a child run. */
+  readonly parentRunId?: string;
   readonly user: UserContext | null;
   /** The trace of the send that began it. Stored with the run, for another process that resumes it. */
   readonly trace?: TraceOrigin | undefined;

@@ -19,6 +19,7 @@ interface TracedRun {
     readonly user: UserContext | null;
     readonly trace?: TraceOrigin | undefined;
     readonly requestId?: string | undefined;
+    readonly lane?: { readonly app: string; readonly parentRunId?: string } | undefined;
   };
   readonly resumed?: unknown;
   readonly acceptedAt: number;
@@ -84,13 +85,15 @@ function messageOf(
   { id, request, resumed, acceptedAt, startedAt }: TracedRun,
   { gatewayId, session }: RunPlace,
 ): RunMessage {
-  const { user, trace, requestId } = request;
+  const { user, trace, requestId, lane } = request;
+  const { app = session.app, parentRunId } = lane ?? {};
   return {
     gatewayId,
     sessionId: session.id,
-    app: session.app,
+    app,
     epoch: session.epoch,
     runId: id,
+    ...(parentRunId !== undefined && { parentRunId }),
     user,
     trace,
     requestId,

@@ -42,6 +42,8 @@ export interface LaneRequest extends Omit<LanePlace, 'lane' | 'asked'> {
   readonly app: string;
   /** How many runs above it began one another; 0 for a run that a person began. */
   readonly depth: number;
+  /** Whether its parent runs it with a function, which no other process has. */
+  readonly inline?: true;
 }
 
 /** A run from acceptance to its one `message_end`. */

@@ -36,6 +36,7 @@ import {
 import type { Session } from './session.js';
 import { type DueQuestion, expire, vote } from './session-approvals.js';
 import type { LoneQuestion, Withdrawn } from './session-calls.js';
+import { steer } from './steering.js';
 import { type Woken, wake } from './waking.js';
 
 /** The work that a session can be asked to do, with its result. All plain values, because the holder of the session may be another process. */
@@ -203,7 +204,7 @@ function work(session: Session, input: SessionInput): MaybePromise<unknown> {
     case 'abort':
       return session.runs.abort(input.runId, input.reason);
     case 'steer':
-      return session.runs.lanes.steer(input.runId, input.message);
+      return steer(session.runs, input.runId, input.message);
     case 'respond':
       return session.runs.respond(input.callId, input.answer);
     case 'vote':

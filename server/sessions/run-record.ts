@@ -48,6 +48,11 @@ export class LeftRuns {
     return this.#private(runId)?.messageId;
   }
 
+  /** The place that a run beside the conversation asked for. */
+  lane(runId: string): RunRequest['lane'] {
+    return this.#private(runId)?.lane;
+  }
+
   /** The steps that a run has kept. */
   steps(runId: string): readonly StepRecord[] {
     return this.#records.get(runId)?.steps ?? [];

@@ -26,6 +26,8 @@ import { type CausedEnding, endRuns, resultsOf } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
 import type { Session } from './session.js';
 import { vote } from './session-approvals.js';
+import { spawn } from './spawning.js';
+import { takeSteered } from './steering.js';
 import { waking } from './waking.js';
 
 /** The fate of a run's end: stored, void because something else ended the run before, or refused by the store. */
@@ -214,8 +216,8 @@ export class SessionRuns {
       now: () => storeTime(this.env.store),
       vote: (ballot) => vote(this, ballot),
       file: (fileId) => this.env.files.open(ref.scope, fileId),
-      steered: () => (run.request.lane ? this.lanes.takeSteered(run, log) : this.#takeSteered(run)),
-      spawn: (scope, asked) => this.lanes.spawn(run, scope, asked),
+      steered: () => (run.request.lane ? takeSteered(run, log) : this.#takeSteered(run)),
+      spawn: (scope, asked) => spawn(this, run, scope, asked),
       publish: (channel, type, payload) => this.session.publisher.publish(channel, type, payload, run.id),
       emit: (name, payload) => this.session.publisher.emit(name, payload, run.id),
       title: (text) => this.session.publisher.title(text, run.id),
@@ -362,6 +364,7 @@ export class SessionRuns {
         this.session.results.fail(each.id, gone);
       }
     }
+    this.lanes.wake();
   }
 
   /** Leaves a run that only waits to the store, if nobody waits for it or follows it here. @param until Time at which it must be resumed */

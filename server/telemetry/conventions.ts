@@ -41,6 +41,7 @@ export const CONVENTIONS = {
 export const OWN = {
   SESSION_ID: 'agent_gateway.session.id',
   RUN_ID: 'agent_gateway.run.id',
+  PARENT_RUN_ID: 'agent_gateway.run.parent_id',
   REQUEST_ID: 'agent_gateway.request.id',
   TRANSPORT: 'agent_gateway.transport',
   OPERATION: 'agent_gateway.operation',

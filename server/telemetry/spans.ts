@@ -156,18 +156,19 @@ export class Spans {
   }
 
   /**
-   * Begins the span of a run. It is part of its send's trace, unless the run begins after the send was answered, or in another process.
-   * Then it begins a linked trace.
+   * Begins the span of a run. A child run's is inside the span of its parent. Any other is part of its send's trace, unless the run begins after the send
+   * was answered, or in another process. Then it begins a linked trace.
    */
   #run(message: RunMessage): Context {
-    const { app, sessionId, runId, epoch, user, requestId, resumed, queuedMs, trace } = message;
+    const { app, sessionId, runId, parentRunId, epoch, user, requestId, resumed, queuedMs, trace } = message;
+    const above = this.#runs.get(parentRunId ?? '');
     const { context, trace: tracing } = this.#env.api;
     const active = context.active();
     const sender = tracing.getSpan(active);
-    const outlives = resumed || (sender !== undefined && this.#ended.has(sender));
+    const outlives = !above && (resumed || (sender !== undefined && this.#ended.has(sender)));
     const origin = sender?.spanContext() ?? (trace?.parentSpan && { ...trace.parentSpan, isRemote: true });
     const within = this.#begin(message, `${INVOKE_AGENT} ${app}`, {
-      parent: outlives ? null : sender ? active : this.#remote(active, trace?.parentSpan),
+      parent: above ?? (outlives ? null : sender ? active : this.#remote(active, trace?.parentSpan)),
       links: outlives && origin ? [{ context: origin }] : [],
       attributes: attributes({
         [CONVENTIONS.ATTR_GEN_AI_OPERATION_NAME]: INVOKE_AGENT,
@@ -176,6 +177,7 @@ export class Spans {
         [CONVENTIONS.ATTR_USER_ID]: user?.id,
         [OWN.SESSION_ID]: sessionId,
         [OWN.RUN_ID]: runId,
+        [OWN.PARENT_RUN_ID]: parentRunId,
         [OWN.REQUEST_ID]: requestId,
         [OWN.RESUMED]: resumed,
         [OWN.QUEUED_SECONDS]: queuedMs / 1000,

@@ -102,6 +102,25 @@ export type AgUiEvent =
       readonly content: string;
       readonly role: 'tool';
     }
+  | {
+      readonly type: 'SUBAGENT_STARTED';
+      readonly subagentRunId: string;
+      readonly name: string;
+      readonly parentSubagentRunId?: string;
+      readonly parentToolCallId?: string;
+    }
+  | {
+      readonly type: 'SUBAGENT_FINISHED';
+      readonly subagentRunId: string;
+      readonly result?: string;
+      readonly outcome: { readonly type: 'success' | 'suspended' };
+    }
+  | {
+      readonly type: 'SUBAGENT_ERROR';
+      readonly subagentRunId: string;
+      readonly message: string;
+      readonly code: string;
+    }
   | { readonly type: 'CUSTOM'; readonly name: string; readonly value: unknown }
   | ({ readonly type: AgUiPassedOn } & Readonly<Record<string, unknown>>);
 

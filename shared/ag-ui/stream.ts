@@ -2,6 +2,7 @@ import type { GatewayEvent } from '../events.js';
 import { reduce, type SessionState } from '../fold.js';
 import type { Message } from '../messages.js';
 import { SegmentStream, type SegmentWriter, type Told } from '../segment-stream.js';
+import type { Subagent } from '../subagents.js';
 import type { AgUiEvent, AgUiNames, GivenMessage } from './events.js';
 import { MessagesFold, toAgUiMessages } from './messages.js';
 import { type Held, snapshots, type Truth } from './snapshot.js';
@@ -68,6 +69,10 @@ class ReaderWriter implements SegmentWriter<AgUiEvent> {
     const events = this.#noted(this.#writer.take(event, settled));
     const isFirst = event.type === 'message_start' || event.type === 'message_end';
     return isFirst && this.#isTold ? [...this.#preface(), ...events] : events;
+  }
+
+  subagent(subagent: Subagent): AgUiEvent[] {
+    return this.#noted(this.#writer.subagent(subagent));
   }
 
   /** The protocol has no word for a block. */

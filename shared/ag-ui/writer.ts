@@ -1,5 +1,7 @@
 import type { EventOf, GatewayEvent } from '../events.js';
-import type { StopReason, Usage } from '../messages.js';
+import type { Usage } from '../messages.js';
+import type { Subagent } from '../subagents.js';
+import { failureOf } from './ends.js';
 import {
   type AgUiEvent,
   type AgUiInterrupt,
@@ -8,6 +10,7 @@ import {
   type AgUiPassedOn,
   PASSED_ON,
 } from './events.js';
+import { SubagentTeller } from './subagents.js';
 
 interface Call {
   /** Whether the user's client answers it. */
@@ -20,9 +23,6 @@ interface Open {
   readonly id: string;
   readonly index: number;
 }
-
-/** Error code of a run whose gateway went away; the gateway's own errors have no word for it. */
-const LOST = 'LOST';
 
 /** JSON Schema of the answer to a confirmation. */
 const APPROVAL = {
@@ -43,6 +43,7 @@ export class AgUiWriter {
   readonly #tellsAnswers: boolean;
   readonly #calls = new Map<string, Call>();
   readonly #used = new Map<string, number>();
+  readonly #subagents: SubagentTeller;
   #messageId = '';
   #open: Open | null = null;
   /** The message that a call belongs to: the text just before the call, or the calls made together with it. */
@@ -55,6 +56,7 @@ export class AgUiWriter {
   constructor(names: AgUiNames, { tellsAnswers }: { readonly tellsAnswers: boolean }) {
     this.#names = names;
     this.#tellsAnswers = tellsAnswers;
+    this.#subagents = new SubagentTeller(names.version);
   }
 
   /** Prefix of the ids of the answer's messages; empty before the answer has begun. */
@@ -116,7 +118,7 @@ export class AgUiWriter {
         this.#error = event;
         return [];
       case 'message_end':
-        return [...this.#close(), this.#end(event)];
+        return [...this.#close(), ...this.#subagents.pause(), this.#end(event)];
       default:
         return [];
     }
@@ -127,7 +129,12 @@ export class AgUiWriter {
     const [interrupts, inputs] = [this.#interrupts, this.#inputs];
     this.#interrupts = [];
     this.#inputs = [];
-    return [...this.#close(), this.#finished(this.#asking(interrupts, inputs))];
+    return [...this.#close(), ...this.#subagents.pause(), this.#finished(this.#asking(interrupts, inputs))];
+  }
+
+  /** A child run. */
+  subagent(subagent: Subagent): AgUiEvent[] {
+    return this.#subagents.tell(subagent);
   }
 
   /** Continues after questions. */
@@ -281,22 +288,6 @@ function given({ name, payload }: EventOf<'custom'>): AgUiEvent {
   return isPassedOn && typeof payload === 'object' && payload !== null
     ? { ...payload, type: name as AgUiPassedOn }
     : { type: 'CUSTOM', name, value: payload ?? null };
-}
-
-function failureOf(
-  stopReason: StopReason,
-  error: { readonly code: string; readonly message: string } | null,
-): { readonly message: string; readonly code: string } | null {
-  switch (stopReason) {
-    case 'error':
-      return { message: error?.message ?? 'The app failed', code: error?.code ?? 'INTERNAL' };
-    case 'timeout':
-      return { message: error?.message ?? 'The answer took too long', code: error?.code ?? 'TIMEOUT' };
-    case 'lost':
-      return { message: 'The answer was cut off: its server went away', code: LOST };
-    default:
-      return null;
-  }
 }
 
 const COUNTS = [

@@ -2,6 +2,7 @@ import type { EventOf, GatewayEvent } from '../events.js';
 import type { StopReason, Usage } from '../messages.js';
 import type { SegmentWriter } from '../segment-stream.js';
 import type { AskingEvent } from '../segments.js';
+import type { Subagent } from '../subagents.js';
 import { clientCallId, itemId, type RunName, responseId } from './ids.js';
 import { argumentsOf, givenItems, outputItem, textInput, textOfValue } from './items.js';
 import { ResponseOutput } from './output.js';
@@ -52,6 +53,8 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
   #ended: object = {};
   #input: ResponseItem[] = [];
   #error: string | null = null;
+  /** Child runs that have ended, and are not told yet. */
+  #children: Subagent[] = [];
 
   constructor(run: RunName, options: ResponseWriterOptions) {
     this.#run = run;
@@ -108,7 +111,24 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
   }
 
   pause(): ResponseFrame[] {
-    return [...this.#output.close(), this.#end({ status: 'completed' })];
+    return [...this.#output.close(), ...this.#tellChildren(), this.#end({ status: 'completed' })];
+  }
+
+  /** A child run is a call at the end of its response, for it may end within a text. One that works for a call is told by that call. */
+  subagent(subagent: Subagent): ResponseFrame[] {
+    const { state, callId } = subagent;
+    if (state === 'ended' && callId === undefined && this.#showsOwn) this.#children.push(subagent);
+    return [];
+  }
+
+  #tellChildren(): ResponseFrame[] {
+    const children = this.#children;
+    this.#children = [];
+    return children.flatMap(({ runId, app, name, text, stopReason, error }) => {
+      const failure = FAILED.has(stopReason!) ? (error?.message ?? stopReason!) : null;
+      const call = { name: app, input: name === undefined ? {} : { name } };
+      return this.#ownCall(runId, call, failure === null ? { output: text } : { error: failure });
+    });
   }
 
   /** The next response begins, with the first event of its segment. */
@@ -257,23 +277,31 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
     const call = this.#call(callId, name, {});
     if (call.told || !this.#showsOwn) return [];
     const error = call.denied ?? (isError ? textOfValue(output) : null);
+    return this.#ownCall(callId, call, error === null ? { output: textOfValue(output) } : { error });
+  }
+
+  /** A call of the app's own that has a result. */
+  #ownCall(
+    callId: string,
+    { name, input, approvalId = null }: Omit<Call, 'approvalId'> & { readonly approvalId?: string | null },
+    result: { readonly output: string } | { readonly error: string },
+  ): ResponseFrame[] {
     const base = {
       id: itemId('mcp', this.#run, callId),
       type: 'mcp_call',
-      ...this.#own(call.name, call.input),
-      approval_request_id: call.approvalId ?? null,
+      ...this.#own(name, input),
+      approval_request_id: approvalId,
     };
-    const text = argumentsOf(call.input);
+    const text = argumentsOf(input);
+    const status = 'error' in result ? 'failed' : 'completed';
     return this.#output.whole(
       { ...base, arguments: '', status: 'in_progress', output: null, error: null },
-      error === null
-        ? { ...base, status: 'completed', output: textOfValue(output), error }
-        : { ...base, status: 'failed', output: null, error },
+      { ...base, status, output: null, error: null, ...result },
       [
         ['response.mcp_call.in_progress'],
         ['response.mcp_call_arguments.delta', { delta: text }],
         ['response.mcp_call_arguments.done', { arguments: text }],
-        [error === null ? 'response.mcp_call.completed' : 'response.mcp_call.failed'],
+        [`response.mcp_call.${status}`],
       ],
     );
   }
@@ -283,7 +311,7 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
     const answered = new Set(
       message.content.flatMap((block) => (block.type === 'tool_result' ? [block.callId] : [])),
     );
-    const frames = this.#output.close();
+    const frames = [...this.#output.close(), ...this.#tellChildren()];
     // Calls that the app leaves to its caller, whose results begin another run.
     if (end.status === 'completed')
       for (const [callId, call] of this.#calls)
@@ -303,6 +331,9 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
     return this.#output.frame(type, { response: this.response });
   }
 }
+
+/** Reasons for which a child run has no answer. */
+const FAILED: ReadonlySet<StopReason> = new Set(['error', 'timeout', 'lost']);
 
 function seconds(ms: number): number {
   return Math.floor(ms / 1000);

@@ -1,5 +1,5 @@
 import type { ContentBlock, Message } from '../messages.js';
-import { saidIn, urlOf } from '../said.js';
+import { type Said, saidIn, urlOf } from '../said.js';
 import type { UiChunk, UiMessage, UiPart } from './chunks.js';
 import { metadataOf, type UiStreamOptions } from './options.js';
 import { UiWriter } from './writer.js';
@@ -16,11 +16,14 @@ export function toUiMessage(message: Message, options: UiStreamOptions = {}): Ui
   // Messages of version 6 hold the outcome of approvals too.
   const writer = new UiWriter(runId, options.version === 5 ? options : { ...options, version: 7 });
   const parts = new PartsFold();
-  for (const said of saidIn(message, runId))
-    for (const chunk of 'event' in said ? writer.take(said.event, true) : writer.block(said.block))
-      parts.take(chunk);
+  for (const said of saidIn(message, runId)) for (const chunk of chunksOf(writer, said)) parts.take(chunk);
   const metadata = answerMetadata(message, options);
   return { id, role, ...(metadata && { metadata }), parts: parts.parts };
+}
+
+function chunksOf(writer: UiWriter, said: Said): readonly UiChunk[] {
+  if ('event' in said) return writer.take(said.event, true);
+  return 'block' in said ? writer.block(said.block) : writer.subagent(said.subagent);
 }
 
 /** An imported answer has no run, and keeps the metadata that it was given. */

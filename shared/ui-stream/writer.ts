@@ -2,6 +2,7 @@ import type { EventOf, GatewayEvent } from '../events.js';
 import type { StopReason } from '../messages.js';
 import { type UnsaidBlock, urlOf } from '../said.js';
 import type { SegmentWriter } from '../segment-stream.js';
+import type { Subagent } from '../subagents.js';
 import type { UiChunk, UiFinishReason } from './chunks.js';
 import { metadataOf, type UiMessageInfo, type UiStreamOptions } from './options.js';
 
@@ -91,6 +92,11 @@ export class UiWriter implements SegmentWriter<UiChunk> {
   /** Content that has no event. */
   block(block: UnsaidBlock): UiChunk[] {
     return [...this.#close(), ...this.#step(), blockChunk(block)];
+  }
+
+  /** A child run: one part, replaced as the run goes on. It is no part of a step, and may come within a text. */
+  subagent(subagent: Subagent): UiChunk[] {
+    return [{ type: 'data-subagent', id: subagent.runId, data: subagent }];
   }
 
   /** The segment ends at a question. @param cursor Place of the question */

@@ -114,7 +114,8 @@ export class Players {
       } else if (act.do === 'breathe') for (let i = 0; i < act.times; i++) await breathe();
       else if (act.do === 'take') turn.steered();
       else if (act.do === 'ask') await turn.ask({ name: 'colour' });
-      else if (own.length > 0) await this.#deal(act.do, own[act.which % own.length]!);
+      else if (own.length > 0)
+        await this.#deal(act.do, own[(act as { readonly which: number }).which % own.length]!);
     }
     if (program.ends === 'stands') await this.#free.passed;
     if (program.ends === 'fails') throw new Error(`${name} fails`);

@@ -50,6 +50,10 @@ async function serve(page: PageFiles, push?: ReturnType<typeof webPush>) {
         else if (turn.text === 'person') {
           yield 'Let me get a colleague.';
           turn.handOff({ reason: 'A refund' });
+        } else if (turn.text === 'spawn') {
+          const run = () => new Promise<never>(() => {});
+          const children = ['one', 'two'].map((id) => turn.spawn('helper', { id, message: id, run }));
+          for (const { result } of children) yield `${(await result).stopReason} `;
         } else if (turn.text === 'wait') {
           yield 'waiting';
           await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
@@ -199,6 +203,23 @@ describe('agent-session-gateway add', () => {
       await ann.page.keyboard.press('Enter');
       await runs.locator('[data-state="aborted"]', { hasText: 'wait' }).waitFor();
       expect(await runs.locator('[data-state="running"]').count()).to.equal(0);
+      expect(ann.problems).to.deep.equal([]);
+    });
+
+    it('child runs below the run that began them, each aborted, and below its answer in the end', async () => {
+      const { open, findings, say, answer, runs, ...ann } = await visit(await serve(page), 'ann');
+      await open();
+      await say('spawn');
+      const row = (state: string, text: string) =>
+        runs.locator(`li[data-state="${state}"] li[data-state]`, { hasText: text });
+      await row('running', 'two').waitFor();
+      expect(await findings()).to.deep.equal([]);
+      await runs.getByRole('button', { name: 'Abort: one' }).click();
+      await row('running', 'one').and(runs.locator('[data-state="aborted"]')).waitFor();
+      await runs.getByRole('button', { name: 'Abort: two' }).click();
+      await answer('aborted aborted');
+      await row('done', 'one').and(runs.locator('[data-state="aborted"]')).waitFor();
+      expect(await row('done', '').count()).to.equal(2);
       expect(ann.problems).to.deep.equal([]);
     });
 

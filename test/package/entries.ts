@@ -32,6 +32,7 @@ export const NAMES: Record<string, readonly string[]> = {
   [`${NAME}/client/files`]: ['createFiles'],
   [`${NAME}/client/history`]: ['exportSession'],
   [`${NAME}/client/people`]: ['sessionControl', 'sessionPresence', 'sessionReactions', 'sessionSharing'],
+  [`${NAME}/client/runs`]: ['childrenOf', 'runTree', 'sessionRuns'],
   [`${NAME}/client/schedules`]: ['sessionSchedules'],
   [`${NAME}/client/inbox`]: ['clientInbox', 'readWhileVisible'],
   [`${NAME}/client/push`]: ['clientPush'],

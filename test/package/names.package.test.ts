@@ -31,6 +31,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './client/files': ['createFiles'],
   './client/history': ['exportSession'],
   './client/people': ['sessionControl', 'sessionPresence', 'sessionReactions', 'sessionSharing'],
+  './client/runs': ['childrenOf', 'runTree', 'sessionRuns'],
   './client/schedules': ['sessionSchedules'],
   './client/inbox': ['clientInbox', 'readWhileVisible'],
   './client/push': ['clientPush'],

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { AskedCalls } from '../../shared/asked-calls.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { formatSegment, type Piece, parseSegment, Segmenter } from '../../shared/segments.js';
 import { FUZZ } from '../support/fuzz.js';
@@ -26,7 +27,10 @@ function read(log: Log, heads: ReadonlySet<number>, through = false): Piece[] {
 }
 
 const shape = (pieces: readonly Piece[]): unknown[] =>
-  pieces.map((piece) => (piece.type === 'pause' ? ['pause', piece.asked, piece.cursor] : piece.event.cursor));
+  pieces.map((piece) => {
+    if (piece.type === 'subagent') return piece.subagent;
+    return piece.type === 'pause' ? ['pause', piece.asked, piece.cursor] : piece.event.cursor;
+  });
 
 /** A run of several turns: each says something, then asks some questions at once; they are answered in some order, while it goes on saying. */
 const runs: fc.Arbitrary<Log> = fc
@@ -51,6 +55,36 @@ const runs: fc.Arbitrary<Log> = fc
     return log;
   });
 
+/** What a child of the run does meanwhile: a step at a time, between groups of the run. */
+const child = (runId: string, parentRunId: string): Log => {
+  const of = (type: string, rest: object = {}) => made(type, { runId, ...rest });
+  const question = { callId: `${runId}-q`, name: 'q' };
+  const message = { id: runId, role: 'assistant', content: [{ type: 'text', text: 'found' }], createdAt: 0 };
+  return [
+    [of('run_spawned', { parentRunId, lane: 1, messageId: runId, app: 'helper', message })],
+    [of('content_delta', { delta: 'fou', index: 0 })],
+    [of('input_required', question)],
+    [of('content_delta', { delta: 'n'.repeat(80), index: 0 })],
+    [of('input_result', { ...question, output: 1, by: 'a' })],
+    [of('message_end', { stopReason: 'end', message, parentRunId })],
+  ];
+};
+
+/** A run with two children, one of which is the other's. Each place says whose group comes next. */
+const trees: fc.Arbitrary<Log> = fc
+  .tuple(runs, fc.array(fc.constantFrom(0, 1, 2), { maxLength: 60 }), fc.boolean())
+  .map(([run, order, loses]) => {
+    const [end] = run.at(-1)!;
+    // The answer to a question may be its run's end.
+    const own = child('c1', 'r').filter((_, at) => !(loses && at === 4));
+    const lists = [run.slice(0, -1), own, child('c2', 'c1')].map((list) => [...list]);
+    const log: (readonly GatewayEvent[])[] = lists[0]!.splice(0, 1);
+    log.push(...lists[1]!.splice(0, 1));
+    for (const list of [...order, 1, 2]) log.push(...lists[list]!.splice(0, 1));
+    log.push(...lists[2]!, ...lists[1]!, ...lists[0]!, [end!]);
+    return log;
+  });
+
 describe('segments', () => {
   it('end at the same places for every reader, wherever it was at the head', () => {
     fc.assert(
@@ -61,6 +95,37 @@ describe('segments', () => {
       }),
       { numRuns: 300 * Math.max(1, FUZZ) },
     );
+  });
+
+  it('end at the same places, questions of children included, and tell children the same to every reader', () => {
+    fc.assert(
+      fc.property(trees, fc.array(fc.nat(60)), (log, heads) => {
+        const replayed = shape(read(log, new Set()));
+        expect(shape(read(log, new Set(heads)))).to.deep.equal(replayed);
+        expect(shape(read(log, new Set(log.keys())))).to.deep.equal(replayed);
+        const told = read(log, new Set()).flatMap((piece) => ('subagent' in piece ? [piece.subagent] : []));
+        for (const runId of ['c1', 'c2']) {
+          const of = told.filter((one) => one.runId === runId);
+          expect(
+            of.map(({ state }) => state).filter((state, at, all) => state !== all[at - 1]),
+          ).to.deep.equal(
+            of.length > 4 ? ['running', 'waiting', 'running', 'ended'] : ['running', 'waiting', 'ended'],
+          );
+          expect(of.at(-1)).to.include({ text: 'found', stopReason: 'end', app: 'helper' });
+        }
+      }),
+      { numRuns: 300 * Math.max(1, FUZZ) },
+    );
+  });
+
+  it('pass a question of a child that has ended without an answer, as one that nobody can answer', () => {
+    const log = child('c1', 'r').filter((_, at) => at !== 4);
+    const pieces = read(log, new Set([5]), true);
+    expect(pieces.flatMap((piece) => ('settled' in piece ? [piece.settled] : []))).to.deep.equal([true]);
+    const asked = new AskedCalls('r');
+    for (const event of log.flat()) asked.take(event);
+    expect(asked.open).to.deep.equal([]);
+    expect(asked.batches).to.have.length(1);
   });
 
   it('hold all of a run and nothing twice', () => {
@@ -77,7 +142,9 @@ describe('segments', () => {
   it('end behind the last question of a batch, and what was logged behind that is of the next one', () => {
     const log = [[asks('a', 'a'), asks('b', 'a')], [says('later')], [answers('b')], [answers('a')]];
     const pieces = read(log, new Set([0]));
-    expect(pieces.map((piece) => (piece.type === 'pause' ? piece.asked : piece.event.type))).to.deep.equal([
+    expect(
+      pieces.map((piece) => ('asked' in piece ? piece.asked : 'event' in piece && piece.event.type)),
+    ).to.deep.equal([
       'input_required',
       'input_required',
       ['a', 'b'],
@@ -102,14 +169,9 @@ describe('segments', () => {
       null,
     ]);
     const passed = read([...log, [answers('b')]], new Set([3]), true);
-    expect(passed.map((piece) => (piece.type === 'event' ? piece.settled : piece.passed))).to.deep.equal([
-      true,
-      true,
-      true,
-      false,
-      false,
-      false,
-    ]);
+    expect(
+      passed.map((piece) => ('settled' in piece ? piece.settled : 'passed' in piece && piece.passed)),
+    ).to.deep.equal([true, true, true, false, false, false]);
   });
 
   it('have ids that are read as they were written; nothing else is one', () => {

@@ -100,6 +100,32 @@ describe('telemetryPlugin, over a real OTLP receiver', () => {
     expect(CONVENTIONS_VERSION).to.equal('1.45.0');
   });
 
+  it('nests the spans of child runs, and of what they store, in those of their parents', async () => {
+    const child = (turn: any) => turn.spawn('leaf', { message: 'x', id: 'l', run: () => 'deep' });
+    const { url, receiver, flush } = await serve({
+      app: {
+        async *run(turn: any) {
+          const run = async (own: any) => (await child(own).result).text;
+          yield (await turn.spawn('branch', { message: 'x', id: 'b', run }).result).text;
+        },
+      },
+    });
+    const { body } = await post(`${url}/send`, { sessionId: 'main', message: 'go' }, traceparent);
+    await until(() => receiver.spans.some(({ name }) => name === 'invoke_agent default'));
+    await flush();
+    const [root, branch, leaf] = ['default', 'branch', 'leaf'].map((name) =>
+      receiver.span(`invoke_agent ${name}`),
+    );
+    for (const span of receiver.spans) expect(span.traceId, span.name).to.equal(TRACE_ID);
+    expect(branch!.parentSpanId).to.equal(root!.spanId);
+    expect(leaf!.parentSpanId).to.equal(branch!.spanId);
+    expect(branch!.attributes).to.include({
+      'gen_ai.agent.name': 'branch',
+      'agent_gateway.run.parent_id': body.runId,
+    });
+    expect(root!.attributes).to.not.have.property('agent_gateway.run.parent_id');
+  });
+
   it("makes one trace of a send, its run, the run's tools and what it stored, from the caller's span", async () => {
     seen.length = 0;
     const { url, receiver, flush } = await serve({ app: looking });

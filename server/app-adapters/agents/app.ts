@@ -12,6 +12,7 @@ import { forCaller } from './caller.js';
 import { toAgentItems } from './items.js';
 import { RunReader } from './reader.js';
 import { isModelMistake, loadSdk, runFailure } from './sdk.js';
+import { SubAgents } from './sub-agents.js';
 import { ToldModels } from './told-models.js';
 
 type AnyAgent = Agent<any, any>;
@@ -60,10 +61,9 @@ async function* run(turn: Turn, options: AgentsOptions<any>): AsyncGenerator<App
   const { tools = {}, maxTurns, context = (of: Turn) => ({ turn: of }) } = options;
   const chosen = typeof options.agent === 'function' ? await options.agent(turn) : options.agent;
   const agent = forCaller(sdk, chosen, turn, tools);
-  const reader = new RunReader({
-    loggedElsewhere: new Set([...Object.keys(tools), ...turn.clientTools.map(({ name }) => name)]),
-    usage: (counts) => turn.usage(counts),
-  });
+  const loggedElsewhere = new Set([...Object.keys(tools), ...turn.clientTools.map(({ name }) => name)]);
+  const reader = new RunReader({ loggedElsewhere, usage: (counts) => turn.usage(counts) });
+  const subAgents = new SubAgents(turn, { loggedElsewhere });
   const runOptions = {
     stream: true as const,
     signal: turn.signal,
@@ -86,8 +86,9 @@ async function* run(turn: Turn, options: AgentsOptions<any>): AsyncGenerator<App
       return stream;
     };
     try {
-      for await (const event of carryingTrace(turn, start)) {
+      for await (const event of carryingTrace(turn, () => subAgents.within(agent, start))) {
         models?.read(event);
+        subAgents.note(event);
         yield* reader.read(event);
       }
     } catch (error) {
@@ -96,7 +97,10 @@ async function* run(turn: Turn, options: AgentsOptions<any>): AsyncGenerator<App
       if (reader.isTruncated && isModelMistake(error)) return reader.result;
       throw runFailure(error);
     }
-    if (stream.interruptions.length === 0) return reader.result;
+    if (stream.interruptions.length === 0) {
+      await subAgents.end();
+      return reader.result;
+    }
     await Promise.all(stream.interruptions.map((item) => decide(stream, item, { turn, reader })));
     input = stream.state;
   }

@@ -21,6 +21,7 @@ import { firstStepOnly, isForced, toCallSettings } from './call-settings.js';
 import { ModelSteps } from './durable-model.js';
 import { durableTools } from './durable-tools.js';
 import { StreamReader } from './stream-reader.js';
+import { SubAgents } from './sub-agents.js';
 import { toModelMessages } from './to-model-messages.js';
 import { toldModel } from './told-model.js';
 import { clientSideTools, TurnTools } from './turn-tools.js';
@@ -144,11 +145,13 @@ async function* converse(turn: Turn, given: Conversation): AsyncGenerator<string
     isLogged: (toolCallId) => tools.hasBegun(toolCallId),
     usage: turn.usage,
   });
+  const subAgents = new SubAgents(turn);
   const aiTools = tools.isEmpty ? {} : tools.toAiTools(await loadSdk());
   const conversation = await withFiles(turn, conversationOf(turn));
   let messages = toModelMessages(conversation, { reasoning: given.sendReasoning });
   for (let round = 1; ; round += 1) {
-    const answered = yield* say(reader, () => given.start(turn, messages, aiTools, durable));
+    const start = () => given.start(turn, messages, aiTools, durable);
+    const answered = yield* say(reader, subAgents, start);
     const approvals = reader.takeApprovals();
     if (approvals.length === 0 || round > given.maxRounds) break;
     const fits = (name: string, input: unknown) => fitsTool(given.written[name], input);
@@ -157,6 +160,7 @@ async function* converse(turn: Turn, given: Conversation): AsyncGenerator<string
       ...(await answerApprovals({ turn, reader, durable: resumable, fits }, approvals, answered)),
     ];
   }
+  await subAgents.end();
   yield* reader.unmade();
   return { stopReason: reader.stopReason };
 }
@@ -172,11 +176,15 @@ async function fitsTool(tool: AiToolSet[string] | undefined, input: unknown): Pr
 /** Yields the content of a stream. Returns its messages if any call in them waits for approval, because the SDK needs them back. */
 async function* say(
   reader: StreamReader,
+  subAgents: SubAgents,
   start: () => AiSdkStream | PromiseLike<AiSdkStream>,
 ): AsyncGenerator<string | AppEvent, readonly ModelMessage[]> {
   try {
     const stream = await start();
-    for await (const part of stream.fullStream) yield* reader.read(part as TextStreamPart<AiToolSet>);
+    for await (const part of stream.fullStream as AsyncIterable<TextStreamPart<AiToolSet>>) {
+      subAgents.take(part, reader.callOf(part));
+      yield* reader.read(part);
+    }
     return reader.awaitsApproval ? (await stream.response).messages : [];
   } catch (error) {
     throw upstreamFailed(error);

@@ -65,6 +65,11 @@ export class StreamReader {
     return this.#approvals.length > 0;
   }
 
+  /** The open call of a part, by the model's id. */
+  callOf(part: Part): OpenCall | undefined {
+    return 'toolCallId' in part ? this.#calls.get(part.toolCallId) : undefined;
+  }
+
   /** The approvals that the last stream asked for. */
   takeApprovals(): readonly Approval[] {
     const approvals = this.#approvals;

@@ -7,7 +7,8 @@ import { carryingTrace } from '../carried-trace.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import type { CommandClass, CompiledGraph, GraphMessage, GraphMessageMetadata } from './graph.js';
 import { answerInterrupts, type ReadInterrupt } from './interrupts.js';
-import { GraphReader, STREAM_MODES } from './reader.js';
+import { GraphReader, type ReaderOptions, STREAM_MODES } from './reader.js';
+import { Subgraphs } from './subgraphs.js';
 import { openThread } from './thread.js';
 import { modelListener } from './told-models.js';
 
@@ -34,6 +35,12 @@ export interface LangGraphOptions<Tools extends ToolSet = ToolSet> {
   readonly readInterrupt?: ReadInterrupt;
   /** The `Command` class that resumes the graph, if the app has several copies of LangGraph. @default that of `@langchain/langgraph` */
   readonly Command?: CommandClass;
+  /**
+   * Whether graphs that run for a tool call are child runs of their own, and not part of the answer.
+   *
+   * @default true
+   */
+  readonly children?: boolean;
   /** Whether the output of a node's models and tools is part of the answer. @default all of it */
   readonly show?: (metadata: GraphMessageMetadata) => boolean;
 }
@@ -74,32 +81,41 @@ async function* run(
   turn: Turn,
   options: LangGraphOptions<any>,
 ): AsyncGenerator<AppEvent, AppResult | undefined> {
-  const { graph } = options;
-  const reader = new GraphReader({
+  const { graph, children = true } = options;
+  const reading: ReaderOptions = {
     loggedElsewhere: new Set([
       ...Object.keys(options.tools ?? {}),
       ...turn.clientTools.map(({ name }) => name),
     ]),
     show: options.show ?? (() => true),
     usage: (counts) => turn.usage(counts),
-  });
+  };
+  const reader = new GraphReader(reading);
   const configOf = (threadId: string) => graphConfig(turn, options, reader, threadId);
   const thread = await guarded(() => openThread(options, configOf, turn));
   const { config } = thread;
   reader.knows(thread.known);
+  const subgraphs = new Subgraphs(turn, reader, () => {
+    const inner = new GraphReader(reading);
+    inner.knows(thread.known);
+    return inner;
+  });
   let input: unknown = thread.goesOn
     ? null
     : (options.input?.(thread.messages, turn) ?? { messages: thread.messages });
   for (;;) {
     try {
-      for await (const [, mode, payload] of carryingTrace(turn, () => graph.stream(input, config)))
-        yield* reader.read(mode, payload);
+      for await (const [namespace, mode, payload] of carryingTrace(turn, () => graph.stream(input, config)))
+        yield* subgraphs.read(children ? namespace : [], mode, payload);
     } catch (error) {
       throw failure(error);
     }
     yield* reader.end();
     const interrupts = reader.takeInterrupts();
-    if (interrupts.length === 0) return yield* reader.result();
+    if (interrupts.length === 0) {
+      await subgraphs.end();
+      return yield* reader.result();
+    }
     if (interrupts.every((one) => !('value' in one))) {
       const { next = [] } = (await guarded(() => graph.getState?.(config))) ?? {};
       if (!(await turn.confirm({ name: 'breakpoint', input: { next } })).approved) return undefined;

@@ -58,9 +58,20 @@ export class GraphReader {
   #interrupts = new Map<string, GraphInterrupt>();
   #breakpoint = false;
   #truncated = false;
+  #hasRead = false;
 
   constructor(options: ReaderOptions) {
     this.#options = options;
+  }
+
+  /** The calls that wait for their results. */
+  get openCalls(): readonly GraphToolCall[] {
+    return [...this.#open.values()];
+  }
+
+  /** Whether it has read a message. */
+  get hasRead(): boolean {
+    return this.#hasRead;
   }
 
   /** Notes ids of messages that went in: a node that passes them on says nothing new. */
@@ -149,6 +160,7 @@ export class GraphReader {
   *#message(message: GraphMessage, metadata: GraphMessageMetadata): Iterable<AppEvent> {
     const role = roleOf(message);
     if (role !== 'assistant' && role !== 'tool') return;
+    this.#hasRead = true;
     if (message.id !== undefined) yield* this.#complete(message.id);
     if (!this.#isNew(message)) return;
     const shown = this.#options.show(metadata);

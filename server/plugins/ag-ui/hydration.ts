@@ -2,6 +2,7 @@ import type { AgUiInterrupt } from '../../../shared/ag-ui/events.js';
 import { toTanStackMessages } from '../../../shared/ag-ui/tanstack.js';
 import { AgUiWriter } from '../../../shared/ag-ui/writer.js';
 import type { SessionState } from '../../../shared/fold.js';
+import { questionsOf } from '../../../shared/subagents.js';
 import { currentRun } from '../conversation/conversation.js';
 import { stateOf } from '../conversation/state.js';
 import type { PluginSession } from '../plugin.js';
@@ -35,12 +36,13 @@ export async function hydration(
   };
 }
 
-/** The open confirmations of a run. */
+/** The open confirmations of the active run and its child runs. */
 function interruptsIn(
-  { pending, run }: SessionState,
+  state: SessionState,
   names: { readonly threadId: string; readonly runId: string },
 ): readonly AgUiInterrupt[] {
-  const open = pending.filter(({ kind, runId }) => kind === 'confirmation' && runId === run?.runId);
+  const asked = state.run ? questionsOf(state, state.run.runId) : [];
+  const open = asked.filter(({ kind }) => kind === 'confirmation');
   const writer = new AgUiWriter({ ...names, ...TANSTACK }, { tellsAnswers: false });
   const [finished] = askAgain(writer, open).end;
   return finished?.type === 'RUN_FINISHED' && finished.outcome.type === 'interrupt'

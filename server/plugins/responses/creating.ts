@@ -7,6 +7,7 @@ import type { MessageInput } from '../../../shared/messages.js';
 import { clientCallId, parseClientCallId, parseItemId, type RunName } from '../../../shared/responses/ids.js';
 import { AskedOfCaller } from '../../../shared/responses/questions.js';
 import { ECHO, type ResponseWriterOptions } from '../../../shared/responses/types.js';
+import { questionsOf } from '../../../shared/subagents.js';
 import type { Identity } from '../../auth/types.js';
 import { askedIn, handOver } from '../conversation/asked.js';
 import { Conversation } from '../conversation/conversation.js';
@@ -225,8 +226,8 @@ export class Creating {
 
   /** @throws GatewayError if a run of the session waits for the caller, because the next message would wait behind it */
   async #assertAnswered(session: PluginSession, state: SessionState | null): Promise<void> {
-    const { run, pending = [] } = state ?? {};
-    if (!run || !pending.some((question) => question.runId === run.runId)) return;
+    if (!state?.run || questionsOf(state, state.run.runId).length === 0) return;
+    const { run } = state;
     const { cursor } = await session.run(run.runId).status();
     const asked = await askedIn(
       session,

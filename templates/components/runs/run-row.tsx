@@ -8,11 +8,13 @@ interface RunRowProps {
   readonly app?: string | undefined;
   /** Ends it, where it goes on. */
   readonly onAbort?: () => void;
+  /** The runs that it began. */
+  readonly below?: ReactNode;
   readonly children: ReactNode;
 }
 
 /** One run of the list. */
-export function RunRow({ state, title, app, onAbort, children }: RunRowProps) {
+export function RunRow({ state, title, app, onAbort, below, children }: RunRowProps) {
   return (
     <li data-state={state}>
       <p>
@@ -28,6 +30,7 @@ export function RunRow({ state, title, app, onAbort, children }: RunRowProps) {
           Abort
         </button>
       )}
+      {below && <ol>{below}</ol>}
     </li>
   );
 }

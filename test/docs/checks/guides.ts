@@ -2,6 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { blocksOf } from '../../support/pages.js';
 import type { Checks } from '../checks.js';
+import { answers } from '../gateways.js';
 import { pathOf } from '../module.js';
 import { mounts } from '../page.js';
 import { client } from '../world.js';
@@ -25,6 +26,13 @@ async function rendered(): Promise<string> {
 
 /** The guides. */
 export const GUIDES: Checks = {
+  // One of its apps needs the other one.
+  'docs/children.md#1': {
+    after: async ({ exports }) => {
+      expect(await answers(exports.gateway)).to.equal('I asked around. Three sources on Hello.');
+      await exports.gateway.close();
+    },
+  },
   // It sleeps for a day.
   'docs/time.md#2': { after: () => {} },
   // Its app waits for a person each time.

@@ -1,0 +1,98 @@
+import type { AppEvent, AppResult, Turn } from '../apps/application.js';
+import type { Child } from '../apps/child.js';
+
+type Item = string | AppEvent;
+
+/** A sub-agent inside a framework, as its adapter names it. */
+export interface SubAgent {
+  /** Names it among the children of its run. A resumed run joins the child of the same id. */
+  readonly id: string;
+  readonly app: string;
+  /** The text that it answers; the same after a restart. */
+  readonly message: string;
+  readonly callId?: string | undefined;
+}
+
+/** A child run that says what its adapter puts into it, in order. */
+export class FedChild {
+  readonly #items: Item[] = [];
+  #wake = () => {};
+  #end: { readonly error?: unknown; readonly result?: AppResult } | null = null;
+  #child: Child | null = null;
+  readonly #begun: Promise<Turn | null>;
+
+  /** @param turn Its parent's; null if that has no child run to show */
+  constructor(turn: Turn | null | Promise<Turn | null>, { app, ...asked }: SubAgent) {
+    this.#begun = new Promise((begun) => {
+      const spawn = (parent: Turn | null): void => {
+        const callId = asked.callId !== undefined && { callId: asked.callId };
+        const run = (own: Turn) => {
+          begun(own);
+          return this.#say();
+        };
+        // Its limits are for what is shown: a sub-agent beyond them works all the same.
+        const spawned = parent && attempt(() => parent.spawn(app, { ...asked, ...callId, run } as never));
+        this.#child = spawned;
+        if (!spawned) return begun(null);
+        const over = () => begun(null);
+        spawned.result.then(over, over);
+      };
+      if (turn instanceof Promise) turn.then(spawn);
+      else spawn(turn);
+    });
+  }
+
+  /** Its own turn, once it has begun; null if it can't be shown. */
+  get turn(): Promise<Turn | null> {
+    return this.#begun;
+  }
+
+  put(item: Item): void {
+    if (!this.#end) this.#items.push(item);
+    this.#wake();
+  }
+
+  end(result?: AppResult): void {
+    this.#end ??= result ? { result } : {};
+    this.#wake();
+  }
+
+  fail(error: unknown): void {
+    this.#end ??= { error };
+    this.#wake();
+  }
+
+  /** Settles once its end is stored. */
+  async over(): Promise<void> {
+    await this.#begun;
+    await this.#child?.result.catch(() => {});
+  }
+
+  async *#say(): AsyncGenerator<Item, AppResult | undefined> {
+    for (;;) {
+      yield* this.#items.splice(0);
+      if (this.#items.length > 0) continue;
+      if (this.#end) break;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    if ('error' in this.#end) throw this.#end.error;
+    return this.#end.result;
+  }
+}
+
+/** The input of a call as the text that a sub-agent answers. */
+export function askedBy(input: unknown): string {
+  const values = typeof input === 'object' && input !== null ? Object.values(input) : [input];
+  const [only] = values;
+  return values.length === 1 && typeof only === 'string' ? only : (JSON.stringify(input) ?? '');
+}
+
+function attempt<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,147 @@
+import { isDeepStrictEqual } from 'node:util';
+import { fieldError, GatewayError } from '../../shared/errors.js';
+import type { LaneRun } from '../../shared/fold.js';
+import type { Message, SendInput } from '../../shared/messages.js';
+import type { RunResult } from '../../shared/operation-types.js';
+import { type Application, MAX_STEP_NAME } from '../apps/application.js';
+import type { SpawnOptions } from '../apps/child.js';
+import { newRunId } from '../ids.js';
+import { eventsOfRun } from '../log/events-of-run.js';
+import type { LogWriter } from '../log/log-writer.js';
+import { asUnavailable } from '../log/unavailable.js';
+import { type ChildPort, LiveChild } from '../runs/child.js';
+import { isOpen } from '../runs/ending.js';
+import { type LaneRequest, LiveRun, type RunRequest } from '../runs/live-run.js';
+import type { Overseer } from '../runs/run-port.js';
+import { depthUnder, type Spawner } from './lanes.js';
+import { toMessage } from './message-sender.js';
+import type { SessionRuns } from './session-runs.js';
+import { steer } from './steering.js';
+
+/** A turn's call for a child. */
+export interface Spawning extends SpawnOptions {
+  readonly app: string;
+  readonly id: string;
+}
+
+/**
+ * Begins a child of a run, or joins the one of that id.
+ *
+ * @throws GatewayError `APP_NOT_FOUND`, `STEP_MISMATCH` if the child of that id was begun with another message or app
+ * @throws LimitError `limits.childRuns`, `limits.childDepth`
+ */
+export function spawn(runs: SessionRuns, parent: LiveRun, overseer: Overseer, asked: Spawning): LiveChild {
+  const { env, session, lanes } = runs;
+  const log = session.writer;
+  const { id, app: name, run } = asked;
+  if (typeof id !== 'string' || id === '' || id.length > MAX_STEP_NAME)
+    throw fieldError('id', `a text of 1 to ${MAX_STEP_NAME} characters`);
+  if (!asked.message) throw fieldError('message', 'a text, content blocks or a message');
+  if (!log || parent.state !== 'active') throw new DOMException('The run has ended', 'AbortError');
+  const { resumable = false } = overseer.app;
+  const app: Application = run ? { run, resumable } : env.app(name);
+  const message = toMessage(asked.message);
+  const held = overseer.children.get(id);
+  if (held) {
+    assertSame(id, held, { app: name, asked: message });
+    return held;
+  }
+  const known = log.state.lanes?.find((lane) => lane.parentRunId === parent.id && lane.name === id);
+  if (known) assertSame(id, known, { app: name, asked: message });
+  else lanes.assertRoom(parent);
+  const by = { parent, overseer, app, log };
+  const port = known ? join(runs, known, by) : begin(runs, message, asked, by);
+  const child = new LiveChild(id, { app: name, asked: message }, port);
+  overseer.children.set(id, child);
+  return child;
+}
+
+function begin(runs: SessionRuns, message: Message, asked: Spawning, by: Spawner): ChildPort {
+  const { lanes } = runs;
+  const { parent, log } = by;
+  const { id, app, run: inline, detached, wakes, callId, tools = [], parameters = {} } = asked;
+  const { user, trace, requestId } = parent.request;
+  const lane: LaneRequest = {
+    ...{ app, depth: depthUnder(parent), name: id, parentRunId: parent.id },
+    ...(callId !== undefined && { callId }),
+    ...(inline && { inline: true as const }),
+    ...(detached && { detached }),
+    ...(detached && wakes && { wakes }),
+  };
+  const request: RunRequest = {
+    ...{ runId: newRunId(), message, preceding: [], onBusy: 'queue', key: undefined, lane },
+    ...{ user, trace, requestId, metadata: {}, clientTools: tools, parameters },
+  };
+  const run = new LiveRun(request, { context: parent.context });
+  lanes.add(run, parent);
+  const begun = lanes.store(run, log, (state) => isOpen(state, parent.id));
+  begun.then(
+    () => lanes.execute(run, by)?.start(),
+    (error: unknown) => {
+      runs.withdraw(run);
+      run.reject(error as GatewayError);
+    },
+  );
+  const place = begun.then((stored) => stored.place);
+  return portOf(runs, run.id, run.ended, log, place);
+}
+
+/** Takes up the child that a run has begun before. */
+function join(runs: SessionRuns, lane: LaneRun, by: Spawner): ChildPort {
+  const { lanes } = runs;
+  const { log } = by;
+  const { runId, stopReason } = lane;
+  const place = placeOf(runs, runId);
+  const live = lanes.find(runId);
+  if (live) return portOf(runs, runId, live.ended, log, place);
+  if (stopReason) {
+    const { message, error, usage } = lane;
+    const result: RunResult = {
+      ...{ runId, message, stopReason, cursor: log.view.cursor },
+      ...(error && { error }),
+      ...(usage && { usage }),
+    };
+    by.overseer?.answer.add(JSON.stringify(message.content).length);
+    return portOf(runs, runId, Promise.resolve(result), log, place);
+  }
+  return portOf(runs, runId, lanes.resume(lane, by).ended, log, place);
+}
+
+/** The place of the first event of a run. */
+async function placeOf({ env, session }: SessionRuns, runId: string): Promise<number> {
+  const record = await asUnavailable(() => env.store.run(session.ref, { runId }));
+  return record?.accepted ?? 1;
+}
+
+function portOf(
+  runs: SessionRuns,
+  runId: string,
+  ended: Promise<RunResult>,
+  log: LogWriter,
+  place: Promise<number>,
+): ChildPort {
+  place.catch(() => {});
+  const { session, lanes } = runs;
+  const more = (): Promise<void> => lanes.more();
+  const over = (): boolean => session.writer !== log;
+  return {
+    ...{ runId, ended },
+    events: () => eventsOfRun(log.view, runId, { sessionId: session.id, place, more, over }),
+    steer: (message: SendInput) => place.then(() => steer(runs, runId, toMessage(message))),
+    abort: (reason) => void runs.abort(runId, reason).catch(() => {}),
+  };
+}
+
+/** @throws GatewayError `STEP_MISMATCH` */
+function assertSame(id: string, begun: Begun, now: Begun): void {
+  const json = ({ asked: { content } }: Begun): unknown => JSON.parse(JSON.stringify(content));
+  if (begun.app === now.app && isDeepStrictEqual(json(begun), json(now))) return;
+  throw new GatewayError({
+    code: 'STEP_MISMATCH',
+    message: `The child ${JSON.stringify(id)} of this run was begun with another message or app`,
+    details: { id, app: begun.app },
+  });
+}
+
+/** The app and the message of a child. */
+type Begun = Pick<LiveChild, 'app' | 'asked'>;

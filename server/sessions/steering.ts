@@ -1,0 +1,39 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { EventDraft } from '../../shared/events.js';
+import type { SessionState } from '../../shared/fold.js';
+import type { Message } from '../../shared/messages.js';
+import type { LogWriter } from '../log/log-writer.js';
+import { unavailable } from '../log/unavailable.js';
+import { isOpen, laneOf } from '../runs/ending.js';
+import type { LiveRun } from '../runs/live-run.js';
+import { StoreError } from '../stores/store.js';
+import type { SessionRuns } from './session-runs.js';
+
+/** Logs a message for a run beside the conversation. @throws GatewayError `RUN_NOT_FOUND` */
+export async function steer({ session }: SessionRuns, runId: string, message: Message): Promise<void> {
+  const log = session.writer;
+  if (!log) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
+  const drafts = (state: SessionState): readonly EventDraft[] => {
+    const lane = laneOf(state, runId);
+    // Sent again, because its first answer was lost.
+    if (lane?.steering?.some(({ id }) => id === message.id)) return [];
+    if (!lane || !isOpen(state, runId)) throw new GatewayError({ code: 'RUN_NOT_FOUND' });
+    return [{ type: 'run_steered', runId, ts: Date.now(), message }];
+  };
+  try {
+    await log.commit(drafts, { refusable: true });
+  } catch (error) {
+    throw error instanceof StoreError ? unavailable(error) : error;
+  }
+}
+
+/** Takes the messages for a run beside the conversation. */
+export function takeSteered(run: LiveRun, log: LogWriter): readonly Message[] {
+  const { steering = [] } = laneOf(log.state, run.id) ?? {};
+  const fresh = steering.filter(({ id, taken }) => !taken && !run.taken.has(id));
+  for (const { id: messageId } of fresh) {
+    run.taken.add(messageId);
+    log.append({ type: 'steer', runId: run.id, ts: Date.now(), messageId, consumed: true });
+  }
+  return fresh;
+}

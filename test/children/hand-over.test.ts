@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import { type Application, defineApp, type Turn } from '../../server/index.js';
+import { textOf } from '../../shared/messages.js';
+import { type Gate, gate } from '../support/gate.js';
+import { MemoryHub } from '../support/memory-hub.js';
+import { startNode, stateOf } from '../support/nodes.js';
+
+const app = (run: (turn: Turn) => unknown): Application => defineApp({ resumable: true, run: run as never });
+
+/** Apps of a tree that is three deep, whose leaf is held, and the names of what began where. */
+function tree(held: Gate, begun: string[], at: string): Readonly<Record<string, Application>> {
+  const note = (name: string, turn: Turn): void => {
+    begun.push(`${name}${turn.resumed ? ' again' : ''} at ${at}`);
+  };
+  return {
+    main: app(async (turn) => {
+      note('main', turn);
+      const { text } = await turn.spawn('middle', { message: 'x', id: 'm' }).result;
+      return `main of ${text}`;
+    }),
+    middle: app(async (turn) => {
+      note('middle', turn);
+      const leaf = turn.spawn('leaf', { message: 'x', id: 'l' });
+      turn.spawn('free', { message: 'x', id: 'f', detached: true });
+      return `middle of ${(await leaf.result).text}`;
+    }),
+    leaf: app(async (turn) => {
+      note('leaf', turn);
+      const made = await turn.step('made', () => {
+        begun.push(`step at ${at}`);
+        return 'leaf';
+      });
+      await held.passed;
+      return made;
+    }),
+    free: app(async (turn) => {
+      note('free', turn);
+      await held.passed;
+      return 'free';
+    }),
+  };
+}
+
+describe('a tree of runs', () => {
+  it('goes on whole at another gateway when its own one ends', async () => {
+    const hub = new MemoryHub({ leaseMs: 600_000 });
+    const begun: string[] = [];
+    const [here, there] = [gate(), gate()];
+    const config = { defaultApp: 'main', limits: { drainMs: 0 } };
+    const first = await startNode(hub, { ...config, apps: tree(here, begun, 'a') });
+    const second = await startNode(hub, { ...config, apps: tree(there, begun, 'b') });
+    const sent = first.client.send('main', 'go');
+    const { runId } = await sent.accepted;
+    await stateOf(first, ({ lanes = [] }) => lanes.length === 3 && begun.includes('step at a'));
+    const watched = second.client.session('main').run(runId).result;
+    await first.gateway.close();
+    await stateOf(second, ({ lanes = [] }) => lanes.length === 3 && begun.includes('leaf again at b'));
+    there.open();
+    const { message } = await watched;
+    expect(textOf(message)).to.equal('main of middle of leaf');
+    await stateOf(second, ({ lanes, run }) => !lanes && !run);
+    const state = await second.client.session('main').state();
+    const children = state.messages.at(-1)!.children!.map(({ name, stopReason }) => `${name} ${stopReason}`);
+    expect(children).to.include.members(['m end', 'l end']);
+    expect([...begun].sort()).to.deep.equal([
+      ...['free again at b', 'free at a', 'leaf again at b', 'leaf at a', 'main again at b', 'main at a'],
+      ...['middle again at b', 'middle at a', 'step at a'],
+    ]);
+  });
+
+  it('is steered and aborted from another gateway', async () => {
+    const hub = new MemoryHub({ leaseMs: 600_000 });
+    const apps = {
+      main: app(async (turn) => {
+        const child = turn.spawn('child', { message: 'x', id: 'c' });
+        const stuck = turn.spawn('stuck', { message: 'x', id: 's' });
+        return `${(await child.result).text}, ${(await stuck.result).stopReason}`;
+      }),
+      child: app(async (turn) => {
+        for (;;) {
+          const [message] = turn.steered();
+          if (message) return textOf(message);
+          await new Promise(setImmediate);
+        }
+      }),
+      stuck: app(() => new Promise(() => {})),
+    };
+    const first = await startNode(hub, { apps, defaultApp: 'main' });
+    const second = await startNode(hub, { apps, defaultApp: 'main' });
+    const sent = first.client.send('main', 'go');
+    await stateOf(second, ({ lanes = [] }) => lanes.length === 2);
+    const { lanes } = await second.client.session('main').state();
+    const idOf = (name: string): string => lanes!.find((lane) => lane.name === name)!.runId;
+    const steer = { sessionId: 'main', runId: idOf('c'), message: { id: 'once', content: 'left' } };
+    await second.gateway.execute('steer', steer);
+    expect(await second.client.session('main').abort({ runId: idOf('s') })).to.deep.equal({ aborted: true });
+    const { message } = await sent.result;
+    expect(textOf(message)).to.equal('left, aborted');
+    await stateOf(second, ({ run }) => !run);
+    const state = await second.client.session('main').state();
+    const child = state.messages.at(-1)!.children!.find(({ name }) => name === 'c')!;
+    expect(child.steering!.map(({ id, taken }) => [id, taken])).to.deep.equal([['once', true]]);
+  });
+});
