@@ -328,7 +328,7 @@ export const KEYS: Readonly<Record<string, Key>> = {
   'load-300': atLoad(300),
   'load-600': atLoad(600),
   'load-900': atLoad(900),
-  'lanes-100': inLanes(100, 4),
+  'lanes-40': inLanes(40, 4),
   ...viewers('raw:socket express gateway', 'sse'),
   ...viewers('ws:frame socket.io gateway', 'ws'),
   'quiet-10000': quiet(10_000),

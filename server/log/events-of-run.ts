@@ -2,6 +2,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { LoggedEvent } from '../../shared/events.js';
 import { parseEvent } from './entry.js';
 import type { LogView } from './log-view.js';
+import { asUnavailable } from './unavailable.js';
 
 const PAGE = { events: 1000, bytes: 1 << 20 };
 
@@ -19,7 +20,7 @@ export interface RunReading {
 /**
  * Reads the events of one run, from its beginning to its end.
  *
- * @throws GatewayError `CURSOR_GONE` if events were cut before they were read
+ * @throws GatewayError `CURSOR_GONE` if events were cut before they were read; `OVERLOADED` if the store can't be read
  * @throws DOMException `AbortError` if the log was lost or given up
  */
 export async function* eventsOfRun(
@@ -28,9 +29,11 @@ export async function* eventsOfRun(
   { sessionId, place, more, over }: RunReading,
 ): AsyncGenerator<LoggedEvent, void> {
   for (let after = (await place) - 1; ; ) {
-    if (after < view.first - 1) throw new GatewayError({ code: 'CURSOR_GONE' });
     const coming = more();
-    const page = await view.read(after, PAGE.events, PAGE.bytes);
+    const page = await asUnavailable(() => view.read(after, PAGE.events, PAGE.bytes));
+    const [next] = page;
+    // A cut may be made while the page is read.
+    if (next ? next.seq > after + 1 : after < view.first - 1) throw new GatewayError({ code: 'CURSOR_GONE' });
     for (const stored of page) {
       if (stored.runId !== runId) continue;
       yield { ...parseEvent(stored), sessionId, cursor: view.cursorAt(stored.seq) } as LoggedEvent;

@@ -4,11 +4,13 @@ import type { Message } from '../../shared/messages.js';
 import { gate } from '../support/gate.js';
 
 type Act =
-  | { readonly do: 'say' | 'breathe'; readonly times: number }
+  | { readonly do: 'say'; readonly times: number }
+  | { readonly do: 'breathe'; readonly times: number }
   | { readonly do: 'spawn'; readonly program: Program; readonly detached: boolean }
   /** With a child of its own, by the number of its beginning. */
   | { readonly do: 'await' | 'follow' | 'steer' | 'abort'; readonly which: number }
-  | { readonly do: 'take' | 'ask' };
+  | { readonly do: 'take' }
+  | { readonly do: 'ask' };
 
 /** The acts of a run, one after another, and its end. A run that stands ends once the test lets it. */
 export interface Program {
@@ -112,7 +114,8 @@ export class Players {
       } else if (act.do === 'breathe') for (let i = 0; i < act.times; i++) await breathe();
       else if (act.do === 'take') turn.steered();
       else if (act.do === 'ask') await turn.ask({ name: 'colour' });
-      else if (own.length > 0) await this.#deal(act.do, own[(act as { readonly which: number }).which % own.length]!);
+      else if (own.length > 0)
+        await this.#deal(act.do, own[(act as { readonly which: number }).which % own.length]!);
     }
     if (program.ends === 'stands') await this.#free.passed;
     if (program.ends === 'fails') throw new Error(`${name} fails`);

@@ -1,13 +1,19 @@
 import { expect } from 'chai';
 import { type Child, defineApp, isGatewayError, type Turn } from '../../server/index.js';
 import { memoryStore } from '../../server/stores/memory.js';
+import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import { crashed, newDatabase, startDurable } from '../support/durable.js';
 import { embedGateway } from '../support/embedded.js';
+import { gate } from '../support/gate.js';
+import { startGateway } from '../support/gateway.js';
 import { type Fate, hostileStore, listedFates } from '../support/hostile-store.js';
 import { insist } from '../support/insist.js';
+import { overriding } from '../support/overriding.js';
 import { refusingStore } from '../support/refusing-store.js';
 import { foldOf } from '../support/session-view.js';
 import { testStore } from '../support/test-store.js';
 import { runsIn } from './faults.js';
+import { endOf, eventsUntil, sendTo } from './tree.js';
 
 const FATES: readonly Fate[] = ['refuse', 'late', 'lose', 'drop'];
 /** Appends of the tree below, and a few more. */
@@ -54,6 +60,84 @@ describe('a child of a store that fails', () => {
     expect(wrong).to.deep.equal([]);
     expect([...runs.values()].map(({ name }) => name)).to.deep.equal(['go', 'x']);
     expect((await session.status()).status).to.equal('idle');
+  });
+
+  it('is read anew by its parent where a read is refused, which says so', async () => {
+    const stop = gate();
+    const path = newDatabase();
+    const came: string[] = [];
+    let refusals = { on: false };
+    const apps = {
+      main: defineApp({
+        resumable: true,
+        async run(turn) {
+          const child = turn.spawn('helper', { message: 'x', id: 'h' });
+          await child.result;
+          if (!turn.resumed) {
+            stop.open();
+            return new Promise<never>(() => {});
+          }
+          const read = async (): Promise<string> => {
+            let all = '';
+            for await (const piece of child.text) all += piece;
+            return all;
+          };
+          refusals.on = true;
+          came.push(await read().catch((error) => (isGatewayError(error) ? error.code : `${error}`)));
+          refusals.on = false;
+          came.push(await read());
+          return '';
+        },
+      }),
+      helper: defineApp({ run: () => 'helped' }),
+    };
+    const first = await startDurable(path, { apps, defaultApp: 'main' });
+    const runId = await sendTo(first.url, 'go');
+    await stop.passed;
+    const { store, outage } = refusingStore(sqliteStore({ path: crashed(path) }), 'read');
+    refusals = outage;
+    const second = await startGateway({ apps, defaultApp: 'main', store });
+    await eventsUntil(second.url, endOf(runId));
+    expect(came).to.deep.equal(['OVERLOADED', 'helped']);
+  });
+
+  it('is not read with a hole where events are cut just then', async () => {
+    const answered = gate();
+    const inner = memoryStore();
+    const cutNow = gate();
+    // The store has cut, and the gateway does not know it yet.
+    const cut: typeof inner.cut = async (...args) => {
+      const made = await inner.cut(...args);
+      cutNow.open();
+      await answered.passed;
+      return made;
+    };
+    const came: string[] = [];
+    const gateway = embedGateway({
+      ...{ store: overriding(inner, { cut }), defaultApp: 'main', limits: { retention: { events: 20 } } },
+      apps: {
+        main: defineApp({
+          async run(turn) {
+            const child = turn.spawn('helper', { message: 'x', id: 'h' });
+            await Promise.all([child.result, cutNow.passed]);
+            const read = async (): Promise<void> => {
+              for await (const piece of child.text) came.push(piece);
+            };
+            const reading = read().catch(({ code }) => came.push(code));
+            for (let i = 0; i < 5; i++) await new Promise(setImmediate);
+            answered.open();
+            await reading;
+          },
+        }),
+        helper: defineApp({
+          async *run() {
+            for (let i = 0; i < 40; i++) yield `${i} `;
+          },
+        }),
+      },
+    });
+    await gateway.session('main').send('go').result;
+    expect(came).to.deep.equal(['CURSOR_GONE']);
   });
 
   for (const fate of FATES)
