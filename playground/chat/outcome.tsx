@@ -20,7 +20,7 @@ const TONES: Partial<Record<StopReason, string>> = {
   ...{ aborted: 'warn', superseded: 'warn' },
 };
 
-/** What is known of how an answer ended. */
+/** The part of a message that tells how its answer ended. */
 type Ended = Pick<Message, 'stopReason' | 'error' | 'usage' | 'createdAt' | 'endedAt'>;
 
 /** The end, the duration and the usage of an answer. */

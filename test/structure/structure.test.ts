@@ -252,7 +252,7 @@ export const e = 'not from "here"';`;
     const playground = readSources('playground').filter(({ path }) => !path.endsWith('vite.config.ts'));
     expect(playground.length).to.be.above(30);
     const used = new Set(['react', 'react-dom', 'marked', 'lucide-react']);
-    const named = /^agent-session-gateway\/client(?:\/(?:react|files|history|inbox|people|schedules))?$/;
+    const named = /^agent-session-gateway\/client(?:\/(?:react|files|history|inbox|people|runs|schedules))?$/;
     const pure = /^shared\/(?:calls|cursor|events|messages)\.ts$/;
     expect(
       offences(playground, (found) =>
