@@ -30,7 +30,7 @@ export function usePresence(id: string, data?: unknown): PresenceView & Pick<Ses
   const client = useGateway();
   const presence = useMemo(() => sessionPresence(client, id), [client, id]);
   const view = useSyncExternalStore(presence.subscribe, presence.getSnapshot, presence.getSnapshot);
-  const told = data === undefined ? undefined : JSON.stringify(data);
+  const told: string | undefined = JSON.stringify(data);
   const entered = useRef<SessionPresence | null>(null);
   useEffect(() => {
     if (told !== undefined) presence.enter(JSON.parse(told));

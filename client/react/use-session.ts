@@ -50,6 +50,4 @@ export function useSession<T>(id: string, options: SessionOptions & Partial<Sele
 }
 
 /** Selects the whole session. */
-export function all(view: SessionView): SessionView {
-  return view;
-}
+export const all = (view: SessionView): SessionView => view;

@@ -9,7 +9,7 @@ import {
 
 /** A run among the others of its session, with its children. */
 export interface RunNode
-  extends Pick<LanePlace, 'parentRunId' | 'callId' | 'detached' | 'keep' | 'steering'>,
+  extends Pick<Partial<LanePlace>, 'parentRunId' | 'callId' | 'detached' | 'keep' | 'asked' | 'steering'>,
     Pick<ActiveRun, 'runId' | 'app' | 'message' | 'error' | 'progress' | 'usage'> {
   /** The child's id among the children of its parent. Other runs have the name of their app. */
   readonly name: string;
@@ -20,8 +20,6 @@ export interface RunNode
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly endedAt?: number;
-  /** The message that it answers, if that is known. */
-  readonly asked: Message | undefined;
   /** The text of its answer so far. */
   readonly text: string;
   /** The calls that somebody has to answer before it goes on: see `pending` of the session. */
@@ -31,7 +29,7 @@ export interface RunNode
 }
 
 /** The part of a session that has its runs. */
-export type RunningState = Pick<SessionState, 'run' | 'lanes' | 'pending' | 'messages'>;
+export type RunningState = Pick<SessionState, 'run' | 'lanes' | 'pending'>;
 
 /**
  * The runs of a session as a tree: first the run of the conversation, with its children below it, then those that nobody's end ends: lanes of people and
@@ -42,36 +40,43 @@ export type RunningState = Pick<SessionState, 'run' | 'lanes' | 'pending' | 'mes
  * for (const { name, status, children } of runTree(await client.session('main').state())) console.log(name, status, children.length);
  * ```
  */
-export function runTree({ run, lanes = [], pending, messages }: RunningState): readonly RunNode[] {
-  const root: Known[] = run ? [{ ...run, lane: 0, asked: messages.at(-1) }] : [];
-  return treeOf([...root, ...lanes], pending);
+export function runTree({ run, lanes = [], pending }: RunningState): readonly RunNode[] {
+  return treeOf(run ? [{ ...run, lane: 0 }, ...lanes] : lanes, pending);
 }
 
-/** The child runs of an answer that is over, as a tree. Pure. */
+/**
+ * The child runs of an answer that is over, as a tree. Pure.
+ *
+ * @example
+ * ```ts
+ * const { messages } = await client.session('main').state();
+ * for (const { name, text } of messages.flatMap(childrenOf)) console.log(name, text);
+ * ```
+ */
 export function childrenOf({ children = [] }: Pick<Message, 'children'>): readonly RunNode[] {
   return treeOf(children, []);
 }
 
 /** A run of either kind. */
-type Known = ActiveRun & Pick<RunNode, 'lane' | 'asked'> & Partial<Omit<LaneRun | ChildAnswer, 'asked'>>;
+type Known = ActiveRun & Pick<RunNode, 'lane'> & Partial<LaneRun | ChildAnswer>;
 
 /** Puts each run below its parent, which comes before it. A detached one is nobody's. */
 function treeOf(runs: readonly Known[], pending: readonly PendingQuestion[]): readonly RunNode[] {
-  const lists = new Map<string | undefined, RunNode[]>();
   const roots: RunNode[] = [];
+  const lists = new Map<string | undefined, RunNode[]>();
   for (const { name, stopReason, ...run } of runs) {
     const { runId, app, message, parentRunId, detached } = run;
-    const asks = pending.filter((question) => question.runId === runId);
+    const asks = pending.flatMap((question) => (question.runId === runId ? [question.callId] : []));
     const children: RunNode[] = [];
     lists.set(runId, children);
-    const siblings = detached ? roots : (lists.get(parentRunId) ?? roots);
+    const siblings = (!detached && lists.get(parentRunId)) || roots;
     siblings.push({
       ...run,
       name: name ?? app,
       status: stopReason ?? (asks[0] ? 'waiting' : 'running'),
       startedAt: message.createdAt,
       text: textOf(message),
-      pendingCallIds: asks.map(({ callId }) => callId),
+      pendingCallIds: asks,
       children,
     });
   }

@@ -20,7 +20,7 @@ const TONES: Partial<Record<StopReason, string>> = {
   ...{ aborted: 'warn', superseded: 'warn' },
 };
 
-/** The known end of an answer. */
+/** The part of a message that tells how its answer ended. */
 type Ended = Pick<Message, 'stopReason' | 'error' | 'usage' | 'createdAt' | 'endedAt'>;
 
 /** The end, the duration and the usage of an answer. */

@@ -46,7 +46,6 @@ describe('the tree of runs', () => {
     );
     const [root] = tree;
     expect(root).to.include({ runId: 'r', lane: 0, text: 'so far', startedAt: 7 });
-    expect(root!.asked).to.equal(running.messages[0]);
     expect(root!.children[0]).to.deep.include({ runId: 'c1', text: 'c1', endedAt: 9, parentRunId: 'r' });
     expect(root!.children[1]!.children[0]!.pendingCallIds).to.deep.equal(['ask']);
   });

@@ -111,6 +111,17 @@ describe('demo app', () => {
     await heard.return?.();
   });
 
+  it('has helpers look into something at the same time, each of them a run', async () => {
+    const client = (await startDemo())();
+    expect(await answer(client, 'main', 'research bees')).to.match(
+      /^Three helpers look into bees\.\n\n- sources: .*nine sources\. \n- numbers: .*\n- doubts: .*\n$/,
+    );
+    const { messages } = await client.session('main').state();
+    expect(messages.at(-1)!.children!.map(({ name, stopReason }) => `${name} ${stopReason}`)).to.deep.equal([
+      ...['sources end', 'numbers end', 'doubts end'],
+    ]);
+  });
+
   it('tells a story that takes up what is said meanwhile', async () => {
     const client = (await startDemo(1))();
     const story = client.send('main', 'story');

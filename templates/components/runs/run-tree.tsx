@@ -5,6 +5,8 @@ import { RunRow } from './run-row.js';
 
 interface RunTreeProps {
   readonly runs: readonly RunNode[];
+  /** What a run answers that is not the child of another. */
+  readonly askedBy?: ((run: RunNode) => string) | undefined;
   /** The questions of the session. */
   readonly pending?: readonly PendingQuestion[];
   /** Ends a run. */
@@ -12,10 +14,10 @@ interface RunTreeProps {
 }
 
 /** The rows of runs that go on or have ended, each with its children below it. */
-export function RunTree({ runs, pending = [], onAbort }: RunTreeProps) {
+export function RunTree({ runs, askedBy, pending = [], onAbort }: RunTreeProps) {
   return runs.map((run) => {
-    const { runId, status, app, asked, parentRunId, endedAt, startedAt, children } = run;
-    const title = parentRunId === undefined && asked ? textOf(asked) : run.name;
+    const { runId, status, app, name, endedAt, startedAt, children } = run;
+    const title = (run.parentRunId === undefined && askedBy?.(run)) || name;
     const goesOn = endedAt === undefined;
     return (
       <RunRow

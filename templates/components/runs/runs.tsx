@@ -35,7 +35,12 @@ export function Runs({ id, ended = 5 }: RunsProps) {
       {(error || problem) && <p role="alert">{error?.message ?? problem}</p>}
       {isNothing && <p>No runs yet.</p>}
       <ol>
-        <RunTree runs={runs} pending={pending} onAbort={stop} />
+        <RunTree
+          runs={runs}
+          askedBy={({ asked, message }) => (asked ? textOf(asked) : askedBy(messages, message))}
+          pending={pending}
+          onAbort={stop}
+        />
         {queue.map(({ runId, message }, at) => (
           <RunRow key={runId} state="queued" title={textOf(message)} onAbort={() => stop(runId)}>
             <span>{at + 1} in the queue</span>

@@ -27,7 +27,7 @@ async function asked(text: string) {
 export const CLIENTS: Checks = {
   'docs/client.md#2': { prints: /You said: Hello|You\s+said:\s+Hello/ },
   'docs/client.md#4': { before: said, prints: /said: \n[\s\S]*Hello/, endless: true },
-  'docs/client.md#6': {
+  'docs/client.md#7': {
     before: async () => {
       await asked('confirm');
       watch.subscribe(() => {});
