@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const MAX_PACKAGES = 35;
 const MAX_BYTES = 16_000_000;
 /** What this package alone may have. */
-const OWN = { files: 350, bytes: 8_000_000 };
+const OWN = { files: 360, bytes: 8_000_000 };
 
 /** Runs Node in the repository. */
 const nodeHere = async (...args: string[]) => (await run(process.execPath, args, { cwd: ROOT })).stdout;
