@@ -73,7 +73,7 @@ export class Subgraphs {
     const [call, ...others] = calls;
     const only = others.length === 0 ? call : undefined;
     const callId = only?.id;
-    const app = only?.name ?? nodeOf(namespace);
+    const app = others.every(({ name }) => name === call!.name) ? call!.name : nodeOf(namespace);
     const message = only ? askedBy(only.args) : app;
     const child = new FedChild(above.turn, { id, app, message, callId });
     const graph = {
