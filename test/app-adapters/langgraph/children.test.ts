@@ -7,6 +7,8 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { langGraphApp } from '../../../server/app-adapters/langgraph/index.js';
 import { type Message, textOf } from '../../../shared/messages.js';
+import { connectClient } from '../../support/client.js';
+import { crashed, newDatabase, startDurable } from '../../support/durable.js';
 import { serve } from '../served.js';
 import { callsOf } from './graphs.js';
 
@@ -41,6 +43,15 @@ const saying = (text: string) => {
     .addEdge('__start__', 'think')
     .compile();
 };
+
+/** A graph that speaks, and then asks. */
+const asking = () =>
+  new StateGraph(MessagesAnnotation)
+    .addNode('begin', () => ({ messages: [new AIMessage('Which? ')] }))
+    .addNode('ask', () => ({ messages: [new AIMessage(`${interrupt('colour')}!`)] }))
+    .addEdge('__start__', 'begin')
+    .addEdge('begin', 'ask')
+    .compile();
 
 const childrenOf = ({ children = [] }: Message) =>
   children.map(({ app, callId, asked, message, stopReason }) => [
@@ -98,14 +109,40 @@ describe('langGraphApp, whose tools run graphs', () => {
     ]);
   });
 
+  it('joins the same child where a restart interrupted it, when the app is resumable', async () => {
+    const graph = calling([agentTool('asker', asking())], ['asker', 'x']).compile({
+      checkpointer: new MemorySaver(),
+    });
+    const app = langGraphApp({ graph, resumable: true });
+    const path = newDatabase();
+    const before = await startDurable(path, { app });
+    const events = connectClient(before.url).events('main', { from: 'earliest' });
+    connectClient(before.url)
+      .send('main', 'Go')
+      .result.catch(() => {});
+    let callId = '';
+    for await (const event of events) {
+      if (event.type !== 'input_required') continue;
+      callId = event.callId;
+      break;
+    }
+    const copy = crashed(path);
+    await before.gateway.close();
+    const client = connectClient((await startDurable(copy, { app })).url);
+    await client.session('main').respond(callId, { output: 'red' });
+    const spawned: string[] = [];
+    for await (const event of client.events('main', { from: 'earliest' })) {
+      if (event.type === 'run_spawned') spawned.push(event.runId!);
+      if (event.type === 'message_end' && event.parentRunId === undefined) break;
+    }
+    const { messages } = await client.session('main').history();
+    expect(textOf(messages.at(-1)!)).to.equal('Look. done');
+    expect(childrenOf(messages.at(-1)!)).to.deep.equal([['asker', 'asker-0', 'x', 'Which? red!', 'end']]);
+    expect(spawned).to.have.length(1);
+  });
+
   it('goes on with the same child once a person has answered an interrupt within', async () => {
-    const asking = new StateGraph(MessagesAnnotation)
-      .addNode('begin', () => ({ messages: [new AIMessage('Which? ')] }))
-      .addNode('ask', () => ({ messages: [new AIMessage(`${interrupt('colour')}!`)] }))
-      .addEdge('__start__', 'begin')
-      .addEdge('begin', 'ask')
-      .compile();
-    const graph = calling([agentTool('asker', asking)], ['asker', 'x']).compile({
+    const graph = calling([agentTool('asker', asking())], ['asker', 'x']).compile({
       checkpointer: new MemorySaver(),
     });
     const { client } = await serve(langGraphApp({ graph }));
