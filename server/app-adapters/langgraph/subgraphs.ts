@@ -44,6 +44,12 @@ export class Subgraphs {
     this.#settle(graph);
   }
 
+  /** Settles once all children have said what they were to say. */
+  async said(): Promise<void> {
+    const all = [...new Set(this.#graphs.values())];
+    await Promise.all(all.map(({ child }) => child?.said()));
+  }
+
   /** Ends all children, and waits until that is stored. */
   async end(): Promise<void> {
     await Promise.all([...this.#root.below].map(ended));
