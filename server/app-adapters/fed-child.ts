@@ -1,4 +1,4 @@
-import type { AppEvent, AppResult, Turn } from '../apps/application.js';
+import type { AppEvent, Turn } from '../apps/application.js';
 import type { Child } from '../apps/child.js';
 
 type Item = string | AppEvent;
@@ -17,8 +17,11 @@ export interface SubAgent {
 export class FedChild {
   readonly #items: Item[] = [];
   #wake = () => {};
-  #end: { readonly error?: unknown; readonly result?: AppResult } | null = null;
+  #isEnded = false;
   #child: Child | null = null;
+  /** Whether it has said all that was put into it, or can say no more. */
+  #isIdle = false;
+  #heard: (() => void)[] = [];
   readonly #begun: Promise<Turn | null>;
 
   /** @param turn Its parent's; null if that has no child run to show */
@@ -33,9 +36,15 @@ export class FedChild {
         // Its limits are for what is shown: a sub-agent beyond them works all the same.
         const spawned = parent && attempt(() => parent.spawn(app, { ...asked, ...callId, run } as never));
         this.#child = spawned;
-        if (!spawned) return begun(null);
-        const over = () => begun(null);
-        spawned.result.then(over, over);
+        // Nobody hears what comes later.
+        const over = () => {
+          this.#isEnded = true;
+          this.#items.length = 0;
+          begun(null);
+          this.#idle();
+        };
+        if (spawned) spawned.result.then(over, over);
+        else over();
       };
       if (turn instanceof Promise) turn.then(spawn);
       else spawn(turn);
@@ -48,18 +57,25 @@ export class FedChild {
   }
 
   put(item: Item): void {
-    if (!this.#end) this.#items.push(item);
+    if (this.#isEnded) return;
+    this.#items.push(item);
     this.#wake();
   }
 
-  end(result?: AppResult): void {
-    this.#end ??= result ? { result } : {};
+  end(): void {
+    this.#isEnded = true;
     this.#wake();
   }
 
-  fail(error: unknown): void {
-    this.#end ??= { error };
-    this.#wake();
+  /** Settles once it has said all that was put into it, so that it is in the log before what follows. */
+  async said(): Promise<void> {
+    if ((await this.#begun) && !(this.#isIdle && this.#items.length === 0))
+      await new Promise<void>((resolve) => this.#heard.push(resolve));
+  }
+
+  #idle(): void {
+    this.#isIdle = true;
+    for (const heard of this.#heard.splice(0)) heard();
   }
 
   /** Settles once its end is stored. */
@@ -68,17 +84,17 @@ export class FedChild {
     await this.#child?.result.catch(() => {});
   }
 
-  async *#say(): AsyncGenerator<Item, AppResult | undefined> {
+  async *#say(): AsyncGenerator<Item, void> {
     for (;;) {
       yield* this.#items.splice(0);
       if (this.#items.length > 0) continue;
-      if (this.#end) break;
+      if (this.#isEnded) return;
+      this.#idle();
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
+      this.#isIdle = false;
     }
-    if ('error' in this.#end) throw this.#end.error;
-    return this.#end.result;
   }
 }
 

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { defineApp, type Turn } from '../../server/index.js';
 import { CLIENTS, listener, says, startAgUi, textIn as textOf } from '../plugins/ag-ui/fixtures.js';
 import { answerIn, tanstack } from '../plugins/ag-ui/tanstack-fixtures.js';
+import { answers, PAGES, startLangGraph } from '../plugins/langgraph/fixtures.js';
 import { MAJORS as RESPONSES, startResponses } from '../plugins/responses/fixtures.js';
 import {
   MAJORS,
@@ -205,5 +206,18 @@ for (const major of RESPONSES)
       expect(next.output_text).to.equal('asking. INTERNAL');
       expect(next.output.at(-1)).to.include({ type: 'mcp_call', status: 'failed', output: null });
       expect(later.output_text).to.equal('asking. found it');
+    });
+  });
+
+for (const page of PAGES)
+  describe(`useStream of ${page.version} over ${page.wire}, of a run with children`, () => {
+    it('answers what a child asks, and has messages of the run alone', async () => {
+      const ui = await startLangGraph({ app });
+      const tab = ui.tab(page);
+      await tab.say('ask');
+      const { interrupt } = await tab.until((shown) => shown.interrupt !== undefined, 'a question');
+      await tab.controller.respond({ decisions: [{ type: 'approve' }] }, { interruptId: interrupt.id });
+      await tab.until((shown) => answers(shown) === 'asking. found true it', 'the end');
+      await tab.until((shown) => !shown.isLoading && !shown.interrupt, 'the end');
     });
   });

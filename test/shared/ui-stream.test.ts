@@ -81,4 +81,52 @@ describe('a UI message stream', () => {
       { numRuns: 200 * Math.max(1, FUZZ) },
     );
   });
+
+  it('shows the same children from a snapshot at any place', () => {
+    const message = (id: string, text: string) => ({
+      ...{ id, role: 'assistant', content: text === '' ? [] : [{ type: 'text', text }], createdAt: 0 },
+    });
+    let place = 0;
+    const made = (type: string, runId: string, rest: object = {}): GatewayEvent =>
+      ({ type, runId, sessionId: 'main', ts: 0, cursor: `AAAAAAAAAAA.1.${++place}`, ...rest }) as never;
+    const child = (runId: string, parentRunId: string, lane: number) =>
+      made('run_spawned', runId, {
+        parentRunId,
+        lane,
+        name: runId,
+        messageId: runId,
+        app: 'a',
+        message: message('q', 'x'),
+      });
+    const question = { callId: 'c', name: 'colour' };
+    const end = (runId: string, text: string, rest: object = {}) =>
+      made('message_end', runId, { stopReason: 'end', message: message(runId, text), ...rest });
+    const events = [
+      made('message_start', 'r', { messageId: 'm', app: 'main' }),
+      child('c1', 'r', 1),
+      child('c2', 'c1', 2),
+      made('content_delta', 'c2', { delta: 'deep', index: 0 }),
+      made('content_delta', 'r', { delta: 'own', index: 0 }),
+      made('input_required', 'c1', question),
+      made('input_result', 'c1', { ...question, output: 'red', by: 'a' }),
+      made('content_delta', 'c1', { delta: 'found', index: 0 }),
+      end('c2', 'deep', { parentRunId: 'c1', lane: 2 }),
+      end('c1', 'found', { parentRunId: 'r', lane: 1 }),
+      end('r', 'own'),
+    ];
+    const shown = (chunks: readonly UiChunk[]) =>
+      Object.fromEntries(
+        chunks.flatMap((chunk) =>
+          chunk.type === 'data-subagent' ? [[(chunk as any).id, (chunk as any).data]] : [],
+        ),
+      );
+    const told = shown(whole(events));
+    expect(told.c1).to.deep.include({ state: 'ended', text: 'found', stopReason: 'end', parentRunId: 'r' });
+    for (let at = 1; at <= events.length; at++) {
+      const stream = new UiMessageStream('r', 'whole', {});
+      const chunks = stream.begin(events.slice(0, at).reduce(reduce, initialState)) ?? [];
+      for (const event of events.slice(at)) chunks.push(...stream.take(event));
+      expect(shown(chunks), `from ${at}`).to.deep.equal(told);
+    }
+  });
 });

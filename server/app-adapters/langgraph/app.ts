@@ -116,6 +116,7 @@ async function* run(
       await subgraphs.end();
       return yield* reader.result();
     }
+    await subgraphs.said();
     if (interrupts.every((one) => !('value' in one))) {
       const { next = [] } = (await guarded(() => graph.getState?.(config))) ?? {};
       if (!(await turn.confirm({ name: 'breakpoint', input: { next } })).approved) return undefined;

@@ -44,6 +44,12 @@ export class Subgraphs {
     this.#settle(graph);
   }
 
+  /** Settles once all children have said what they were to say. */
+  async said(): Promise<void> {
+    const all = [...new Set(this.#graphs.values())];
+    await Promise.all(all.map(({ child }) => child?.said()));
+  }
+
   /** Ends all children, and waits until that is stored. */
   async end(): Promise<void> {
     await Promise.all([...this.#root.below].map(ended));
@@ -73,7 +79,7 @@ export class Subgraphs {
     const [call, ...others] = calls;
     const only = others.length === 0 ? call : undefined;
     const callId = only?.id;
-    const app = only?.name ?? nodeOf(namespace);
+    const app = others.every(({ name }) => name === call!.name) ? call!.name : nodeOf(namespace);
     const message = only ? askedBy(only.args) : app;
     const child = new FedChild(above.turn, { id, app, message, callId });
     const graph = {

@@ -1,5 +1,6 @@
 import type { PendingQuestion } from '../../../shared/fold.js';
 import type { Message } from '../../../shared/messages.js';
+import { questionsOf } from '../../../shared/subagents.js';
 import { checkpointId, placeBehind, settledAt } from './checkpoints.js';
 import { interruptOf } from './interrupts.js';
 import { toLangChain } from './messages.js';
@@ -73,9 +74,9 @@ export function historyIn(
   return states;
 }
 
-/** The open questions of the active run. */
-export function questionsIn({ state: { run, pending } }: Pick<Thread, 'state'>): readonly PendingQuestion[] {
-  return run ? pending.filter(({ runId }) => runId === run.runId) : [];
+/** The open questions of the active run and its child runs. */
+export function questionsIn({ state }: Pick<Thread, 'state'>): readonly PendingQuestion[] {
+  return state.run ? questionsOf(state, state.run.runId) : [];
 }
 
 /** The status of a thread. */

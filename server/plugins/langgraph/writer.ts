@@ -1,6 +1,7 @@
 import type { EventOf, GatewayEvent } from '../../../shared/events.js';
 import { type PendingQuestion, reduce, type SessionState } from '../../../shared/fold.js';
 import type { ContentBlock, Message } from '../../../shared/messages.js';
+import { questionsOf } from '../../../shared/subagents.js';
 import { checkpointOf } from './checkpoints.js';
 import { blockDelta, blockFinish, blockStart, ending, type Frame, lifecycle, segmentId } from './frames.js';
 import { interruptOf } from './interrupts.js';
@@ -59,15 +60,22 @@ export class LangGraphWriter {
         return [{ method: 'custom', data: { name: event.name, payload: event.payload ?? null } }];
       case 'message_end':
         if (isOurs) return this.#end(event);
+        if (this.#isLetGo(before)) return this.#resumed();
         // The client of a run that never began waits for its end, too.
         return before.queue.some((queued) => queued.runId === runId)
           ? [lifecycle('interrupted', runId!, this.#graph)]
           : [];
     }
-    if (!isOurs) return [];
-    if (ASKING.has(event.type)) return this.#ask(event as Asking, next);
-    if (ANSWERING.has(event.type)) return this.#answered(event as Answering, next);
-    return this.#piece(event, before);
+    if (ASKING.has(event.type))
+      return isAbout(event as Asking, this.#state) ? this.#ask(event as Asking, next) : [];
+    if (ANSWERING.has(event.type))
+      return isAbout(event as Answering, before) ? this.#answered(event as Answering, next) : [];
+    return isOurs ? this.#piece(event, before) : [];
+  }
+
+  /** Whether the last open question went away with the child run that had asked it. */
+  #isLetGo(before: SessionState): boolean {
+    return openIn(before).length > 0 && this.#state.run !== null && openIn(this.#state).length === 0;
   }
 
   /** Begins with a snapshot: each block of the unfinished answer, or else of the last one, comes whole. */
@@ -81,7 +89,7 @@ export class LangGraphWriter {
     for (const [index, block] of answer.content.entries())
       if (block) frames.push(...this.#block(index, block));
     if (!run) return [...frames, ...this.#ended(runId, answer, ts)];
-    const asked = this.#asked(runId);
+    const asked = openIn(this.#state);
     return asked.length === 0 ? frames : [...frames, ...this.#interrupted(asked, ts)];
   }
 
@@ -236,12 +244,7 @@ export class LangGraphWriter {
   #ask(event: Asking, next: readonly GatewayEvent[]): Frame[] {
     const isMore = next.some((other) => isAsking(other) && other.runId === event.runId);
     if (isMore) return [];
-    return this.#interrupted(this.#asked(event.runId!), event.ts);
-  }
-
-  /** The open questions of a run. */
-  #asked(runId: string): readonly PendingQuestion[] {
-    return this.#state.pending.filter((question) => question.runId === runId);
+    return this.#interrupted(openIn(this.#state), event.ts);
   }
 
   #interrupted(asked: readonly PendingQuestion[], ts: number): Frame[] {
@@ -264,10 +267,14 @@ export class LangGraphWriter {
     // Answers that came together continue the run once.
     if (next.some((other) => ANSWERING.has(other.type) && (other as Answering).runId === event.runId))
       return [answered];
-    this.#segment += 1;
-    const frames = [this.#lifecycle('running', event.runId!), answered];
-    const left = this.#asked(event.runId!);
+    const frames = [...this.#resumed(), answered];
+    const left = openIn(this.#state);
     return left.length === 0 ? frames : [...frames, ...this.#interrupted(left, event.ts)];
+  }
+
+  #resumed(): Frame[] {
+    this.#segment += 1;
+    return [this.#lifecycle('running', this.#state.run!.runId)];
   }
 
   #end({ runId, stopReason, usage, ts }: EventOf<'message_end'>): Frame[] {
@@ -283,6 +290,16 @@ export class LangGraphWriter {
     const frames = [...this.#close({ reason: stopReason, ...counts }), ...this.#values(ts)];
     return [...frames, ending(segmentId(runId, this.#segment), answer)];
   }
+}
+
+/** The open questions of the active run and its child runs. */
+function openIn(state: SessionState): readonly PendingQuestion[] {
+  return state.run ? questionsOf(state, state.run.runId) : [];
+}
+
+/** Whether an event is about one of the open questions of a state. */
+function isAbout({ callId }: Asking | Answering, state: SessionState): boolean {
+  return openIn(state).some((question) => question.callId === callId);
 }
 
 type Asking = EventOf<'tool_confirmation_required'> | EventOf<'input_required'>;
