@@ -83,7 +83,9 @@ export class RunScope implements ToolCaller, Overseer {
 
   /** Starts the clock of the run. */
   start(): void {
-    const { runMs } = this.port.setting;
+    const { inline, detached } = this.run.request.lane ?? {};
+    // A function of the parent is part of the parent's time.
+    const runMs = inline && !detached ? Number.POSITIVE_INFINITY : this.port.setting.runMs;
     this.#clock = new PausableTimer(runMs, () => {
       // An app that hangs can't report it, so the gateway ends the run.
       this.#timeOut(`The app took longer than ${runMs} ms`, 'limits.runMs');
