@@ -40,6 +40,17 @@ export interface SessionChanges {
   readonly archived?: boolean | undefined;
 }
 
+/** The beginning of a run beside the conversation. */
+export interface SpawnedRun extends Omit<LanePlace, 'asked' | 'steering'> {
+  /** Id of its answer. */
+  readonly messageId: string;
+  readonly app: string;
+  /** The message that it answers. */
+  readonly message: Message;
+  readonly key?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
 /** Fields of the events that a session logs, by type. */
 export interface LoggedEventData {
   message_accepted: {
@@ -120,15 +131,7 @@ export interface LoggedEventData {
   data: { readonly id: string; readonly name: string; readonly value: unknown };
   steer: { readonly messageId: string; readonly consumed: boolean };
   /** A run began beside the conversation: a child of another run, or a run that a person began in a lane of its own. */
-  run_spawned: Omit<LanePlace, 'asked' | 'steering'> & {
-    /** Id of its answer. */
-    readonly messageId: string;
-    readonly app: string;
-    /** The message that it answers. */
-    readonly message: Message;
-    readonly key?: string;
-    readonly metadata?: Readonly<Record<string, unknown>>;
-  };
+  run_spawned: SpawnedRun;
   /** A message for a run beside the conversation, which takes it when its app asks (`steer` with `consumed`). */
   run_steered: { readonly message: Message };
   run_error: { readonly code: string; readonly message: string };

@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import type { ChildAnswer, ContentBlock, Message, MessageInput, SendInput, Usage } from '../messages.js';
+import type {
+  ChildAnswer,
+  ContentBlock,
+  Message,
+  MessageInput,
+  SendInput,
+  SteeringMessage,
+  Usage,
+} from '../messages.js';
 import type { ImportedMessage } from '../operation-types.js';
 import { anything } from './anything.js';
 import { reactionSchema } from './reactions.js';
@@ -104,11 +112,14 @@ export const lanePlaceShape = {
   keep: z.literal(false).exactOptional(),
 };
 
+const told: z.ZodType<Message> = z.object(sentOrAnswered);
+const steering: z.ZodType<SteeringMessage> = z.object({
+  ...sentOrAnswered,
+  taken: z.literal(true).exactOptional(),
+});
+
 /** The messages for a run beside the conversation. These messages have no children. */
-export const toldShape = {
-  asked: z.object(sentOrAnswered),
-  steering: z.array(z.object({ ...sentOrAnswered, taken: z.literal(true).exactOptional() })).exactOptional(),
-};
+export const toldShape = { asked: told, steering: z.array(steering).exactOptional() };
 
 // The list of children is flat: their messages have none.
 const childAnswer: z.ZodType<ChildAnswer> = z.object({

@@ -37,8 +37,7 @@ export class Subgraphs {
   *read(namespace: readonly string[], mode: string, payload: any): Iterable<AppEvent> {
     // Every graph above reports an interrupt too, and custom events are the app's.
     if (mode === 'custom' || payload?.__interrupt__) return yield* this.#root.reader.read(mode, payload);
-    // A message comes from a node, which is the last part of its namespace.
-    const graph = this.#graphOf(mode === 'messages' ? namespace.slice(0, -1) : namespace);
+    const graph = this.#graphOf(mode === 'messages' ? graphOfMessage(namespace, payload) : namespace);
     if (graph.child) for (const event of graph.reader.read(mode, payload)) graph.child.put(event);
     else yield* graph.reader.read(mode, payload);
     this.#settle(graph);
@@ -110,6 +109,13 @@ async function ended({ reader, child, below }: ToldGraph): Promise<void> {
   await Promise.all([...below].map(ended));
   child!.end();
   await child!.over();
+}
+
+/** The namespace of the graph that a message is from. Its node is the last part in its metadata, and in the stream of versions before 1.5. */
+function graphOfMessage(namespace: readonly string[], payload: any): readonly string[] {
+  if (namespace.length === 0) return namespace;
+  const node = payload?.[1]?.langgraph_checkpoint_ns;
+  return typeof node === 'string' ? node.split('|').slice(0, -1) : namespace.slice(0, -1);
 }
 
 /** The namespace of the graph above one. A number tells graphs apart that one node runs. */
