@@ -1,7 +1,7 @@
 import * as valibot from 'valibot';
 import { z } from 'zod';
 import { z as z3 } from 'zod3';
-import { defineApp, GatewayError, method, tool, tracked } from '../../server/index.js';
+import { defineApp, GatewayError, method, type Turn, tool, tracked } from '../../server/index.js';
 import { gate } from '../support/gate.js';
 
 /** A recursive schema, whose conversion refers to itself. */
@@ -62,6 +62,12 @@ export const describedMethods = {
   }),
 };
 
+/** A child run that goes on once it is steered. */
+async function waitToBeSteered(turn: Turn): Promise<string> {
+  while (turn.steered().length === 0) await new Promise(setImmediate);
+  return 'steered';
+}
+
 /** An app whose runs make every event that a log can hold, as the words of the message ask for. */
 export function talkative() {
   const held = gate();
@@ -110,6 +116,8 @@ export function talkative() {
         await held.passed;
         for (const message of await turn.steered()) yield message.id;
       }
+      if (words.has('spawn'))
+        await turn.spawn('helper', { message: 'help', id: 'h', callId: 'c', run: waitToBeSteered }).result;
       if (words.has('person')) turn.handOff({ reason: 'a refund', roles: ['support'] });
       if (words.has('fail')) throw new GatewayError({ code: 'OVERLOADED' });
       yield 'Done.';

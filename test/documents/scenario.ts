@@ -54,6 +54,7 @@ export async function record(): Promise<Recorded> {
   await share(traffic, viewer);
   await takeOver(traffic, viewer);
   await steer(traffic, viewer, talk);
+  await branch(traffic, viewer);
   await fail(traffic, viewer);
   await rewrite(traffic, viewer);
   await recover(traffic);
@@ -131,6 +132,21 @@ async function steer(
   await traffic.ask('/abort', { sessionId: 'main', runId, reason: 'not any more' });
   held.open();
   await viewer.until(({ event, data }) => event === 'message_end' && data.runId === steering.runId);
+}
+
+/** A child run that waits to be steered, and a run in a lane of its own. */
+async function branch(traffic: Traffic, viewer: RawStream): Promise<void> {
+  const prefer = { prefer: 'respond-async' };
+  await traffic.ask('/send', { sessionId: 'main', message: 'spawn' }, prefer);
+  const { data } = await viewer.until(isEvent('run_spawned'));
+  const late = await traffic.follow('?sessionId=main&from=snapshot');
+  await late.until(isEvent('snapshot'));
+  const beside = await traffic.ask('/send', { sessionId: 'main', message: 'aside', lane: 'new' }, prefer);
+  await viewer.until(({ event, data: end }) => event === 'message_end' && end.runId === beside.runId);
+  await traffic.ask('/steer', { sessionId: 'main', runId: data.runId, message: 'go on' });
+  await viewer.until(({ event, data: end }) => event === 'message_end' && end.runId === data.parentRunId);
+  await traffic.ask('/history?sessionId=main');
+  await traffic.ask('/steer', { sessionId: 'main', runId: data.runId, message: 'too late' });
 }
 
 async function fail(traffic: Traffic, viewer: RawStream): Promise<void> {
