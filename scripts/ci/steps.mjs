@@ -24,5 +24,5 @@ await runPhases([
     [suite(...npm('test:cluster'))],
   ],
   // Where nothing else runs.
-  [[check('node', 'scripts/test/timed.mjs', SUSPECTS)]],
+  [[check('node', 'scripts/test/timed.mjs', SUSPECTS), suite(...npm('test:quiet'))]],
 ]);

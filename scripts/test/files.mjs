@@ -5,11 +5,11 @@ import { join, sep } from 'node:path';
 /**
  * What runs when: `*.test.ts` at each change, `*.slow.test.ts` (a test takes over a second, or starts programs) and `*.package.test.ts` (it
  * needs the built package) in `.ci/run`, and so, one after the other, `*.cluster.test.ts` (gateways that are killed, frozen and cut off);
- * `*.long.test.ts` once a week.
+ * `*.quiet.test.ts` (it measures time, with the built package) last, where nothing else runs; `*.long.test.ts` once a week.
  */
-export const TIERS = ['quick', 'slow', 'package', 'cluster', 'long'];
+export const TIERS = ['quick', 'slow', 'package', 'cluster', 'quiet', 'long'];
 
-const NAMED = /\.(slow|package|cluster|long)\.test\.ts$/;
+const NAMED = /\.(slow|package|cluster|quiet|long)\.test\.ts$/;
 
 export const tierOf = (file) => NAMED.exec(file)?.[1] ?? 'quick';
 
