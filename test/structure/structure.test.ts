@@ -310,7 +310,7 @@ describe('files', () => {
   it('have kebab-case names', () => {
     const named = [...product, ...readSources('test', 'examples', 'scripts')].filter(
       ({ path }) =>
-        !/\/[a-z0-9]+(?:-[a-z0-9]+)*(?:(?:\.slow|\.package|\.cluster|\.long)?\.test|\.d|\.config)?\.[mc]?[jt]sx?$/.test(
+        !/\/[a-z0-9]+(?:-[a-z0-9]+)*(?:(?:\.slow|\.package|\.cluster|\.quiet|\.long)?\.test|\.d|\.config)?\.[mc]?[jt]sx?$/.test(
           path,
         ),
     );
