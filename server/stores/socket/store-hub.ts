@@ -83,8 +83,6 @@ export class StoreHub {
 
   close(): void {
     clearInterval(this.#looking);
-    // Nobody is missed any more.
-    this.#leases.clear();
   }
 
   /** The calls that the hub answers itself. All others go to the store. */

@@ -33,6 +33,7 @@ export class StoreServer {
   readonly #hub: StoreHub;
   readonly #welcome: Welcome;
   readonly #lines = new Set<ServedLine>();
+  #closed = false;
 
   /** @param store An open store. */
   constructor(store: Store, leaseMs: number) {
@@ -55,6 +56,7 @@ export class StoreServer {
   }
 
   close(): void {
+    this.#closed = true;
     this.#hub.close();
     for (const line of this.#lines) line.end();
   }
@@ -69,7 +71,7 @@ export class StoreServer {
 
   /** Watches for the end of a process, which no event reports, and then declares its member dead. */
   #await(holder: string, pid: number): void {
-    if (!this.#hub.isMissed(holder)) return;
+    if (this.#closed || !this.#hub.isMissed(holder)) return;
     if (!isRunning(pid)) return this.#hub.bury(holder);
     setTimeout(() => this.#await(holder, pid), PID_MS).unref();
   }
