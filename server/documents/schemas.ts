@@ -3,14 +3,21 @@ import type { EventType } from '../../shared/events.js';
 import type { OperationName } from '../../shared/operations.js';
 import { errorBodySchema } from '../../shared/schemas/errors.js';
 import { eventDataSchemas } from '../../shared/schemas/events.js';
-import { contentBlockSchema, messageSchema, usageSchema } from '../../shared/schemas/messages.js';
+import {
+  childAnswerSchema,
+  contentBlockSchema,
+  laneMessageSchema,
+  messageSchema,
+  steeringMessageSchema,
+  usageSchema,
+} from '../../shared/schemas/messages.js';
 import {
   acceptedSchema,
   operationSchemas,
   runResultSchema,
   subscribeTargetSchema,
 } from '../../shared/schemas/operations.js';
-import { sessionStateSchema } from '../../shared/schemas/state.js';
+import { laneRunSchema, sessionStateSchema } from '../../shared/schemas/state.js';
 import type { JsonSchema } from '../schema/schema.js';
 import type { Dialect } from './embed.js';
 
@@ -43,6 +50,10 @@ function nameSchemas(): z.core.$ZodRegistry<Named> {
     if (!names.has(schema)) names.add(schema, named);
   };
   add(messageSchema, { id: 'Message' });
+  add(laneMessageSchema, { id: 'LaneMessage' });
+  add(steeringMessageSchema, { id: 'SteeringMessage' });
+  add(childAnswerSchema, { id: 'ChildAnswer' });
+  add(laneRunSchema, { id: 'LaneRun' });
   add(contentBlockSchema, { id: 'ContentBlock' });
   add(usageSchema, { id: 'Usage' });
   add(errorBodySchema, { id: 'ErrorBody' });

@@ -112,22 +112,28 @@ export const lanePlaceShape = {
   keep: z.literal(false).exactOptional(),
 };
 
-const told: z.ZodType<Message> = z.object(sentOrAnswered);
-const steering: z.ZodType<SteeringMessage> = z.object({
+/** A message for, or of, a run beside the conversation. It has no children: their list is flat. */
+export const laneMessageSchema: z.ZodType<Message> = z.object(sentOrAnswered);
+
+/** A message for such a run while it runs. */
+export const steeringMessageSchema: z.ZodType<SteeringMessage> = z.object({
   ...sentOrAnswered,
   taken: z.literal(true).exactOptional(),
 });
 
-/** The messages for a run beside the conversation. These messages have no children. */
-export const toldShape = { asked: told, steering: z.array(steering).exactOptional() };
+/** The messages for a run beside the conversation. */
+export const toldShape = {
+  asked: laneMessageSchema,
+  steering: z.array(steeringMessageSchema).exactOptional(),
+};
 
-// The list of children is flat: their messages have none.
-const childAnswer: z.ZodType<ChildAnswer> = z.object({
+/** A child run that has ended. */
+export const childAnswerSchema: z.ZodType<ChildAnswer> = z.object({
   ...lanePlaceShape,
   runId: z.string(),
   app: z.string(),
   ...toldShape,
-  message: z.object(sentOrAnswered),
+  message: laneMessageSchema,
   stopReason: stopReasonSchema,
   error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
   usage: usageSchema.exactOptional(),
@@ -135,7 +141,7 @@ const childAnswer: z.ZodType<ChildAnswer> = z.object({
 });
 
 /** The fields of a message. */
-export const messageShape = { ...sentOrAnswered, children: z.array(childAnswer).exactOptional() };
+export const messageShape = { ...sentOrAnswered, children: z.array(childAnswerSchema).exactOptional() };
 
 /** A message as sessions keep it. */
 export const messageSchema: z.ZodType<Message> = z.object(messageShape);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SessionState } from '../fold.js';
+import type { LaneRun, SessionState } from '../fold.js';
 import { controlSchema, handOffShape } from './control.js';
 import { lanePlaceShape, messageSchema, toldShape, usageSchema } from './messages.js';
 import { onBusySchema, stopReasonSchema } from './words.js';
@@ -19,7 +19,8 @@ const activeRunShape = {
   progress: z.record(z.string(), toolProgress).exactOptional(),
 };
 
-const laneRun = z.object({
+/** A run beside the conversation. */
+export const laneRunSchema: z.ZodType<LaneRun> = z.object({
   ...activeRunShape,
   ...lanePlaceShape,
   ...toldShape,
@@ -71,7 +72,7 @@ export const stateShape = {
   tip: z.string().nullable(),
   replies: z.array(z.string()).exactOptional(),
   run: z.object(activeRunShape).nullable(),
-  lanes: z.array(laneRun).exactOptional(),
+  lanes: z.array(laneRunSchema).exactOptional(),
   pending: z.array(pendingQuestion),
   queue: z.array(queuedMessage),
   closed: z.boolean(),
