@@ -7,6 +7,7 @@ import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import { formatListPlace, parseListPlace } from '../list-place.js';
 import { historyPage } from '../log/page.js';
+import { asUnavailable } from '../log/unavailable.js';
 import { originOf, stateOf } from '../sessions/find-run.js';
 import type { Session } from '../sessions/session.js';
 import type { RunRecord, SessionRecord, SessionRef } from '../stores/store.js';
@@ -178,7 +179,7 @@ export class Reading {
     const { session, record, cursor, reach } = await this.find(params, caller);
     const { runId, result } = record;
     const shown = result && reach.via ? reach.via.view.result(result) : result;
-    const state = stateOf(record, session);
+    const state = await asUnavailable(() => stateOf(record, session));
     return { runId, sessionId: reach.sessionId, state, cursor, ...(shown && { result: shown }) };
   }
 }

@@ -46,7 +46,7 @@ export interface RunPort {
     'append' | 'gather' | 'commit' | 'gathering' | 'stalled' | 'settled' | 'flowing'
   >;
   /** The open questions of the session. */
-  readonly questions: Pick<Questions, 'add' | 'dropRun' | 'isOfOther'>;
+  readonly questions: Pick<Questions, 'add' | 'isOfOther'>;
   /** The time by the store's clock, in milliseconds since the epoch. */
   now(): number;
   /** Logs a vote. Null if more votes are needed. @throws GatewayError `ALREADY_ANSWERED`, `GUARD_DENIED` */

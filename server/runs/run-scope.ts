@@ -293,7 +293,6 @@ export class RunScope implements ToolCaller, Overseer {
     this.#ended = true;
     this.waits.stop();
     this.#clock?.stop();
-    this.port.questions.dropRun(this.runId);
   }
 
   /** Aborts the signal of everything that still runs for the app. */

@@ -2,6 +2,7 @@ import { formatCursor } from '../../shared/cursor.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunState } from '../../shared/operation-types.js';
 import { pathTo } from '../log/message-tree.js';
+import { openUnder } from '../runs/ending.js';
 import type { RunRecord, Store } from '../stores/store.js';
 import { isBeside, messageIdOf } from './run-record.js';
 import type { Session } from './session.js';
@@ -45,10 +46,13 @@ export async function messageOf(
   return id == null ? undefined : (await pathTo(log, id, 1))[0];
 }
 
-/** The state of a run, from its record and the activity of its session. */
-export function stateOf({ runId, request }: RunRecord, session: Session): RunState {
+/** The state of a run, from its record and its session. A run waits if it or a child of it asks. */
+export async function stateOf({ runId, request }: RunRecord, session: Session): Promise<RunState> {
   if (request === undefined) return 'ended';
-  if (isBeside(request)) return 'running';
   const { runId: active, status } = session.describe();
-  return active !== runId || status === 'idle' ? 'queued' : status;
+  if (!isBeside(request) && (active !== runId || status === 'idle')) return 'queued';
+  if (status !== 'waiting' || !session.log) return 'running';
+  const state = await session.log.folded();
+  const tree = new Set([runId, ...openUnder(state, runId).map((child) => child.runId)]);
+  return state.pending.some((question) => tree.has(question.runId ?? '')) ? 'waiting' : 'running';
 }

@@ -5,11 +5,11 @@ import type { Application } from '../apps/application.js';
 import { rootContext } from '../async/async-context.js';
 import { LimitError } from '../limit-error.js';
 import type { LogWriter } from '../log/log-writer.js';
-import { unavailable } from '../log/unavailable.js';
+import { asUnavailable } from '../log/unavailable.js';
 import { LiveRun, type RunRequest } from '../runs/live-run.js';
 import { InheritedQuestion, Resumption } from '../runs/resumption.js';
 import type { Overseer } from '../runs/run-port.js';
-import { type RunRecord, StoreError } from '../stores/store.js';
+import type { RunRecord } from '../stores/store.js';
 import { type LeftRuns, toNewRun } from './run-record.js';
 import type { SessionRuns } from './session-runs.js';
 
@@ -94,14 +94,10 @@ export class Lanes {
       isRefused = !allowed(state);
       return isRefused ? [] : [spawned(run, state)];
     };
-    try {
-      const options = { opens: toNewRun(run.request), ends: [run], refusable: true };
-      const { first: place, duplicate } = await log.commit(drafts, options);
-      if (isRefused) throw new DOMException('The run has ended', 'AbortError');
-      return { place, ...(duplicate && { duplicate }) };
-    } catch (error) {
-      throw error instanceof StoreError ? unavailable(error) : error;
-    }
+    const options = { opens: toNewRun(run.request), refusable: true };
+    const { first: place, duplicate } = await asUnavailable(() => log.commit(drafts, options));
+    if (isRefused) throw new DOMException('The run has ended', 'AbortError');
+    return { place, ...(duplicate && { duplicate }) };
   }
 
   /** Makes what drives a run whose beginning is stored; null if it has ended meanwhile. */

@@ -113,7 +113,9 @@ export class SessionRuns {
     });
   }
 
+  /** Forgets a run that is over here. Nobody answers its questions any more. */
   #remove(run: LiveRun): void {
+    this.questions.dropRun(run.id);
     this.#executions.delete(run);
     this.queue.remove(run);
     this.lanes.remove(run);

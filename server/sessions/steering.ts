@@ -3,10 +3,9 @@ import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { LogWriter } from '../log/log-writer.js';
-import { unavailable } from '../log/unavailable.js';
+import { asUnavailable } from '../log/unavailable.js';
 import { isOpen, laneOf } from '../runs/ending.js';
 import type { LiveRun } from '../runs/live-run.js';
-import { StoreError } from '../stores/store.js';
 import type { SessionRuns } from './session-runs.js';
 
 /** Logs a message for a run beside the conversation. @throws GatewayError `RUN_NOT_FOUND` */
@@ -20,11 +19,7 @@ export async function steer({ session }: SessionRuns, runId: string, message: Me
     if (!lane || !isOpen(state, runId)) throw new GatewayError({ code: 'RUN_NOT_FOUND' });
     return [{ type: 'run_steered', runId, ts: Date.now(), message }];
   };
-  try {
-    await log.commit(drafts, { refusable: true });
-  } catch (error) {
-    throw error instanceof StoreError ? unavailable(error) : error;
-  }
+  await asUnavailable(() => log.commit(drafts, { refusable: true }));
 }
 
 /** Takes the messages for a run beside the conversation. */
