@@ -197,7 +197,8 @@ export interface Turn<
    *
    * @param app Name of an app of the gateway, or any name with `run`.
    * @throws GatewayError `APP_NOT_FOUND`; `INVALID_PARAMS` for an invalid id; `STEP_MISMATCH` if this run began the child of this id with
-   *   another message or app before the restart; `QUOTA_EXCEEDED` beyond `limits.childRuns` or `limits.childDepth`
+   *   another message or app before the restart; `QUOTA_EXCEEDED` beyond `limits.childRuns` or `limits.childDepth`;
+   *   `PAYLOAD_TOO_LARGE` if the messages of children make this answer too large (`limits.answerSize`)
    * @throws DOMException `AbortError` once this run has ended
    */
   spawn(app: string, options: SpawnOptions): Child;

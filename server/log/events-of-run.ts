@@ -1,5 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { LoggedEvent } from '../../shared/events.js';
+import type { LogBatch } from './batch.js';
 import { parseEvent } from './entry.js';
 import type { LogView } from './log-view.js';
 import { asUnavailable } from './unavailable.js';
@@ -11,8 +12,8 @@ export interface RunReading {
   readonly sessionId: string;
   /** Place of the run's first event. */
   readonly place: Promise<number>;
-  /** Resolves when there may be more events. */
-  more(): Promise<void>;
+  /** Resolves with the next batch that is committed, or without one if the log is no longer written here. */
+  more(): Promise<LogBatch | undefined>;
   /** Whether the log is no longer held here. */
   over(): boolean;
 }
@@ -28,9 +29,19 @@ export async function* eventsOfRun(
   runId: string,
   { sessionId, place, more, over }: RunReading,
 ): AsyncGenerator<LoggedEvent, void> {
+  let batch: LogBatch | undefined;
+  let isEmpty = false;
   for (let after = (await place) - 1; ; ) {
-    const coming = more();
-    const page = await asUnavailable(() => view.read(after, PAGE.events, PAGE.bytes));
+    if (isEmpty || after >= view.head) {
+      if (over()) throw new DOMException('The session was lost', 'AbortError');
+      batch = await more();
+      if (!batch) continue;
+    }
+    // The store is asked only for what was missed.
+    const page =
+      batch?.first === after + 1
+        ? batch.events
+        : await asUnavailable(() => view.read(after, PAGE.events, PAGE.bytes));
     const [next] = page;
     // A cut may be made while the page is read.
     if (next ? next.seq > after + 1 : after < view.first - 1) throw new GatewayError({ code: 'CURSOR_GONE' });
@@ -39,9 +50,7 @@ export async function* eventsOfRun(
       yield { ...parseEvent(stored), sessionId, cursor: view.cursorAt(stored.seq) } as LoggedEvent;
       if (stored.type === 'message_end') return;
     }
+    isEmpty = page.length === 0;
     after = page.at(-1)?.seq ?? after;
-    if (page.length > 0) continue;
-    if (over()) throw new DOMException('The session was lost', 'AbortError');
-    await coming;
   }
 }

@@ -1,6 +1,7 @@
 import { isGatewayError } from '../../shared/errors.js';
 import type { Accepted, ParamsOf, ResultOf, RunResult } from '../../shared/operation-types.js';
 import type { RunOperation } from '../../shared/operations.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
 import type { AccessedOperation } from '../config/access.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { type SendRequest, toMessage } from '../sessions/message-sender.js';
@@ -64,17 +65,20 @@ export class Sending {
     const { sessionId, runId, message: input } = params;
     const inputs = [input];
     if (!caller.trusted) checkClientMessages(inputs, this.#env.clientMessages);
-    const { authorize, files, room } = this.#parts;
-    const { ref, via } = await authorize(sessionId, 'steer', caller);
-    const { identity } = caller;
+    const reach = await this.#parts.authorize(sessionId, 'steer', caller);
+    await this.#admit(inputs, reach, caller);
+    const message = toMessage(input, senderIn(reach, caller));
+    await this.#env.sessions.perform(reach.ref, { type: 'steer', runId, message });
+    return { messageId: message.id };
+  }
+
+  /** Counts a message, and checks the files that it names and the room for it. @throws GatewayError */
+  #admit(inputs: SendRequest['inputs'], { ref, via }: Reach, { identity }: Caller): MaybePromise<void> {
     assertOpen(this.#env);
     this.#env.quotas.sends.take(identity);
-    await (via ? files.checkShared(inputs, ref) : files.checkNamed(inputs, identity));
-    await room.check(ref);
-    const senderId = identity.scope === identity.userKey && !via ? undefined : identity.user.id;
-    const message = toMessage(input, senderId);
-    await this.#env.sessions.perform(ref, { type: 'steer', runId, message });
-    return { messageId: message.id };
+    const { files, room } = this.#parts;
+    const readable = via ? files.checkShared(inputs, ref) : files.checkNamed(inputs, identity);
+    return readable ? readable.then(() => room.check(ref)) : room.check(ref);
   }
 
   #regenerate(raw: unknown, caller: Caller): Promise<Sent> {
@@ -90,11 +94,11 @@ export class Sending {
   ): Promise<Sent> {
     const { sessionId, idempotencyKey: key, metadata } = params;
     const { inputs, onBusy, place, behind, again, beside } = begun;
-    const { user, userKey, scope } = caller.identity;
-    const { access, authorize, files, room } = this.#parts;
+    const { user } = caller.identity;
+    const { access, authorize } = this.#parts;
     checkToolCount(params, this.#env.clientToolsPerSend);
     const reach = await authorize(sessionId, name, caller);
-    const { ref, via } = reach;
+    const { ref } = reach;
     if (!caller.trusted) await access.brought(params, ref.app, caller.identity);
     const session = this.#env.sessions.get(ref);
     let isCounted = false;
@@ -105,8 +109,7 @@ export class Sending {
       behind,
       again,
       beside,
-      // In a session with a single user the sender's id would say nothing.
-      senderId: scope === userKey && !via ? undefined : user.id,
+      senderId: senderIn(reach, caller),
       key,
       metadata,
       user,
@@ -115,11 +118,9 @@ export class Sending {
       clientTools: params.clientTools,
       parameters: params.parameters,
       admit: () => {
-        assertOpen(this.#env);
-        this.#env.quotas.sends.take(caller.identity);
+        const admitted = this.#admit(inputs, reach, caller);
         isCounted = true;
-        const readable = via ? files.checkShared(inputs, ref) : files.checkNamed(inputs, caller.identity);
-        return readable ? readable.then(() => room.check(session.ref)) : room.check(session.ref);
+        return admitted;
       },
     });
     const sent = await sending.catch((error: unknown) => {
@@ -153,4 +154,9 @@ export class Sending {
     shown.catch(() => {});
     return shown;
   }
+}
+
+/** The sender's id, which would say nothing in a session with a single user. */
+function senderIn({ via }: Reach, { identity: { user, userKey, scope } }: Caller): string | undefined {
+  return scope === userKey && !via ? undefined : user.id;
 }

@@ -64,11 +64,9 @@ export class LiveRun {
   /** Set while the end of the run is on its way to the store, which may refuse it. For new messages, the run no longer counts as active. */
   doomed = false;
   /** The child runs under way here that end with it. */
-  readonly children = new Set<LiveRun>();
+  #children: Set<LiveRun> | null = null;
   /** The run that ends it; null if none does. */
   parent: LiveRun | null = null;
-  /** Ids of the messages for it that it has taken, if it runs beside the conversation. */
-  readonly taken = new Set<string>();
   /** Monotonic milliseconds, as in the next two fields: acceptance here, call of the app, first text or reasoning. */
   readonly acceptedAt = performance.now();
   startedAt: number | null = null;
@@ -105,7 +103,19 @@ export class LiveRun {
 
   /** The run and its children under way, children first. */
   get tree(): readonly LiveRun[] {
-    return this.children.size === 0 ? [this] : [...[...this.children].flatMap((child) => child.tree), this];
+    return this.#children ? [...[...this.#children].flatMap((child) => child.tree), this] : [this];
+  }
+
+  /** Has a child end with this run. */
+  adopt(child: LiveRun): void {
+    child.parent = this;
+    this.#children ??= new Set();
+    this.#children.add(child);
+  }
+
+  /** Forgets a child that has ended. */
+  forget(child: LiveRun): void {
+    this.#children?.delete(child);
   }
 
   resolve(result: RunResult): void {
@@ -116,3 +126,6 @@ export class LiveRun {
     this.#reject(error);
   }
 }
+
+/** The number of runs above a child of this run. */
+export const depthUnder = ({ request }: LiveRun): number => (request.lane?.depth ?? 0) + 1;

@@ -31,8 +31,9 @@ export class RunScope implements ToolCaller, Overseer {
   readonly waits: Waits;
   /** Number of steps under way. */
   stepping = 0;
-  readonly children = new Map<string, LiveChild>();
-  readonly #spawned = new Map<string, number>();
+  // Made on first use: most runs have no children.
+  #children: Map<string, LiveChild> | null = null;
+  #spawned: Map<string, number> | null = null;
   #progress: Map<string, LoggedEventData['tool_progress']> | null = null;
 
   constructor(run: LiveRun, port: RunPort) {
@@ -79,6 +80,11 @@ export class RunScope implements ToolCaller, Overseer {
   }
   get clientTools(): readonly ClientTool[] {
     return this.run.request.clientTools;
+  }
+
+  get children(): Map<string, LiveChild> {
+    this.#children ??= new Map();
+    return this.#children;
   }
 
   /** Starts the clock of the run. */
@@ -214,6 +220,7 @@ export class RunScope implements ToolCaller, Overseer {
 
   /** The number of a call of `spawn` without an id. The same calls have the same numbers after a restart. */
   #nameless(app: string): number {
+    this.#spawned ??= new Map();
     const number = (this.#spawned.get(app) ?? 0) + 1;
     this.#spawned.set(app, number);
     return number;

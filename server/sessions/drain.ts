@@ -88,7 +88,7 @@ const hasOthers = (cluster: Cluster): Promise<boolean> =>
 function needNotEndHere({ writer, runs, calls, log, ref }: Session): boolean {
   if (!writer || writer.stalled || calls.size > 0 || writer.pending) return false;
   const { running } = runs;
-  const isOne = running.length === 1 && running[0] === runs.active && running[0]!.children.size === 0;
+  const isOne = running.length === 1 && running[0] === runs.active && running[0]!.tree.length === 1;
   const waits = isOne && log?.activity.status === 'waiting' && (runs.env.app(ref.app).resumable ?? false);
   return running.length === 0 || waits;
 }

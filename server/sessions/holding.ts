@@ -226,7 +226,7 @@ export class Holding implements LogListener {
   committed(batch: LogBatch): void {
     this.#env.written.took();
     this.#session.viewers.wake(batch);
-    this.#session.runs.lanes.wake();
+    this.#session.runs.lanes.wake(batch);
   }
 
   refused(): void {

@@ -4,12 +4,14 @@ import type { LaneRun, SessionState } from '../../shared/fold.js';
 import type { Application } from '../apps/application.js';
 import { rootContext } from '../async/async-context.js';
 import { LimitError } from '../limit-error.js';
+import type { LogBatch } from '../log/batch.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { asUnavailable } from '../log/unavailable.js';
-import { LiveRun, type RunRequest } from '../runs/live-run.js';
+import { depthUnder, LiveRun, type RunRequest } from '../runs/live-run.js';
 import { InheritedQuestion, Resumption } from '../runs/resumption.js';
 import type { Overseer } from '../runs/run-port.js';
 import type { RunRecord } from '../stores/store.js';
+import { portOf } from './port.js';
 import { type LeftRuns, toNewRun } from './run-record.js';
 import type { SessionRuns } from './session-runs.js';
 
@@ -23,7 +25,7 @@ export class Lanes {
   /** The runs that a former process left, until they are taken up. */
   #left: LeftRuns | null = null;
   /** Readers of events that wait for more. */
-  #readers: Set<() => void> | null = null;
+  #readers: ((batch?: LogBatch) => void)[] = [];
 
   constructor(runs: SessionRuns) {
     this.#runs = runs;
@@ -41,31 +43,24 @@ export class Lanes {
   remove(run: LiveRun): void {
     if (!this.#live.delete(run.id)) return;
     this.roots.delete(run);
-    run.parent?.children.delete(run);
+    run.parent?.forget(run);
   }
 
   /** Notes a run that begins or is taken up here. */
   add(run: LiveRun, parent: LiveRun | null): void {
     this.#live.set(run.id, run);
-    if (parent && !run.request.lane!.detached) {
-      run.parent = parent;
-      parent.children.add(run);
-    } else this.roots.add(run);
+    if (parent && !run.request.lane!.detached) parent.adopt(run);
+    else this.roots.add(run);
   }
 
-  /** Tells readers of events that there may be more. */
-  wake(): void {
-    const readers = this.#readers;
-    this.#readers = null;
-    for (const wake of readers ?? []) wake();
+  /** Tells readers of events of a batch that was committed, or that the log is no longer written here. */
+  wake(batch?: LogBatch): void {
+    if (this.#readers.length > 0) for (const wake of this.#readers.splice(0)) wake(batch);
   }
 
-  /** Resolves when there may be more events. */
-  more(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#readers ??= new Set();
-      this.#readers.add(resolve);
-    });
+  /** Resolves with the next batch. */
+  more(): Promise<LogBatch | undefined> {
+    return new Promise((resolve) => this.#readers.push(resolve));
   }
 
   /** @param parent Null for a lane of a person. @throws LimitError `limits.childRuns`, `limits.childDepth` */
@@ -108,7 +103,7 @@ export class Lanes {
     if (run.state === 'ended') return null;
     run.state = 'active';
     const execution = this.#runs.execute(run, {
-      ...this.#runs.port(run, log, app),
+      ...portOf(this.#runs, run, log, app),
       ...(!run.request.lane!.detached && overseer && { overseer }),
     });
     if (resumption) execution.resume(resumption);
@@ -206,9 +201,6 @@ export interface Spawner {
   readonly log: LogWriter;
   readonly resumption?: Resumption;
 }
-
-/** The number of runs above a child of this run. */
-export const depthUnder = ({ request }: LiveRun): number => (request.lane?.depth ?? 0) + 1;
 
 function appOf(app: (name: string) => Application, name: string): Application | undefined {
   try {

@@ -3,10 +3,8 @@ import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
-import type { Application, TurnSession } from '../apps/application.js';
 import { isPromise } from '../async/maybe-promise.js';
 import type { LogFacts } from '../diagnostics/log-facts.js';
-import { GATEWAY } from '../diagnostics/model-call.js';
 import { traceRun, traceUnstarted } from '../diagnostics/run.js';
 import type { Committed } from '../log/append-group.js';
 import type { LogWriter } from '../log/log-writer.js';
@@ -18,16 +16,13 @@ import { Execution } from '../runs/execution.js';
 import type { LiveRun } from '../runs/live-run.js';
 import { type Answer, Questions } from '../runs/questions.js';
 import type { RunPort } from '../runs/run-port.js';
-import { storeTime } from '../stores/skew.js';
 import { StoreError } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
 import { Lanes } from './lanes.js';
+import { portOf } from './port.js';
 import { type CausedEnding, endRuns, resultsOf } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
 import type { Session } from './session.js';
-import { vote } from './session-approvals.js';
-import { spawn } from './spawning.js';
-import { takeSteered } from './steering.js';
 import { waking } from './waking.js';
 
 /** The fate of a run's end: stored, void because something else ended the run before, or refused by the store. */
@@ -150,7 +145,7 @@ export class SessionRuns {
   /** Makes a run the active one. Its start is stored. */
   activate(run: LiveRun, log: LogWriter): Execution {
     this.queue.activate(run);
-    return this.execute(run, this.port(run, log, this.env.app(this.session.ref.app)));
+    return this.execute(run, portOf(this, run, log, this.env.app(this.session.ref.app)));
   }
 
   /** Makes what drives a run. */
@@ -203,33 +198,6 @@ export class SessionRuns {
     });
   }
 
-  /** The parts of this session that a run uses. */
-  port(run: LiveRun, log: LogWriter, app: Application): RunPort {
-    const { id, ref } = this.session;
-    const { gatewayId, runMs, waitMs, answerSize, stepsSize, parkMs } = this.env;
-    const session = new RunSession(this.session, log, gatewayId);
-    return {
-      setting: {
-        ...{ gatewayId, session, app },
-        ...{ runMs, waitMs, answerSize, stepsSize, parkMs },
-      },
-      log,
-      questions: this.questions,
-      now: () => storeTime(this.env.store),
-      vote: (ballot) => vote(this, ballot),
-      file: (fileId) => this.env.files.open(ref.scope, fileId),
-      steered: () => (run.request.lane ? takeSteered(run, log) : this.#takeSteered(run)),
-      spawn: (scope, asked) => spawn(this, run, scope, asked),
-      publish: (channel, type, payload) => this.session.publisher.publish(channel, type, payload, run.id),
-      emit: (name, payload) => this.session.publisher.emit(name, payload, run.id),
-      title: (text) => this.session.publisher.title(text, run.id),
-      park: (until) => void this.#park(run, log, until),
-      end: (ending, before) => void this.end(run, ending, before),
-      warn: (what, why) => this.env.report.warn?.(what, { ...this.about(run), ...why }),
-      report: (error, what) => this.env.report(error, `session ${id}: ${what}`, this.about(run)),
-    };
-  }
-
   /** The fields of a run for log lines. */
   about({ id: runId, request }: LiveRun): LogFacts {
     const { id: sessionId, ref } = this.session;
@@ -238,7 +206,8 @@ export class SessionRuns {
     return { user: user?.id, sessionId, app: ref.app, runId, requestId, traceId };
   }
 
-  #takeSteered(into: LiveRun): readonly Message[] {
+  /** Takes the queued messages that steer a run of the conversation. */
+  takeSteered(into: LiveRun): readonly Message[] {
     const taken: Message[] = [];
     for (const run of this.queue.steering()) {
       const { message, preceding } = run.request;
@@ -370,7 +339,7 @@ export class SessionRuns {
   }
 
   /** Leaves a run that only waits to the store, if nobody waits for it or follows it here. @param until Time at which it must be resumed */
-  async #park(run: LiveRun, log: LogWriter, until: number): Promise<void> {
+  async park(run: LiveRun, log: LogWriter, until: number): Promise<void> {
     const { session } = this;
     const isAlone = (): boolean =>
       run === this.active && this.#isOnly(run) && session.writer === log && session.unfollowed;
@@ -390,7 +359,7 @@ export class SessionRuns {
   }
 
   #isOnly(run: LiveRun): boolean {
-    return this.all().length === 1 && run.children.size === 0;
+    return this.all().length === 1 && run.tree.length === 1;
   }
 
   /** Stops everything without logging it, because the log was lost. */
@@ -407,26 +376,5 @@ export class SessionRuns {
     const stopped = tree.map((each) => this.#seal(each));
     for (const execution of stopped) execution?.release({ stopReason: 'lost' });
     return tree;
-  }
-}
-
-/** The session as a turn sees it. A class, because V8 makes an object literal with an accessor slowly. */
-class RunSession implements TurnSession {
-  readonly id: string;
-  readonly app: string;
-  readonly epoch: string;
-  readonly [GATEWAY]: string;
-  readonly #log: LogWriter;
-
-  constructor({ id, ref }: Session, log: LogWriter, gatewayId: string) {
-    this.id = id;
-    this.app = ref.app;
-    this.epoch = log.ref.epoch;
-    this[GATEWAY] = gatewayId;
-    this.#log = log;
-  }
-
-  get title(): string | undefined {
-    return this.#log.state.title;
   }
 }

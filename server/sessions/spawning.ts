@@ -11,9 +11,9 @@ import type { LogWriter } from '../log/log-writer.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { type ChildPort, LiveChild } from '../runs/child.js';
 import { isOpen } from '../runs/ending.js';
-import { type LaneRequest, LiveRun, type RunRequest } from '../runs/live-run.js';
+import { depthUnder, type LaneRequest, LiveRun, type RunRequest } from '../runs/live-run.js';
 import type { Overseer } from '../runs/run-port.js';
-import { depthUnder, type Spawner } from './lanes.js';
+import type { Spawner } from './lanes.js';
 import { toMessage } from './message-sender.js';
 import type { SessionRuns } from './session-runs.js';
 import { steer } from './steering.js';
@@ -28,7 +28,7 @@ export interface Spawning extends SpawnOptions {
  * Begins a child of a run, or joins the one of that id.
  *
  * @throws GatewayError `APP_NOT_FOUND`, `STEP_MISMATCH` if the child of that id was begun with another message or app
- * @throws LimitError `limits.childRuns`, `limits.childDepth`
+ * @throws LimitError `limits.childRuns`, `limits.childDepth`; GatewayError `PAYLOAD_TOO_LARGE` beyond `limits.answerSize`
  */
 export function spawn(runs: SessionRuns, parent: LiveRun, overseer: Overseer, asked: Spawning): LiveChild {
   const { env, session, lanes } = runs;
@@ -47,8 +47,14 @@ export function spawn(runs: SessionRuns, parent: LiveRun, overseer: Overseer, as
     return held;
   }
   const known = log.state.lanes?.find((lane) => lane.parentRunId === parent.id && lane.name === id);
+  // The state has it until the parent ends, whatever the child says.
+  const size = JSON.stringify(message).length;
   if (known) assertSame(id, known, { app: name, asked: message });
-  else lanes.assertRoom(parent);
+  else {
+    lanes.assertRoom(parent);
+    overseer.answer.assertRoom(size);
+  }
+  overseer.answer.add(size);
   const by = { parent, overseer, app, log };
   const port = known ? join(runs, known, by) : begin(runs, message, asked, by);
   const child = new LiveChild(id, { app: name, asked: message }, port);
@@ -83,7 +89,7 @@ function begin(runs: SessionRuns, message: Message, asked: Spawning, by: Spawner
     },
   );
   const place = begun.then((stored) => stored.place);
-  return portOf(runs, run.id, run.ended, log, place);
+  return childPort(runs, run.id, run.ended, log, place);
 }
 
 /** Takes up the child that a run has begun before. */
@@ -93,7 +99,7 @@ function join(runs: SessionRuns, lane: LaneRun, by: Spawner): ChildPort {
   const { runId, stopReason } = lane;
   const place = placeOf(runs, runId);
   const live = lanes.find(runId);
-  if (live) return portOf(runs, runId, live.ended, log, place);
+  if (live) return childPort(runs, runId, live.ended, log, place);
   if (stopReason) {
     const { message, error, usage } = lane;
     const result: RunResult = {
@@ -102,9 +108,9 @@ function join(runs: SessionRuns, lane: LaneRun, by: Spawner): ChildPort {
       ...(usage && { usage }),
     };
     by.overseer?.answer.add(JSON.stringify(message.content).length);
-    return portOf(runs, runId, Promise.resolve(result), log, place);
+    return childPort(runs, runId, Promise.resolve(result), log, place);
   }
-  return portOf(runs, runId, lanes.resume(lane, by).ended, log, place);
+  return childPort(runs, runId, lanes.resume(lane, by).ended, log, place);
 }
 
 /** The place of the first event of a run. */
@@ -113,7 +119,7 @@ async function placeOf({ env, session }: SessionRuns, runId: string): Promise<nu
   return record?.accepted ?? 1;
 }
 
-function portOf(
+function childPort(
   runs: SessionRuns,
   runId: string,
   ended: Promise<RunResult>,
@@ -122,7 +128,7 @@ function portOf(
 ): ChildPort {
   place.catch(() => {});
   const { session, lanes } = runs;
-  const more = (): Promise<void> => lanes.more();
+  const more = () => lanes.more();
   const over = (): boolean => session.writer !== log;
   return {
     ...{ runId, ended },

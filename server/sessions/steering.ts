@@ -22,13 +22,17 @@ export async function steer({ session }: SessionRuns, runId: string, message: Me
   await asUnavailable(() => log.commit(drafts, { refusable: true }));
 }
 
-/** Takes the messages for a run beside the conversation. */
-export function takeSteered(run: LiveRun, log: LogWriter): readonly Message[] {
-  const { steering = [] } = laneOf(log.state, run.id) ?? {};
-  const fresh = steering.filter(({ id, taken }) => !taken && !run.taken.has(id));
-  for (const { id: messageId } of fresh) {
-    run.taken.add(messageId);
-    log.append({ type: 'steer', runId: run.id, ts: Date.now(), messageId, consumed: true });
-  }
-  return fresh;
+/** A function that takes the messages for a run beside the conversation, each once. */
+export function steeringOf({ id: runId }: LiveRun, log: LogWriter): () => readonly Message[] {
+  // The log says what was taken once that is stored.
+  const known = new Set<string>();
+  return () => {
+    const { steering = [] } = laneOf(log.state, runId) ?? {};
+    const fresh = steering.filter(({ id, taken }) => !taken && !known.has(id));
+    for (const { id: messageId } of fresh) {
+      known.add(messageId);
+      log.append({ type: 'steer', runId, ts: Date.now(), messageId, consumed: true });
+    }
+    return fresh;
+  };
 }

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { GatewayEvent } from '../../shared/events.js';
+import { AcceptedSends } from '../support/accepted-sends.js';
 import { buildProgram } from '../support/built-program.js';
 import { isToday } from '../support/daily.js';
 import { newDatabase } from '../support/durable.js';
-import { get, post, TOKEN } from '../support/gateway.js';
+import { get, TOKEN } from '../support/gateway.js';
 import { type Program, runCommand } from '../support/program.js';
 import { randomOf } from '../support/random.js';
 import { SHARED_STORES } from '../support/shared-stores.js';
@@ -47,21 +48,12 @@ async function live(place: string, count: number, random: () => number): Promise
     const [, url] = await program.prints(/listening (\S+)\n/);
     return { program, url: url! };
   };
-  const accepted: string[] = [];
-  const send = async (url: string, sessionId: string): Promise<void> => {
-    try {
-      const { body } = await post(`${url}/send`, { sessionId, message: 'go' }, { prefer: 'respond-async' });
-      if (body.runId) accepted.push(body.runId);
-    } catch (error) {
-      // It was killed before it could answer.
-      if (!(error instanceof TypeError || error instanceof SyntaxError)) throw error;
-    }
-  };
+  const accepted = new AcceptedSends();
   const gateways = await Promise.all(Array.from({ length: count }, start));
   for (let round = 0; round < ROUNDS; round++) {
     const at = round % count;
     const { program, url } = gateways[at]!;
-    const sending = SESSIONS.map((id) => send(url, id));
+    const sending = SESSIONS.map((id) => accepted.send(url, id));
     await delay(5 + random() * 150 * count);
     await program.kill('SIGKILL');
     await Promise.all(sending);
@@ -72,7 +64,11 @@ async function live(place: string, count: number, random: () => number): Promise
   for (const id of SESSIONS) logs.push(await logOf(url, id));
   for (const { program } of gateways) await program.kill('SIGKILL');
   const lines = existsSync(effects) ? readFileSync(effects, 'utf8').split('\n') : [];
-  return { notes: lines.filter(Boolean).map((line) => JSON.parse(line) as Note), logs, accepted };
+  return {
+    notes: lines.filter(Boolean).map((line) => JSON.parse(line) as Note),
+    logs,
+    accepted: accepted.runIds,
+  };
 }
 
 /** All events of a session, once it is idle. */

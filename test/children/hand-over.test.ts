@@ -68,6 +68,25 @@ describe('a tree of runs', () => {
     ]);
   });
 
+  it('has one run in a lane of its own for a key that comes to two gateways at once', async () => {
+    const hub = new MemoryHub({ leaseMs: 600_000 });
+    const apps = { main: app(async (turn) => turn.text) };
+    const nodes = [
+      await startNode(hub, { apps, defaultApp: 'main' }),
+      await startNode(hub, { apps, defaultApp: 'main' }),
+    ];
+    await nodes[0]!.client.send('main', 'first').result;
+    const options = { lane: 'new', idempotencyKey: 'k' } as const;
+    const all = [0, 1, 0, 1].map(
+      (at) => nodes[at]!.client.send('main', { id: 'm', content: 'x' }, options).result,
+    );
+    const runIds = (await Promise.all(all)).map(({ runId }) => runId);
+    expect(new Set(runIds).size).to.equal(1);
+    const { messages, lanes } = await nodes[1]!.client.session('main').state();
+    expect(messages.map(textOf)).to.deep.equal(['first', 'first', 'x', 'x']);
+    expect(lanes).to.equal(undefined);
+  });
+
   it('is steered and aborted from another gateway', async () => {
     const hub = new MemoryHub({ leaseMs: 600_000 });
     const apps = {

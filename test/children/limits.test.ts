@@ -124,13 +124,37 @@ describe('limits of child runs', function () {
           for (let i = 0; i < 4; i++) yield 'x'.repeat(100);
         }),
       },
-      { answerSize: 1000 },
+      // Their messages count too, 130 characters each.
+      { answerSize: 1300 },
     );
     const events = await eventsUntil(url, endOf(await sendTo(url, 'go')));
     const [, answer] = foldOf(events).messages;
     expect(answer!.content).to.deep.equal([{ type: 'text', text: 'whole whole PAYLOAD_TOO_LARGE ' }]);
     expect(JSON.stringify(answer!.children!.map(({ message }) => message.content)).length).to.be.below(1200);
   });
+
+  for (const detached of [false, true])
+    it(`count what children are asked, so that no run begins ever more${detached ? ' that are detached' : ''}`, async () => {
+      let begun = 0;
+      const refused = gate<string>();
+      const { url } = await start(
+        {
+          main: app(async (turn) => {
+            const silent = { message: 'x'.repeat(50), detached, run: () => '' };
+            try {
+              for (; begun < 100; begun++) await turn.spawn('silent', silent).result;
+            } catch (error) {
+              refused.open((error as { code: string }).code);
+            }
+          }),
+        },
+        { answerSize: 2000 },
+      );
+      const state = foldOf(await eventsUntil(url, endOf(await sendTo(url, 'go'))));
+      expect(begun).to.be.above(3).and.below(20);
+      expect(await refused.passed).to.equal('PAYLOAD_TOO_LARGE');
+      expect(state.messages.at(-1)!.children).to.have.length(begun);
+    });
 
   it('count what children had said before a restart', async () => {
     const path = newDatabase();

@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { AcceptedSends } from '../support/accepted-sends.js';
 import { buildProgram } from '../support/built-program.js';
 import { newDatabase } from '../support/durable.js';
-import { get, post } from '../support/gateway.js';
+import { get } from '../support/gateway.js';
 import { type Program, runCommand } from '../support/program.js';
 import { randomOf } from '../support/random.js';
 import { tempDir } from '../support/temp-dir.js';
@@ -44,19 +45,10 @@ async function live(
     const [, url] = await gateway.prints(/listening (\S+)\n/);
     return { gateway, url: url! };
   };
-  const accepted: string[] = [];
-  const send = async (url: string, sessionId: string): Promise<void> => {
-    try {
-      const { body } = await post(`${url}/send`, { sessionId, message: 'go' }, { prefer: 'respond-async' });
-      if (body.runId) accepted.push(body.runId);
-    } catch (error) {
-      // It was killed before it could answer.
-      if (!(error instanceof TypeError || error instanceof SyntaxError)) throw error;
-    }
-  };
+  const accepted = new AcceptedSends();
   for (let round = 0; round < rounds; round++) {
     const { gateway, url } = await start();
-    const sending = SESSIONS.flatMap((id) => [send(url, id), send(url, id)]);
+    const sending = SESSIONS.flatMap((id) => [accepted.send(url, id), accepted.send(url, id)]);
     await pause(5 + random() * 200);
     await gateway.kill('SIGKILL');
     await Promise.all(sending);
@@ -82,7 +74,11 @@ async function live(
   }
   await gateway.kill('SIGKILL');
   const lines = existsSync(effects) ? readFileSync(effects, 'utf8').split('\n') : [];
-  return { notes: lines.filter(Boolean).map((line) => JSON.parse(line) as Note), answers, accepted };
+  return {
+    notes: lines.filter(Boolean).map((line) => JSON.parse(line) as Note),
+    answers,
+    accepted: accepted.runIds,
+  };
 }
 
 /** What of the promises was not kept. */

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { langGraphApp } from '../../../server/app-adapters/langgraph/index.js';
 import { textOf } from '../../../shared/messages.js';
 import { connectClient } from '../../support/client.js';
-import { crashed, newDatabase, startDurable } from '../../support/durable.js';
 import { agentTool, asking, calling, childrenOf } from './calling-graphs.js';
+import { restartedAsking } from './restarted.js';
 
 describe('langGraphApp, whose tools run graphs, after a restart', () => {
   it('joins the same child where a restart interrupted it, when the app is resumable', async () => {
@@ -12,21 +12,8 @@ describe('langGraphApp, whose tools run graphs, after a restart', () => {
       checkpointer: new MemorySaver(),
     });
     const app = langGraphApp({ graph, resumable: true });
-    const path = newDatabase();
-    const before = await startDurable(path, { app });
-    const events = connectClient(before.url).events('main', { from: 'earliest' });
-    connectClient(before.url)
-      .send('main', 'Go')
-      .result.catch(() => {});
-    let callId = '';
-    for await (const event of events) {
-      if (event.type !== 'input_required') continue;
-      callId = event.callId;
-      break;
-    }
-    const copy = crashed(path);
-    await before.gateway.close();
-    const client = connectClient((await startDurable(copy, { app })).url);
+    const { url, callId } = await restartedAsking(app, 'input_required');
+    const client = connectClient(url);
     await client.session('main').respond(callId, { output: 'red' });
     const spawned: string[] = [];
     for await (const event of client.events('main', { from: 'earliest' })) {

@@ -7,12 +7,12 @@ import { langGraphApp } from '../../../server/app-adapters/langgraph/index.js';
 import { type Message, textOf } from '../../../shared/messages.js';
 import { ChatEndpoint } from '../../support/chat-endpoint.js';
 import { connectClient, failure } from '../../support/client.js';
-import { crashed, newDatabase, startDurable } from '../../support/durable.js';
 import { gate } from '../../support/gate.js';
 import { post } from '../../support/gateway.js';
 import { byName } from '../../support/users.js';
 import { follow, serve, toldOf } from '../served.js';
 import { agentGraph } from './graphs.js';
+import { restartedAsking } from './restarted.js';
 
 /** Answers with the text of everything it remembers. */
 function remembering(checkpointer = new MemorySaver()) {
@@ -186,21 +186,7 @@ describe('the thread of a graph with a checkpointer', () => {
       .addEdge('begin', 'ask')
       .compile({ checkpointer });
     const app = langGraphApp({ graph, resumable: true });
-    const path = newDatabase();
-    const before = await startDurable(path, { app });
-    const events = connectClient(before.url).events('main', { from: 'earliest' });
-    connectClient(before.url)
-      .send('main', 'Go')
-      .result.catch(() => {});
-    let callId = '';
-    for await (const event of events) {
-      if (event.type !== 'tool_confirmation_required') continue;
-      callId = event.callId;
-      break;
-    }
-    const copy = crashed(path);
-    await before.gateway.close();
-    const { url } = await startDurable(copy, { app });
+    const { url, callId } = await restartedAsking(app, 'tool_confirmation_required');
     const client = connectClient(url);
     await client.session('main').approve(callId);
     const seen = await follow(
