@@ -1,9 +1,12 @@
 import { expect } from 'chai';
-import { type Application, defineApp, type Turn } from '../../server/index.js';
+import { createClient } from '../../client/index.js';
+import { type Application, createInProcessTransport, defineApp, type Turn } from '../../server/index.js';
 import { textOf } from '../../shared/messages.js';
 import { type Gate, gate } from '../support/gate.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { startNode, stateOf } from '../support/nodes.js';
+import { closeLater } from '../support/resources.js';
+import { userNamed } from '../support/users.js';
 
 const app = (run: (turn: Turn) => unknown): Application => defineApp({ resumable: true, run: run as never });
 
@@ -71,18 +74,19 @@ describe('a tree of runs', () => {
   it('has one run in a lane of its own for a key that comes to two gateways at once', async () => {
     const hub = new MemoryHub({ leaseMs: 600_000 });
     const apps = { main: app(async (turn) => turn.text) };
-    const nodes = [
-      await startNode(hub, { apps, defaultApp: 'main' }),
-      await startNode(hub, { apps, defaultApp: 'main' }),
-    ];
-    await nodes[0]!.client.send('main', 'first').result;
+    // In process, so that both look for the key before either has it.
+    const clientOf = async () => {
+      const { gateway } = await startNode(hub, { apps, defaultApp: 'main' });
+      const transport = createInProcessTransport(gateway, { user: userNamed('ann') });
+      return closeLater(createClient({ transport }), (client) => client.disconnect());
+    };
+    const clients = [await clientOf(), await clientOf()];
+    await clients[0]!.send('main', 'first').result;
     const options = { lane: 'new', idempotencyKey: 'k' } as const;
-    const all = [0, 1, 0, 1].map(
-      (at) => nodes[at]!.client.send('main', { id: 'm', content: 'x' }, options).result,
-    );
-    const runIds = (await Promise.all(all)).map(({ runId }) => runId);
+    const all = clients.toReversed().map((client) => client.send('main', { id: 'm', content: 'x' }, options));
+    const runIds = (await Promise.all(all.map(({ result }) => result))).map(({ runId }) => runId);
     expect(new Set(runIds).size).to.equal(1);
-    const { messages, lanes } = await nodes[1]!.client.session('main').state();
+    const { messages, lanes } = await clients[1]!.session('main').state();
     expect(messages.map(textOf)).to.deep.equal(['first', 'first', 'x', 'x']);
     expect(lanes).to.equal(undefined);
   });
@@ -96,11 +100,10 @@ describe('a tree of runs', () => {
         return `${(await child.result).text}, ${(await stuck.result).stopReason}`;
       }),
       child: app(async (turn) => {
-        for (;;) {
-          const [message] = turn.steered();
-          if (message) return textOf(message);
-          await new Promise(setImmediate);
-        }
+        const heard: string[] = [];
+        for (; heard.at(-1) !== 'end'; await new Promise(setImmediate))
+          heard.push(...turn.steered().map(textOf));
+        return heard.join(' ');
       }),
       stuck: app(() => new Promise(() => {})),
     };
@@ -111,13 +114,19 @@ describe('a tree of runs', () => {
     const { lanes } = await second.client.session('main').state();
     const idOf = (name: string): string => lanes!.find((lane) => lane.name === name)!.runId;
     const steer = { sessionId: 'main', runId: idOf('c'), message: { id: 'once', content: 'left' } };
-    await second.gateway.execute('steer', steer);
+    // Sent again, as after an answer that was lost.
+    for (const gateway of [second.gateway, first.gateway, second.gateway])
+      await gateway.execute('steer', steer);
+    await second.gateway.execute('steer', { ...steer, message: { id: 'last', content: 'end' } });
     expect(await second.client.session('main').abort({ runId: idOf('s') })).to.deep.equal({ aborted: true });
     const { message } = await sent.result;
-    expect(textOf(message)).to.equal('left, aborted');
+    expect(textOf(message)).to.equal('left end, aborted');
     await stateOf(second, ({ run }) => !run);
     const state = await second.client.session('main').state();
     const child = state.messages.at(-1)!.children!.find(({ name }) => name === 'c')!;
-    expect(child.steering!.map(({ id, taken }) => [id, taken])).to.deep.equal([['once', true]]);
+    expect(child.steering!.map(({ id, taken }) => [id, taken])).to.deep.equal([
+      ['once', true],
+      ['last', true],
+    ]);
   });
 });

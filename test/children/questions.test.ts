@@ -19,6 +19,31 @@ describe('a question of a run beside the conversation', () => {
     expect(await stateOf()).to.equal('ended');
   });
 
+  it('has the clocks of its run and of all above it stand still', async () => {
+    const app = defineApp({
+      async run(turn: Turn) {
+        if (turn.text === 'hang') return new Promise<string>(() => {});
+        const { result } = turn.spawn('asker', {
+          ...{ message: 'x', run: async (child: Turn) => `you said ${await child.ask({ name: 'colour' })}` },
+        });
+        return (await result).text;
+      },
+    });
+    const { url } = await startGateway({ app, limits: { ...FAST, runMs: 300 } });
+    const runId = await sendTo(url, 'go');
+    const [question] = foldOf(await eventsUntil(url, ({ event }) => event === 'input_required')).pending;
+    // Another run comes to the end of its time meanwhile.
+    const other = await post(
+      `${url}/send`,
+      { sessionId: 'other', message: 'hang' },
+      { accept: 'application/json' },
+    );
+    expect(other.body.stopReason).to.equal('timeout');
+    await post(`${url}/tool-response`, { sessionId: 'main', callId: question!.callId, output: 'red' });
+    const state = foldOf(await eventsUntil(url, endOf(runId)));
+    expect(state.messages.at(-1)!.content).to.deep.equal([{ type: 'text', text: 'you said red' }]);
+  });
+
   it('is gone with a run that a restart has lost: an answer to it is refused at once', async () => {
     const path = newDatabase();
     const first = await startDurable(path, { app: asking, limits: FAST });
