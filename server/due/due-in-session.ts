@@ -1,13 +1,13 @@
 import { isGatewayError } from '../../shared/errors.js';
 import type { Limits } from '../config/limits.js';
 import { GRANT } from '../grants/grant-record.js';
+import { CHILD_END } from '../held/child-ends.js';
+import { CONTROL } from '../held/control.js';
+import { WAKING } from '../held/waking.js';
 import { APPROVAL } from '../runs/approvals.js';
 import { SCHEDULE } from '../schedules/schedule-record.js';
-import { CHILD_END } from '../sessions/child-ends.js';
-import { CONTROL } from '../sessions/control.js';
 import type { SessionDirectory } from '../sessions/directory.js';
 import type { SessionInput } from '../sessions/perform.js';
-import { WAKING } from '../sessions/waking.js';
 import type { StoredRecord } from '../stores/records.js';
 import type { Store } from '../stores/store.js';
 import type { DueWorker } from './due-worker.js';

@@ -31,15 +31,17 @@ export function statsOf({
   const perApp: Record<string, { active: number; queued: number }> = Object.create(null);
   for (const [name] of apps.entries()) perApp[name] = { active: 0, queued: 0 };
   const counts = { live: 0, held: 0, active: 0, queued: 0, questions: 0, tools: 0 };
-  for (const { ref, writer, runs, calls: own } of sessions.values()) {
+  for (const { ref, held, calls: own } of sessions.values()) {
+    counts.live += 1;
+    counts.tools += own.size;
+    if (!held) continue;
+    const { runs } = held;
     const active = (runs.active ? 1 : 0) + runs.lanes.size;
     const queued = runs.queue.length;
-    counts.live += 1;
-    counts.held += writer ? 1 : 0;
+    counts.held += 1;
     counts.active += active;
     counts.queued += queued;
     counts.questions += runs.questions.size;
-    counts.tools += own.size;
     const app = perApp[ref.app];
     if (!app) continue;
     app.active += active;

@@ -217,7 +217,7 @@ export class InvokeCall implements CallerContext {
     // The host's listeners receive the event even if the session cannot begin.
     const unlogged = (error: unknown): void => {
       failed(error);
-      if (!session.writer) session.publisher.emit(name, payload);
+      if (!session.held) session.announce(name, payload);
     };
     try {
       const userId = caller.identity.user.id;
@@ -225,7 +225,7 @@ export class InvokeCall implements CallerContext {
       if (isPromise(emitted)) emitted.catch(unlogged).catch(failed);
     } catch (error) {
       // The session is held, so the emitted event itself is at fault.
-      if (session.writer) throw error;
+      if (session.held) throw error;
       unlogged(error);
     }
   }

@@ -1,11 +1,11 @@
 import { fieldError } from '../../shared/errors.js';
 import type { ParamsOf, ResultOf } from '../../shared/operation-types.js';
 import type { Limits } from '../config/limits.js';
+import { schedulesOf } from '../held/scheduling.js';
 import { newScheduleId } from '../ids.js';
 import type { Room } from '../limits/room.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { checkTimes } from '../schedules/check-times.js';
-import { schedulesOf } from '../sessions/scheduling.js';
 import { storeTime } from '../stores/skew.js';
 import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';

@@ -115,6 +115,14 @@ export class Questions {
     }
   }
 
+  /** Drops all questions, because the session is no longer held here. Their gateways learn of it from the next holder. */
+  dropAll(): void {
+    for (const question of [...this.#open.values()]) {
+      this.#settle(question.callId);
+      question.drop();
+    }
+  }
+
   #settle(callId: string): void {
     this.#open.delete(callId);
     this.#settled ??= new Set();

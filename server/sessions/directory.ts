@@ -7,6 +7,7 @@ import { Cluster, TAKEN_AT_ONCE } from '../cluster/cluster.js';
 import { HeldElsewhere } from '../cluster/held-elsewhere.js';
 import { LocalHub } from '../cluster/local-hub.js';
 import type { Naming } from '../files/files.js';
+import { checkChanges } from '../held/session-changes.js';
 import { newRequestId } from '../ids.js';
 import { asUnavailable, unanswered } from '../log/unavailable.js';
 import { Written } from '../log/written.js';
@@ -21,7 +22,6 @@ import type { OutputOf, SessionInput } from './perform.js';
 import { perform, performAsked } from './routing.js';
 import { Session } from './session.js';
 import { ANSWERED } from './session-calls.js';
-import { checkChanges } from './session-changes.js';
 import { Strays } from './strays.js';
 import { VIEWED } from './viewers.js';
 
@@ -94,12 +94,12 @@ export class SessionDirectory {
       serve: (ref, input) => this.#serve(ref, input as SessionInput),
       serves: (ref) => this.#served(ref),
       take: (ref, from) => this.#take(ref, from),
-      taken: (ref) => this.peek(ref)?.holding.recheck(),
+      taken: (ref) => this.peek(ref)?.hold.recheck(),
       orphans: () => store.unfinished(),
       away: () => reaches(false),
       lapsed: () => {
         reaches(true);
-        void atOnce([...this.#live.values()], TAKEN_AT_ONCE, ({ holding }) => holding.recheck());
+        void atOnce([...this.#live.values()], TAKEN_AT_ONCE, ({ hold }) => hold.recheck());
       },
     });
   }
@@ -147,7 +147,7 @@ export class SessionDirectory {
       session = this.#dormant.get(key)?.deref() ?? new Session(ref, this.#env);
       this.#dormant.delete(key);
       this.#live.set(key, session);
-      if (this.#ending) session.runs.hold();
+      if (this.#ending) session.life.end();
     }
     return session;
   }
@@ -343,7 +343,7 @@ export class SessionDirectory {
   /** Stops all sessions from starting another run. Queued messages are left to the next process. */
   startNoMore(): void {
     this.#ending = true;
-    for (const session of this.values()) session.runs.hold();
+    for (const session of this.values()) session.life.end();
   }
 
   /** The live sessions. */
@@ -370,7 +370,7 @@ export class SessionDirectory {
   #take(ref: SessionRef, from?: string): Promise<void> {
     return this.#taking.run(async () => {
       try {
-        await this.get(ref).hold(undefined, { from });
+        await this.get(ref).take(undefined, { from });
       } catch (error) {
         // Another gateway took the session first.
         if (error instanceof HeldElsewhere) return;
@@ -386,7 +386,7 @@ export class SessionDirectory {
     for (const [i, session] of [...this.#live.values()].entries()) {
       if (i % SWEEP_SLICE === SWEEP_SLICE - 1) await new Promise(setImmediate);
       try {
-        await session.writer?.expire();
+        await session.held?.log.expire();
         if (!session.idle || session.usedAt > before) continue;
         await session.retire();
         this.forget(session);
@@ -403,7 +403,7 @@ export class SessionDirectory {
   async #takeStrays(): Promise<void> {
     const { cluster, holder, format, report } = this.#env;
     if (this.#ending) return;
-    const isKnown = (ref: SessionRef): boolean => this.peek(ref)?.holding.known ?? false;
+    const isKnown = (ref: SessionRef): boolean => this.peek(ref)?.life.known ?? false;
     for (const ref of await this.strays.find(cluster.shared, holder, isKnown)) {
       const sessionId = format(ref.app, ref.name);
       report(new Error(HELD_UNKNOWN), `looking for what is held here: session ${sessionId}`, {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { within } from '../async/deadline.js';
 import { isPromise } from '../async/maybe-promise.js';
 import type { Cluster } from '../cluster/cluster.js';
+import type { HeldSession } from '../held/held-session.js';
 import type { SessionDirectory } from './directory.js';
 import type { Session } from './session.js';
 
@@ -39,11 +40,11 @@ export async function drainSessions(sessions: SessionDirectory, options: DrainOp
 
 /** Ends the work that can't be left to others, and gives a session up. Hands it to another gateway so that none has to find it first. */
 async function giveUp(session: Session, storeMs: number, handOver: boolean): Promise<void> {
-  const { runs, calls, writer, cluster, ref } = session;
-  const isLeft = handOver && writer !== null && runs.busy;
-  if (handOver) runs.handOver();
+  const { calls, cluster, held, ref } = session;
+  const isLeft = handOver && (held?.runs.busy ?? false);
+  if (handOver) held?.runs.handOver();
   calls.endAll('The gateway is shutting down');
-  runs.endAll({ stopReason: 'lost', reason: 'the gateway is shutting down' });
+  held?.runs.endAll({ stopReason: 'lost', reason: 'the gateway is shutting down' });
   await session.abandon(storeMs);
   if (isLeft) await cluster.handOver(ref);
 }
@@ -62,10 +63,9 @@ async function finish(
     const all = [...sessions.values()];
     const gone = all.filter((session) => handOver && needNotEndHere(session));
     await Promise.all(gone.map((session) => giveUp(session, storeMs, true)));
-    const waited: Promise<unknown>[] = all.flatMap(({ runs, calls, writer }) => [
-      ...(handOver ? runs.running : runs.all()).map((run) => run.ended),
+    const waited: Promise<unknown>[] = all.flatMap(({ calls, held }) => [
       ...(calls.size > 0 ? [calls.ended()] : []),
-      ...(writer && !writer.stalled ? [writer.settled()].filter(isPromise) : []),
+      ...(held ? workIn(held, handOver) : []),
     ]);
     const isTelling = answers() || (tells() && (await hasOthers(sessions.cluster)));
     if (waited.length === 0 && areOthersOver && !isTelling) return;
@@ -77,6 +77,12 @@ async function finish(
   }
 }
 
+/** The work in a session that has to end here, and its appends on their way. */
+function workIn({ log, runs }: HeldSession, handOver: boolean): readonly Promise<unknown>[] {
+  const ends = (handOver ? runs.running : runs.all()).map((run) => run.ended);
+  return log.stalled ? ends : [...ends, ...[log.settled()].filter(isPromise)];
+}
+
 /** Whether another gateway is known to be alive. */
 const hasOthers = (cluster: Cluster): Promise<boolean> =>
   cluster.others().then(
@@ -85,10 +91,11 @@ const hasOthers = (cluster: Cluster): Promise<boolean> =>
   );
 
 /** Whether another gateway, or the next process of this one, can take the session over now: its work here, if any, only waits for a person. */
-function needNotEndHere({ writer, runs, calls, log, ref }: Session): boolean {
-  if (!writer || writer.stalled || calls.size > 0 || writer.pending) return false;
+function needNotEndHere({ calls, held }: Session): boolean {
+  if (!held || held.log.stalled || calls.size > 0 || held.log.pending) return false;
+  const { env, log, ref, runs } = held;
   const { running } = runs;
   const isOne = running.length === 1 && running[0] === runs.active && running[0]!.tree.length === 1;
-  const waits = isOne && log?.activity.status === 'waiting' && (runs.env.app(ref.app).resumable ?? false);
+  const waits = isOne && log.view.activity.status === 'waiting' && (env.app(ref.app).resumable ?? false);
   return running.length === 0 || waits;
 }

@@ -6,13 +6,13 @@ import type { Schedule } from '../../shared/schedules.js';
 import { objectForm } from '../delivery/wire-form.js';
 import { Lens } from '../grants/lens.js';
 import type { View } from '../grants/view.js';
+import { schedulesOf } from '../held/scheduling.js';
 import type { LogView } from '../log/log-view.js';
 import { pathTo } from '../log/message-tree.js';
 import { boundedPage } from '../log/page.js';
 import { stateAt } from '../log/snapshot.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { withoutVersions } from '../stores/message-rows.js';
-import { schedulesOf } from './scheduling.js';
 import type { Session } from './session.js';
 
 /** Most items in memory at once. */

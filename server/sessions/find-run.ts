@@ -1,10 +1,10 @@
 import { formatCursor } from '../../shared/cursor.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunState } from '../../shared/operation-types.js';
+import { isBeside, messageIdOf } from '../held/run-record.js';
 import { pathTo } from '../log/message-tree.js';
 import { openUnder } from '../runs/ending.js';
 import type { RunRecord, Store } from '../stores/store.js';
-import { isBeside, messageIdOf } from './run-record.js';
 import type { Session } from './session.js';
 
 /** The acceptance of a run, as its log has it. */

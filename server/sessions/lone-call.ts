@@ -120,7 +120,7 @@ export class LoneCall implements ToolCaller {
 
   async commit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): Promise<void> {
     // If the question was asked here, no other gateway has the session.
-    if (this.#ended || (this.#isHere && !this.#session.writer))
+    if (this.#ended || (this.#isHere && !this.#session.held))
       throw new GatewayError({ code: 'ALREADY_ANSWERED' });
     const event = { type, ts: Date.now(), ...data } as EventDraft;
     await perform(this.#session, { type: 'record', callId: this.#callId, event });
@@ -235,7 +235,7 @@ export class LoneCall implements ToolCaller {
   #withdraw(): void {
     if (!this.#asked || this.#askedOf === null) return;
     // A lost session drops its questions.
-    if (this.#isHere && !this.#session.writer) return this.#session.runs.questions.dropRun(this.#callId);
+    if (this.#isHere && !this.#session.held) return;
     const { name, user } = this.#request;
     const taken = { callId: this.#callId, name, kind: this.#asked, by: user.id };
     const failed = (error: unknown): void => {

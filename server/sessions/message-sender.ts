@@ -2,25 +2,20 @@ import type { UserContext } from '../../shared/contract.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
 import { mapPacked } from '../../shared/map-packed.js';
-import {
-  type ContentBlock,
-  type Message,
-  type MessageInput,
-  type SendInput,
-  withoutPlace,
-} from '../../shared/messages.js';
+import { type Message, type SendInput, withoutPlace } from '../../shared/messages.js';
 import type { Accepted, ClientTool, RunResult } from '../../shared/operation-types.js';
 import type { Deadlines } from '../async/deadlines.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import type { TraceOrigin } from '../diagnostics/messages.js';
 import type { Files } from '../files/files.js';
-import { newMessageId, newRunId } from '../ids.js';
+import type { AcceptedRun } from '../held/acceptance.js';
+import type { Place } from '../held/moves.js';
+import { newRunId } from '../ids.js';
 import { unanswered } from '../log/unavailable.js';
 import { hashOfJson } from '../runs/canonical-json.js';
+import { toMessage } from '../runs/to-message.js';
 import type { RunRecord, Store } from '../stores/store.js';
-import type { AcceptedRun } from './acceptance.js';
 import { messageOf, originOf } from './find-run.js';
-import type { Place } from './moves.js';
 import { perform } from './routing.js';
 import type { Session } from './session.js';
 
@@ -198,24 +193,6 @@ function assertSame(known: string, hash: string): void {
 /** The id that the caller gave a message. */
 function idOf(input: SendInput): string | undefined {
   return typeof input === 'object' && 'id' in input ? input.id : undefined;
-}
-
-/** A message as sessions keep it, with the caller's id and time if given. */
-export function toMessage(input: SendInput, senderId?: string): Message {
-  const given: MessageInput =
-    typeof input === 'string' || Array.isArray(input)
-      ? { content: input as string | readonly ContentBlock[] }
-      : (input as MessageInput);
-  const { id = newMessageId(), role = 'user', content, createdAt = Date.now(), metadata } = given;
-  const blocks = typeof content === 'string' ? [{ type: 'text', text: content } as const] : content;
-  return {
-    id,
-    role,
-    content: blocks,
-    createdAt,
-    ...(senderId !== undefined && { senderId }),
-    ...(metadata && { metadata }),
-  };
 }
 
 function hashOf(request: SendRequest): string {

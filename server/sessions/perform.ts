@@ -7,13 +7,15 @@ import type { Message } from '../../shared/messages.js';
 import type { HistoryPlace } from '../../shared/operation-types.js';
 import type { Schedule } from '../../shared/schedules.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
-import { asUnavailable } from '../log/unavailable.js';
-import type { Ballot } from '../runs/approvals.js';
-import type { RunRequest } from '../runs/live-run.js';
-import type { Answer } from '../runs/questions.js';
-import type { NewSession } from '../stores/store.js';
-import { type AcceptedRun, accept, assertBehind, move, regenerate, type Standing } from './acceptance.js';
-import { type DueEnd, tellEnd } from './child-ends.js';
+import {
+  type AcceptedRun,
+  accept,
+  assertBehind,
+  move,
+  regenerate,
+  type Standing,
+} from '../held/acceptance.js';
+import { type DueEnd, tellEnd } from '../held/child-ends.js';
 import {
   type DueControl,
   type HandingBack,
@@ -21,23 +23,29 @@ import {
   releaseControl,
   type TakingOver,
   takeOver,
-} from './control.js';
-import { addGrant, type EndedGrant, endGrant, type NewGrant } from './granting.js';
-import type { Beginning } from './holding.js';
-import type { Goal } from './moves.js';
-import { type Reacting, react } from './reacting.js';
+} from '../held/control.js';
+import { addGrant, type EndedGrant, endGrant, type NewGrant } from '../held/granting.js';
+import type { HeldSession } from '../held/held-session.js';
+import type { Goal } from '../held/moves.js';
+import { type Reacting, react } from '../held/reacting.js';
 import {
   type DueSchedule,
   fireSchedule,
   type NewSchedule,
   setSchedule,
   unsetSchedule,
-} from './scheduling.js';
+} from '../held/scheduling.js';
+import { type DueQuestion, expire, vote } from '../held/session-approvals.js';
+import { steer } from '../held/steering.js';
+import { type Woken, wake } from '../held/waking.js';
+import { asUnavailable } from '../log/unavailable.js';
+import type { Ballot } from '../runs/approvals.js';
+import type { RunRequest } from '../runs/live-run.js';
+import type { Answer } from '../runs/questions.js';
+import type { NewSession } from '../stores/store.js';
+import type { Beginning } from './hold.js';
 import type { Session } from './session.js';
-import { type DueQuestion, expire, vote } from './session-approvals.js';
 import type { LoneQuestion, Withdrawn } from './session-calls.js';
-import { steer } from './steering.js';
-import { type Woken, wake } from './waking.js';
 
 /** The work that a session can be asked to do, with its result. All plain values, because the holder of the session may be another process. */
 export interface SessionWork {
@@ -177,40 +185,47 @@ export function performHere<Input extends SessionInput>(
     begun = true;
   });
   const taking = { from, toEnd: input.type === 'delete' };
-  const done = andThen(session.hold(beginning, taking), (writer): MaybePromise<unknown> => {
-    // Do not take the session while it closes: a second close waits for the one in progress.
-    if (!writer && !(session.closing && (input.type === 'close' || input.type === 'delete'))) {
+  const done = andThen(session.take(beginning, taking), (held): MaybePromise<unknown> => {
+    if (!held) {
+      // A second close waits for the one in progress.
+      if (session.hold.closing && (input.type === 'close' || input.type === 'delete'))
+        return end(session, input);
       if (input.type === 'accept') assertBehind(initialState, input.behind);
       throw new GatewayError({ code: 'SESSION_NOT_FOUND' });
     }
     if (input.type === 'begin' && !begun) throw new GatewayError({ code: 'SESSION_EXISTS' });
-    return work(session, input);
+    return work(session, held, input);
   });
   return done as MaybePromise<OutputOf<Input>>;
 }
 
-function work(session: Session, input: SessionInput): MaybePromise<unknown> {
+function end(session: Session, input: SessionInput & { readonly type: 'close' | 'delete' }): Promise<void> {
+  return input.type === 'close' ? session.close(input.reason) : session.delete();
+}
+
+function work(session: Session, held: HeldSession, input: SessionInput): MaybePromise<unknown> {
+  const { publisher, runs } = held;
   switch (input.type) {
     case 'accept':
-      return once(session, input.request, () => accept(session.runs, input.request, input));
+      return once(held, input.request, () => accept(held, input.request, input));
     case 'begin': {
-      const { view } = session.writer!;
+      const { view } = held.log;
       return { tip: view.state.tip, cursor: view.cursor };
     }
     case 'regenerate':
-      return once(session, input.request, () => regenerate(session.runs, input.request, input));
+      return once(held, input.request, () => regenerate(held, input.request, input));
     case 'move':
-      return move(session.runs, input.goal, input.by);
+      return move(held, input.goal, input.by);
     case 'abort':
-      return session.runs.abort(input.runId, input.reason);
+      return runs.abort(input.runId, input.reason);
     case 'steer':
-      return steer(session.runs, input.runId, input.message);
+      return steer(held, input.runId, input.message);
     case 'respond':
-      return session.runs.respond(input.callId, input.answer);
+      return runs.respond(input.callId, input.answer);
     case 'vote':
-      return vote(session.runs, input);
+      return vote(held, input);
     case 'expire':
-      return expire(session.runs, input);
+      return expire(held, input);
     case 'deserted':
       return session.viewers.leftElsewhere();
     case 'ask':
@@ -222,50 +237,48 @@ function work(session: Session, input: SessionInput): MaybePromise<unknown> {
     case 'withdraw':
       return session.calls.withdraw(input);
     case 'update':
-      return session.publisher.update(input.changes, input.by);
+      return publisher.update(input.changes, input.by);
     case 'schedule':
-      return setSchedule(session, input);
+      return setSchedule(held, input);
     case 'unschedule':
-      return unsetSchedule(session, input.id, input.by);
+      return unsetSchedule(held, input.id, input.by);
     case 'share':
-      return addGrant(session, input);
+      return addGrant(held, input);
     case 'unshare':
-      return endGrant(session, input);
+      return endGrant(held, input);
     case 'take-over':
-      return takeOver(session, input);
+      return takeOver(held, input);
     case 'hand-back':
-      return handBack(session, input);
+      return handBack(held, input);
     case 'release-control':
-      return releaseControl(session, input);
+      return releaseControl(held, input);
     case 'react':
-      return react(session, input);
+      return react(held, input);
     case 'wake':
-      return wake(session, input);
+      return wake(held, input);
     case 'fire':
-      return fireSchedule(session, input);
+      return fireSchedule(held, input);
     case 'child-end':
-      return tellEnd(session, input);
+      return tellEnd(held, input);
     case 'close':
-      return session.close(input.reason);
     case 'delete':
-      return session.delete();
+      return end(session, input);
     case 'publish': {
       const { channel, event, payload, once } = input;
-      if (input.stored || once !== undefined)
-        return session.publisher.publishStored(channel, event, payload, once);
-      return session.publisher.publish(channel, event, payload);
+      if (input.stored || once !== undefined) return publisher.publishStored(channel, event, payload, once);
+      return publisher.publish(channel, event, payload);
     }
     case 'custom': {
       const { name, payload, once } = input;
-      if (once !== undefined) return session.publisher.emitStored(name, payload, once);
-      return session.publisher.emit(name, payload);
+      if (once !== undefined) return publisher.emitStored(name, payload, once);
+      return publisher.emit(name, payload);
     }
   }
 }
 
 /** Accepts a run, or returns the record of a run that was accepted already. The session is held, so everything that others wrote in it is stored. */
 function once(
-  { store, ref }: Session,
+  { store, ref }: HeldSession,
   { repeatable, runId }: Pick<RunRequest, 'repeatable' | 'runId'>,
   begin: () => Promise<AcceptedRun>,
 ): MaybePromise<AcceptedRun> {

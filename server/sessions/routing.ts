@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { HeldElsewhere } from '../cluster/held-elsewhere.js';
+import type { AcceptedRun } from '../held/acceptance.js';
 import { newRequestId } from '../ids.js';
 import { unanswered } from '../log/unavailable.js';
-import type { AcceptedRun } from './acceptance.js';
 import { originOf } from './find-run.js';
 import { type OutputOf, performHere, type SessionInput } from './perform.js';
 import type { Session } from './session.js';
@@ -30,7 +30,7 @@ export function perform<Input extends SessionInput>(
   session: Session,
   input: Input,
 ): MaybePromise<OutputOf<Input>> {
-  if (isHeld(session)) {
+  if (session.life.mayWork) {
     return confirmed(session, input, () => perform(session, input)) as MaybePromise<OutputOf<Input>>;
   }
   const routed = (error: unknown): MaybePromise<OutputOf<Input>> => {
@@ -45,8 +45,6 @@ export function perform<Input extends SessionInput>(
   }
 }
 
-const isHeld = ({ writer, holding }: Session): boolean => writer !== null && !holding.leaving;
-
 /**
  * Does work in a session that is held here. A refusal rests on what is remembered here, and another gateway may have taken the session
  * unnoticed. So the store is asked before a refusal is passed on.
@@ -58,10 +56,10 @@ function confirmed(
   input: SessionInput,
   elsewhere: () => MaybePromise<unknown>,
 ): MaybePromise<unknown> {
-  const { writer } = session;
+  const { held } = session;
   const check = async (): Promise<boolean> => {
     await session.refresh();
-    return session.writer === writer;
+    return session.held === held;
   };
   const refused = async (error: unknown): Promise<unknown> => {
     // `OVERLOADED` does not depend on the holder: the caller asks again.
@@ -146,7 +144,9 @@ export async function performAsked(
   };
   try {
     return {
-      output: await (isHeld(session) ? confirmed(session, input, elsewhere) : performHere(session, input)),
+      output: await (session.life.mayWork
+        ? confirmed(session, input, elsewhere)
+        : performHere(session, input)),
     };
   } catch (error) {
     // The session was lost, or let go, meanwhile.

@@ -2,7 +2,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { RunRecord } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
-import { RETRY_MS } from './holding.js';
+import { RETRY_MS } from './hold.js';
 import type { Session } from './session.js';
 
 interface Awaited {
@@ -54,8 +54,8 @@ export class RunResults {
   /** Notes that an awaited run was accepted, here or at the holder. */
   accepted(runId: string): void {
     this.#noteAccepted(runId);
-    if (this.#session.writer) return;
-    this.#session.watch();
+    if (this.#session.held) return;
+    this.#session.reader.watch();
     void this.learn();
   }
 
@@ -68,7 +68,7 @@ export class RunResults {
   async ofAccepted(runId: string): Promise<RunResult> {
     const result = this.of(runId);
     this.#noteAccepted(runId);
-    this.#session.watch();
+    this.#session.reader.watch();
     await this.learn();
     return result;
   }
@@ -94,7 +94,7 @@ export class RunResults {
     try {
       for (const [runId, awaited] of [...this.#awaited]) {
         // A run that is being accepted, queued or active here is settled when it ends.
-        if (runId === beginning || session.runs.find(runId)) {
+        if (runId === beginning || session.held?.runs.find(runId)) {
           isKnown = false;
           continue;
         }
@@ -102,7 +102,7 @@ export class RunResults {
         const { accepted } = awaited;
         const record = await this.#env.store.run(session.ref, { runId });
         // The run has ended here, or is ending. The store may have forgotten its end.
-        if (record && !record.result && session.writer) void session.holding.recheck();
+        if (record && !record.result && session.held) void session.hold.recheck();
         if (record) this.#tell(record);
         else if (accepted) this.#missing(runId);
       }
@@ -115,7 +115,7 @@ export class RunResults {
         if (this.size > 0 && !this.#ended) void this.learn();
       }, RETRY_MS.first).unref();
     }
-    session.watch();
+    session.reader.watch();
     return isKnown;
   }
 

@@ -105,8 +105,6 @@ export class SessionCalls {
 
   endAll(reason: string): void {
     for (const call of this.#open) call.stop(reason);
-    // Calls at other gateways learn of it when the next holder takes their questions back.
-    for (const callId of [...this.#asked.keys()]) this.#session.runs.questions.dropRun(callId);
   }
 
   /** Takes back the questions of calls that ended with a former process. */
@@ -123,17 +121,17 @@ export class SessionCalls {
   async ask(question: LoneQuestion): Promise<string | null> {
     const { callId, asker, event, elsewhere } = question;
     if (!elsewhere && !(await this.#session.viewers.watchedAnywhere())) return null;
-    const { writer } = this.#session;
-    if (!writer) throw new GatewayError({ code: 'OVERLOADED', retryAfterMs: 1000 });
+    const { held } = this.#session;
+    if (!held) throw new GatewayError({ code: 'OVERLOADED', retryAfterMs: 1000 });
     // Log the question first, because that may be refused: an unasked question must not wait for an answer.
     const isConfirmation = event.type === 'tool_confirmation_required';
     const due = isConfirmation && dueRecord(event);
     // If the store refuses the event, the session has lost its log.
-    if (due) writer.commit([event], { records: [due] }).catch(() => {});
-    else writer.append(event);
+    if (due) held.log.commit([event], { records: [due] }).catch(() => {});
+    else held.log.append(event);
     const isHere = asker === this.#env.holder;
     if (!isHere) this.#attend(question);
-    this.#session.runs.questions.add({
+    held.runs.questions.add({
       callId,
       runId: callId,
       voted: isConfirmation && event.policy !== undefined,
@@ -211,21 +209,22 @@ export class SessionCalls {
   }
 
   #isOpen(callId: string): boolean {
-    return this.#session.runs.questions.has(callId);
+    return this.#session.held?.runs.questions.has(callId) ?? false;
   }
 
   /** Logs the answer to a call. @throws GatewayError `ALREADY_ANSWERED` if the question is no longer open */
   async record(callId: string, event: EventDraft): Promise<void> {
-    const { writer } = this.#session;
-    if (!writer || !this.#isOpen(callId)) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
-    await writer.commit([event], { refusable: true });
+    const { held } = this.#session;
+    if (!held || !this.#isOpen(callId)) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
+    await held.log.commit([event], { refusable: true });
   }
 
   /** Takes back a question that nobody needs to answer any more. */
   withdraw({ callId, ...asked }: Withdrawn): void {
-    if (!this.#isOpen(callId)) return;
-    this.#session.runs.questions.dropRun(callId);
-    this.#session.writer?.append(withdrawal(asked.kind, { callId, ...asked }));
+    const { held } = this.#session;
+    if (!held || !this.#isOpen(callId)) return;
+    held.runs.questions.dropRun(callId);
+    held.log.append(withdrawal(asked.kind, { callId, ...asked }));
   }
 }
 

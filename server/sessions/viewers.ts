@@ -102,26 +102,24 @@ export class Viewers {
   /** Whether another gateway reports a viewer, or did not answer. */
   async #seenElsewhere(how: 'watching' | 'any'): Promise<boolean> {
     const { cluster } = this.#env;
-    const { ref, writer } = this.#session;
+    const { ref, held } = this.#session;
     // The holder does not follow its session. Every other gateway with viewers does.
-    if (writer && (await asUnavailable(() => cluster.shared.followers(ref))) === 0) return false;
+    if (held && (await asUnavailable(() => cluster.shared.followers(ref))) === 0) return false;
     const seen = await cluster.errands.askAll(VIEWED, ref);
     return seen.some((at) => at === undefined || at[how]);
   }
 
   /** The end of the active run after its last viewer left; null if the run goes on. */
   #desert(): Desertion | null {
-    const { runs, ref, writer } = this.#session;
-    const { running } = runs;
+    const { ref, held } = this.#session;
     const { onDisconnect = this.#env.onDisconnect } = this.#env.app(ref.app);
     if (onDisconnect !== 'abort') return null;
-    if (running.length === 0) {
-      if (!writer) void this.#tellDeserted();
-      return null;
-    }
+    if (!held) void this.#tellDeserted();
+    const running = held?.runs.running ?? [];
+    if (running.length === 0) return null;
     const ending = { stopReason: 'aborted', reason: 'disconnected' } as const;
     const end = (): void => {
-      for (const run of running) void runs.end(run, ending);
+      for (const run of running) void held!.runs.end(run, ending);
     };
     return { afterMs: this.#env.disconnectGraceMs, end: () => void this.#endUnseen(end) };
   }

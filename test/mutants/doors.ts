@@ -202,8 +202,8 @@ export const DOORS: readonly Mutant[] = [
   },
   {
     name: 'a run that nobody is told of once it is handed over',
-    file: 'server/sessions/holding.ts',
-    edits: [['    session.log = log;\n    session.watch();\n    session.heard();\n', '']],
+    file: 'server/sessions/hold.ts',
+    edits: [['if (session.viewers.watching) session.reader.resume(view);', '']],
     test: 'test/cluster/drain.test.ts',
   },
   {

@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.js';
 
-const MOVES = 'server/sessions/moves.ts';
-const QUEUE = 'server/sessions/run-queue.ts';
+const MOVES = 'server/held/moves.ts';
+const QUEUE = 'server/held/run-queue.ts';
 
 /** Broken sessions: runs, questions, histories. */
 export const SESSIONS: readonly Mutant[] = [
@@ -13,13 +13,13 @@ export const SESSIONS: readonly Mutant[] = [
   },
   {
     name: 'a child that is begun again after a restart',
-    file: 'server/sessions/spawning.ts',
+    file: 'server/held/spawning.ts',
     edits: [['known ? join(runs, known, by)', 'known && !parent.resumed ? join(runs, known, by)']],
     test: 'test/children/spawn.test.ts',
   },
   {
     name: 'an end of a child that nobody is told of',
-    file: 'server/sessions/child-ends.ts',
+    file: 'server/held/child-ends.ts',
     edits: [['if (!lane) return [];', 'if (lane) return [];']],
     test: 'test/children/wakes.test.ts',
   },
@@ -125,7 +125,7 @@ export const SESSIONS: readonly Mutant[] = [
   },
   {
     name: 'a message behind any other',
-    file: 'server/sessions/acceptance.ts',
+    file: 'server/held/acceptance.ts',
     edits: [
       [
         'if (behind === undefined || behind === last) return;',

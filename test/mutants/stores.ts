@@ -53,8 +53,8 @@ export const STORES: readonly Mutant[] = [
   },
   {
     name: 'a retake that is left out',
-    file: 'server/sessions/holding.ts',
-    edits: [['    if (this.#retaking) return;\n', '    if (this.#retaking || !this.isLost) return;\n']],
+    file: 'server/sessions/hold.ts',
+    edits: [['      else this.#doubt(tries);\n', '      else this.#free();\n']],
     test: 'test/cluster/lost-answers.test.ts',
   },
   {
@@ -87,17 +87,15 @@ export const STORES: readonly Mutant[] = [
     name: 'a close that hands nothing over',
     file: 'server/sessions/drain.ts',
     edits: [
-      ['if (handOver) runs.handOver();', ''],
+      ['if (handOver) held?.runs.handOver();', ''],
       ['if (isLeft) await cluster.handOver(ref);', ''],
     ],
     test: 'test/cluster/memory.test.ts',
   },
   {
     name: 'resumable runs of the dead that are lost',
-    file: 'server/sessions/recovery.ts',
-    edits: [
-      ['if (!message || !runs.env.app(runs.session.ref.app).resumable) return false;', 'return false;'],
-    ],
+    file: 'server/held/recovery.ts',
+    edits: [['if (!message || !env.app(ref.app).resumable) return false;', 'return false;']],
     test: 'test/cluster/memory.test.ts',
   },
   {

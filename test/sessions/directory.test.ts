@@ -47,9 +47,9 @@ describe('the sessions of a process', () => {
     const { directory, reports } = directoryOn(store);
     for (let i = 0; i < 120; i++) {
       const session = directory.get(refOf(`n${i}`));
-      await session.hold({ userId: 'u' });
-      session.publisher.publish('c', 't', 1);
-      await session.writer!.settled();
+      const held = await session.take({ userId: 'u' });
+      held!.publisher.publish('c', 't', 1);
+      await held!.log.settled();
       session.usedAt = performance.now() - 3_600_000;
     }
     bad.add('n3');
@@ -72,7 +72,7 @@ describe('the sessions of a process', () => {
   it('are one object each for as long as somebody holds it', async () => {
     const { directory } = directoryOn(memoryStore());
     const held = directory.get(refOf('held'));
-    await held.hold({ userId: 'u' });
+    await held.take({ userId: 'u' });
     held.usedAt = performance.now() - 3_600_000;
     await directory.sweep();
     expect([...directory.values()], 'given up').to.have.length(0);

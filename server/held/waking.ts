@@ -1,5 +1,5 @@
 import type { RecordChange } from '../stores/records.js';
-import type { Session } from './session.js';
+import type { HeldSession } from './held-session.js';
 
 /** Kind of the records that resume a parked run in time. */
 export const WAKING = 'waking';
@@ -16,6 +16,6 @@ export interface Woken {
 }
 
 /** Drops the record: holding the session has already resumed the run. */
-export async function wake({ writer }: Session, { runId, token }: Woken): Promise<void> {
-  await writer!.commit([], { records: [{ kind: WAKING, id: runId, token }], refusable: true });
+export async function wake({ log }: HeldSession, { runId, token }: Woken): Promise<void> {
+  await log.commit([], { records: [{ kind: WAKING, id: runId, token }], refusable: true });
 }

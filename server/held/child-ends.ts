@@ -8,7 +8,7 @@ import { asUnavailable } from '../log/unavailable.js';
 import type { RunRequest } from '../runs/live-run.js';
 import type { RecordChange } from '../stores/records.js';
 import { acceptWith, StaleRecord } from './acceptance.js';
-import type { Session } from './session.js';
+import type { HeldSession } from './held-session.js';
 
 /** Kind of the records by which the end of a child begins a run of its session's app. */
 export const CHILD_END = 'child-end';
@@ -49,25 +49,25 @@ export function childEndsOf(
 }
 
 /** Begins the run of the session's app that the end of a child asks for. It begins once. */
-export async function tellEnd(session: Session, { value, token }: DueEnd): Promise<void> {
+export async function tellEnd(held: HeldSession, { value, token }: DueEnd): Promise<void> {
+  const { log, ref, store } = held;
   const { epoch, trigger, user } = JSON.parse(value) as KeptEnd;
   const { runId } = trigger;
   const change: RecordChange = { kind: CHILD_END, id: runId, token };
-  const writer = session.writer!;
-  const record = await asUnavailable(() => session.store.run(session.ref, { runId }));
+  const record = await asUnavailable(() => store.run(ref, { runId }));
   // The child belonged to a conversation that is over.
-  const isOver = epoch !== writer.ref.epoch || !record?.result;
+  const isOver = epoch !== log.ref.epoch || !record?.result;
   if (!isOver) {
     try {
       const request = requestOf(trigger, user, record.result!.message);
-      const accepted = await acceptWith(session.runs, request, { drafts: () => [], records: [change] });
+      const accepted = await acceptWith(held, request, { drafts: () => [], records: [change] });
       if (!('duplicate' in accepted)) return;
     } catch (error) {
       if (error instanceof StaleRecord) return;
       throw error;
     }
   }
-  await writer.commit([], { records: [change], refusable: true });
+  await log.commit([], { records: [change], refusable: true });
 }
 
 function requestOf(trigger: ChildTrigger, user: UserContext | null, answer: Message): RunRequest {

@@ -4,18 +4,16 @@ import type { LogWriter } from '../log/log-writer.js';
 import type { LiveRun } from '../runs/live-run.js';
 import type { RunPort } from '../runs/run-port.js';
 import { storeTime } from '../stores/skew.js';
-import type { Session } from './session.js';
+import type { HeldSession } from './held-session.js';
 import { vote } from './session-approvals.js';
-import type { SessionRuns } from './session-runs.js';
 import { spawn } from './spawning.js';
 import { steeringOf } from './steering.js';
 
 /** The parts of its session that a run uses. */
-export function portOf(runs: SessionRuns, run: LiveRun, log: LogWriter, app: Application): RunPort {
-  const { session: of, env } = runs;
-  const { id, ref } = of;
+export function portOf(held: HeldSession, run: LiveRun, app: Application): RunPort {
+  const { id, ref, env, log, runs, publisher } = held;
   const { gatewayId, runMs, waitMs, answerSize, stepsSize, parkMs } = env;
-  const session = new RunSession(of, log, gatewayId);
+  const session = new RunSession(held, gatewayId);
   return {
     setting: {
       ...{ gatewayId, session, app },
@@ -24,14 +22,14 @@ export function portOf(runs: SessionRuns, run: LiveRun, log: LogWriter, app: App
     log,
     questions: runs.questions,
     now: () => storeTime(env.store),
-    vote: (ballot) => vote(runs, ballot),
+    vote: (ballot) => vote(held, ballot),
     file: (fileId) => env.files.open(ref.scope, fileId),
     steered: run.request.lane ? steeringOf(run, log) : () => runs.takeSteered(run),
-    spawn: (scope, asked) => spawn(runs, run, scope, asked),
-    publish: (channel, type, payload) => of.publisher.publish(channel, type, payload, run.id),
-    emit: (name, payload) => of.publisher.emit(name, payload, run.id),
-    title: (text) => of.publisher.title(text, run.id),
-    park: (until) => void runs.park(run, log, until),
+    spawn: (scope, asked) => spawn(held, run, scope, asked),
+    publish: (channel, type, payload) => publisher.publish(channel, type, payload, run.id),
+    emit: (name, payload) => publisher.emit(name, payload, run.id),
+    title: (text) => publisher.title(text, run.id),
+    park: (until) => void runs.park(run, until),
     end: (ending, before) => void runs.end(run, ending, before),
     warn: (what, why) => env.report.warn?.(what, { ...runs.about(run), ...why }),
     report: (error, what) => env.report(error, `session ${id}: ${what}`, runs.about(run)),
@@ -46,7 +44,7 @@ class RunSession implements TurnSession {
   readonly [GATEWAY]: string;
   readonly #log: LogWriter;
 
-  constructor({ id, ref }: Session, log: LogWriter, gatewayId: string) {
+  constructor({ id, ref, log }: HeldSession, gatewayId: string) {
     this.id = id;
     this.app = ref.app;
     this.epoch = log.ref.epoch;

@@ -7,7 +7,6 @@ import { isPromise } from '../async/maybe-promise.js';
 import type { LogFacts } from '../diagnostics/log-facts.js';
 import { traceRun, traceUnstarted } from '../diagnostics/run.js';
 import type { Committed } from '../log/append-group.js';
-import type { LogWriter } from '../log/log-writer.js';
 import { shownBefore } from '../log/message-tree.js';
 import { outcomesOf } from '../log/outcome.js';
 import { unavailable } from '../log/unavailable.js';
@@ -17,12 +16,12 @@ import type { LiveRun } from '../runs/live-run.js';
 import { type Answer, Questions } from '../runs/questions.js';
 import type { RunPort } from '../runs/run-port.js';
 import { StoreError } from '../stores/store.js';
-import type { SessionEnvironment } from './environment.js';
+import type { HeldEnvironment } from './environment.js';
+import type { HeldSession } from './held-session.js';
 import { Lanes } from './lanes.js';
 import { portOf } from './port.js';
 import { type CausedEnding, endRuns, resultsOf } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
-import type { Session } from './session.js';
 import { waking } from './waking.js';
 
 /** The fate of a run's end: stored, void because something else ended the run before, or refused by the store. */
@@ -36,18 +35,16 @@ export class SessionRuns {
   readonly queue: RunQueue;
   readonly lanes: Lanes;
   readonly questions = new Questions();
-  readonly session: Session;
-  readonly env: SessionEnvironment;
-  /** Whether nothing more is started here. */
-  held = false;
+  readonly held: HeldSession;
+  readonly env: HeldEnvironment;
   /** The executions of the runs that are under way here. */
   readonly #executions = new Map<LiveRun, Execution>();
 
-  constructor(session: Session, env: SessionEnvironment) {
-    this.session = session;
-    this.env = env;
-    this.queue = new RunQueue(env.queueLength);
-    this.lanes = new Lanes(this);
+  constructor(held: HeldSession) {
+    this.held = held;
+    this.env = held.env;
+    this.queue = new RunQueue(held.env.queueLength);
+    this.lanes = new Lanes(held);
   }
 
   get active(): LiveRun | null {
@@ -79,12 +76,11 @@ export class SessionRuns {
    * @throws GatewayError `OVERLOADED`: nothing has ended
    */
   async close(
-    log: LogWriter,
     { reason, erase }: { readonly reason: string; readonly erase: string | undefined },
     acknowledged: () => void,
   ): Promise<void> {
     const closed: EventDraft = { type: 'session_closed', ts: Date.now(), reason };
-    await this.endWith(log, [...this.all()].reverse(), {
+    await this.endWith([...this.all()].reverse(), {
       ending: { stopReason: 'aborted', reason },
       concerns: (state, run) => isOpen(state, run.id),
       cause: () => [closed],
@@ -95,11 +91,10 @@ export class SessionRuns {
 
   /** Ends runs in one append with its cause. */
   endWith(
-    log: LogWriter,
     runs: readonly LiveRun[],
     caused: Pick<CausedEnding, 'ending' | 'concerns' | 'before' | 'cause' | 'options' | 'acknowledged'>,
   ): Promise<Committed> {
-    return endRuns(log, {
+    return endRuns(this.held.log, {
       runs,
       execution: (run) => this.#executions.get(run) ?? null,
       sealed: (run) => this.#remove(run),
@@ -125,27 +120,26 @@ export class SessionRuns {
 
   /** Starts the next run, if it is its turn. */
   advance(): void {
-    const log = this.session.writer;
-    if (this.session.closing || this.held || !log) return;
+    if (!this.held.mayStart) return;
     const run = this.queue.advance();
-    if (run) void this.#start(run, log);
+    if (run) void this.#start(run);
   }
 
   /** Starts a run that had to wait. */
-  async #start(run: LiveRun, log: LogWriter): Promise<void> {
-    this.activate(run, log);
+  async #start(run: LiveRun): Promise<void> {
+    this.activate(run);
     try {
-      await log.commit(this.startOf(run));
+      await this.held.log.commit(this.startOf(run));
     } catch {
       return;
     }
-    this.letBegin(run, log);
+    this.letBegin(run);
   }
 
   /** Makes a run the active one. Its start is stored. */
-  activate(run: LiveRun, log: LogWriter): Execution {
+  activate(run: LiveRun): Execution {
     this.queue.activate(run);
-    return this.execute(run, portOf(this, run, log, this.env.app(this.session.ref.app)));
+    return this.execute(run, portOf(this.held, run, this.env.app(this.held.ref.app)));
   }
 
   /** Makes what drives a run. */
@@ -158,13 +152,14 @@ export class SessionRuns {
   /** The events that start a run. */
   startOf({ id: runId, messageId, request: { message, onBusy } }: LiveRun): readonly EventDraft[] {
     const base = { runId, ts: Date.now() };
-    const start: EventDraft = { type: 'message_start', ...base, messageId, app: this.session.ref.app };
+    const start: EventDraft = { type: 'message_start', ...base, messageId, app: this.held.ref.app };
     if (onBusy !== 'steer') return [start];
     return [{ type: 'steer', ...base, messageId: message.id, consumed: false }, start];
   }
 
   /** Lets the app of the active run begin, unless the run has ended meanwhile. */
-  letBegin(run: LiveRun, log: LogWriter): void {
+  letBegin(run: LiveRun): void {
+    const { log } = this.held;
     const execution = this.#executions.get(run);
     if (run.state !== 'active' || !execution) return;
     const { message, lane } = run.request;
@@ -179,7 +174,7 @@ export class SessionRuns {
   /** Fails a run whose conversation can't be read, as if its app had failed. */
   #unread(run: LiveRun): (error: unknown) => void {
     return (error) => {
-      this.env.report(error, `reading the history of session ${this.session.id}`);
+      this.env.report(error, `reading the history of session ${this.held.id}`);
       const { code, message } = new GatewayError({ code: 'OVERLOADED' });
       this.end(run, { stopReason: 'error', error: { code, message } });
     };
@@ -192,7 +187,7 @@ export class SessionRuns {
     const said = before.every(says) ? before : before.filter(says);
     run.context(() => {
       const { user } = run.request;
-      this.env.notify({ type: 'run:started', sessionId: this.session.id, runId: run.id, user });
+      this.env.notify({ type: 'run:started', sessionId: this.held.id, runId: run.id, user });
       run.startedAt = performance.now();
       traceRun(run, execution, said);
     });
@@ -200,7 +195,7 @@ export class SessionRuns {
 
   /** The fields of a run for log lines. */
   about({ id: runId, request }: LiveRun): LogFacts {
-    const { id: sessionId, ref } = this.session;
+    const { id: sessionId, ref } = this.held;
     const { user, trace, requestId } = request;
     const { traceId } = trace ?? {};
     return { user: user?.id, sessionId, app: ref.app, runId, requestId, traceId };
@@ -254,8 +249,7 @@ export class SessionRuns {
     tree: readonly LiveRun[],
     drafts: (state: SessionState) => readonly EventDraft[],
   ): Promise<EndOutcome> {
-    const log = this.session.writer;
-    if (!log) return 'failed';
+    const { log } = this.held;
     let events: readonly EventDraft[] = [];
     const made = (state: SessionState): readonly EventDraft[] => {
       events = drafts(state);
@@ -284,18 +278,18 @@ export class SessionRuns {
       else {
         // A child that its parent has not called for since it was resumed.
         this.questions.dropRun(runId);
-        this.session.results.settle(runId, result);
+        this.held.tenure.results.settle(runId, result);
       }
     }
   }
 
   /** Settles a run whose end is stored, or of which this process will hear no more. */
   ended(run: LiveRun, result: RunResult, stored = true): void {
-    const { id: sessionId, ref } = this.session;
+    const { id: sessionId, ref } = this.held;
     const session = { id: sessionId, app: ref.app };
     if (run.startedAt === null) traceUnstarted(run, { gatewayId: this.env.gatewayId, session }, result);
     run.resolve(result);
-    if (stored) this.session.results.settle(run.id, result);
+    if (stored) this.held.tenure.results.settle(run.id, result);
     const { stopReason } = result;
     this.env.notify({ type: 'run:ended', sessionId, runId: run.id, stopReason });
   }
@@ -320,11 +314,6 @@ export class SessionRuns {
     for (const run of [...this.all()].reverse()) this.end(run, ending);
   }
 
-  /** Starts nothing more. Queued runs stay in the store for the next process. */
-  hold(): void {
-    this.held = true;
-  }
-
   /** Lets go of the runs that the next process takes up from the store, without an end. Callers that wait here are told to come back. */
   handOver(): void {
     for (const run of this.all()) {
@@ -332,18 +321,18 @@ export class SessionRuns {
       const gone = new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
       for (const each of this.#stop(run)) {
         each.reject(gone);
-        this.session.results.fail(each.id, gone);
+        this.held.tenure.results.fail(each.id, gone);
       }
     }
     this.lanes.wake();
   }
 
   /** Leaves a run that only waits to the store, if nobody waits for it or follows it here. @param until Time at which it must be resumed */
-  async park(run: LiveRun, log: LogWriter, until: number): Promise<void> {
-    const { session } = this;
+  async park(run: LiveRun, until: number): Promise<void> {
+    const { log, ref, tenure } = this.held;
     const isAlone = (): boolean =>
-      run === this.active && this.#isOnly(run) && session.writer === log && session.unfollowed;
-    if (!this.env.app(session.ref.app).resumable || this.held || !isAlone()) return;
+      run === this.active && this.#isOnly(run) && this.held.mayStart && tenure.unfollowed;
+    if (!this.env.app(ref.app).resumable || !isAlone()) return;
     try {
       const records = Number.isFinite(until) ? [waking(run.id, until)] : [];
       await log.commit([], { parked: true, records, refusable: true });
@@ -351,8 +340,7 @@ export class SessionRuns {
       if (!isAlone() || log.pending) return void (await log.commit([], { parked: false }));
       this.#stop(run);
       run.reject(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
-      await session.holding.letGo();
-      session.watch();
+      await tenure.letGo();
     } catch (error) {
       this.env.report(error, `parking run ${run.id}`, this.about(run));
     }
@@ -362,11 +350,12 @@ export class SessionRuns {
     return this.all().length === 1 && run.tree.length === 1;
   }
 
-  /** Stops everything without logging it, because the log was lost. */
-  lose(cursor: string): void {
+  /** Stops everything without logging it, because the session is no longer held here. */
+  drop(cursor: string): void {
     for (const run of this.all())
       for (const each of this.#stop(run))
         each.resolve({ runId: each.id, message: each.emptyAnswer(), stopReason: 'lost', cursor });
+    this.questions.dropAll();
     this.lanes.wake();
   }
 

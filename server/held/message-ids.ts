@@ -10,11 +10,11 @@ import type { LiveRun, RunRequest } from '../runs/live-run.js';
  *
  * @throws GatewayError `MESSAGE_EXISTS`; `OVERLOADED` if the store can't answer
  */
-export function assertNotKept({ ownIds = [] }: RunRequest, log: LogWriter | null): Promise<void> | null {
-  if (!log || ownIds.length === 0) return null;
-  const { seq, state } = log.view.base;
+export function assertNotKept({ ownIds = [] }: RunRequest, { view }: LogWriter): Promise<void> | null {
+  if (ownIds.length === 0) return null;
+  const { seq, state } = view.base;
   if (seq === 0 && state.tip === null) return null;
-  return assertNoRows(ownIds, log.view);
+  return assertNoRows(ownIds, view);
 }
 
 async function assertNoRows(ids: readonly string[], log: LogView): Promise<void> {

@@ -7,15 +7,14 @@ import { type Application, MAX_STEP_NAME } from '../apps/application.js';
 import type { SpawnOptions } from '../apps/child.js';
 import { newRunId } from '../ids.js';
 import { eventsOfRun } from '../log/events-of-run.js';
-import type { LogWriter } from '../log/log-writer.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { type ChildPort, LiveChild } from '../runs/child.js';
 import { isOpen } from '../runs/ending.js';
 import { depthUnder, type LaneRequest, LiveRun, type RunRequest } from '../runs/live-run.js';
 import type { Overseer } from '../runs/run-port.js';
+import { toMessage } from '../runs/to-message.js';
+import type { HeldSession } from './held-session.js';
 import type { Spawner } from './lanes.js';
-import { toMessage } from './message-sender.js';
-import type { SessionRuns } from './session-runs.js';
 import { steer } from './steering.js';
 
 /** A turn's call for a child. */
@@ -30,21 +29,21 @@ export interface Spawning extends SpawnOptions {
  * @throws GatewayError `APP_NOT_FOUND`, `STEP_MISMATCH` if the child of that id was begun with another message or app
  * @throws LimitError `limits.childRuns`, `limits.childDepth`; GatewayError `PAYLOAD_TOO_LARGE` beyond `limits.answerSize`
  */
-export function spawn(runs: SessionRuns, parent: LiveRun, overseer: Overseer, asked: Spawning): LiveChild {
-  const { env, session, lanes } = runs;
-  const log = session.writer;
+export function spawn(held: HeldSession, parent: LiveRun, overseer: Overseer, asked: Spawning): LiveChild {
+  const { env, log } = held;
+  const { lanes } = held.runs;
   const { id, app: name, run } = asked;
   if (typeof id !== 'string' || id === '' || id.length > MAX_STEP_NAME)
     throw fieldError('id', `a text of 1 to ${MAX_STEP_NAME} characters`);
   if (!asked.message) throw fieldError('message', 'a text, content blocks or a message');
-  if (!log || parent.state !== 'active') throw new DOMException('The run has ended', 'AbortError');
+  if (held.over || parent.state !== 'active') throw new DOMException('The run has ended', 'AbortError');
   const { resumable = false } = overseer.app;
   const app: Application = run ? { run, resumable } : env.app(name);
   const message = toMessage(asked.message);
-  const held = overseer.children.get(id);
-  if (held) {
-    assertSame(id, held, { app: name, asked: message });
-    return held;
+  const joined = overseer.children.get(id);
+  if (joined) {
+    assertSame(id, joined, { app: name, asked: message });
+    return joined;
   }
   const known = log.state.lanes?.find((lane) => lane.parentRunId === parent.id && lane.name === id);
   // The state has it until the parent ends, whatever the child says.
@@ -55,16 +54,17 @@ export function spawn(runs: SessionRuns, parent: LiveRun, overseer: Overseer, as
     overseer.answer.assertRoom(size);
   }
   overseer.answer.add(size);
-  const by = { parent, overseer, app, log };
-  const port = known ? join(runs, known, by) : begin(runs, message, asked, by);
+  const by = { parent, overseer, app };
+  const port = known ? join(held, known, by) : begin(held, message, asked, by);
   const child = new LiveChild(id, { app: name, asked: message }, port);
   overseer.children.set(id, child);
   return child;
 }
 
-function begin(runs: SessionRuns, message: Message, asked: Spawning, by: Spawner): ChildPort {
+function begin(held: HeldSession, message: Message, asked: Spawning, by: Spawner): ChildPort {
+  const { runs } = held;
   const { lanes } = runs;
-  const { parent, log } = by;
+  const { parent } = by;
   const { id, app, run: inline, detached, wakes, callId, tools = [], parameters = {} } = asked;
   const { user, trace, requestId } = parent.request;
   const lane: LaneRequest = {
@@ -80,7 +80,7 @@ function begin(runs: SessionRuns, message: Message, asked: Spawning, by: Spawner
   };
   const run = new LiveRun(request, { context: parent.context });
   lanes.add(run, parent);
-  const begun = lanes.store(run, log, (state) => isOpen(state, parent.id));
+  const begun = lanes.store(run, (state) => isOpen(state, parent.id));
   begun.then(
     () => lanes.execute(run, by)?.start(),
     (error: unknown) => {
@@ -89,51 +89,49 @@ function begin(runs: SessionRuns, message: Message, asked: Spawning, by: Spawner
     },
   );
   const place = begun.then((stored) => stored.place);
-  return childPort(runs, run.id, run.ended, log, place);
+  return childPort(held, run.id, run.ended, place);
 }
 
 /** Takes up the child that a run has begun before. */
-function join(runs: SessionRuns, lane: LaneRun, by: Spawner): ChildPort {
-  const { lanes } = runs;
-  const { log } = by;
+function join(held: HeldSession, lane: LaneRun, by: Spawner): ChildPort {
+  const { lanes } = held.runs;
   const { runId, stopReason } = lane;
-  const place = placeOf(runs, runId);
+  const place = placeOf(held, runId);
   const live = lanes.find(runId);
-  if (live) return childPort(runs, runId, live.ended, log, place);
+  if (live) return childPort(held, runId, live.ended, place);
   if (stopReason) {
     const { message, error, usage } = lane;
     const result: RunResult = {
-      ...{ runId, message, stopReason, cursor: log.view.cursor },
+      ...{ runId, message, stopReason, cursor: held.log.view.cursor },
       ...(error && { error }),
       ...(usage && { usage }),
     };
     by.overseer?.answer.add(JSON.stringify(message.content).length);
-    return childPort(runs, runId, Promise.resolve(result), log, place);
+    return childPort(held, runId, Promise.resolve(result), place);
   }
-  return childPort(runs, runId, lanes.resume(lane, by).ended, log, place);
+  return childPort(held, runId, lanes.resume(lane, by).ended, place);
 }
 
 /** The place of the first event of a run. */
-async function placeOf({ env, session }: SessionRuns, runId: string): Promise<number> {
-  const record = await asUnavailable(() => env.store.run(session.ref, { runId }));
+async function placeOf({ store, ref }: HeldSession, runId: string): Promise<number> {
+  const record = await asUnavailable(() => store.run(ref, { runId }));
   return record?.accepted ?? 1;
 }
 
 function childPort(
-  runs: SessionRuns,
+  held: HeldSession,
   runId: string,
   ended: Promise<RunResult>,
-  log: LogWriter,
   place: Promise<number>,
 ): ChildPort {
   place.catch(() => {});
-  const { session, lanes } = runs;
-  const more = () => lanes.more();
-  const over = (): boolean => session.writer !== log;
+  const { id: sessionId, log, runs } = held;
+  const more = () => runs.lanes.more();
+  const over = (): boolean => held.over;
   return {
     ...{ runId, ended },
-    events: () => eventsOfRun(log.view, runId, { sessionId: session.id, place, more, over }),
-    steer: (message: SendInput) => place.then(() => steer(runs, runId, toMessage(message))),
+    events: () => eventsOfRun(log.view, runId, { sessionId, place, more, over }),
+    steer: (message: SendInput) => place.then(() => steer(held, runId, toMessage(message))),
     abort: (reason) => void runs.abort(runId, reason).catch(() => {}),
   };
 }

@@ -5,21 +5,20 @@ import type { Application } from '../apps/application.js';
 import { rootContext } from '../async/async-context.js';
 import { LimitError } from '../limit-error.js';
 import type { LogBatch } from '../log/batch.js';
-import type { LogWriter } from '../log/log-writer.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { depthUnder, LiveRun, type RunRequest } from '../runs/live-run.js';
 import { InheritedQuestion, Resumption } from '../runs/resumption.js';
 import type { Overseer } from '../runs/run-port.js';
 import type { RunRecord } from '../stores/store.js';
+import type { HeldSession } from './held-session.js';
 import { portOf } from './port.js';
 import { type LeftRuns, toNewRun } from './run-record.js';
-import type { SessionRuns } from './session-runs.js';
 
 /** The runs beside the conversation of one session: children of other runs, and runs in lanes of their own. */
 export class Lanes {
   /** Those that no parent ends: lanes of people, and detached children. */
   readonly roots = new Set<LiveRun>();
-  readonly #runs: SessionRuns;
+  readonly #held: HeldSession;
   /** Runs beside the conversation under way here, by id. */
   readonly #live = new Map<string, LiveRun>();
   /** The runs that a former process left, until they are taken up. */
@@ -27,8 +26,8 @@ export class Lanes {
   /** Readers of events that wait for more. */
   #readers: ((batch?: LogBatch) => void)[] = [];
 
-  constructor(runs: SessionRuns) {
-    this.#runs = runs;
+  constructor(held: HeldSession) {
+    this.#held = held;
   }
 
   find(runId: string): LiveRun | null {
@@ -65,7 +64,7 @@ export class Lanes {
 
   /** @param parent Null for a lane of a person. @throws LimitError `limits.childRuns`, `limits.childDepth` */
   assertRoom(parent: LiveRun | null): void {
-    const { childRuns, childDepth } = this.#runs.env;
+    const { childRuns, childDepth } = this.#held.env;
     if (parent && depthUnder(parent) > childDepth)
       throw new LimitError('limits.childDepth', {
         code: 'QUOTA_EXCEEDED',
@@ -81,7 +80,6 @@ export class Lanes {
   /** Stores the beginning of a run. Resolves with its place. @param allowed Whether it may still begin */
   async store(
     run: LiveRun,
-    log: LogWriter,
     allowed: (state: SessionState) => boolean,
   ): Promise<{ readonly place: number; readonly duplicate?: RunRecord }> {
     let isRefused = false;
@@ -90,29 +88,28 @@ export class Lanes {
       return isRefused ? [] : [spawned(run, state)];
     };
     const options = { opens: toNewRun(run.request), refusable: true };
-    const { first: place, duplicate } = await asUnavailable(() => log.commit(drafts, options));
+    const { first: place, duplicate } = await asUnavailable(() => this.#held.log.commit(drafts, options));
     if (isRefused) throw new DOMException('The run has ended', 'AbortError');
     return { place, ...(duplicate && { duplicate }) };
   }
 
   /** Makes what drives a run whose beginning is stored; null if it has ended meanwhile. */
-  execute(
-    run: LiveRun,
-    { overseer, app, log, resumption }: Omit<Spawner, 'parent'>,
-  ): { start(): void } | null {
+  execute(run: LiveRun, { overseer, app, resumption }: Omit<Spawner, 'parent'>): { start(): void } | null {
     if (run.state === 'ended') return null;
     run.state = 'active';
-    const execution = this.#runs.execute(run, {
-      ...portOf(this.#runs, run, log, app),
+    const { runs } = this.#held;
+    const execution = runs.execute(run, {
+      ...portOf(this.#held, run, app),
       ...(!run.request.lane!.detached && overseer && { overseer }),
     });
     if (resumption) execution.resume(resumption);
-    return { start: () => this.#runs.letBegin(run, log) };
+    return { start: () => runs.letBegin(run) };
   }
 
   /** Takes up a run that a former process left, or ends it as `lost`. */
   resume(lane: LaneRun, by: Taking): LiveRun {
-    const { app, log, parent } = by;
+    const { log, runs } = this.#held;
+    const { app, parent } = by;
     const { runId, asked, message: resumed } = lane;
     const left = this.#left!;
     const run = new LiveRun(left.request({ runId, message: asked, onBusy: 'queue' }), {
@@ -120,7 +117,7 @@ export class Lanes {
     });
     this.add(run, parent);
     if (!app?.resumable) {
-      void this.#runs.end(run, { stopReason: 'lost' });
+      void runs.end(run, { stopReason: 'lost' });
       return run;
     }
     const pending = log.state.pending.filter((question) => question.runId === runId);
@@ -131,25 +128,25 @@ export class Lanes {
   }
 
   /** Takes up the runs that another process left. Children wait for their parents to call for them. */
-  recover(log: LogWriter, left: LeftRuns): void {
+  recover(left: LeftRuns): void {
+    const { log, env, runs } = this.#held;
     const open = (log.state.lanes ?? []).filter(({ stopReason }) => !stopReason);
     if (open.length === 0) return;
     this.#left = left;
-    const { questions, env } = this.#runs;
     for (const { runId } of open)
       for (const question of log.state.pending)
-        if (question.runId === runId) questions.add(new InheritedQuestion(runId, question));
+        if (question.runId === runId) runs.questions.add(new InheritedQuestion(runId, question));
     for (const lane of open) {
       if (lane.parentRunId !== undefined && !lane.detached) continue;
       const isInline = left.lane(lane.runId)?.inline ?? false;
       const app = isInline ? undefined : appOf(env.app, lane.app);
-      this.resume(lane, { parent: null, overseer: null, app, log });
+      this.resume(lane, { parent: null, overseer: null, app });
     }
   }
 
   /** Takes up the runs that another process left, only to end them. */
-  recoverToEnd(log: LogWriter, left: LeftRuns): void {
-    for (const { runId, asked, stopReason, parentRunId, detached } of log.state.lanes ?? []) {
+  recoverToEnd(left: LeftRuns): void {
+    for (const { runId, asked, stopReason, parentRunId, detached } of this.#held.log.state.lanes ?? []) {
       if (stopReason || (parentRunId !== undefined && !detached)) continue;
       const run = new LiveRun(left.request({ runId, message: asked, onBusy: 'queue' }), {
         context: rootContext,
@@ -160,28 +157,25 @@ export class Lanes {
   }
 
   /** Begins a run that a person asked for in a lane of its own, unless its key began one before. */
-  async accept(
-    request: RunRequest,
-    log: LogWriter,
-  ): Promise<{ readonly place: number } | { readonly duplicate: RunRecord }> {
-    if (this.#runs.held) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
+  async accept(request: RunRequest): Promise<{ readonly place: number } | { readonly duplicate: RunRecord }> {
+    const { runs, env, mayStart } = this.#held;
+    if (!mayStart) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
     this.assertRoom(null);
     const run = new LiveRun(request);
     this.add(run, null);
     try {
-      const { place, duplicate } = await this.store(run, log, ({ control }) => {
+      const { place, duplicate } = await this.store(run, ({ control }) => {
         if (control) throw new GatewayError({ code: 'TAKEN_OVER', details: { by: control.by } });
         return true;
       });
       if (duplicate) {
-        this.#runs.withdraw(run);
+        runs.withdraw(run);
         return { duplicate };
       }
-      const app = this.#runs.env.app(request.lane!.app);
-      this.execute(run, { overseer: null, app, log })?.start();
+      this.execute(run, { overseer: null, app: env.app(request.lane!.app) })?.start();
       return { place };
     } catch (error) {
-      this.#runs.withdraw(run);
+      runs.withdraw(run);
       throw error;
     }
   }
@@ -198,7 +192,6 @@ export interface Spawner {
   readonly parent: LiveRun;
   readonly overseer: Overseer | null;
   readonly app: Application;
-  readonly log: LogWriter;
   readonly resumption?: Resumption;
 }
 

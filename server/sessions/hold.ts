@@ -1,8 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../shared/errors.js';
 import { within } from '../async/deadline.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { HeldElsewhere } from '../cluster/held-elsewhere.js';
+import { childEndsOf } from '../held/child-ends.js';
+import { HeldSession, type HoldEnd, type Tenure } from '../held/held-session.js';
+import { recover, recoverToEnd } from '../held/recovery.js';
+import { LeftRuns } from '../held/run-record.js';
 import { newEpoch } from '../ids.js';
 import { LimitError } from '../limit-error.js';
 import type { LogBatch } from '../log/batch.js';
@@ -13,11 +16,9 @@ import { LogWriter } from '../log/log-writer.js';
 import { asUnavailable, notTried, unavailable } from '../log/unavailable.js';
 import { storeTime } from '../stores/skew.js';
 import { type Acquired, type NewSession, StoreError } from '../stores/store.js';
-import { childEndsOf } from './child-ends.js';
 import type { SessionEnvironment } from './environment.js';
 import { tellFirst } from './fork.js';
-import { recover, recoverToEnd } from './recovery.js';
-import { LeftRuns } from './run-record.js';
+import { Life } from './life.js';
 import type { Session } from './session.js';
 
 /** Delays before a refused store call is tried again, in milliseconds. Nobody else may come to trigger it. */
@@ -40,75 +41,89 @@ export interface Taking {
   readonly toEnd?: boolean | undefined;
 }
 
-/** The hold of a session: it is taken for writing, lost to another gateway or with its store, taken again, and given up. */
-export class Holding implements LogListener {
-  /** Set while the session is held here. */
-  writer: LogWriter | null = null;
-  /** Whether its writer was lost since it was last held. */
-  isLost = false;
+/** The hold of a session: takes it for writing, loses it to another gateway or with its store, takes it again, closes it, and gives it up. */
+export class Hold implements LogListener, Tenure {
+  readonly life = new Life();
   readonly #session: Session;
   readonly #env: SessionEnvironment;
-  #taking: Promise<LogWriter | null> | null = null;
-  /** Set while the session is being taken again, until its holder is known. */
-  #retaking = false;
   /** Time at which the store was first seen to lack events written here; monotonic milliseconds. */
   #lackingSince: number | null = null;
-  /** Set once the gateway is ending. */
-  #abandoned = false;
 
   constructor(session: Session, env: SessionEnvironment) {
     this.#session = session;
     this.#env = env;
   }
 
-  /** The take that is in progress, if any. */
-  get taking(): Promise<LogWriter | null> | null {
-    return this.#taking;
+  get mayStart(): boolean {
+    return this.life.mayStart;
   }
 
-  /** Whether the session is held here, or its holder is being determined. */
-  get known(): boolean {
-    return this.writer !== null || this.#taking !== null || this.#retaking;
+  get closing(): boolean {
+    return this.life.stage.name === 'closing';
   }
 
-  /** Whether the session is being given up and may not be taken again: this gateway is ending, and others can go on. */
-  get leaving(): boolean {
-    return this.#abandoned || (this.#session.runs.held && !this.writer);
+  get unfollowed(): boolean {
+    return this.#session.unfollowed;
+  }
+
+  get results(): Tenure['results'] {
+    return this.#session.results;
   }
 
   /**
-   * Takes the log for writing. If no session is open, `create` begins one; without `create` the result is null.
+   * Takes the session for writing. If none is open, `create` begins one; without `create` the result is null.
    *
    * @throws HeldElsewhere also names the gateway that takes over, if this one is ending
    * @throws GatewayError `SHUTTING_DOWN` if there is no such gateway
    */
-  take(create?: Beginning, taking: Taking = {}): MaybePromise<LogWriter | null> {
-    if (this.leaving) return this.#elsewhere();
-    if (this.#session.closing) {
-      // Refuse to begin a session anew until the close is stored.
-      if (create) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
-      return null;
+  take(create?: Beginning, taking: Taking = {}): MaybePromise<HeldSession | null> {
+    const { stage } = this.life;
+    switch (stage.name) {
+      case 'held':
+        return stage.held;
+      case 'leaving':
+        return this.#elsewhere();
+      case 'closing':
+        // Refuse to begin a session anew until the close is stored.
+        if (create) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
+        return null;
+      case 'taking':
+        return stage.done.then((held) => held ?? this.take(create, taking));
+      case 'doubtful':
+        return this.#take(create, taking, stage.tries);
+      case 'free':
+        return this.#take(create, taking, 0);
     }
-    if (this.writer) return this.writer;
-    if (this.#taking) return this.#taking.then((writer) => writer ?? this.take(create, taking));
+  }
+
+  #take(create: Beginning | undefined, taking: Taking, tries: number): MaybePromise<HeldSession | null> {
+    const taken = (held: HeldSession | null): HeldSession | null => {
+      if (!held) this.#free();
+      return held;
+    };
     const failed = (error: unknown): never => {
       // The store may have recorded this gateway as the holder, with runs that others left in the session.
-      if (!(error instanceof HeldElsewhere || error instanceof LimitError)) this.#retake();
+      if (error instanceof HeldElsewhere || error instanceof LimitError) this.#free();
+      else this.#doubt(tries);
       if (!(error instanceof StoreError)) throw error;
       this.refused();
       // A session may have begun, but nobody was told of it and nothing was done in it.
       throw create?.begun ? unavailable(error) : notTried(error);
     };
     try {
-      const held = this.#acquire(create, taking);
-      if (!isPromise(held)) return held;
-      this.#taking = held.catch(failed).finally(() => {
-        this.#taking = null;
-      });
-      return this.#taking;
+      const acquired = this.#acquire(create, taking);
+      if (!isPromise(acquired)) return taken(acquired);
+      const done = acquired.then(taken, failed);
+      this.life.become({ name: 'taking', tries, done });
+      return done;
     } catch (error) {
       return failed(error);
     }
+  }
+
+  /** The session is not held here, as far as the store knows. */
+  #free(): void {
+    if (this.life.stage.name !== 'free') this.life.become({ name: 'free' });
   }
 
   /** Refers callers to the gateway that takes the session over, as this one ends. */
@@ -118,7 +133,7 @@ export class Holding implements LogListener {
     throw new HeldElsewhere(next);
   }
 
-  #acquire(create: Beginning | undefined, { from, toEnd }: Taking): MaybePromise<LogWriter | null> {
+  #acquire(create: Beginning | undefined, { from, toEnd }: Taking): MaybePromise<HeldSession | null> {
     const { store, holder, cluster } = this.#env;
     const { ref } = this.#session;
     const options = { holder, taken: (): void => void this.recheck(), ...(from !== undefined && { from }) };
@@ -129,9 +144,9 @@ export class Holding implements LogListener {
         const { userId, runId, begun, ...parts } = create;
         const anew = { epoch: newEpoch(), ...(userId !== undefined && { userId }), ...parts };
         return andThen(store.acquire(ref, { create: anew, ...options }), (acquired) =>
-          andThen(this.#adopt(acquired, { beginning: runId }), (writer) => {
+          andThen(this.#adopt(acquired, { beginning: runId }), (held) => {
             if (acquired.kind === 'acquired' && acquired.created) begun?.();
-            return writer;
+            return held;
           }),
         );
       });
@@ -161,12 +176,13 @@ export class Holding implements LogListener {
       beginning,
       toEnd = false,
     }: { readonly beginning?: string | undefined; readonly toEnd?: boolean | undefined },
-  ): MaybePromise<LogWriter | null> {
+  ): MaybePromise<HeldSession | null> {
     if (acquired.kind === 'absent') return null;
     if (acquired.kind === 'owned') throw new HeldElsewhere(acquired.holder);
     const { head, record, openRuns, created } = acquired;
     const session = this.#session;
-    const view = session.viewOf(head);
+    const { reader } = session;
+    const view = reader.viewOf(head);
     const opened = LogWriter.open(this.#env.store, view, head.term, {
       retention: this.#env.retention,
       moderation: this.#env.moderation,
@@ -175,38 +191,47 @@ export class Holding implements LogListener {
       listener: this,
       recordsOf: this.#recordsOf(view, head.term),
     });
-    const told = andThen(opened, (writer) => andThen(tellFirst(writer, record.userId), () => writer));
-    return andThen(told, (writer) => {
-      this.writer = writer;
-      this.isLost = false;
-      session.show(view);
-      session.watch();
+    const told = andThen(opened, (log) => andThen(tellFirst(log, record.userId), () => log));
+    return andThen(told, (log) => {
+      if (this.life.stage.name === 'leaving') return this.#returned(log);
+      const held = new HeldSession(session, log, this.#env, this);
+      this.life.become({ name: 'held', held });
+      reader.show(view);
+      reader.watch();
       if (created) {
         const { id: sessionId, ref } = session;
         const user = record.userId === undefined ? {} : { userId: record.userId };
         this.#env.notify({ type: 'session:created', sessionId, app: ref.app, ...user });
       } else {
         const left = new LeftRuns(openRuns, record.userId);
-        if (toEnd) recoverToEnd(session.runs, writer, left);
+        if (toEnd) recoverToEnd(held, left);
         else {
-          session.calls.recover(writer);
-          recover(session.runs, writer, left);
+          session.calls.recover(log);
+          recover(held, left);
         }
       }
       void session.results.learn(beginning);
       session.viewers.wake();
-      return writer;
+      return held;
     });
+  }
+
+  /** Gives back a session that was given up while it was being taken. */
+  async #returned(log: LogWriter): Promise<never> {
+    log.abandon();
+    await this.#env.store.release(this.#session.ref, log.term);
+    return this.#elsewhere();
   }
 
   /** Makes what is owed because of events, in the same append: runs after children, and notices for people who are away. */
   #recordsOf({ ref: log }: LogView, term: number): LogOptions['recordsOf'] {
     const { notices, store, report } = this.#env;
-    const { id: sessionId, runs } = this.#session;
+    const { id: sessionId } = this.#session;
     return (change) => {
       // The queue no longer has a run that ends.
       const userOf = (runId: string) =>
-        (change.ends.find(({ id }) => id === runId) ?? runs.find(runId))?.request.user ?? null;
+        (change.ends.find(({ id }) => id === runId) ?? this.life.held?.runs.find(runId))?.request.user ??
+        null;
       const ends = childEndsOf(change, log.epoch, storeTime(store), userOf);
       if (!notices) return ends;
       try {
@@ -226,7 +251,7 @@ export class Holding implements LogListener {
   committed(batch: LogBatch): void {
     this.#env.written.took();
     this.#session.viewers.wake(batch);
-    this.#session.runs.lanes.wake(batch);
+    this.life.held?.runs.lanes.wake(batch);
   }
 
   refused(): void {
@@ -248,122 +273,148 @@ export class Holding implements LogListener {
 
   /** Checks with the store whether the session is still held here. */
   async checkTerm(): Promise<void> {
+    const { stage } = this.life;
     // A session that is being taken now may be lost again before the take completes.
-    if (this.#taking) await this.#taking.catch(() => {});
-    const { writer } = this;
-    if (!writer) return;
+    if (stage.name === 'taking') await stage.done.catch(() => {});
+    const { held } = this.life;
+    if (!held) return;
+    const { term, view } = held.log;
     // Note the acknowledged head before asking the store.
-    const { head: known } = writer.view;
+    const { head: known } = view;
     const head = await this.#env.store.head(this.#session.ref);
-    if (head?.term !== writer.term)
-      this.#lose(writer.term, new StoreError('FENCED', 'Another writer holds this session'));
+    if (head?.term !== term) this.#lose(term, new StoreError('FENCED', 'Another writer holds this session'));
     else if (head.head >= known) this.#lackingSince = null;
     else {
       this.#lackingSince ??= performance.now();
       if (performance.now() - this.#lackingSince < healMs(this.#env.store))
         this.tryAgain(() => void this.recheck());
-      else this.#lose(writer.term, new StoreError('ROLLED_BACK', 'The store lacks what it had'));
+      else this.#lose(term, new StoreError('ROLLED_BACK', 'The store lacks what it had'));
     }
   }
 
   /** Repeats later a call that the store refused. */
   tryAgain(what: () => void): void {
     setTimeout(() => {
-      if (!this.#abandoned) what();
+      if (this.life.stage.name !== 'leaving') what();
     }, RETRY_MS.first).unref();
   }
 
-  /** Marks the log as lost: it can't be written here any more. Its next holder ends its runs. */
+  /** The log can't be written here any more. Its next holder ends its runs. */
   #lose(term: number, error: unknown): void {
+    const { held } = this.life;
     // The writer may be another one by now, or be lost already.
-    if (this.writer?.term !== term) return;
+    if (held?.log.term !== term) return;
     const session = this.#session;
     session.report(error, `the log of session ${session.id} was lost`);
-    const fenced = error instanceof StoreError && error.code === 'FENCED';
-    const cursor = session.log?.cursor ?? '';
-    this.writer = null;
-    this.isLost = true;
+    const isFenced = error instanceof StoreError && error.code === 'FENCED';
     this.#lackingSince = null;
-    if (!fenced) session.log = null;
+    this.#drop(held, 'lost');
     session.endCalls('The session was lost');
-    session.runs.lose(cursor);
-    if (fenced) {
+    if (isFenced) {
       // Another gateway holds the session. Its followers here continue in that gateway's log.
-      session.watch();
-      session.heard();
+      session.reader.watch();
+      session.reader.heard();
     } else {
+      session.reader.forget();
       session.viewers.interrupt();
-      this.#retake();
+      this.#doubt(0);
     }
+  }
+
+  /** Ends the hold here. */
+  #drop(held: HeldSession, how: HoldEnd): void {
+    if (this.life.held === held) this.life.become({ name: 'free' });
+    held.drop(how);
   }
 
   /**
    * Takes the session again, and keeps trying: its store lost the log, or did not say who holds it. Nobody else may come to end its runs,
    * and no other gateway can take a session that the store says is held here.
    */
-  #retake(): void {
-    if (this.#retaking) return;
-    this.#retaking = true;
-    void this.#takeUntilKnown().finally(() => {
-      this.#retaking = false;
-    });
+  #doubt(tries: number): void {
+    const { life } = this;
+    life.become({ name: 'doubtful', tries: tries + 1 });
+    const { stage } = life;
+    const longest = Math.min(RETRY_MS.longest, this.#env.cluster.leaseMs / 2);
+    const ms = tries === 0 ? 0 : Math.min(RETRY_MS.first * 2 ** (tries - 1), longest);
+    setTimeout(() => {
+      if (life.stage === stage) void this.#takeAgain();
+    }, ms).unref();
   }
 
-  async #takeUntilKnown(): Promise<void> {
-    const longest = Math.min(RETRY_MS.longest, this.#env.cluster.leaseMs / 2);
-    for (let ms = 0; ; ms = Math.min(2 * ms || RETRY_MS.first, longest)) {
-      await delay(ms, undefined, { ref: false });
-      if (this.writer || this.leaving) return;
-      try {
-        await this.#session.hold();
-        return;
-      } catch (error) {
-        // Another gateway took the session first. Follow it there.
-        if (error instanceof HeldElsewhere) return this.#session.heard();
-      }
+  async #takeAgain(): Promise<void> {
+    try {
+      await this.#session.take();
+    } catch (error) {
+      // Another gateway took the session first. Follow it there.
+      if (error instanceof HeldElsewhere) this.#session.reader.heard();
     }
   }
 
-  /** Waits until everything appended is stored, then gives the session up. @throws GatewayError `OVERLOADED` if the store can't take it now */
-  async release(): Promise<void> {
-    await this.writer?.quiesce();
-    await this.letGo();
+  /**
+   * Ends every accepted run and the session in one append. Resolves when they are stored.
+   *
+   * @param erase Epoch of the notice that a delete leaves
+   * @throws GatewayError `OVERLOADED`: nothing has ended
+   */
+  close(
+    held: HeldSession,
+    { reason, erase }: { readonly reason: string; readonly erase?: string },
+  ): Promise<void> {
+    const { life } = this;
+    const isThis = (): boolean => life.stage.name === 'closing' && life.stage.done === done;
+    const stored = held.runs.close({ reason, erase }, () => {
+      if (isThis()) life.become({ name: 'closing', held: null, done });
+      held.drop('closed');
+      this.#session.reader.forget(erase);
+    });
+    const done = stored.finally(() => {
+      if (isThis()) life.become(life.held ? { name: 'held', held } : { name: 'free' });
+      held.runs.advance();
+    });
+    life.become({ name: 'closing', held, done });
+    return done;
   }
 
-  /** Gives the session up without waiting for the store. */
+  /** Waits until everything appended is stored, then gives the session up. @throws GatewayError `OVERLOADED` if the store can't take it now */
+  async #release(held: HeldSession): Promise<void> {
+    await held.log.quiesce();
+    await this.#letGo(held);
+  }
+
+  /** Gives the session up without waiting for the store. @throws GatewayError `OVERLOADED` */
   async letGo(): Promise<void> {
-    const { writer } = this;
-    this.forget();
+    const { held } = this.life;
+    if (held) await this.#letGo(held);
+    this.#session.reader.watch();
+  }
+
+  async #letGo(held: HeldSession): Promise<void> {
+    this.#drop(held, 'given up');
+    this.#session.reader.forget();
     try {
-      if (writer) await this.#env.store.release(this.#session.ref, writer.term);
+      await this.#env.store.release(this.#session.ref, held.log.term);
     } catch (error) {
-      this.#retake();
+      if (this.life.stage.name === 'free') this.#doubt(0);
       throw error;
     }
   }
 
-  /** Forgets the writer: the session is no longer held here. */
-  forget(): void {
-    this.writer = null;
-    this.#session.log = null;
-  }
-
   /** Gives the session up after at most this many milliseconds, even if some events could not be stored. */
   async abandon(ms: number): Promise<void> {
-    this.#abandoned = true;
-    const { writer } = this;
+    this.life.leave();
+    const { held } = this.life;
     const session = this.#session;
-    const { log } = session;
-    const failed = (error: unknown): void =>
-      session.report(error, `session ${session.id} was given up with events that could not be stored`);
-    const released = this.release().catch(failed);
-    if (!(await within(released, ms))) failed(new StoreError('UNKNOWN', 'The store did not answer'));
-    writer?.abandon();
-    this.forget();
-    if (!this.#env.cluster || !session.viewers.watching) return;
+    const { view } = session.reader;
+    if (held) {
+      const failed = (error: unknown): void =>
+        session.report(error, `session ${session.id} was given up with events that could not be stored`);
+      const released = this.#release(held).catch(failed);
+      if (!(await within(released, ms))) failed(new StoreError('UNKNOWN', 'The store did not answer'));
+      this.#drop(held, 'given up');
+    }
+    session.reader.forget();
     // Subscribers here continue in the log of the next holder.
-    session.log = log;
-    session.watch();
-    session.heard();
+    if (session.viewers.watching) session.reader.resume(view);
   }
 }

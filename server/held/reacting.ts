@@ -1,8 +1,8 @@
-import { fieldError, GatewayError } from '../../shared/errors.js';
+import { fieldError } from '../../shared/errors.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { ReactionGiven } from '../../shared/reactions.js';
 import { LimitError } from '../limit-error.js';
-import type { Session } from './session.js';
+import type { HeldSession } from './held-session.js';
 
 /** A reaction on its way into the log. */
 export interface Reacting {
@@ -17,8 +17,7 @@ export interface Reacting {
  * @throws GatewayError `MESSAGE_NOT_FOUND` for a message that is not on the current path, `QUOTA_EXCEEDED` if too many people have reacted
  * to it
  */
-export async function react({ writer }: Session, { reaction, most }: Reacting): Promise<void> {
-  if (!writer) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
+export async function react({ log }: HeldSession, { reaction, most }: Reacting): Promise<void> {
   const { messageId, by, value, comment } = reaction;
   const drafts = ({ messages }: SessionState) => {
     const message = messages.findLast(({ id }) => id === messageId);
@@ -36,5 +35,5 @@ export async function react({ writer }: Session, { reaction, most }: Reacting): 
     const given = value === null ? [] : [{ by, value, ...(comment !== undefined && { comment }), at: ts }];
     return [{ type: 'reaction', ts, ...reaction, reactions: [...others, ...given] } as const];
   };
-  await writer.commit(drafts, { refusable: true });
+  await log.commit(drafts, { refusable: true });
 }

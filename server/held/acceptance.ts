@@ -7,21 +7,19 @@ import { type Message, withoutPlace } from '../../shared/messages.js';
 import type { HistoryPlace } from '../../shared/operation-types.js';
 import { userScope } from '../auth/scope.js';
 import type { LogView } from '../log/log-view.js';
-import type { LogWriter } from '../log/log-writer.js';
 import { outcomesOf } from '../log/outcome.js';
-import { asUnavailable, notTried, unavailable } from '../log/unavailable.js';
+import { asUnavailable, unavailable } from '../log/unavailable.js';
 import { placing, wholeTo } from '../read-places/read-place.js';
 import { isOpen } from '../runs/ending.js';
 import { LiveRun, type RunRequest } from '../runs/live-run.js';
 import type { RecordChange } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import { type RunRecord, StoreError } from '../stores/store.js';
+import type { HeldSession } from './held-session.js';
 import { type KeptMessage, keptMessage } from './kept-message.js';
 import { assertNewIds, assertNotKept } from './message-ids.js';
 import { answered, type Goal, isThere, Move, Outdated, type Place, parentAt, tipAt } from './moves.js';
 import { toNewRun } from './run-record.js';
-import type { Session } from './session.js';
-import type { SessionRuns } from './session-runs.js';
 
 /** An accepted message, or the run that the same key started before. */
 export type AcceptedRun =
@@ -50,22 +48,22 @@ export interface Standing {
  * can't take it.
  */
 export function accept(
-  runs: SessionRuns,
+  held: HeldSession,
   request: RunRequest,
   { at, behind }: Standing = {},
 ): Promise<AcceptedRun> {
-  if (request.lane) return acceptBeside(runs, request);
-  const { run, tip, control } = runs.session.writer?.state ?? {};
+  if (request.lane) return acceptBeside(held, request);
+  const { run, tip, control } = held.log.state;
   // A message behind the answer that is being written waits for that answer. While a person has control, it comes last.
   const behindAnswer = at && 'parent' in at && at.parent === (control ? tip : run?.message.id);
-  if (!at || behindAnswer) return acceptAt(runs, request, { behind });
-  if (request.onBusy === 'reject') runs.queue.check('reject');
+  if (!at || behindAnswer) return acceptAt(held, request, { behind });
+  if (request.onBusy === 'reject') held.runs.queue.check('reject');
   const moved = { ...request, onBusy: 'interrupt' } as const;
   return moving(
-    runs,
+    held,
     at.by,
     (view) => parentAt(view, at),
-    (move) => acceptAt(runs, moved, { move, behind }),
+    (move) => acceptAt(held, moved, { move, behind }),
   );
 }
 
@@ -76,7 +74,7 @@ export function accept(
  * @throws GatewayError as `accept`
  */
 export async function regenerate(
-  runs: SessionRuns,
+  held: HeldSession,
   request: Omit<RunRequest, 'message' | 'preceding' | 'onBusy'>,
   { messageId, by }: { readonly messageId: string | undefined; readonly by: string },
 ): Promise<AcceptedRun & { readonly message: Message }> {
@@ -85,8 +83,8 @@ export async function regenerate(
     message = withoutPlace(await answered(view, messageId));
     return message.id;
   };
-  const accepted = await moving(runs, by, find, (move) =>
-    acceptAt(runs, { ...request, message, preceding: [], onBusy: 'interrupt' }, { move }),
+  const accepted = await moving(held, by, find, (move) =>
+    acceptAt(held, { ...request, message, preceding: [], onBusy: 'interrupt' }, { move }),
   );
   return { ...accepted, message };
 }
@@ -97,47 +95,42 @@ export async function regenerate(
  *
  * @throws GatewayError `MESSAGE_NOT_FOUND`, `SESSION_CLOSED`, `OVERLOADED` if the store can't take it
  */
-export async function move(runs: SessionRuns, goal: Goal, by: string): Promise<HistoryPlace> {
-  const view = runs.session.writer?.view;
-  if (view && (await asUnavailable(() => isThere(view, goal)))) {
+export async function move(held: HeldSession, goal: Goal, by: string): Promise<HistoryPlace> {
+  const { runs } = held;
+  const { view } = held.log;
+  if (await asUnavailable(() => isThere(view, goal))) {
     const { run, tip } = view.state;
     return { tip: run?.message.id ?? tip, cursor: view.cursor };
   }
   return moving(
-    runs,
+    held,
     by,
-    (log) => tipAt(log, goal),
-    async (move, log) => {
-      const { last } = await runs.endWith(log, [...runs.queue.all()].reverse(), {
+    () => tipAt(view, goal),
+    async (move) => {
+      const { last } = await runs.endWith([...runs.queue.all()].reverse(), {
         ending: { stopReason: 'superseded' },
         concerns: (state, run) => isOpen(state, run.id),
-        cause: (_state, ends) => move.drafts(log.view, ends),
+        cause: (_state, ends) => move.drafts(view, ends),
         options: { refusable: true },
       });
       runs.advance();
-      return { tip: move.tip, cursor: log.view.cursorAt(last) };
+      return { tip: move.tip, cursor: view.cursorAt(last) };
     },
   );
 }
 
-/** The writer of a session that was held before the store was asked. The log may have been lost since, or a close may have begun. */
-function writerOf({ writer, closing, holding }: Session): LogWriter {
-  if (writer && !closing) return writer;
-  if (holding.isLost) throw notTried(new Error('The log was lost'));
-  throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
-}
-
 /** Plans a move and works with it. Plans again if the conversation changed before the move was stored. */
 async function moving<Outcome>(
-  runs: SessionRuns,
+  held: HeldSession,
   by: string,
   find: (view: LogView) => Promise<string | null>,
-  work: (move: Move, log: LogWriter) => Promise<Outcome>,
+  work: (move: Move) => Promise<Outcome>,
 ): Promise<Outcome> {
+  const { view } = held.log;
   for (;;) {
-    const log = writerOf(runs.session);
+    held.assertOpen();
     try {
-      return await work(await asUnavailable(() => Move.plan(log.view, by, () => find(log.view))), log);
+      return await work(await asUnavailable(() => Move.plan(view, by, () => find(view))));
     } catch (error) {
       if (!(error instanceof Outdated)) throw error instanceof StoreError ? unavailable(error) : error;
     }
@@ -154,9 +147,8 @@ export function assertBehind(state: SessionState, behind: string | null | undefi
 }
 
 /** Resolves once no message is on its way to the store, so that the last message is known. */
-async function othersAccepted({ queue, session }: SessionRuns): Promise<void> {
-  while (session.writer && queue.all().some(({ state }) => state === 'accepting'))
-    await session.writer.settled();
+async function othersAccepted({ log, runs }: HeldSession): Promise<void> {
+  while (runs.queue.all().some(({ state }) => state === 'accepting')) await log.settled();
 }
 
 /** Events and records that are stored with a message that nobody sent. */
@@ -179,31 +171,32 @@ export class StaleRecord extends Error {}
  * @throws StaleRecord
  * @throws GatewayError as `accept`
  */
-export function acceptWith(runs: SessionRuns, request: RunRequest, cause: Cause): Promise<AcceptedRun> {
-  return acceptAt(runs, request, { cause, behind: cause.behind });
+export function acceptWith(held: HeldSession, request: RunRequest, cause: Cause): Promise<AcceptedRun> {
+  return acceptAt(held, request, { cause, behind: cause.behind });
 }
 
 /** Accepts a message as a run in a lane of its own, which waits for no other. */
-async function acceptBeside(runs: SessionRuns, request: RunRequest): Promise<AcceptedRun> {
-  const asked = assertNotKept(request, runs.session.writer);
+async function acceptBeside(held: HeldSession, request: RunRequest): Promise<AcceptedRun> {
+  const { log, runs } = held;
+  const asked = assertNotKept(request, log);
   if (asked) await asked;
-  const log = writerOf(runs.session);
+  held.assertOpen();
   assertNewIds(request, log.view, runs.all());
-  const accepted = await runs.lanes.accept(request, log);
+  const accepted = await runs.lanes.accept(request);
   if ('duplicate' in accepted) return accepted;
   return { position: 0, cursor: log.view.cursorAt(accepted.place - 1) };
 }
 
 /** The sender's read place, just behind the message. @param count Events of the append up to that message */
-function readBy({ store, writer }: Session, { user }: RunRequest, count: number): readonly RecordChange[] {
-  if (!user || !writer) return [];
-  const { ref, term, view, arrivals } = writer;
+function readBy({ store, log }: HeldSession, { user }: RunRequest, count: number): readonly RecordChange[] {
+  if (!user) return [];
+  const { ref, term, view, arrivals } = log;
   const place = { epoch: ref.epoch, term, seq: view.head + count };
   return [placing(userScope(user), wholeTo(place, arrivals, storeTime(store)))];
 }
 
 async function acceptAt(
-  runs: SessionRuns,
+  held: HeldSession,
   request: RunRequest,
   {
     move,
@@ -215,12 +208,13 @@ async function acceptAt(
     readonly cause?: Cause;
   },
 ): Promise<AcceptedRun> {
-  const { session, queue } = runs;
+  const { log, runs } = held;
+  const { queue } = runs;
   const { metadata, onBusy, key } = request;
-  if (expected !== undefined) await othersAccepted(runs);
-  const asked = assertNotKept(request, session.writer);
+  if (expected !== undefined) await othersAccepted(held);
+  const asked = assertNotKept(request, log);
   if (asked) await asked;
-  const log = writerOf(session);
+  held.assertOpen();
   // Check this first: a move that is outdated must be planned again, even if something else is wrong too.
   assertBehind(log.state, expected);
   assertNewIds(request, log.view, runs.all());
@@ -254,7 +248,7 @@ async function acceptAt(
       const moved = move?.drafts(log.view, ends) ?? cause?.drafts(run.id, state) ?? [];
       behind = ends.length + moved.length;
       const idle = !state.run || ends.length > 0;
-      starts = idle && (interrupts || state.queue.length === 0) && !runs.held && !session.closing;
+      starts = idle && (interrupts || state.queue.length === 0) && held.mayStart;
       if (kept) return [...moved, acceptedAt(0, kept), kept.end];
       if (!interrupts) position = queue.before(run, state);
       return [...moved, acceptedAt(position, request), ...(starts ? runs.startOf(run) : [])];
@@ -262,17 +256,17 @@ async function acceptAt(
     const acknowledged = (): void => {
       // The run may have ended before the store answered.
       starts &&= run.state !== 'ended' && !kept;
-      if (starts) runs.activate(run, log);
+      if (starts) runs.activate(run);
       if (kept) runs.withdraw(run);
     };
     const options = {
       ...{ opens: toNewRun(request), refusable: true },
       // A sender has read the conversation up to this message.
-      records: cause?.records ?? ((): readonly RecordChange[] => readBy(session, request, behind + 1)),
+      records: cause?.records ?? ((): readonly RecordChange[] => readBy(held, request, behind + 1)),
     };
     // The superseded runs end in the same append, or not at all.
     const committed = interrupts
-      ? await runs.endWith(log, move ? queue.others(run) : queue.mayRun(), {
+      ? await runs.endWith(move ? queue.others(run) : queue.mayRun(), {
           ending: { stopReason: 'superseded' },
           concerns: (state, other) => (move ? isOpen(state, other.id) : state.run?.runId === other.id),
           ...{ cause: drafts, options, acknowledged },
@@ -296,7 +290,7 @@ async function acceptAt(
     return { position, cursor: log.view.cursorAt(acceptedAfter), message };
   }
   if (run.state === 'accepting') run.state = 'queued';
-  if (starts) runs.letBegin(run, log);
+  if (starts) runs.letBegin(run);
   runs.advance();
   return { position, cursor: log.view.cursorAt(acceptedAfter) };
 }

@@ -14,7 +14,7 @@ import type { RecordChange, StoredRecord } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import type { SessionRef, Store } from '../stores/store.js';
 import { acceptWith, StaleRecord } from './acceptance.js';
-import type { Session } from './session.js';
+import type { HeldSession } from './held-session.js';
 
 /** Missed instants that fire each by itself, with `missed: 'all'`; those before them are skipped. */
 const MOST_MISSED = 24;
@@ -72,13 +72,11 @@ export async function schedulesOf(
  * @throws GatewayError `QUOTA_EXCEEDED` naming `limits.schedulesPerSession`, `INVALID_PARAMS` for times that never come
  */
 export async function setSchedule(
-  session: Session,
+  { log, ref, store }: HeldSession,
   { schedule, user, senderId, most }: NewSchedule,
 ): Promise<Schedule> {
-  const { ref, store } = session;
+  const { epoch } = log.ref;
   for (;;) {
-    const writer = session.writer!;
-    const { epoch } = writer.ref;
     const records = await asUnavailable(() => store.records({ home: ref, kind: SCHEDULE, limit: 1000 }));
     const there = records.find(({ id }) => id === schedule.id);
     const before = there && keptOf(there);
@@ -94,31 +92,30 @@ export async function setSchedule(
     const set = { ...schedule, setAt, nextAt };
     const draft: EventDraft = { type: 'schedule_set', ts: Date.now(), ...set };
     const kept = { epoch, schedule: set, user, ...(senderId !== undefined && { senderId }) };
-    if (await write(writer, [draft], keeping(kept, there?.token ?? 0))) return set;
+    if (await write(log, [draft], keeping(kept, there?.token ?? 0))) return set;
   }
 }
 
 /** Takes a schedule back, if there is one. */
-export async function unsetSchedule(session: Session, id: string, by: string): Promise<void> {
+export async function unsetSchedule({ log, ref, store }: HeldSession, id: string, by: string): Promise<void> {
   for (;;) {
-    const writer = session.writer!;
-    const schedules = await asUnavailable(() => schedulesOf(session.store, session.ref, writer.ref.epoch));
+    const schedules = await asUnavailable(() => schedulesOf(store, ref, log.ref.epoch));
     const kept = schedules.find(({ schedule }) => schedule.id === id);
     if (!kept) return;
     const draft: EventDraft = { type: 'schedule_unset', ts: Date.now(), id, by };
-    if (await write(writer, [draft], dropping(id, kept.token))) return;
+    if (await write(log, [draft], dropping(id, kept.token))) return;
   }
 }
 
 /** Fires a schedule that is due. Its run, its event and its next instant are one append. A worker with an outdated token does nothing. */
-export async function fireSchedule(session: Session, due: DueSchedule): Promise<void> {
+export async function fireSchedule(held: HeldSession, due: DueSchedule): Promise<void> {
+  const { log } = held;
   const { record, now, graceMs } = due;
   const { id, token } = record;
-  const writer = session.writer!;
   const kept = keptOf(record);
   const { schedule } = kept;
   // The schedule belongs to a conversation that is over.
-  if (kept.epoch !== writer.ref.epoch) return void (await write(writer, [], dropping(id, token)));
+  if (kept.epoch !== log.ref.epoch) return void (await write(log, [], dropping(id, token)));
   const occurrences = await occurrencesOf(schedule, schedule.setAt);
   const passed = await passedBy(occurrences, { first: schedule.nextAt, time: now, kept: MOST_MISSED + 1 });
   const fired = instantOf(schedule, passed, now - graceMs);
@@ -127,24 +124,24 @@ export async function fireSchedule(session: Session, due: DueSchedule): Promise<
   const change =
     nextAt === null ? dropping(id, token) : keeping({ ...kept, schedule: { ...schedule, nextAt } }, token);
   const event = { ...fired, id, nextAt };
-  const log = (skipped: Pick<FiredInstant, 'skipped'>): Promise<boolean> =>
-    write(writer, [{ type: 'schedule_fired', ts: Date.now(), ...event, ...skipped }], change);
-  if (fired.skipped) return void (await log({}));
+  const fire = (skipped: Pick<FiredInstant, 'skipped'>): Promise<boolean> =>
+    write(log, [{ type: 'schedule_fired', ts: Date.now(), ...event, ...skipped }], change);
+  if (fired.skipped) return void (await fire({}));
   const drafts = (runId: string): readonly EventDraft[] => [
     { type: 'schedule_fired', runId, ts: Date.now(), ...event },
   ];
   try {
-    const accepted = await acceptWith(session.runs, requestOf(kept, fired.instant), {
+    const accepted = await acceptWith(held, requestOf(kept, fired.instant), {
       drafts,
       records: [change],
     });
     // An earlier schedule of this name has fired at this instant, and was taken back.
-    if ('duplicate' in accepted) await write(writer, drafts(accepted.duplicate.runId), change);
+    if ('duplicate' in accepted) await write(log, drafts(accepted.duplicate.runId), change);
   } catch (error) {
     if (error instanceof StaleRecord) return;
     const skipped = isGatewayError(error) ? SKIPS[error.code] : undefined;
     if (!skipped) throw error;
-    await log({ skipped });
+    await fire({ skipped });
   }
 }
 
@@ -188,11 +185,7 @@ function instantOf(
 }
 
 /** Writes a change of a record together with its events. Returns whether the record was still the expected one. */
-async function write(
-  writer: LogWriter,
-  drafts: readonly EventDraft[],
-  change: RecordChange,
-): Promise<boolean> {
-  const { stale } = await writer.commit(drafts, { records: [change], refusable: true });
+async function write(log: LogWriter, drafts: readonly EventDraft[], change: RecordChange): Promise<boolean> {
+  const { stale } = await log.commit(drafts, { records: [change], refusable: true });
   return !stale;
 }

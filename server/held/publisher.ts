@@ -1,23 +1,20 @@
 import type { SessionChanges } from '../../shared/events.js';
-import type { SessionEnvironment } from './environment.js';
-import type { Session } from './session.js';
+import type { HeldSession } from './held-session.js';
 import { checkChanges, fittingTitle, updateDrafts } from './session-changes.js';
 
-/** Publishes messages and emits custom events outside the run queue. Both are dropped while the session is not held. */
+/** Publishes messages and emits custom events outside the run queue. */
 export class Publisher {
-  readonly #session: Session;
-  readonly #env: SessionEnvironment;
+  readonly #held: HeldSession;
 
-  constructor(session: Session, env: SessionEnvironment) {
-    this.#session = session;
-    this.#env = env;
+  constructor(held: HeldSession) {
+    this.#held = held;
   }
 
   /** @throws GatewayError `INVALID_PARAMS` if the payload does not fit the channel. */
   publish(channel: string, type: string, payload: unknown, runId?: string): void {
-    this.#env.checkPayload('channels', channel, payload);
+    this.#held.env.checkPayload('channels', channel, payload);
     const event = { type, payload };
-    this.#session.writer?.append({ type: 'channel', runId, ts: Date.now(), channel, event });
+    this.#held.log.append({ type: 'channel', runId, ts: Date.now(), channel, event });
   }
 
   /**
@@ -27,42 +24,42 @@ export class Publisher {
    * @throws GatewayError also `OVERLOADED`
    */
   async publishStored(channel: string, type: string, payload: unknown, once?: string): Promise<void> {
-    this.#env.checkPayload('channels', channel, payload);
+    this.#held.env.checkPayload('channels', channel, payload);
     const draft = { type: 'channel', ts: Date.now(), channel, event: { type, payload } } as const;
-    await this.#session.writer?.commit([draft], { refusable: true, ...(once !== undefined && { once }) });
+    await this.#held.log.commit([draft], { refusable: true, ...(once !== undefined && { once }) });
   }
 
   /** Changes the title, metadata or archived mark of the session. @throws GatewayError `INVALID_PARAMS`, `PAYLOAD_TOO_LARGE`; `OVERLOADED` */
   async update(changes: SessionChanges, by: string): Promise<void> {
-    checkChanges(changes, this.#env);
-    await this.#session.writer?.commit((state) => updateDrafts(state, changes, { by }), { refusable: true });
+    checkChanges(changes, this.#held.env);
+    await this.#held.log.commit((state) => updateDrafts(state, changes, { by }), { refusable: true });
   }
 
   /** Gives the session a title, cut to the longest allowed: a model may have written it. */
   title(text: string, runId: string): void {
-    const title = fittingTitle(text, this.#env.titleLength);
+    const title = fittingTitle(text, this.#held.env.titleLength);
     if (title === '') return;
-    const stored = this.#session.writer?.commit((state) =>
+    const stored = this.#held.log.commit((state) =>
       // Nothing of a run may follow its end.
       state.run?.runId === runId ? updateDrafts(state, { title }, { runId }) : [],
     );
     // The owner of the log hears of failed writes.
-    stored?.catch(() => {});
+    stored.catch(() => {});
   }
 
   /** @throws GatewayError `INVALID_PARAMS` if the payload does not fit the event. */
   emit(name: string, payload: unknown, runId?: string): void {
-    this.#env.checkPayload('events', name, payload);
-    this.#session.writer?.append({ type: 'custom', runId, ts: Date.now(), name, payload });
-    this.#env.notify({ type: 'custom', sessionId: this.#session.id, name, payload });
+    this.#held.env.checkPayload('events', name, payload);
+    this.#held.log.append({ type: 'custom', runId, ts: Date.now(), name, payload });
+    this.#held.env.notify({ type: 'custom', sessionId: this.#held.id, name, payload });
   }
 
   /** Emits a stored event, once under the name `once`. @throws GatewayError also `OVERLOADED` */
   async emitStored(name: string, payload: unknown, once: string): Promise<void> {
-    this.#env.checkPayload('events', name, payload);
+    this.#held.env.checkPayload('events', name, payload);
     const draft = { type: 'custom', ts: Date.now(), name, payload } as const;
-    const done = await this.#session.writer?.commit([draft], { refusable: true, once });
-    if (done?.repeated) return;
-    this.#env.notify({ type: 'custom', sessionId: this.#session.id, name, payload });
+    const done = await this.#held.log.commit([draft], { refusable: true, once });
+    if (done.repeated) return;
+    this.#held.env.notify({ type: 'custom', sessionId: this.#held.id, name, payload });
   }
 }

@@ -5,7 +5,7 @@ import { LimitError } from '../limit-error.js';
 import { asUnavailable } from '../log/unavailable.js';
 import type { StoredRecord } from '../stores/records.js';
 import type { SessionRef, Store } from '../stores/store.js';
-import type { Session } from './session.js';
+import type { HeldSession } from './held-session.js';
 
 /** A new grant. The holder of the session adds the conversation to it. */
 export interface NewGrant {
@@ -36,12 +36,11 @@ export async function grantsOf(
 
 /** @throws GatewayError `QUOTA_EXCEEDED` naming `limits.grantsPerSession` */
 export async function addGrant(
-  session: Session,
+  { log, ref, store }: HeldSession,
   { kept, most }: NewGrant,
 ): Promise<Omit<Grant, 'sessionId'>> {
-  const writer = session.writer!;
-  const { epoch } = writer.ref;
-  const records = await recordsOf(session.store, session.ref);
+  const { epoch } = log.ref;
+  const records = await recordsOf(store, ref);
   const isOver = (record: StoredRecord): boolean => keptGrant(record).epoch !== epoch;
   if (records.filter((record) => !isOver(record)).length >= most) {
     const message = `A session has at most ${most} grants (limits.grantsPerSession)`;
@@ -59,21 +58,23 @@ export async function addGrant(
   };
   // Grants of past conversations are dropped in the same append.
   const over = records.filter(isOver).flatMap(({ id }) => droppingGrant(id));
-  await writer.commit([draft], { records: [...over, ...keepingGrant({ ...kept, epoch })], refusable: true });
+  await log.commit([draft], { records: [...over, ...keepingGrant({ ...kept, epoch })], refusable: true });
   return grant;
 }
 
 /** Ends a grant of this session, and all that is open by it. Returns whether there was one. */
-export async function endGrant(session: Session, { grantId, by, reason }: EndedGrant): Promise<boolean> {
-  const writer = session.writer!;
-  const record = (await recordsOf(session.store, session.ref)).find(({ id }) => id === grantId);
+export async function endGrant(
+  { env, log, ref, store }: HeldSession,
+  { grantId, by, reason }: EndedGrant,
+): Promise<boolean> {
+  const record = (await recordsOf(store, ref)).find(({ id }) => id === grantId);
   if (!record) return false;
-  const isPresent = keptGrant(record).epoch === writer.ref.epoch;
+  const isPresent = keptGrant(record).epoch === log.ref.epoch;
   const draft: EventDraft = { type: 'grant_removed', ts: Date.now(), grantId, by, reason };
-  await writer.commit(isPresent ? [draft] : [], {
+  await log.commit(isPresent ? [draft] : [], {
     records: droppingGrant(grantId, record.token),
     refusable: true,
   });
-  session.endGrant(grantId);
+  env.ungranted(grantId);
   return true;
 }

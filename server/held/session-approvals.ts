@@ -4,7 +4,7 @@ import { APPROVAL, type Ballot, due, isOver, openIn, type Settled, voted } from 
 import { isOpen } from '../runs/ending.js';
 import type { Answer } from '../runs/questions.js';
 import { storeTime } from '../stores/skew.js';
-import type { SessionRuns } from './session-runs.js';
+import type { HeldSession } from './held-session.js';
 
 /** A question that is due. */
 export interface DueQuestion {
@@ -20,30 +20,28 @@ export interface DueQuestion {
  *
  * @throws GatewayError `ALREADY_ANSWERED`, `GUARD_DENIED`
  */
-export async function vote(runs: SessionRuns, ballot: Ballot): Promise<Answer | null> {
-  const log = runs.session.writer;
+export async function vote(held: HeldSession, ballot: Ballot): Promise<Answer | null> {
+  const { log, store } = held;
   const { callId } = ballot;
-  const question = log && openIn(log.state, callId);
-  if (!log || !question) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
-  const now = storeTime(runs.env.store);
+  const question = openIn(log.state, callId);
+  if (held.over || !question) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
+  const now = storeTime(store);
   // A gateway that is late does not make a voter late.
-  if (isOver(question, now)) await expire(runs, { callId, now });
+  if (isOver(question, now)) await expire(held, { callId, now });
   return settle(log, (state) => voted(state, ballot), {});
 }
 
 /** Decides a question whose time is over, in the session that is held here, or escalates it to more people. */
 export async function expire(
-  runs: SessionRuns,
+  { log, runs }: HeldSession,
   { callId, token, now }: Omit<DueQuestion, 'token'> & Partial<DueQuestion>,
 ): Promise<void> {
-  const log = runs.session.writer;
-  if (!log) throw new GatewayError({ code: 'OVERLOADED', retryAfterMs: 1000 });
   const question = openIn(log.state, callId);
   const aborts = question && isOver(question, now) && question.policy.onExpiry === 'abort';
   const run = aborts && question.runId !== undefined ? runs.find(question.runId) : null;
   if (run) {
     const fenced = { kind: APPROVAL, id: callId, ...(token !== undefined && { token }) };
-    await runs.endWith(log, [run], {
+    await runs.endWith([run], {
       ending: { stopReason: 'aborted', reason: `Nobody has decided on ${question!.name} in time` },
       concerns: (state) => isOpen(state, run.id) && openIn(state, callId) !== null,
       before: (state) => due(state, callId, now).events,

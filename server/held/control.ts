@@ -11,7 +11,7 @@ import type { RunRequest } from '../runs/live-run.js';
 import type { RecordChange } from '../stores/records.js';
 import { StoreError } from '../stores/store.js';
 import { acceptWith } from './acceptance.js';
-import type { Session } from './session.js';
+import type { HeldSession } from './held-session.js';
 
 /** Kind of the records that return control to the app in time. */
 export const CONTROL = 'control';
@@ -56,9 +56,8 @@ const moved = (move: ControlMove): EventDraft => ({ type: 'control_moved', ts: D
  *
  * @throws GatewayError `CONTROL_TAKEN` naming who has it; `OVERLOADED`: nothing has happened
  */
-export async function takeOver(session: Session, { by, reason, until }: TakingOver): Promise<Control> {
-  const log = session.writer!;
-  const { runs } = session;
+export async function takeOver(held: HeldSession, { by, reason, until }: TakingOver): Promise<Control> {
+  const { log, runs } = held;
   const { epoch } = log.ref;
   const record = { ...named, dueAt: until, value: JSON.stringify({ epoch, by }) };
   let changes = false;
@@ -70,7 +69,7 @@ export async function takeOver(session: Session, { by, reason, until }: TakingOv
     return changes ? [moved({ to: by, by, ...said })] : [];
   };
   try {
-    await runs.endWith(log, runs.all(), {
+    await runs.endWith(runs.all(), {
       ending: { stopReason: 'taken_over', ...(reason !== undefined && { reason }) },
       concerns: (state, run) => isOpen(state, run.id),
       cause: move,
@@ -90,7 +89,8 @@ export async function takeOver(session: Session, { by, reason, until }: TakingOv
  * @returns The run that answers
  * @throws GatewayError `CONTROL_TAKEN` if another person has control; `OVERLOADED`: nothing has happened
  */
-export async function handBack(session: Session, given: HandingBack): Promise<{ readonly runId?: string }> {
+export async function handBack(held: HeldSession, given: HandingBack): Promise<{ readonly runId?: string }> {
+  const { log } = held;
   const { user, note, answer } = given;
   const by = user.id;
   const handed = ({ control }: SessionState): readonly EventDraft[] => {
@@ -98,8 +98,7 @@ export async function handBack(session: Session, given: HandingBack): Promise<{ 
     return control ? [moved({ to: null, by, ...(note !== undefined && { note }) })] : [];
   };
   for (;;) {
-    const log = session.writer;
-    if (!log) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
+    held.assertOpen();
     const { control } = log.state;
     const message = answer && control?.by === by ? unanswered(log.state) : null;
     if (!message) {
@@ -117,7 +116,7 @@ export async function handBack(session: Session, given: HandingBack): Promise<{ 
       return {};
     }
     try {
-      const accepted = await acceptWith(session.runs, requestOf(message, given), {
+      const accepted = await acceptWith(held, requestOf(message, given), {
         drafts: (_runId, state) => {
           if (!state.control) throw new HandedBack();
           return handed(state);
@@ -138,9 +137,8 @@ export async function handBack(session: Session, given: HandingBack): Promise<{ 
 class HandedBack extends Error {}
 
 /** Returns control to the app when its time is over, unless that was prolonged or control was handed back since. */
-export async function releaseControl(session: Session, { value, token }: DueControl): Promise<void> {
+export async function releaseControl({ log }: HeldSession, { value, token }: DueControl): Promise<void> {
   const { epoch, by } = JSON.parse(value) as { readonly epoch: string; readonly by: string };
-  const log = session.writer!;
   const expired = ({ control }: SessionState): readonly EventDraft[] =>
     log.ref.epoch === epoch && control?.by === by ? [moved({ to: null, by: 'gateway', expired: true })] : [];
   await log.commit(expired, { refusable: true, records: [{ ...named, token }] });

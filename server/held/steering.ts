@@ -6,12 +6,10 @@ import type { LogWriter } from '../log/log-writer.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { isOpen, laneOf } from '../runs/ending.js';
 import type { LiveRun } from '../runs/live-run.js';
-import type { SessionRuns } from './session-runs.js';
+import type { HeldSession } from './held-session.js';
 
 /** Logs a message for a run beside the conversation. @throws GatewayError `RUN_NOT_FOUND` */
-export async function steer({ session }: SessionRuns, runId: string, message: Message): Promise<void> {
-  const log = session.writer;
-  if (!log) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
+export async function steer({ log }: HeldSession, runId: string, message: Message): Promise<void> {
   const drafts = (state: SessionState): readonly EventDraft[] => {
     const lane = laneOf(state, runId);
     // Sent again, because its first answer was lost.

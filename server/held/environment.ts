@@ -1,0 +1,56 @@
+import type { UserContext } from '../../shared/contract.js';
+import type { Application } from '../apps/application.js';
+import type { Report } from '../diagnostics/log-facts.js';
+import type { Files } from '../files/files.js';
+import type { Store } from '../stores/store.js';
+
+/** The parts of a gateway that a session uses and notifies while it is held. */
+export interface HeldEnvironment {
+  readonly store: Store;
+  readonly files: Files;
+  readonly gatewayId: string;
+  readonly queueLength: number;
+  readonly titleLength: number;
+  readonly metadataBytes: number;
+  readonly runMs: number;
+  readonly waitMs: number;
+  readonly answerSize: number;
+  readonly stepsSize: number;
+  readonly childRuns: number;
+  readonly childDepth: number;
+  readonly parkMs: number;
+  app(name: string): Application;
+  /** @throws GatewayError `INVALID_PARAMS` if the payload does not fit the channel's or event's schema. */
+  checkPayload(kind: 'channels' | 'events', name: string, payload: unknown): void;
+  /** Ends everything that is open by a grant, here and at the other gateways. */
+  ungranted(grantId: string): void;
+  notify(event: SessionNotice): void;
+  report: Report;
+}
+
+/** Notices of sessions to the gateway's listeners. */
+export type SessionNotice =
+  | {
+      readonly type: 'session:created' | 'session:closed';
+      readonly sessionId: string;
+      readonly app: string;
+      readonly userId?: string;
+    }
+  | {
+      readonly type: 'run:started';
+      readonly sessionId: string;
+      readonly runId: string;
+      readonly user: UserContext | null;
+    }
+  | {
+      readonly type: 'run:ended';
+      readonly sessionId: string;
+      readonly runId: string;
+      readonly stopReason: string;
+    }
+  | {
+      readonly type: 'custom';
+      readonly sessionId?: string;
+      readonly name: string;
+      readonly payload: unknown;
+    };

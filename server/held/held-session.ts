@@ -1,0 +1,88 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { RunResult } from '../../shared/operation-types.js';
+import type { LogWriter } from '../log/log-writer.js';
+import { notTried } from '../log/unavailable.js';
+import type { SessionRef, Store } from '../stores/store.js';
+import type { HeldEnvironment } from './environment.js';
+import { Publisher } from './publisher.js';
+import { SessionRuns } from './session-runs.js';
+
+/** The hold of a session, as those who work in it know it. */
+export interface Tenure {
+  /** Whether another run may begin here. Not while the session closes, and not once the gateway is ending. */
+  readonly mayStart: boolean;
+  /** Whether a close is in progress. */
+  readonly closing: boolean;
+  /** Whether nobody here follows or uses the session. */
+  readonly unfollowed: boolean;
+  /** The callers here who wait for runs. */
+  readonly results: {
+    settle(runId: string, result: RunResult): void;
+    fail(runId: string, error: GatewayError): void;
+  };
+  /** Gives the session up without waiting for the store. @throws GatewayError `OVERLOADED` */
+  letGo(): Promise<void>;
+}
+
+/** How a hold ended. */
+export type HoldEnd = 'lost' | 'closed' | 'given up';
+
+/**
+ * A session while it is held here: the writer of its log, its runs, and everything that works in it. One is made each time that the session
+ * is taken, and dropped as a whole. What works in it keeps it across waits, and is refused once it is over.
+ */
+export class HeldSession {
+  readonly ref: SessionRef;
+  readonly id: string;
+  readonly env: HeldEnvironment;
+  readonly log: LogWriter;
+  readonly tenure: Tenure;
+  readonly runs: SessionRuns;
+  readonly publisher: Publisher;
+  #end: HoldEnd | null = null;
+
+  constructor(
+    { ref, id }: { readonly ref: SessionRef; readonly id: string },
+    log: LogWriter,
+    env: HeldEnvironment,
+    tenure: Tenure,
+  ) {
+    this.ref = ref;
+    this.id = id;
+    this.log = log;
+    this.env = env;
+    this.tenure = tenure;
+    this.runs = new SessionRuns(this);
+    this.publisher = new Publisher(this);
+  }
+
+  get store(): Store {
+    return this.env.store;
+  }
+
+  /** Whether the session is no longer held by this. */
+  get over(): boolean {
+    return this.#end !== null;
+  }
+
+  /** Whether another run may begin. */
+  get mayStart(): boolean {
+    return !this.over && this.tenure.mayStart;
+  }
+
+  /** Asserts after a wait that work may still be done. @throws GatewayError `OVERLOADED`, `SESSION_CLOSED`: nothing was done */
+  assertOpen(): void {
+    if (this.#end === 'lost') throw notTried(new Error('The log was lost'));
+    if (this.over || this.tenure.closing)
+      throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
+  }
+
+  /** Ends the hold. Nothing more is written, and runs that have not ended are left to the next holder. */
+  drop(how: HoldEnd): void {
+    if (this.over) return;
+    this.#end = how;
+    this.runs.drop(this.log.view.cursor);
+    // The writer of a closed log refuses the rest by itself.
+    if (how !== 'closed') this.log.abandon();
+  }
+}
