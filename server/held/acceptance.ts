@@ -47,7 +47,7 @@ export interface Standing {
  * @throws GatewayError `SESSION_BUSY`, `QUEUE_FULL`, `SESSION_CLOSED`, `MESSAGE_NOT_FOUND`, `HISTORY_MOVED`, `OVERLOADED` if the store
  * can't take it.
  */
-export function accept(
+export async function accept(
   held: HeldSession,
   request: RunRequest,
   { at, behind }: Standing = {},

@@ -39,6 +39,8 @@ export class HeldSession {
   readonly tenure: Tenure;
   readonly runs: SessionRuns;
   readonly publisher: Publisher;
+  /** Sends on their way to the store, by their keys. */
+  readonly accepting = new Map<string, Promise<unknown>>();
   #end: HoldEnd | null = null;
 
   constructor(

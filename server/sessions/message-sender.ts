@@ -63,8 +63,6 @@ export interface SentMessage extends Accepted {
 export class MessageSender {
   readonly #store: Store;
   readonly #files: Files;
-  readonly #pending = new Map<string, { readonly hash: string; readonly sent: Promise<SentMessage> }>();
-
   readonly #deadlines: Deadlines;
 
   constructor(store: Store, files: Files, deadlines: Deadlines) {
@@ -85,25 +83,8 @@ export class MessageSender {
     const { key } = request;
     if (key === undefined) return this.#accept(session, request);
     const hash = hashOf(request);
-    const { scope, app, name } = session.ref;
-    const place = `${scope}\n${app}:${name}\n${key}`;
-    const pending = this.#pending.get(place);
-    if (pending) {
-      assertSame(pending.hash, hash);
-      return { ...(await pending.sent), repeated: true };
-    }
-    const sent = this.#once(session, request, { key, hash });
-    this.#pending.set(place, { hash, sent });
-    try {
-      return await sent;
-    } finally {
-      this.#pending.delete(place);
-    }
-  }
-
-  async #once(session: Session, request: SendRequest, keyed: Keyed): Promise<SentMessage> {
-    const known = await this.#store.run(session.ref, { key: keyed.key });
-    return known ? this.#join(session, known, keyed.hash) : this.#accept(session, request, keyed);
+    const known = await this.#store.run(session.ref, { key });
+    return known ? this.#join(session, known, hash) : this.#accept(session, request, { key, hash });
   }
 
   async #accept(session: Session, request: SendRequest, keyed?: Keyed): Promise<SentMessage> {

@@ -1,5 +1,5 @@
 import type { Control } from '../../shared/control.js';
-import { GatewayError } from '../../shared/errors.js';
+import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { EventDraft, SessionChanges } from '../../shared/events.js';
 import { initialState } from '../../shared/fold.js';
 import type { Grant } from '../../shared/grants.js';
@@ -276,17 +276,37 @@ function work(session: Session, held: HeldSession, input: SessionInput): MaybePr
   }
 }
 
-/** Accepts a run, or returns the record of a run that was accepted already. The session is held, so everything that others wrote in it is stored. */
-function once(
-  { store, ref }: HeldSession,
-  { repeatable, runId }: Pick<RunRequest, 'repeatable' | 'runId'>,
+/**
+ * Accepts a run, or returns the record of the run that the same send began before. Everything that others wrote in a session that is held
+ * here is stored, and the store refuses a second run of a key.
+ */
+async function once(
+  { accepting, ref, store }: HeldSession,
+  { key, repeatable, runId }: Pick<RunRequest, 'key' | 'repeatable' | 'runId'>,
   begin: () => Promise<AcceptedRun>,
-): MaybePromise<AcceptedRun> {
-  if (!repeatable) return begin();
-  return andThen(
-    asUnavailable(() => store.run(ref, { runId })),
-    (duplicate) => (duplicate ? { duplicate } : begin()),
-  );
+): Promise<AcceptedRun> {
+  if (key === undefined && !repeatable) return begin();
+  const name = key ?? runId;
+  const known = async () => asUnavailable(() => store.run(ref, key === undefined ? { runId } : { key }));
+  let mayBeKnown = key === undefined;
+  for (let first = accepting.get(name); first; first = accepting.get(name)) {
+    await first.catch(() => {});
+    mayBeKnown = true;
+  }
+  const before = mayBeKnown ? await known() : null;
+  if (before) return { duplicate: before };
+  const accepted = begin();
+  accepting.set(name, accepted);
+  try {
+    return await accepted;
+  } catch (error) {
+    // A send may be refused for what it has added itself the first time.
+    const duplicate = isGatewayError(error) && error.code !== 'OVERLOADED' ? await known() : null;
+    if (duplicate) return { duplicate };
+    throw error;
+  } finally {
+    accepting.delete(name);
+  }
 }
 
 /** The user for whom the work begins a session that does not exist; undefined if the work does not begin one. */

@@ -82,12 +82,18 @@ describe('a tree of runs', () => {
     };
     const clients = [await clientOf(), await clientOf()];
     await clients[0]!.send('main', 'first').result;
-    const options = { lane: 'new', idempotencyKey: 'k' } as const;
-    const all = clients.toReversed().map((client) => client.send('main', { id: 'm', content: 'x' }, options));
-    const runIds = (await Promise.all(all.map(({ result }) => result))).map(({ runId }) => runId);
-    expect(new Set(runIds).size).to.equal(1);
+    for (const [idempotencyKey, message] of [
+      ['k', 'x'],
+      ['with-id', { id: 'm', content: 'y' }],
+    ] as const) {
+      const all = clients
+        .toReversed()
+        .map((client) => client.send('main', message, { lane: 'new', idempotencyKey }));
+      const runIds = (await Promise.all(all.map(({ result }) => result))).map(({ runId }) => runId);
+      expect(new Set(runIds).size).to.equal(1);
+    }
     const { messages, lanes } = await clients[1]!.session('main').state();
-    expect(messages.map(textOf)).to.deep.equal(['first', 'first', 'x', 'x']);
+    expect(messages.map(textOf)).to.deep.equal(['first', 'first', 'x', 'x', 'y', 'y']);
     expect(lanes).to.equal(undefined);
   });
 
