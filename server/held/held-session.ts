@@ -20,7 +20,7 @@ export interface Tenure {
     settle(runId: string, result: RunResult): void;
     fail(runId: string, error: GatewayError): void;
   };
-  /** Gives the session up without waiting for the store. @throws GatewayError `OVERLOADED` */
+  /** Gives the session up. @throws StoreError */
   letGo(): Promise<void>;
 }
 

@@ -376,13 +376,13 @@ export class Hold implements LogListener, Tenure {
     return done;
   }
 
-  /** Waits until everything appended is stored, then gives the session up. @throws GatewayError `OVERLOADED` if the store can't take it now */
+  /** Waits until everything appended is stored, then gives the session up. @throws StoreError if the store can't take it now */
   async #release(held: HeldSession): Promise<void> {
     await held.log.quiesce();
     await this.#letGo(held);
   }
 
-  /** Gives the session up without waiting for the store. @throws GatewayError `OVERLOADED` */
+  /** Gives the session up without waiting for the store. @throws StoreError */
   async letGo(): Promise<void> {
     const { held } = this.life;
     if (held) await this.#letGo(held);

@@ -182,7 +182,7 @@ export class Session implements Subscribable {
     this.#env.notify({ type: 'session:closed', sessionId: this.id, app: this.ref.app });
   }
 
-  /** Gives the session up if nobody uses it, also after its appends are stored. @throws GatewayError `OVERLOADED` */
+  /** Gives the session up if nobody uses it, also after its appends are stored. @throws StoreError */
   async retire(): Promise<void> {
     const { held, log } = this;
     await held?.log.quiesce();

@@ -57,7 +57,9 @@ describe('gateways that share a store', () => {
     const { app, calls } = waiting();
     const nodes = await startNodes(hub, { app });
     const results = await Promise.all(
-      nodes.map(({ client }) => client.send('main', { id: 'own', content: 'hello' }, { idempotencyKey: 'k1' }).result),
+      nodes.map(
+        ({ client }) => client.send('main', { id: 'own', content: 'hello' }, { idempotencyKey: 'k1' }).result,
+      ),
     );
     expect(new Set(results.map(({ runId }) => runId)).size).to.equal(1);
     expect(calls).to.deep.equal(['hello']);

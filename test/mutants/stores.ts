@@ -55,7 +55,7 @@ export const STORES: readonly Mutant[] = [
     name: 'a retake that is left out',
     file: 'server/sessions/hold.ts',
     edits: [['      else this.#doubt(tries);\n', '      else this.#free();\n']],
-    test: 'test/cluster/lost-answers.test.ts',
+    test: 'test/sessions/life.test.ts',
   },
   {
     name: 'doubt that a second refusal takes',

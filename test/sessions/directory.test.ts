@@ -1,38 +1,8 @@
 import { expect } from 'chai';
 import type { Subscription } from '../../server/delivery/subscription.js';
-import { defineApp, memoryStore, type Store } from '../../server/index.js';
-import { SessionDirectory } from '../../server/sessions/directory.js';
-import type { SessionEnvironment } from '../../server/sessions/environment.js';
+import { memoryStore } from '../../server/index.js';
+import { directoryOn, refOf } from '../support/directory.js';
 import { overriding } from '../support/overriding.js';
-
-const app = defineApp({ run: () => 'x' });
-
-function directoryOn(store: Store): { directory: SessionDirectory; reports: string[] } {
-  const reports: string[] = [];
-  const env: Omit<SessionEnvironment, 'opened' | 'unused'> = {
-    ...({} as SessionEnvironment),
-    store,
-    holder: 'g',
-    retention: { events: 10_000, bytes: 1e9, ageMs: 1e9 },
-    queueLength: 32,
-    sessionsIn: () => 1e9,
-    runMs: 1e6,
-    waitMs: 1e6,
-    answerSize: 1e6,
-    stepsSize: 1e6,
-    disconnectGraceMs: 1,
-    onDisconnect: 'continue',
-    now: Date.now,
-    app: () => app,
-    format: (_app, name) => name,
-    checkPayload() {},
-    notify() {},
-    report: (_error, what) => reports.push(what),
-  };
-  return { directory: new SessionDirectory(env), reports };
-}
-
-const refOf = (name: string) => ({ scope: 's', app: 'a', name });
 
 describe('the sessions of a process', () => {
   it('leave memory when they are not used, also where one of them cannot be read', async () => {
