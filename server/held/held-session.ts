@@ -29,7 +29,7 @@ export type HoldEnd = 'lost' | 'closed' | 'given up';
 
 /**
  * A session while it is held here: the writer of its log, its runs, and everything that works in it. One is made each time that the session
- * is taken, and dropped as a whole. What works in it keeps it across waits, and is refused once it is over.
+ * is taken, and dropped as a whole. Work in it keeps this object across waits, and is refused once the hold is over.
  */
 export class HeldSession {
   readonly ref: SessionRef;

@@ -14,7 +14,7 @@ export const SESSIONS: readonly Mutant[] = [
   {
     name: 'a child that is begun again after a restart',
     file: 'server/held/spawning.ts',
-    edits: [['known ? join(runs, known, by)', 'known && !parent.resumed ? join(runs, known, by)']],
+    edits: [['known ? join(held, known, by)', 'known && !parent.resumed ? join(held, known, by)']],
     test: 'test/children/spawn.test.ts',
   },
   {
