@@ -4,7 +4,8 @@ import { fieldError, GatewayError, isGatewayError } from '../../shared/errors.js
 import type { Message } from '../../shared/messages.js';
 import { LimitError } from '../limit-error.js';
 import type { ByteRange, FileRecord, FileStore, FileUse } from '../stores/files/file-store.js';
-import type { Erasure, SessionRef, Store } from '../stores/store.js';
+import type { RecordHome } from '../stores/records.js';
+import type { SessionRef, Store } from '../stores/store.js';
 import { HEAD_BYTES, mediaTypeOf } from './media-type.js';
 import { fileNotFound, type NamedFile, namedFiles, withMediaTypes } from './named-files.js';
 import { openedFile, type StoredFile } from './stored-file.js';
@@ -250,7 +251,7 @@ export class Files {
    *
    * @returns the number of dropped files
    */
-  async erase({ scope, app, name }: Erasure): Promise<number> {
+  async erase({ scope, app, name }: RecordHome): Promise<number> {
     const { store, now } = this.#options;
     const before = now();
     return this.#guarded('erasing files', async () => {

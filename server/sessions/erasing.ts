@@ -2,11 +2,30 @@ import { isGatewayError } from '../../shared/errors.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { Files } from '../files/files.js';
 import { asUnavailable } from '../log/unavailable.js';
-import type { BegunErasure, Erasure, SessionRef, Store } from '../stores/store.js';
+import { homeOf, type RecordChange, type RecordHome, textOfHome } from '../stores/records.js';
+import type { SessionRef, Store } from '../stores/store.js';
 import type { SessionDirectory } from './directory.js';
 
 /** Sessions looked up at once. */
 const PAGE = 100;
+
+/** Kind of the records of erasures under way. */
+export const ERASURE = 'erasure';
+/** Home of records that no scope has: the scope of a user is never empty. */
+export const GATEWAYS: RecordHome = { scope: '' };
+/** Id of the record of data that was dropped and is to be overwritten. */
+const VACUUM = 'vacuum';
+
+/** An erasure under way, as its record has it. */
+interface BegunErasure {
+  /** The process that works on it. */
+  readonly by: string;
+  /** Whether the store must leave no byte behind. */
+  readonly vacuum: boolean;
+}
+
+/** A session, or all that is kept of a scope. */
+export type Erasure = RecordHome;
 
 /** The result of an erasure. */
 export interface Erased {
@@ -28,8 +47,8 @@ export interface ErasingEnvironment {
 }
 
 /**
- * Drops everything that is kept of sessions or whole scopes, closed conversations and files included. Each erasure is noted in the store
- * first, so that another process can finish it.
+ * Drops everything that is kept of sessions or whole scopes, closed conversations and files included. Each erasure has a record until it is
+ * complete, so that another process can finish it.
  */
 export class Erasing {
   readonly #env: ErasingEnvironment;
@@ -46,15 +65,25 @@ export class Erasing {
    * @throws GatewayError `OVERLOADED`: the erasure is not complete yet, and will be continued
    */
   async erase(erasure: Erasure, vacuum: boolean): Promise<Erased> {
-    const { store, holder: by } = this.#env;
-    await asUnavailable(() => store.beginErasure({ erasure, by, vacuum }));
-    const erased = await this.#finish(erasure);
+    await this.#change([this.#begun(textOfHome(erasure), vacuum)]);
+    const erased = await this.#finish(erasure, vacuum);
     if (vacuum) await this.vacuum();
     return erased;
   }
 
+  /** Overwrites what was dropped. */
   async vacuum(): Promise<void> {
     await asUnavailable(() => this.#env.store.vacuum?.());
+    await this.#change([{ kind: ERASURE, id: VACUUM }]);
+  }
+
+  #begun(id: string, vacuum: boolean): RecordChange {
+    const value: BegunErasure = { by: this.#env.holder, vacuum };
+    return { kind: ERASURE, id, value: JSON.stringify(value) };
+  }
+
+  async #change(changes: readonly RecordChange[]): Promise<void> {
+    await asUnavailable(() => this.#env.store.changeRecords(GATEWAYS, changes));
   }
 
   /** Continues erasures that were begun and not ended, and whose process is dead. */
@@ -66,14 +95,15 @@ export class Erasing {
   }
 
   async #resume(): Promise<void> {
-    const { store, holder, report } = this.#env;
+    const { store, report } = this.#env;
     try {
       let isToVacuum = false;
-      for (const begun of await store.erasures()) {
-        if (await this.#isUnderWay(begun)) continue;
-        await store.beginErasure({ ...begun, by: holder });
-        await this.#finish(begun.erasure);
-        isToVacuum ||= begun.vacuum;
+      for (const { id, value } of await store.records({ home: GATEWAYS, kind: ERASURE, limit: 10_000 })) {
+        const { by, vacuum } = JSON.parse(value) as BegunErasure;
+        if (await this.#isUnderWay(id, by)) continue;
+        await this.#change([this.#begun(id, vacuum)]);
+        if (id !== VACUUM) await this.#finish(homeOf(id), vacuum);
+        isToVacuum ||= vacuum;
       }
       if (isToVacuum) await this.vacuum();
     } catch (error) {
@@ -82,31 +112,31 @@ export class Erasing {
   }
 
   /** Whether a living process works on it. */
-  async #isUnderWay({ erasure, by }: BegunErasure): Promise<boolean> {
-    if (this.#active.has(keyOf(erasure))) return true;
-    return by !== this.#env.holder && (await this.#env.alive(by));
+  async #isUnderWay(id: string, by: string): Promise<boolean> {
+    return this.#active.has(id) || (by !== this.#env.holder && (await this.#env.alive(by)));
   }
 
-  async #finish(erasure: Erasure): Promise<Erased> {
-    const key = keyOf(erasure);
-    this.#active.add(key);
+  async #finish(erasure: Erasure, vacuum: boolean): Promise<Erased> {
+    const id = textOfHome(erasure);
+    this.#active.add(id);
     try {
-      return await this.#drop(erasure);
+      const erased = await this.#drop(erasure);
+      // The name of a person is not kept until everything is overwritten.
+      await this.#change([{ kind: ERASURE, id }, ...(vacuum ? [this.#begun(VACUUM, true)] : [])]);
+      return erased;
     } finally {
-      this.#active.delete(key);
+      this.#active.delete(id);
     }
   }
 
   async #drop(erasure: Erasure): Promise<Erased> {
-    const { store, sessions, files } = this.#env;
+    const { sessions, files } = this.#env;
     let count = 0;
     for await (const ref of this.#sessionsOf(erasure)) if (await this.#delete(ref)) count += 1;
     // Followers of the dropped log have read its end, or will receive a gap.
     for await (const ref of this.#sessionsOf(erasure)) await sessions.dropClosed(ref);
     if (erasure.app === undefined) await this.#dropRecords(erasure);
-    const dropped = await files.erase(erasure);
-    await asUnavailable(() => store.endErasure(erasure));
-    return { sessions: count, files: dropped };
+    return { sessions: count, files: await files.erase(erasure) };
   }
 
   /** Drops the records of a scope. Those of sessions go with the sessions. */
@@ -150,5 +180,3 @@ export class Erasing {
     }
   }
 }
-
-const keyOf = ({ scope, app, name }: Erasure): string => JSON.stringify([scope, app, name]);

@@ -5,23 +5,12 @@ import type { Store } from './store.js';
 /** Members that change nothing: after a failure a call may be repeated. */
 export const READS = [
   ...(['check', 'read', 'head', 'records', 'conversations', 'run', 'checkpoint', 'messages'] as const),
-  ...([
-    'replies',
-    'pathLength',
-    'record',
-    'list',
-    'count',
-    'usage',
-    'unfinished',
-    'kept',
-    'erasures',
-  ] as const),
+  ...(['replies', 'pathLength', 'record', 'list', 'count', 'usage', 'unfinished', 'kept'] as const),
 ] as const;
 
 /** Members that change something: without an answer, nobody knows whether the change was made. */
 export const CHANGES = [
   ...(['acquire', 'release', 'append', 'changeRecords', 'takeDue', 'cut', 'remove'] as const),
-  ...(['beginErasure', 'endErasure'] as const),
 ] as const;
 
 /** Members that go through the whole store, however long that takes, and can be repeated at any time. */

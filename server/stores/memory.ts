@@ -6,16 +6,13 @@ import { describe, headOf, listOf, recordOf } from './memory-records.js';
 import { MemoryRuns } from './memory-runs.js';
 import { StoredRecords } from './memory-stored-records.js';
 import { MessageRows, withoutVersions } from './message-rows.js';
-import { textOfHome } from './records.js';
 import { keyOf } from './ref-key.js';
 import {
   type Acquired,
   type AcquireOptions,
   type AppendOptions,
   type AppendResult,
-  type BegunErasure,
   type Checkpoint,
-  type Erasure,
   type EventRecord,
   firstCheckpoint,
   type ListFilter,
@@ -80,7 +77,6 @@ class MemoryStore implements Store {
   readonly #writers = new WeakMap<LogRef, MemorySession>();
   readonly #scopes = new Map<string, MemoryScope>();
   readonly #wakes = new Map<string, Set<() => void>>();
-  readonly #erasures = new Map<string, BegunErasure>();
   readonly #records = new StoredRecords();
   #ordinal = 0;
 
@@ -431,18 +427,6 @@ class MemoryStore implements Store {
     const last = after && nameOf(after);
     const left = refs.filter((ref) => last === undefined || nameOf(ref) > last);
     return left.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)).slice(0, limit);
-  }
-
-  beginErasure(begun: BegunErasure): void {
-    this.#erasures.set(textOfHome(begun.erasure), begun);
-  }
-
-  erasures(): readonly BegunErasure[] {
-    return [...this.#erasures.values()];
-  }
-
-  endErasure(erasure: Erasure): void {
-    this.#erasures.delete(textOfHome(erasure));
   }
 
   watch(ref: SessionRef, wake: () => void): () => void {

@@ -277,18 +277,6 @@ export interface Notice {
   readonly event: StoredEvent;
 }
 
-/** The data to drop for good: one session, or all of a scope. */
-export type Erasure = RecordHome;
-
-/** An erasure under way. */
-export interface BegunErasure {
-  readonly erasure: Erasure;
-  /** The holder name of the gateway that erases. */
-  readonly by: string;
-  /** Whether the store is vacuumed at the end of the erasure. Otherwise it is vacuumed only on request. */
-  readonly vacuum: boolean;
-}
-
 /** The outcome of an append. */
 export interface AppendResult {
   readonly epoch: string;
@@ -498,12 +486,6 @@ export interface Store {
     scope: string,
     page: { readonly limit: number; readonly after?: SessionRef },
   ): MaybePromise<readonly SessionRef[]>;
-  /** Remembers an erasure, durably before it answers, until `endErasure`. A new note of the same erasure replaces the former. */
-  beginErasure(begun: BegunErasure): MaybePromise<void>;
-  /** Erasures under way. A store that vacuums at `open` sets `vacuum` on erasures from before. */
-  erasures(): MaybePromise<readonly BegunErasure[]>;
-  /** Forgets an erasure. The next `vacuum`, of any process, removes the dropped bytes. */
-  endErasure(erasure: Erasure): MaybePromise<void>;
   /**
    * Removes every byte of dropped data from the store's storage. May delay every other call.
    *

@@ -4,6 +4,7 @@ import { defineApp, GatewayError, memoryStore, type Store } from '../../server/i
 import { loadDriver } from '../../server/stores/sqlite/driver.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { crashed, newDatabase } from '../support/durable.js';
+import { erasuresIn } from '../support/erasures.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway } from '../support/gateway.js';
 import { hostileStore } from '../support/hostile-store.js';
@@ -165,7 +166,7 @@ describe('erasing all that is kept of a user', () => {
         );
       for (const fileId of [named, unnamed]) expect(await file(ALICE.id, fileId)).to.equal(404);
       expect(await store.kept(JSON.stringify([null, ALICE.id]), { limit: 9 })).to.deep.equal([]);
-      expect(await store.erasures()).to.deep.equal([]);
+      expect(await erasuresIn(store)).to.deep.equal([]);
       expect(await gateway.erase({ user: ALICE }), 'once more').to.deep.equal({ sessions: 0, files: 0 });
 
       // Who comes back is told that it is gone, and may begin anew.
@@ -332,7 +333,7 @@ describe('erasing all that is kept of a user', () => {
       await insist(() => gateway.erase({ user: ALICE }));
       relent();
       expect(await store.kept(JSON.stringify([null, ALICE.id]), { limit: 9 })).to.deep.equal([]);
-      expect(await store.erasures()).to.deep.equal([]);
+      expect(await erasuresIn(store)).to.deep.equal([]);
       expect((await get(`${url}/history?sessionId=main`, as(BOB.id))).body.messages).to.have.length(2);
     });
   }

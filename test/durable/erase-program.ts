@@ -10,7 +10,7 @@ const [, , path, how] = process.argv;
 
 const app = defineApp({ run: (turn) => `${turn.text}: ${'said '.repeat(2000)}` });
 
-const forgetful = (store: Store): Store => overriding(store, { beginErasure: () => {} });
+const forgetful = (store: Store): Store => overriding(store, { changeRecords: () => true });
 
 const store = sqliteStore({ path: path! });
 const gateway: Gateway<any, any, any> = createGateway({

@@ -58,9 +58,6 @@ const hostile: Readonly<Record<Hostile, true>> = {
   expire: true,
   remove: true,
   kept: true,
-  beginErasure: true,
-  erasures: true,
-  endErasure: true,
 };
 
 /** Every member of the port whose calls meet a fate: the compiler misses what a port has more. */

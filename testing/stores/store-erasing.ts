@@ -158,22 +158,6 @@ export function describeErasing(makeStore: MakeStore): void {
       expect(await store.kept('alice', { limit: 9 })).to.not.deep.include(refOf('runs'));
     });
 
-    it('remembers what is being erased until that has ended', async () => {
-      const all = { erasure: { scope: 'alice' }, by: 'one', vacuum: true };
-      const one = { erasure: refOf(), by: 'one', vacuum: true };
-      expect(await store.erasures()).to.deep.equal([]);
-      for (const begun of [{ ...all, vacuum: false }, one, all]) await store.beginErasure(begun);
-      expect(await store.erasures()).to.have.deep.members([all, one]);
-      await store.endErasure(all.erasure);
-      expect(await store.erasures()).to.deep.equal([one]);
-      if (made.reopen) store = await made.reopen();
-      if (made.reopen) expect(await store.erasures()).to.deep.equal([one]);
-      await store.vacuum?.();
-      expect(await store.erasures()).to.deep.equal([one]);
-      await store.endErasure(refOf());
-      expect(await store.erasures()).to.deep.equal([]);
-    });
-
     it('keeps all there is when it leaves nothing of what was dropped, also what is being written', async () => {
       const { writer } = await full();
       const other = await TestWriter.acquire(store, refOf('other'));

@@ -1,15 +1,12 @@
 import type { Message } from '../../../shared/messages.js';
 import { encodeEvents } from '../event-text.js';
-import { textOfHome } from '../records.js';
 import type { SharedStore } from '../shared-store.js';
 import {
   type Acquired,
   type AcquireOptions,
   type AppendOptions,
   type AppendResult,
-  type BegunErasure,
   type Checkpoint,
-  type Erasure,
   type EventRecord,
   type ListFilter,
   type ListPage,
@@ -45,8 +42,6 @@ import { Usage } from './usage.js';
 
 /** The number of rows that one call of `expire` drops. */
 const SLICE = 200;
-/** Names of rows of `meta`. */
-const ERASING = 'erasing ';
 /** Tables that hold data of people. */
 const TABLES = [
   'batch',
@@ -292,24 +287,6 @@ export class PostgresStore implements Store {
     return this.#open.reader.kept(scope, page);
   }
 
-  async beginErasure(begun: BegunErasure): Promise<void> {
-    const query =
-      'INSERT INTO $S.meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value';
-    await this.#open.database.change(query, nameOf(begun.erasure), JSON.stringify(begun));
-  }
-
-  async erasures(): Promise<readonly BegunErasure[]> {
-    const rows = await this.#open.database.ask(
-      'SELECT value FROM $S.meta WHERE starts_with(name, $1)',
-      ERASING,
-    );
-    return rows.map(({ value }) => JSON.parse(value) as BegunErasure);
-  }
-
-  async endErasure(erasure: Erasure): Promise<void> {
-    await this.#open.database.change('DELETE FROM $S.meta WHERE name = $1', nameOf(erasure));
-  }
-
   /** Writes each table anew, while calls that use it wait. The server's log, copies and standbys are not covered. */
   async vacuum(): Promise<void> {
     const { database } = this.#open;
@@ -325,6 +302,3 @@ export class PostgresStore implements Store {
     return node.watches.add(sessions.keyOf(ref), wake);
   }
 }
-
-/** The row of `meta` for an erasure. */
-const nameOf = (erasure: Erasure): string => ERASING + textOfHome(erasure);

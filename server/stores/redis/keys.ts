@@ -182,10 +182,6 @@ export class Keys {
     return `${this.prefix}:nodes`;
   }
 
-  get erasures(): string {
-    return `${this.prefix}:erasures`;
-  }
-
   /**
    * Partitions, by the time when a record of theirs is due. It is updated after them, so a partition may have less than it says, and
    * briefly more.

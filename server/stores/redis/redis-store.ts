@@ -1,13 +1,10 @@
 import type { Message } from '../../../shared/messages.js';
-import { textOfHome } from '../records.js';
 import {
   type Acquired,
   type AcquireOptions,
   type AppendOptions,
   type AppendResult,
-  type BegunErasure,
   type Checkpoint,
-  type Erasure,
   type EventRecord,
   type ListFilter,
   type ListPage,
@@ -307,22 +304,6 @@ export class RedisStore implements Store {
   ): Promise<readonly SessionRef[]> {
     const members = await this.#open.expiry.kept(scope, limit, after);
     return members.map((member) => refOfMember(scope, member));
-  }
-
-  async beginErasure(begun: BegunErasure): Promise<void> {
-    const key = this.#keys.erasures;
-    await this.#open.link.send(key, ['HSET', key, textOfHome(begun.erasure), JSON.stringify(begun)]);
-  }
-
-  async erasures(): Promise<readonly BegunErasure[]> {
-    const key = this.#keys.erasures;
-    const all = (await this.#open.link.send(key, ['HVALS', key])) as string[];
-    return all.map((text) => JSON.parse(text) as BegunErasure);
-  }
-
-  async endErasure(erasure: Erasure): Promise<void> {
-    const key = this.#keys.erasures;
-    await this.#open.link.send(key, ['HDEL', key, textOfHome(erasure)]);
   }
 
   vacuum(): Promise<void> {

@@ -1,6 +1,6 @@
 import { encodeEvents } from '../event-text.js';
 import { textOfHome } from '../records.js';
-import type { BegunErasure, Erasure, Notice, SessionRef } from '../store.js';
+import type { Notice, SessionRef } from '../store.js';
 import { sizeOf } from '../stored-size.js';
 import type { Connection } from './connection.js';
 import { dropOfLog } from './expiry.js';
@@ -70,43 +70,11 @@ export function keptSessions(
   return rows.map(({ app, name }) => ({ scope, app: app as string, name: name as string }));
 }
 
-/** Names of rows of `meta`: a row for each erasure under way, and a row that requests a vacuum. */
-const ERASING = 'erasing ';
-const VACUUM = 'vacuum';
-
-const rowOf = (erasure: Erasure): string => `${ERASING}${textOfHome(erasure)}`;
-
-/** Notes the sessions to be dropped, and that the file must be written anew afterwards. */
-export function beginErasure({ connection, sql }: Parts, begun: BegunErasure): void {
-  connection.transaction(() => {
-    sql.putMeta.run(rowOf(begun.erasure), JSON.stringify(begun));
-    sql.putMeta.run(VACUUM, 1);
-  }, 'FULL');
-}
-
-export function erasures(sql: Statements): readonly BegunErasure[] {
-  return sql.metaFrom.all(ERASING).map(({ value }) => JSON.parse(value as string) as BegunErasure);
-}
-
-/** Erasures of a former process always end with a vacuum, even if that process was not asked for one. */
-export function vacuumLeft(parts: Parts): void {
-  for (const begun of erasures(parts.sql)) if (!begun.vacuum) beginErasure(parts, { ...begun, vacuum: true });
-}
-
-export function endErasure({ connection, sql }: Parts, erasure: Erasure): void {
-  connection.transaction(() => sql.dropMeta.run(rowOf(erasure)), 'FULL');
-}
-
-/** Whether something was erased since the last vacuum, and no erasure is left to finish. */
-export function isToVacuum(sql: Statements): boolean {
-  return sql.meta.get(VACUUM) !== undefined && erasures(sql).length === 0;
-}
-
 /** Removes all dropped data from the file and its write-ahead log. Takes as long as writing everything that is kept. */
-export function vacuum({ connection, sql, journal }: Parts & { readonly journal: Journal }): void {
-  const isDone = erasures(sql).length === 0;
+export function vacuum({
+  connection,
+  journal,
+}: Pick<Parts, 'connection'> & { readonly journal: Journal }): void {
   journal.empty();
   connection.vacuum();
-  // Only once the file is clean, so that a process that ends before repeats the vacuum.
-  if (isDone) connection.transaction(() => sql.dropMeta.run(VACUUM));
 }

@@ -7,9 +7,7 @@ import {
   type AcquireOptions,
   type AppendOptions,
   type AppendResult,
-  type BegunErasure,
   type Checkpoint,
-  type Erasure,
   type EventRecord,
   type ListFilter,
   type ListPage,
@@ -31,16 +29,7 @@ import { backUp } from './backup.js';
 import { begin, putMessages } from './beginning.js';
 import { Connection } from './connection.js';
 import { loadDriver } from './driver.js';
-import {
-  beginErasure,
-  endErasure,
-  erasures,
-  isToVacuum,
-  keptSessions,
-  removeSession,
-  vacuum,
-  vacuumLeft,
-} from './erasing.js';
+import { keptSessions, removeSession, vacuum } from './erasing.js';
 import { expireRecords } from './expiry.js';
 import { openFailure, writeFailure } from './faults.js';
 import { filesOf } from './files-beside.js';
@@ -115,20 +104,9 @@ export class SqliteStore implements Store {
     try {
       const parts = this.#assemble(connection);
       this.#parts = parts;
-      vacuumLeft(parts);
-      if (isToVacuum(parts.sql)) this.#vacuumLeft();
     } catch (error) {
       connection.close();
       throw openFailure(this.#path, error);
-    }
-  }
-
-  /** Writes the file anew if a former process ended between an erasure and its vacuum. */
-  #vacuumLeft(): void {
-    try {
-      this.vacuum();
-    } catch {
-      // There may be no room for it. It stays to be done, and the store serves meanwhile.
     }
   }
 
@@ -351,18 +329,6 @@ export class SqliteStore implements Store {
 
   kept(scope: string, page: { readonly limit: number; readonly after?: SessionRef }): readonly SessionRef[] {
     return keptSessions(this.#open.sql, scope, page);
-  }
-
-  beginErasure(begun: BegunErasure): void {
-    this.#write((parts) => beginErasure(parts, begun));
-  }
-
-  erasures(): readonly BegunErasure[] {
-    return erasures(this.#open.sql);
-  }
-
-  endErasure(erasure: Erasure): void {
-    this.#write((parts) => endErasure(parts, erasure));
   }
 
   vacuum(): void {

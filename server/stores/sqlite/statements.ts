@@ -13,8 +13,6 @@ export function prepareStatements(db: Database) {
   return {
     meta: sql('SELECT value FROM meta WHERE name = ?'),
     putMeta: sql('INSERT OR REPLACE INTO meta VALUES (?, ?)'),
-    dropMeta: sql('DELETE FROM meta WHERE name = ?'),
-    metaFrom: sql("SELECT name, value FROM meta WHERE name >= ?1 AND name < ?1 || '~'"),
 
     session: sql('SELECT id, log FROM session WHERE scope = ? AND app = ? AND name = ?'),
     putSession: sql('INSERT INTO session (scope, app, name, log) VALUES (?, ?, ?, 0) RETURNING id'),

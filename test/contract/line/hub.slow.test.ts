@@ -6,8 +6,7 @@ import { Armed, LATE_MS } from './cut-line.js';
 import { describeMembers } from './describe-members.js';
 
 /** Members that change something, of which nobody knows then whether it was made. */
-const CHANGING =
-  /^(acquire|release|append|cut|changeRecords|takeDue|expire|remove|beginErasure|endErasure|join|put|drop)$/;
+const CHANGING = /^(acquire|release|append|cut|changeRecords|takeDue|expire|remove|join|put|drop)$/;
 
 type Call = (...args: never[]) => unknown;
 

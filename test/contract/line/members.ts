@@ -293,17 +293,6 @@ export const WRITES: readonly MemberCase[] = [
     whole: hasNoRuns,
   },
   {
-    name: 'beginErasure',
-    call: (store, { ref }) => store.beginErasure({ erasure: ref, by: 'me', vacuum: false }),
-    done: async (store, { ref }) => isErasing(store, ref),
-  },
-  {
-    name: 'endErasure',
-    prepare: (store, { ref }) => store.beginErasure({ erasure: ref, by: 'me', vacuum: false }),
-    call: (store, { ref }) => store.endErasure(ref),
-    done: async (store, { ref }) => !(await isErasing(store, ref)),
-  },
-  {
     name: 'put',
     call: (store, { ref }) => store.shared!.put(ref.name, 'note', { ttlMs: 60_000 }),
     says: (kept) => kept === true,
@@ -331,10 +320,6 @@ export const WRITES: readonly MemberCase[] = [
     },
   },
 ];
-
-async function isErasing(store: Store, ref: SessionRef): Promise<boolean> {
-  return (await store.erasures()).some(({ erasure }) => erasure.scope === ref.scope);
-}
 
 /** Wakes once it hears, and then when somebody else has written. */
 async function woken(store: Store, { ref, beside }: World): Promise<void> {
@@ -380,7 +365,6 @@ export const READS: readonly MemberCase[] = [
   { name: 'usage', call: (store, { ref }) => store.usage(ref) },
   { name: 'unfinished', released: true, call: (store) => store.unfinished() },
   { name: 'kept', call: (store, { ref }) => store.kept(ref.scope, { limit: 9 }) },
-  { name: 'erasures', call: (store) => store.erasures() },
   { name: 'watch', call: woken },
   { name: 'get', call: (store, { ref }) => store.shared!.get(ref.name) },
   { name: 'held', call: (store) => store.shared!.held({ limit: 9 }) },
