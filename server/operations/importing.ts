@@ -40,7 +40,7 @@ export class Importing {
     const messages = asPath(conversationOf(format, given), by);
     await files.checkNamed(messages, identity);
     await room.check(ref);
-    const { id, ...place } = await sessions.import(ref, {
+    const { id, ...place } = await sessions.beginnings.import(ref, {
       messages,
       userId: user.id,
       ...(title !== undefined && { title }),

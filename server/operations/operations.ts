@@ -348,7 +348,7 @@ export class Operations {
       throw fieldError('to', 'a session of another app');
     }
     await this.#room.check(ref);
-    const { id, ...place } = await this.#env.sessions.fork(source, ref, {
+    const { id, ...place } = await this.#env.sessions.beginnings.fork(source, ref, {
       at,
       userId: caller.identity.user.id,
     });

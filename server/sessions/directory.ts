@@ -1,22 +1,17 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
-import type { HistoryPlace } from '../../shared/operation-types.js';
 import { atOnce, Lanes } from '../async/at-once.js';
 import { Deadlines } from '../async/deadlines.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { Cluster, TAKEN_AT_ONCE } from '../cluster/cluster.js';
 import { HeldElsewhere } from '../cluster/held-elsewhere.js';
 import { LocalHub } from '../cluster/local-hub.js';
-import type { Naming } from '../files/files.js';
-import { checkChanges } from '../held/session-changes.js';
-import { newRequestId } from '../ids.js';
 import { asUnavailable, unanswered } from '../log/unavailable.js';
 import { Written } from '../log/written.js';
 import { keyOf } from '../stores/ref-key.js';
-import type { NewSession, SessionRef } from '../stores/store.js';
+import type { SessionRef } from '../stores/store.js';
+import { Beginnings } from './beginnings.js';
 import { deleteClosed } from './delete-closed.js';
 import type { SessionEnvironment } from './environment.js';
-import { filesIn, forkSource } from './fork.js';
-import { type Imported, importedBefore } from './import.js';
 import { MessageSender } from './message-sender.js';
 import type { OutputOf, SessionInput } from './perform.js';
 import { perform, performAsked } from './routing.js';
@@ -37,6 +32,7 @@ const BEHIND_MS = 250;
 /** The sessions that are live in this process. */
 export class SessionDirectory {
   readonly sender: MessageSender;
+  readonly beginnings: Beginnings;
   readonly strays = new Strays();
   readonly written = new Written();
   readonly #env: SessionEnvironment;
@@ -81,6 +77,7 @@ export class SessionDirectory {
     });
     this.#deadlines = new Deadlines(env.storeMs + BEHIND_MS);
     this.sender = new MessageSender(env.store, env.files, this.#deadlines);
+    this.beginnings = new Beginnings(this, { ...env, deadlines: this.#deadlines });
   }
 
   #clusterOf({
@@ -186,100 +183,6 @@ export class SessionDirectory {
     if (log) return session;
     this.forget(session);
     throw new GatewayError({ code: 'SESSION_NOT_FOUND' });
-  }
-
-  /**
-   * Begins a session with the messages of another, which is only read.
-   *
-   * @param at Id of the last copied message. @default the last one that is shown
-   * @throws GatewayError `SESSION_NOT_FOUND`, `MESSAGE_NOT_FOUND`, `SESSION_EXISTS`
-   */
-  fork(
-    source: SessionRef,
-    ref: SessionRef,
-    given: { readonly at: string | undefined; readonly userId: string },
-  ): Promise<HistoryPlace & { readonly id: string }> {
-    return this.#deadlines.bound(this.#fork(source, ref, given), unanswered);
-  }
-
-  async #fork(
-    source: SessionRef,
-    ref: SessionRef,
-    { at, userId }: { readonly at: string | undefined; readonly userId: string },
-  ): Promise<HistoryPlace & { readonly id: string }> {
-    const { log } = await this.existing(source);
-    const from = await forkSource(log!, at);
-    const { title, metadata } = log!.state;
-    const given = { ...(title !== undefined && { title }), ...(metadata && { metadata }) };
-    const files = await this.#env.files.carry(ref, newRequestId(), await filesIn(log!, from));
-    const messageId = from.messages.at(-1)?.id ?? from.tip ?? null;
-    const forkedFrom = { sessionId: this.get(source).id, messageId };
-    try {
-      return await this.#begin(ref, userId, { ...given, from, forkedFrom }, files);
-    } catch (error) {
-      const there = isGatewayError(error) && error.code === 'SESSION_EXISTS';
-      const known = there && (await this.#forked(source, ref, at));
-      if (known) return known;
-      throw error;
-    }
-  }
-
-  /**
-   * Begins a session with imported messages, each behind the one before it.
-   *
-   * @throws GatewayError `SESSION_EXISTS`; `FILE_NOT_FOUND` for a file that they name
-   */
-  import(ref: SessionRef, given: Imported): Promise<HistoryPlace & { readonly id: string }> {
-    return this.#deadlines.bound(this.#import(ref, given), unanswered);
-  }
-
-  async #import(ref: SessionRef, given: Imported): Promise<HistoryPlace & { readonly id: string }> {
-    const { messages, userId, ...about } = given;
-    checkChanges(about, this.#env);
-    const files = await this.#env.files.name(ref, newRequestId(), messages, Number.POSITIVE_INFINITY);
-    try {
-      return await this.#begin(
-        ref,
-        userId,
-        { ...about, from: { messages: files?.messages ?? messages } },
-        files,
-      );
-    } catch (error) {
-      const there = isGatewayError(error) && error.code === 'SESSION_EXISTS';
-      const known = there && (await importedBefore(await this.existing(ref), messages));
-      if (known) return known;
-      throw error;
-    }
-  }
-
-  async #begin(
-    ref: SessionRef,
-    userId: string,
-    parts: Omit<NewSession, 'epoch' | 'userId'>,
-    files: Omit<Naming, 'messages'> | null,
-  ): Promise<HistoryPlace & { readonly id: string }> {
-    try {
-      const begun = await this.#perform(ref, { type: 'begin', userId, parts });
-      files?.accepted(begun.cursor);
-      return { id: this.get(ref).id, ...begun };
-    } catch (error) {
-      files?.withdrawn();
-      throw error;
-    }
-  }
-
-  /** The result of a fork that was made before; null if the session comes from somewhere else. */
-  async #forked(
-    source: SessionRef,
-    ref: SessionRef,
-    at: string | undefined,
-  ): Promise<(HistoryPlace & { readonly id: string }) | null> {
-    const record = await this.#env.store.record(ref);
-    const { sessionId, messageId = null } = record?.forkedFrom ?? {};
-    if (sessionId !== this.get(source).id || (at !== undefined && at !== messageId)) return null;
-    const { id, log } = await this.existing(ref);
-    // The first event says which messages the session began with.
-    return log && { id, tip: messageId, cursor: log.cursorAt(messageId === null ? 0 : 1) };
   }
 
   /** Closes a session and drops everything that is kept of it. */
