@@ -179,7 +179,7 @@ export type {
 } from './plugins/plugin.js';
 export { ToolCallError } from './runs/tool-error.js';
 export type { JsonSchema } from './schema/schema.js';
-export type { Erased } from './sessions/erasing.js';
+export type { Erased } from './sessions/eraser.js';
 export { type DirectoryFilesOptions, directoryFiles } from './stores/files/directory-file-store.js';
 export type { FileStore } from './stores/files/file-store.js';
 export { type MemoryFilesOptions, memoryFiles } from './stores/files/memory-file-store.js';

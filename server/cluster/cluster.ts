@@ -18,7 +18,7 @@ export const TAKEN_AT_ONCE = 16;
 const REMEMBERED_MS = 20_000;
 
 /** A question to the gateway that holds a session, or to a gateway by its name. */
-export interface Question {
+export interface WorkQuestion {
   /** The same id each time it is asked, so that it is answered once. */
   readonly id: string;
   /** Null for an errand, which belongs to no session. */
@@ -34,7 +34,7 @@ export type Reply =
 
 /** Messages of members to one another. */
 type Mail =
-  | (Question & { readonly from: string })
+  | (WorkQuestion & { readonly from: string })
   | { readonly re: string; readonly ok: unknown }
   | { readonly re: string; readonly error: ErrorBody }
   | { readonly re: string; readonly notHeld: true }
@@ -117,7 +117,7 @@ export class Cluster {
    *
    * @throws GatewayError the error that the holder replied with
    */
-  async ask(holder: string, question: Question): Promise<Reply> {
+  async ask(holder: string, question: WorkQuestion): Promise<Reply> {
     const { id } = question;
     // Wait before asking: the reply may come first.
     const replied = new Promise<Mail>((resolve) => this.#asked.set(id, resolve));
@@ -227,7 +227,7 @@ export class Cluster {
     else void this.#answer(mail);
   }
 
-  async #answer({ id, from, ref, input }: Question & { readonly from: string }): Promise<void> {
+  async #answer({ id, from, ref, input }: WorkQuestion & { readonly from: string }): Promise<void> {
     let answer = this.#answers.get(id);
     if (!answer) {
       answer = this.#serve(id, ref, input);

@@ -1,6 +1,6 @@
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
-import type { Answering } from '../log/answering.js';
 import { LogBatch } from '../log/batch.js';
+import type { OpenAnswer } from '../log/open-answer.js';
 import type { ReadableLog } from '../log/readable-log.js';
 
 const PAGE = { events: 512, bytes: 64 * 1024 };
@@ -21,7 +21,7 @@ const pages = new WeakMap<ReadableLog, Map<number, WeakRef<LogBatch>>>();
 export function sharedPage(
   log: ReadableLog,
   after: number,
-  known: Answering | null,
+  known: OpenAnswer | null,
 ): MaybePromise<LogBatch | null> {
   const shared = pages.get(log)?.get(after)?.deref();
   if (shared && shared.before === known && isCurrent(shared, log)) return shared;

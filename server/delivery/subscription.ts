@@ -3,8 +3,8 @@ import { initialState } from '../../shared/fold.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { Lens } from '../grants/lens.js';
 import type { View } from '../grants/view.js';
-import { type Answering, answeringAfter } from '../log/answering.js';
 import type { LogBatch } from '../log/batch.js';
+import { answeringAfter, type OpenAnswer } from '../log/open-answer.js';
 import type { ReadableLog } from '../log/readable-log.js';
 import type { StoredEvent } from '../stores/store.js';
 import { room, spend } from './catching-up.js';
@@ -78,7 +78,7 @@ export class Subscription {
   #log: ReadableLog | null = null;
   #after = 0;
   /** The answer that the receiver knows of. */
-  #known: Answering | null = null;
+  #known: OpenAnswer | null = null;
   /** Value of `openings` at which no log followed the present one. */
   #followed = -1;
   /** Whether the failure to read the log was reported. */

@@ -1,7 +1,7 @@
 import { formatCursor } from '../../shared/cursor.js';
 import type { GatewayEvent, TransientEventData, TransientEventType } from '../../shared/events.js';
-import { type Answering, answeringAfter } from '../log/answering.js';
 import type { EventForm, Origin } from '../log/batch.js';
+import { answeringAfter, type OpenAnswer } from '../log/open-answer.js';
 import type { StoredEvent } from '../stores/store.js';
 
 /** A wire form of events for one kind of connection. */
@@ -27,7 +27,7 @@ type TakeEvent = (type: string, cursor: string, data: string) => void;
 export function eachEvent(
   events: readonly StoredEvent[],
   { sessionId, epoch }: Origin,
-  { known, whole = false }: { readonly known: Answering | null; readonly whole?: boolean },
+  { known, whole = false }: { readonly known: OpenAnswer | null; readonly whole?: boolean },
   take: TakeEvent,
 ): void {
   let answering = known;

@@ -43,7 +43,7 @@ import { PresenceBoard } from '../presence/presence-board.js';
 import { checkLogged } from '../schema/check-logged.js';
 import { SessionDirectory } from '../sessions/directory.js';
 import type { SessionEnvironment } from '../sessions/environment.js';
-import { Erasing } from '../sessions/erasing.js';
+import { Eraser } from '../sessions/eraser.js';
 import type { SessionRef } from '../stores/store.js';
 import { allowedOrigins } from '../transports/allowed-origins.js';
 import type { FrameEnvironment } from '../transports/frames/frame-environment.js';
@@ -83,7 +83,7 @@ export interface Assembly {
   readonly connections: Connections;
   readonly sessions: SessionDirectory;
   readonly files: Files;
-  readonly erasing: Erasing;
+  readonly eraser: Eraser;
   readonly due: DueWorker;
   /** Null if the gateway sends no notices. */
   readonly notices: Notices | null;
@@ -250,7 +250,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   );
   workInSessions(due, { sessions, store, limits });
   const alive = (other: string): Promise<boolean> => sessions.cluster.alive(other);
-  const erasing = new Erasing({ store, sessions, files, holder, alive, report });
+  const eraser = new Eraser({ store, sessions, files, holder, alive, report });
   const { cluster } = sessions;
   const rates = sharesRates ? new SharedRates(cluster.errands, limits.shareRatesMs, report) : null;
   rates?.serve(quotas);
@@ -357,7 +357,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       connections,
       sessions,
       files,
-      erasing,
+      eraser,
       due,
       notices,
       board,

@@ -30,7 +30,7 @@ import type { LifecycleEvent, LifecycleListener } from '../lifecycle/lifecycle.j
 import type { FailedNotice } from '../notices/ledger.js';
 import type { PlainOperation } from '../operations/operations.js';
 import type { GatewayPlugin } from '../plugins/plugin.js';
-import type { Erased } from '../sessions/erasing.js';
+import type { Erased } from '../sessions/eraser.js';
 import { type FetchOptions, serveFetch } from '../transports/fetch/serve-fetch.js';
 import { inProcessTransport } from '../transports/in-process/in-process-transport.js';
 import type { HandleOptions, OperationOptions, ServedOperation } from '../transports/request.js';

@@ -81,13 +81,13 @@ export class GatewayLife {
   }
 
   async #openStore(): Promise<void> {
-    const { config, sessions, files, erasing, due, apps, report, now: clock } = this.#parts;
+    const { config, sessions, files, eraser, due, apps, report, now: clock } = this.#parts;
     try {
       const opened = config.store.open();
       if (isPromise(opened)) await opened;
       await sessions.join(({ app }) => !this.#closed && apps.has(app));
       // Finish erasures before any of their data is taken up again, or seen.
-      await erasing.resume();
+      await eraser.resume();
       this.#parts.state.open = true;
     } catch (error) {
       this.#opening = null;
@@ -102,7 +102,7 @@ export class GatewayLife {
       const { ageMs } = config.limits.retention;
       const now = clock();
       sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));
-      void erasing.resume();
+      void eraser.resume();
       const before = { runs: now - Math.max(RUN_AGE_MS, ageMs), closedLogs: now - ageMs };
       Promise.resolve()
         .then(() => config.store.expire(before))

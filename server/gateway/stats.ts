@@ -1,7 +1,7 @@
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type { Assembly } from './assembly.js';
 
-type Parts = Pick<
+type StatsParts = Pick<
   Assembly,
   | 'apps'
   | 'calls'
@@ -27,7 +27,7 @@ export function statsOf({
   sessions,
   state,
   unread,
-}: Parts): GatewayStats {
+}: StatsParts): GatewayStats {
   const perApp: Record<string, { active: number; queued: number }> = Object.create(null);
   for (const [name] of apps.entries()) perApp[name] = { active: 0, queued: 0 };
   const counts = { live: 0, held: 0, active: 0, queued: 0, questions: 0, tools: 0 };

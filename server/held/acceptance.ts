@@ -34,7 +34,7 @@ export type AcceptedRun =
   | { readonly duplicate: RunRecord };
 
 /** The place that a message is to take in the conversation. */
-export interface Standing {
+export interface AskedPlace {
   /** The place, unless it is behind the last message, and the user who chose it. Runs that are active or queued end in the same append. */
   readonly at?: (Place & { readonly by: string }) | undefined;
   /** Id of the message that must be the last one (see `lastMessage`). @default any */
@@ -50,7 +50,7 @@ export interface Standing {
 export async function accept(
   held: HeldSession,
   request: RunRequest,
-  { at, behind }: Standing = {},
+  { at, behind }: AskedPlace = {},
 ): Promise<AcceptedRun> {
   if (request.lane) return acceptBeside(held, request);
   const { run, tip, control } = held.log.state;

@@ -17,7 +17,7 @@ import type { HeldSession } from './held-session.js';
 export const CONTROL = 'control';
 
 /** A request of a person to take control. */
-export interface TakingOver {
+export interface TakeOverRequest {
   readonly by: string;
   readonly reason?: string | undefined;
   /** Time of the store's clock at which control ends, in milliseconds since the epoch. */
@@ -25,7 +25,7 @@ export interface TakingOver {
 }
 
 /** A request of a person to give control back. */
-export interface HandingBack {
+export interface HandBackRequest {
   readonly user: UserContext;
   readonly note?: string | undefined;
   /** Whether the app answers the last message, if nobody has. */
@@ -56,7 +56,7 @@ const moved = (move: ControlMove): EventDraft => ({ type: 'control_moved', ts: D
  *
  * @throws GatewayError `CONTROL_TAKEN` naming who has it; `OVERLOADED`: nothing has happened
  */
-export async function takeOver(held: HeldSession, { by, reason, until }: TakingOver): Promise<Control> {
+export async function takeOver(held: HeldSession, { by, reason, until }: TakeOverRequest): Promise<Control> {
   const { log, runs } = held;
   const { epoch } = log.ref;
   const record = { ...named, dueAt: until, value: JSON.stringify({ epoch, by }) };
@@ -89,7 +89,10 @@ export async function takeOver(held: HeldSession, { by, reason, until }: TakingO
  * @returns The run that answers
  * @throws GatewayError `CONTROL_TAKEN` if another person has control; `OVERLOADED`: nothing has happened
  */
-export async function handBack(held: HeldSession, given: HandingBack): Promise<{ readonly runId?: string }> {
+export async function handBack(
+  held: HeldSession,
+  given: HandBackRequest,
+): Promise<{ readonly runId?: string }> {
   const { log } = held;
   const { user, note, answer } = given;
   const by = user.id;
@@ -151,7 +154,7 @@ function unanswered({ messages, tip }: SessionState): Message | null {
 }
 
 /** The run that answers a message of the conversation. */
-function requestOf(message: Message, { user, runId }: HandingBack): RunRequest {
+function requestOf(message: Message, { user, runId }: HandBackRequest): RunRequest {
   return {
     ...{ runId, message: withoutPlace(message), preceding: [], onBusy: 'queue', key: undefined },
     ...{ user, metadata: {}, clientTools: [], parameters: {} },

@@ -107,7 +107,7 @@ export class Lanes {
   }
 
   /** Takes up a run that a former process left, or ends it as `lost`. */
-  resume(lane: LaneRun, by: Taking): LiveRun {
+  resume(lane: LaneRun, by: TakeUp): LiveRun {
     const { log, runs } = this.#held;
     const { app, parent } = by;
     const { runId, asked, message: resumed } = lane;
@@ -182,7 +182,7 @@ export class Lanes {
 }
 
 /** The parts with which a run that was left is taken up. It is lost without its app. */
-type Taking = Omit<Spawner, 'parent' | 'app'> & {
+type TakeUp = Omit<Spawner, 'parent' | 'app'> & {
   readonly parent: LiveRun | null;
   readonly app: Application | undefined;
 };

@@ -5,7 +5,7 @@ import { LimitError } from '../limit-error.js';
 import type { HeldSession } from './held-session.js';
 
 /** A reaction on its way into the log. */
-export interface Reacting {
+export interface ReactRequest {
   readonly reaction: ReactionGiven;
   /** `limits.reactionsPerMessage`. */
   readonly most: number;
@@ -17,7 +17,7 @@ export interface Reacting {
  * @throws GatewayError `MESSAGE_NOT_FOUND` for a message that is not on the current path, `QUOTA_EXCEEDED` if too many people have reacted
  * to it
  */
-export async function react({ log }: HeldSession, { reaction, most }: Reacting): Promise<void> {
+export async function react({ log }: HeldSession, { reaction, most }: ReactRequest): Promise<void> {
   const { messageId, by, value, comment } = reaction;
   const drafts = ({ messages }: SessionState) => {
     const message = messages.findLast(({ id }) => id === messageId);

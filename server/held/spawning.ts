@@ -18,7 +18,7 @@ import type { Spawner } from './lanes.js';
 import { steer } from './steering.js';
 
 /** A turn's call for a child. */
-export interface Spawning extends SpawnOptions {
+export interface SpawnCall extends SpawnOptions {
   readonly app: string;
   readonly id: string;
 }
@@ -29,7 +29,7 @@ export interface Spawning extends SpawnOptions {
  * @throws GatewayError `APP_NOT_FOUND`, `STEP_MISMATCH` if the child of that id was begun with another message or app
  * @throws LimitError `limits.childRuns`, `limits.childDepth`; GatewayError `PAYLOAD_TOO_LARGE` beyond `limits.answerSize`
  */
-export function spawn(held: HeldSession, parent: LiveRun, overseer: Overseer, asked: Spawning): LiveChild {
+export function spawn(held: HeldSession, parent: LiveRun, overseer: Overseer, asked: SpawnCall): LiveChild {
   const { env, log } = held;
   const { lanes } = held.runs;
   const { id, app: name, run } = asked;
@@ -61,7 +61,7 @@ export function spawn(held: HeldSession, parent: LiveRun, overseer: Overseer, as
   return child;
 }
 
-function begin(held: HeldSession, message: Message, asked: Spawning, by: Spawner): ChildPort {
+function begin(held: HeldSession, message: Message, asked: SpawnCall, by: Spawner): ChildPort {
   const { runs } = held;
   const { lanes } = runs;
   const { parent } = by;
@@ -137,8 +137,8 @@ function childPort(
 }
 
 /** @throws GatewayError `STEP_MISMATCH` */
-function assertSame(id: string, begun: Begun, now: Begun): void {
-  const json = ({ asked: { content } }: Begun): unknown => JSON.parse(JSON.stringify(content));
+function assertSame(id: string, begun: BegunChild, now: BegunChild): void {
+  const json = ({ asked: { content } }: BegunChild): unknown => JSON.parse(JSON.stringify(content));
   if (begun.app === now.app && isDeepStrictEqual(json(begun), json(now))) return;
   throw new GatewayError({
     code: 'STEP_MISMATCH',
@@ -148,4 +148,4 @@ function assertSame(id: string, begun: Begun, now: Begun): void {
 }
 
 /** The app and the message of a child. */
-type Begun = Pick<LiveChild, 'app' | 'asked'>;
+type BegunChild = Pick<LiveChild, 'app' | 'asked'>;

@@ -10,7 +10,7 @@ import { asUnavailable } from '../log/unavailable.js';
 import { type FailedNotice, failedNotices, resendNotice } from '../notices/ledger.js';
 import type { Operations } from '../operations/operations.js';
 import type { SessionDirectory } from '../sessions/directory.js';
-import type { Erased, Erasing } from '../sessions/erasing.js';
+import type { Erased, Eraser } from '../sessions/eraser.js';
 import { exportItems } from '../sessions/export.js';
 import { storeTime } from '../stores/skew.js';
 import type { SessionRef, Store } from '../stores/store.js';
@@ -42,7 +42,7 @@ interface DataEnvironment {
   readonly apps: { readonly defaultApp: string; format(app: string, name: string): string };
   readonly operations: Operations;
   readonly sessions: SessionDirectory;
-  readonly erasing: Erasing;
+  readonly eraser: Eraser;
   readonly due: DueWorker;
   /** Opens the store on first use; null once it is open. */
   ready(): Promise<void> | null;
@@ -65,12 +65,12 @@ export class HostData {
     const what =
       typeof target === 'string' ? this.#refOf(target, whose) : { scope: this.#wholeScope(target) };
     await this.#env.ready();
-    return this.#env.erasing.erase(what, vacuum);
+    return this.#env.eraser.erase(what, vacuum);
   }
 
   async vacuum(): Promise<void> {
     await this.#env.ready();
-    await this.#env.erasing.vacuum();
+    await this.#env.eraser.vacuum();
   }
 
   async *export(key: string, { what = 'messages', ...whose }: ExportOptions): AsyncGenerator<string> {

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../stores/store.js';
-import { type Answering, answeringAfter, namesAnswer } from './answering.js';
+import { answeringAfter, namesAnswer, type OpenAnswer } from './open-answer.js';
 
 /** The session and conversation that events belong to. */
 export interface Origin {
@@ -15,7 +15,7 @@ export interface EventForm<P> {
    *
    * @param known The answer that the reader knows of; null for a reader that begins here.
    */
-  events(events: readonly StoredEvent[], origin: Origin, known: Answering | null): P;
+  events(events: readonly StoredEvent[], origin: Origin, known: OpenAnswer | null): P;
 }
 
 /** The events that one flush committed. They are encoded once per form, for all subscribers. */
@@ -29,18 +29,18 @@ export class LogBatch {
   /** The run all events belong to; undefined when they are of several runs or of none. */
   readonly runId: string | undefined;
   /** The answer that a reader must know of to get the shared payload; undefined if none. */
-  readonly needs: Answering | undefined;
+  readonly needs: OpenAnswer | undefined;
   /** The answer that readers know of after the batch; undefined if the batch names none. */
-  readonly tells: Answering | null | undefined;
+  readonly tells: OpenAnswer | null | undefined;
   /** The answer that was being written before the batch, if known. */
-  readonly before: Answering | null;
+  readonly before: OpenAnswer | null;
   // Most sessions have readers of one form, so the first form is kept outside the map.
   #form: EventForm<unknown> | null = null;
   #payload: unknown;
   #others: Map<EventForm<unknown>, unknown> | null = null;
 
   /** @param before The answer that was being written before the batch, if known. */
-  constructor(epoch: string, events: readonly StoredEvent[], before: Answering | null = null) {
+  constructor(epoch: string, events: readonly StoredEvent[], before: OpenAnswer | null = null) {
     this.epoch = epoch;
     this.events = events;
     this.first = events[0]!.seq;
@@ -48,8 +48,8 @@ export class LogBatch {
     this.before = before;
     let chars = 0;
     let { runId } = events[0]!;
-    let needs: Answering | undefined;
-    let tells: Answering | null | undefined;
+    let needs: OpenAnswer | undefined;
+    let tells: OpenAnswer | null | undefined;
     // One pass: most batches are one delta.
     for (const event of events) {
       chars += event.body.length;

@@ -7,7 +7,7 @@ import { asUnavailable } from './unavailable.js';
 
 const PAGE = { events: 1000, bytes: 1 << 20 };
 
-export interface RunReading {
+export interface RunSource {
   /** Canonical key of the session. */
   readonly sessionId: string;
   /** Place of the run's first event. */
@@ -27,7 +27,7 @@ export interface RunReading {
 export async function* eventsOfRun(
   view: LogView,
   runId: string,
-  { sessionId, place, more, over }: RunReading,
+  { sessionId, place, more, over }: RunSource,
 ): AsyncGenerator<LoggedEvent, void> {
   let batch: LogBatch | undefined;
   let isEmpty = false;

@@ -14,7 +14,6 @@ import {
   StoreError,
 } from '../stores/store.js';
 import { activityOf, changesRecord, isSameActivity, isUse } from './activity.js';
-import type { Answering } from './answering.js';
 import {
   type Committed,
   type Drafts,
@@ -32,6 +31,7 @@ import { Gathering } from './gathering.js';
 import type { Delta } from './joined-delta.js';
 import type { LogListener, LogOptions } from './log-options.js';
 import type { LogView } from './log-view.js';
+import type { OpenAnswer } from './open-answer.js';
 import { LogCutter } from './retention.js';
 import { StoreRetry } from './store-retry.js';
 import { notTried, unavailable } from './unavailable.js';
@@ -42,7 +42,7 @@ const MAX_HELD = 8 * 1024 * 1024;
 const DOUBT_MS = 30_000;
 
 /** Entries that were handed to the store. */
-interface Written {
+interface WrittenGroup {
   readonly entries: readonly Entry[];
   readonly records: readonly EventRecord[];
   readonly options: AppendOptions;
@@ -71,7 +71,7 @@ export class LogWriter {
   #spareEvents = 0;
   #spareChars = 0;
   /** The answer to which the last committed deltas belong, if known. */
-  #answering: Answering | null = null;
+  #answering: OpenAnswer | null = null;
   #inDoubtSince: number | null = null;
   #closed = false;
   /** The arrivals of acknowledged events, without and with those being written. */
@@ -346,7 +346,7 @@ export class LogWriter {
     };
   }
 
-  #commit(group: Group, { entries, records, options }: Written, result: Committed): void {
+  #commit(group: Group, { entries, records, options }: WrittenGroup, result: Committed): void {
     if (this.#retry?.waiting) this.#retry.succeeded();
     this.#inDoubtSince = null;
     const foreseen = this.#foreseen;

@@ -5,7 +5,7 @@ import { ToolCallError } from './tool-error.js';
 const MAX_MESSAGE = 2000;
 
 /** An error as JSON. The gateway's own errors keep their kind; others become plain errors. */
-export type Failure =
+export type StepFailure =
   | { readonly kind: 'gateway'; readonly body: ErrorBody }
   | {
       readonly kind: 'tool';
@@ -20,7 +20,7 @@ export type Failure =
     };
 
 /** Describes any thrown value. */
-export function failureOf(error: unknown): Failure {
+export function failureOf(error: unknown): StepFailure {
   try {
     if (isGatewayError(error)) {
       const { details: _large, ...body } = error.toJSON();
@@ -41,7 +41,7 @@ export function failureOf(error: unknown): Failure {
 }
 
 /** The error of a description, without its original stack and cause. */
-export function toError(failure: Failure): Error {
+export function toError(failure: StepFailure): Error {
   if (failure.kind === 'gateway') return GatewayError.fromJSON(failure.body);
   if (failure.kind === 'tool') return new ToolCallError(failure.call, failure.message);
   const { name, message, code } = failure;

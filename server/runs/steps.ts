@@ -3,13 +3,13 @@ import { GatewayError } from '../../shared/errors.js';
 import type { Wire } from '../../shared/wire.js';
 import { type BegunStep, MAX_STEP_NAME, type StepContext } from '../apps/application.js';
 import type { StepRecord } from '../stores/store.js';
-import { type Failure, failureOf, toError } from './step-failure.js';
+import { failureOf, type StepFailure, toError } from './step-failure.js';
 
 /** Size counted for each step besides its name and outcome, in characters. */
 const OVERHEAD = 100;
 
 /** The outcome of a step, as its record has it in JSON. Without a value, the function returned nothing. */
-type Outcome = { readonly value?: unknown } | { readonly error: Failure };
+type Outcome = { readonly value?: unknown } | { readonly error: StepFailure };
 
 /** The parts of a run that its steps use. */
 export interface StepScope {

@@ -14,27 +14,27 @@ import type { SessionInput } from './perform.js';
 import type { Session } from './session.js';
 
 /** A session that has begun with messages. */
-export type Begun = HistoryPlace & { readonly id: string };
+export type BegunSession = HistoryPlace & { readonly id: string };
 
 /** The sessions among which one begins. */
-interface Sessions {
+interface BeginningSessions {
   get(ref: SessionRef): Session;
   /** @throws GatewayError `SESSION_NOT_FOUND` */
   existing(ref: SessionRef): MaybePromise<Session>;
   perform(ref: SessionRef, input: SessionInput & { readonly type: 'begin' }): MaybePromise<HistoryPlace>;
 }
 
-type Parts = Pick<SessionEnvironment, 'files' | 'store' | 'titleLength' | 'metadataBytes'> & {
+type BeginningParts = Pick<SessionEnvironment, 'files' | 'store' | 'titleLength' | 'metadataBytes'> & {
   /** Bounds how long callers wait for an answer. The work itself goes on. */
   readonly deadlines: Deadlines;
 };
 
 /** Begins sessions with messages: forks and imports. One that was begun before in the same way is the same result. */
 export class Beginnings {
-  readonly #sessions: Sessions;
-  readonly #parts: Parts;
+  readonly #sessions: BeginningSessions;
+  readonly #parts: BeginningParts;
 
-  constructor(sessions: Sessions, parts: Parts) {
+  constructor(sessions: BeginningSessions, parts: BeginningParts) {
     this.#sessions = sessions;
     this.#parts = parts;
   }
@@ -49,7 +49,7 @@ export class Beginnings {
     source: SessionRef,
     ref: SessionRef,
     given: { readonly at: string | undefined; readonly userId: string },
-  ): Promise<Begun> {
+  ): Promise<BegunSession> {
     return this.#parts.deadlines.bound(this.#fork(source, ref, given), unanswered);
   }
 
@@ -57,7 +57,7 @@ export class Beginnings {
     source: SessionRef,
     ref: SessionRef,
     { at, userId }: { readonly at: string | undefined; readonly userId: string },
-  ): Promise<Begun> {
+  ): Promise<BegunSession> {
     const { id: sessionId, log } = await this.#sessions.existing(source);
     const from = await forkSource(log!, at);
     const { title, metadata } = log!.state;
@@ -73,11 +73,11 @@ export class Beginnings {
    *
    * @throws GatewayError `SESSION_EXISTS`; `FILE_NOT_FOUND` for a file that they name
    */
-  import(ref: SessionRef, given: Imported): Promise<Begun> {
+  import(ref: SessionRef, given: Imported): Promise<BegunSession> {
     return this.#parts.deadlines.bound(this.#import(ref, given), unanswered);
   }
 
-  async #import(ref: SessionRef, { messages, userId, ...about }: Imported): Promise<Begun> {
+  async #import(ref: SessionRef, { messages, userId, ...about }: Imported): Promise<BegunSession> {
     checkChanges(about, this.#parts);
     const files = await this.#parts.files.name(ref, newRequestId(), messages, Number.POSITIVE_INFINITY);
     const parts = { ...about, from: { messages: files?.messages ?? messages }, userId };
@@ -91,8 +91,8 @@ export class Beginnings {
     ref: SessionRef,
     { userId, ...parts }: Omit<NewSession, 'epoch' | 'userId'> & { readonly userId: string },
     files: Omit<Naming, 'messages'> | null,
-    known: () => Promise<Begun | null>,
-  ): Promise<Begun> {
+    known: () => Promise<BegunSession | null>,
+  ): Promise<BegunSession> {
     try {
       const begun = await this.#sessions.perform(ref, { type: 'begin', userId, parts });
       files?.accepted(begun.cursor);
@@ -105,7 +105,7 @@ export class Beginnings {
     }
   }
 
-  async #forked(sourceId: string, ref: SessionRef, at: string | undefined): Promise<Begun | null> {
+  async #forked(sourceId: string, ref: SessionRef, at: string | undefined): Promise<BegunSession | null> {
     const record = await this.#parts.store.record(ref);
     const { sessionId, messageId = null } = record?.forkedFrom ?? {};
     if (sessionId !== sourceId || (at !== undefined && at !== messageId)) return null;

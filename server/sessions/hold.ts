@@ -34,7 +34,7 @@ export interface Beginning extends Omit<NewSession, 'epoch' | 'userId'> {
 }
 
 /** How an existing session is taken. */
-export interface Taking {
+export interface HoldOptions {
   /** A dead holder that the session may be taken from. */
   readonly from?: string | undefined;
   /** The session is taken only to be deleted, so the runs left in it do not start again. @default false */
@@ -76,7 +76,7 @@ export class Hold implements LogListener, Tenure {
    * @throws HeldElsewhere also names the gateway that takes over, if this one is ending
    * @throws GatewayError `SHUTTING_DOWN` if there is no such gateway
    */
-  take(create?: Beginning, taking: Taking = {}): MaybePromise<HeldSession | null> {
+  take(create?: Beginning, taking: HoldOptions = {}): MaybePromise<HeldSession | null> {
     const { stage } = this.life;
     switch (stage.name) {
       case 'held':
@@ -96,7 +96,7 @@ export class Hold implements LogListener, Tenure {
     }
   }
 
-  #take(create: Beginning | undefined, taking: Taking, tries: number): MaybePromise<HeldSession | null> {
+  #take(create: Beginning | undefined, taking: HoldOptions, tries: number): MaybePromise<HeldSession | null> {
     const taken = (held: HeldSession | null): HeldSession | null => {
       if (!held) this.#free();
       return held;
@@ -133,7 +133,7 @@ export class Hold implements LogListener, Tenure {
     throw new HeldElsewhere(next);
   }
 
-  #acquire(create: Beginning | undefined, { from, toEnd }: Taking): MaybePromise<HeldSession | null> {
+  #acquire(create: Beginning | undefined, { from, toEnd }: HoldOptions): MaybePromise<HeldSession | null> {
     const { store, holder, cluster } = this.#env;
     const { ref } = this.#session;
     const options = { holder, taken: (): void => void this.recheck(), ...(from !== undefined && { from }) };

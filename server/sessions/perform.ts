@@ -9,25 +9,25 @@ import type { Schedule } from '../../shared/schedules.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import {
   type AcceptedRun,
+  type AskedPlace,
   accept,
   assertBehind,
   move,
   regenerate,
-  type Standing,
 } from '../held/acceptance.js';
 import { type DueEnd, tellEnd } from '../held/child-ends.js';
 import {
   type DueControl,
-  type HandingBack,
+  type HandBackRequest,
   handBack,
   releaseControl,
-  type TakingOver,
+  type TakeOverRequest,
   takeOver,
 } from '../held/control.js';
 import { addGrant, type EndedGrant, endGrant, type NewGrant } from '../held/granting.js';
 import type { HeldSession } from '../held/held-session.js';
 import type { Goal } from '../held/moves.js';
-import { type Reacting, react } from '../held/reacting.js';
+import { type ReactRequest, react } from '../held/reacting.js';
 import {
   type DueSchedule,
   fireSchedule,
@@ -51,7 +51,7 @@ import type { LoneQuestion, Withdrawn } from './session-calls.js';
 export interface SessionWork {
   /** Accepts a message and answers it. Begins a session that does not exist. */
   accept: {
-    readonly input: { readonly request: RunRequest } & Standing;
+    readonly input: { readonly request: RunRequest } & AskedPlace;
     readonly output: AcceptedRun;
   };
   /** Begins a session with messages from another system, and the title and metadata given with them. */
@@ -116,13 +116,13 @@ export interface SessionWork {
   /** Ends a grant. Returns whether there was one. */
   unshare: { readonly input: EndedGrant; readonly output: boolean };
   /** Gives a person control. */
-  'take-over': { readonly input: TakingOver; readonly output: Control };
+  'take-over': { readonly input: TakeOverRequest; readonly output: Control };
   /** Gives control back to the app. */
-  'hand-back': { readonly input: HandingBack; readonly output: { readonly runId?: string } };
+  'hand-back': { readonly input: HandBackRequest; readonly output: { readonly runId?: string } };
   /** Returns control to the app when a person's time is over. */
   'release-control': { readonly input: DueControl; readonly output: void };
   /** Logs a person's reaction to a message. */
-  react: { readonly input: Reacting; readonly output: void };
+  react: { readonly input: ReactRequest; readonly output: void };
   /** Resumes a run that was parked. */
   wake: { readonly input: Woken; readonly output: void };
   /** Fires a schedule that is due. */

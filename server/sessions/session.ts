@@ -11,7 +11,7 @@ import type { ReadableLog } from '../log/readable-log.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { IDLE, type SessionRef, type Store } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
-import { type Beginning, Hold, type Taking } from './hold.js';
+import { type Beginning, Hold, type HoldOptions } from './hold.js';
 import type { Life } from './life.js';
 import { RunResults } from './run-results.js';
 import { SessionCalls } from './session-calls.js';
@@ -148,7 +148,7 @@ export class Session implements Subscribable {
   }
 
   /** Takes the session for writing: see `Hold.take`. @throws HeldElsewhere */
-  take(create?: Beginning, taking?: Taking): MaybePromise<HeldSession | null> {
+  take(create?: Beginning, taking?: HoldOptions): MaybePromise<HeldSession | null> {
     this.usedAt = performance.now();
     return this.hold.take(create, taking);
   }

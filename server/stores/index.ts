@@ -11,11 +11,11 @@ export type {
 } from './records.js';
 export type {
   HeldPage,
-  HeldSession,
   Member,
   Membership,
   NoteOptions,
   Notes,
+  SessionHolder,
   SharedStore,
 } from './shared-store.js';
 export * from './store.js';

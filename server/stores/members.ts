@@ -16,13 +16,13 @@ export const CHANGES = [
 /** Members that go through the whole store, however long that takes, and can be repeated at any time. */
 export const CHORES = ['expire', 'vacuum', 'backup'] as const;
 
-type Asked = (typeof READS | typeof CHANGES | typeof CHORES)[number];
+type CalledMember = (typeof READS | typeof CHANGES | typeof CHORES)[number];
 
 /** The members that are not called by name. */
 type Other = 'durability' | 'files' | 'shared' | 'open' | 'close' | 'watch';
 
 /** The members of a store that are called by name. */
-export type StoreMembers = Pick<Store, Asked>;
+export type StoreMembers = Pick<Store, CalledMember>;
 
 /** Makes each of these members, except those for which `make` returns undefined. */
 export function membersOf<Name extends Exclude<keyof Store, Other>>(

@@ -13,6 +13,7 @@ import {
   type AppendOptions,
   type AppendResult,
   type Checkpoint,
+  type DeleteNotice,
   type EventRecord,
   firstCheckpoint,
   type ListFilter,
@@ -21,7 +22,6 @@ import {
   type LogHead,
   type LogRef,
   type NewSession,
-  type Notice,
   ONCE_MS,
   type PageOptions,
   type PathOptions,
@@ -391,14 +391,14 @@ class MemoryStore implements Store {
     this.#forget(log.scope);
   }
 
-  remove(ref: SessionRef, notice?: Notice): void {
+  remove(ref: SessionRef, notice?: DeleteNotice): void {
     const session = this.#sessions.get(keyOf(ref));
     if (!session || session.log.closedAt === null) return;
     this.#erase(session, notice && { ...notice, term: ++this.#term });
   }
 
   /** Drops a session, and leaves the notice, if any, in its place. */
-  #erase(session: MemorySession, notice?: Notice & { readonly term: number }): void {
+  #erase(session: MemorySession, notice?: DeleteNotice & { readonly term: number }): void {
     const { ref, log, past } = session;
     log.scope.open.delete(session);
     for (const old of [log, ...past.values()]) this.#drop(old);
@@ -408,7 +408,7 @@ class MemoryStore implements Store {
     this.#wake(ref);
   }
 
-  #leave(ref: SessionRef, { epoch, event, term }: Notice & { readonly term: number }): void {
+  #leave(ref: SessionRef, { epoch, event, term }: DeleteNotice & { readonly term: number }): void {
     const { log } = this.#begin(ref, undefined, { epoch });
     const session = this.#sessions.get(keyOf(ref))!;
     log.events.push({ ...event, seq: 1, term });

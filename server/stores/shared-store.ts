@@ -14,7 +14,7 @@ export interface Member {
 }
 
 /** An open session that a member holds, as stored. */
-export interface HeldSession extends SessionRef {
+export interface SessionHolder extends SessionRef {
   readonly holder: string;
 }
 
@@ -69,7 +69,7 @@ export interface SharedStore {
   /** The number of members that watch a session, this one included. */
   followers(ref: SessionRef): MaybePromise<number>;
   /** Open sessions with a holder, whether alive or dead. */
-  held(page: HeldPage): MaybePromise<readonly HeldSession[]>;
+  held(page: HeldPage): MaybePromise<readonly SessionHolder[]>;
 }
 
 /** The notes that all members share. */

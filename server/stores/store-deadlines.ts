@@ -3,7 +3,7 @@ import type { MaybePromise } from '../async/maybe-promise.js';
 import { CHANGES, CHORES, membersOf, READS, type StoreMembers } from './members.js';
 import { type Store, StoreError, type StoreErrorCode } from './store.js';
 
-type Call = (...args: never[]) => MaybePromise<unknown>;
+type StoreCall = (...args: never[]) => MaybePromise<unknown>;
 
 /**
  * Wraps a store so that a call fails after so many milliseconds: with `UNKNOWN` if it changes something. Opening, closing, `expire`, `vacuum` and
@@ -13,11 +13,11 @@ type Call = (...args: never[]) => MaybePromise<unknown>;
  */
 export function withDeadlines(store: Store, ms: number): Store {
   const deadlines = new Deadlines(ms);
-  const memberOf = (name: keyof StoreMembers): Call | undefined =>
-    (store[name] as Call | undefined)?.bind(store);
+  const memberOf = (name: keyof StoreMembers): StoreCall | undefined =>
+    (store[name] as StoreCall | undefined)?.bind(store);
   const bound =
     (code: StoreErrorCode) =>
-    (name: keyof StoreMembers): Call | undefined => {
+    (name: keyof StoreMembers): StoreCall | undefined => {
       const member = memberOf(name);
       const late = (): StoreError => new StoreError(code, `The store did not answer ${name} within ${ms} ms`);
       return member && ((...args) => deadlines.bound(member(...args), late));

@@ -272,7 +272,7 @@ export interface News {
 }
 
 /** The replacement of a dropped session: a closed log with one event, which tells subscribers that lag behind. */
-export interface Notice {
+export interface DeleteNotice {
   readonly epoch: string;
   readonly event: StoredEvent;
 }
@@ -475,7 +475,7 @@ export interface Store {
    *
    * @param notice Replaces the session, if there was one.
    */
-  remove(ref: SessionRef, notice?: Notice): MaybePromise<void>;
+  remove(ref: SessionRef, notice?: DeleteNotice): MaybePromise<void>;
 
   /**
    * Sessions with any data, also closed ones and those with nothing but runs, each once, in an order of the store.

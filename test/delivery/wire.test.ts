@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { defineApp } from '../../server/index.js';
-import { type Answering, answeringAfter } from '../../server/log/answering.js';
 import { LogBatch } from '../../server/log/batch.js';
+import { answeringAfter, type OpenAnswer } from '../../server/log/open-answer.js';
 import type { StoredEvent } from '../../server/stores/store.js';
 import { frameForm } from '../../server/transports/frames/frame-wire.js';
 import { SSE_FORMS } from '../../server/transports/http/sse-form.js';
@@ -85,8 +85,8 @@ describe('what the wire leaves out', () => {
             const from = Math.min(start, log.length - 1);
             const reader = new EventReader();
             const seen: unknown[] = [];
-            let known: Answering | null = null;
-            let written: Answering | null = null;
+            let known: OpenAnswer | null = null;
+            let written: OpenAnswer | null = null;
             for (let at = 0; at < log.length; ) {
               const events = log.slice(at, at + sizes.next().value!);
               at += events.length;

@@ -13,13 +13,13 @@ import {
 } from '../store.js';
 import { sizeOf } from '../stored-size.js';
 import { Batched } from './batched.js';
-import type { Database } from './database.js';
-import type { Row } from './driver.js';
+import type { PostgresDatabase } from './database.js';
+import type { PostgresRow } from './driver.js';
 import { homeRow, toRow } from './records.js';
 import { runOf } from './rows.js';
 import { toColumn, toNullable } from './text.js';
 
-export interface Append {
+export interface QueuedAppend {
   readonly ref: LogRef;
   /** Id of the log. */
   readonly id: number;
@@ -35,24 +35,24 @@ const LANES = 2;
 
 /** Writes the appends of about the same time, of all sessions, in one call and with one commit. */
 export class Appends {
-  readonly #database: Database;
+  readonly #database: PostgresDatabase;
   readonly #node: string;
-  readonly #batched = new Batched<Append, AppendResult>((appends) => this.#write(appends), LANES);
+  readonly #batched = new Batched<QueuedAppend, AppendResult>((appends) => this.#write(appends), LANES);
 
   /** @param node The node whose followers are told by this process. */
-  constructor(database: Database, node: string) {
+  constructor(database: PostgresDatabase, node: string) {
     this.#database = database;
     this.#node = node;
   }
 
-  append(append: Append): Promise<AppendResult> {
+  append(append: QueuedAppend): Promise<AppendResult> {
     return this.#batched.do(append);
   }
 
-  async #write(appends: readonly Append[]): Promise<readonly (AppendResult | Error)[]> {
+  async #write(appends: readonly QueuedAppend[]): Promise<readonly (AppendResult | Error)[]> {
     // All gateways lock logs in this order.
     const sorted = [...appends].sort((a, b) => a.id - b.id || a.options.batch - b.options.batch);
-    const results = new Map<Append, AppendResult | Error>();
+    const results = new Map<QueuedAppend, AppendResult | Error>();
     try {
       for (const row of await this.#call(sorted)) {
         const append = sorted[row.place - 1]!;
@@ -66,7 +66,7 @@ export class Appends {
     return appends.map((append) => results.get(append)!);
   }
 
-  async #alone(append: Append): Promise<AppendResult | Error> {
+  async #alone(append: QueuedAppend): Promise<AppendResult | Error> {
     try {
       return answerOf(append, (await this.#call([append]))[0]!);
     } catch (error) {
@@ -74,7 +74,7 @@ export class Appends {
     }
   }
 
-  #call(appends: readonly Append[]): Promise<Row[]> {
+  #call(appends: readonly QueuedAppend[]): Promise<PostgresRow[]> {
     return this.#database.write(
       APPEND,
       this.#node,
@@ -91,8 +91,8 @@ export class Appends {
 }
 
 function answerOf(
-  { ref, events, options }: Append,
-  { kind, v_first, v_last, v_known }: Row,
+  { ref, events, options }: QueuedAppend,
+  { kind, v_first, v_last, v_known }: PostgresRow,
 ): AppendResult | Error {
   const { epoch } = ref;
   if (kind === 'fenced') return new StoreError('FENCED', 'Another writer holds this session');
@@ -106,14 +106,14 @@ function answerOf(
   return result;
 }
 
-function dataOf({ events, options: { term, erase } }: Append): string | null {
+function dataOf({ events, options: { term, erase } }: QueuedAppend): string | null {
   if (erase !== undefined || events.length === 0) return null;
   for (const event of events) event.term = term;
   return encodeEvents(events);
 }
 
 /** The changes that come with the events; null for most appends. */
-function extrasOf({ ref, key, events, options }: Append): string | null {
+function extrasOf({ ref, key, events, options }: QueuedAppend): string | null {
   if (isPlain(options)) return null;
   const { term, opens, steps, ends, activity, about, records, once, close, erase } = options;
   const last = events.length;

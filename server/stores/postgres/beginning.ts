@@ -1,15 +1,15 @@
 import { aboutOf, PREVIEWED, searched } from '../about.js';
 import { withoutVersions } from '../message-rows.js';
 import { firstCheckpoint, type NewSession } from '../store.js';
-import type { Reader } from './reader.js';
+import type { PostgresReader } from './reader.js';
 import { toMessageRow } from './rows.js';
-import type { Sessions } from './sessions.js';
+import type { SessionIds } from './sessions.js';
 import { toColumn } from './text.js';
 
 /** The beginning of a session as `acquire` takes it, prepared from the present state of the log that it copies. */
 export async function beginningOf(
   { epoch, userId, from, title, metadata, forkedFrom }: NewSession,
-  { reader, sessions }: { readonly reader: Reader; readonly sessions: Sessions },
+  { reader, sessions }: { readonly reader: PostgresReader; readonly sessions: SessionIds },
 ): Promise<string> {
   const { log, tip, messages = [] } = from ?? {};
   const source = log && tip !== undefined ? await sessions.idOf(log) : null;

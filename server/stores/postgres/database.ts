@@ -1,5 +1,12 @@
 import { StoreError } from '../store.js';
-import { type Client, type Driver, loadDriver, type Pool, parsersOf, type Row } from './driver.js';
+import {
+  type Client,
+  loadDriver,
+  type Pool,
+  type PostgresDriver,
+  type PostgresRow,
+  parsersOf,
+} from './driver.js';
 import { goesOn, isRefusal, storeFailed, unavailable, unknown } from './faults.js';
 import type { PostgresSettings } from './options.js';
 
@@ -12,16 +19,16 @@ const WRITERS = 3;
 const FOR_EVER = 2 ** 31 - 1;
 
 /** The connections to a database. Each call may use a different one. */
-export class Database {
+export class PostgresDatabase {
   /** The schema's name, quoted. */
   readonly schema: string;
-  readonly #driver: Driver;
+  readonly #driver: PostgresDriver;
   readonly #options: PostgresSettings;
   readonly #pool: Pool;
   readonly #writes: Pool;
   readonly #lease: Pool;
 
-  private constructor(driver: Driver, options: PostgresSettings) {
+  private constructor(driver: PostgresDriver, options: PostgresSettings) {
     this.#driver = driver;
     this.#options = options;
     this.schema = driver.escapeIdentifier(options.schema);
@@ -46,8 +53,8 @@ export class Database {
     );
   }
 
-  static async connect(options: PostgresSettings): Promise<Database> {
-    return new Database(await loadDriver(), options);
+  static async connect(options: PostgresSettings): Promise<PostgresDatabase> {
+    return new PostgresDatabase(await loadDriver(), options);
   }
 
   #settings(url: string) {
@@ -77,12 +84,12 @@ export class Database {
   }
 
   /** Runs a statement; `$S` in it stands for the schema. @throws the error of the server or of the connection */
-  async rows(text: string, values: readonly unknown[] = [], patient = false): Promise<Row[]> {
+  async rows(text: string, values: readonly unknown[] = [], patient = false): Promise<PostgresRow[]> {
     const query = patient ? patiently(this.sql(text), values) : { text: this.sql(text), values: [...values] };
     const client = await this.#pool.connect();
     let failed: Error | undefined;
     try {
-      return (await client.query(query)).rows as Row[];
+      return (await client.query(query)).rows as PostgresRow[];
     } catch (error) {
       failed = error as Error;
       throw error;
@@ -93,7 +100,7 @@ export class Database {
   }
 
   /** The rows of a statement that only reads. @throws StoreError `UNAVAILABLE` */
-  async ask(text: string, ...values: unknown[]): Promise<Row[]> {
+  async ask(text: string, ...values: unknown[]): Promise<PostgresRow[]> {
     try {
       return await this.rows(text, values);
     } catch (error) {
@@ -101,7 +108,7 @@ export class Database {
     }
   }
 
-  async first(text: string, ...values: unknown[]): Promise<Row | null> {
+  async first(text: string, ...values: unknown[]): Promise<PostgresRow | null> {
     return (await this.ask(text, ...values))[0] ?? null;
   }
 
@@ -111,12 +118,12 @@ export class Database {
   }
 
   /** The rows of a statement that changes data. @throws StoreError `UNAVAILABLE` if surely nothing was changed, else `UNKNOWN` */
-  change(text: string, ...values: unknown[]): Promise<Row[]> {
+  change(text: string, ...values: unknown[]): Promise<PostgresRow[]> {
     return changeOn(this.#pool, this.sql(text), values);
   }
 
   /** The same as `change`, for holding and writing logs and for messages between gateways. It does not wait for readers. */
-  write(text: string, ...values: unknown[]): Promise<Row[]> {
+  write(text: string, ...values: unknown[]): Promise<PostgresRow[]> {
     return changeOn(this.#writes, this.sql(text), values);
   }
 
@@ -130,12 +137,14 @@ export class Database {
   }
 
   /** Runs work on one connection, in a transaction. */
-  async transaction<T>(work: (run: (text: string, values?: unknown[]) => Promise<Row[]>) => Promise<T>) {
+  async transaction<T>(
+    work: (run: (text: string, values?: unknown[]) => Promise<PostgresRow[]>) => Promise<T>,
+  ) {
     const client = await this.#pool.connect();
     let failed: Error | undefined;
     try {
-      const run = async (text: string, values: unknown[] = []): Promise<Row[]> =>
-        (await client.query(patiently(this.sql(text), values))).rows as Row[];
+      const run = async (text: string, values: unknown[] = []): Promise<PostgresRow[]> =>
+        (await client.query(patiently(this.sql(text), values))).rows as PostgresRow[];
       await run('BEGIN');
       const result: T = await work(run);
       await run('COMMIT');
@@ -190,13 +199,13 @@ async function callOn<T>(pool: Pool, schema: string, name: string, values: unkno
   return (await changeOn(pool, `SELECT ${schema}.${name}(${parameters}) AS answer`, values))[0]!.answer as T;
 }
 
-async function changeOn(pool: Pool, text: string, values: unknown[]): Promise<Row[]> {
+async function changeOn(pool: Pool, text: string, values: unknown[]): Promise<PostgresRow[]> {
   const client = await pool.connect().catch((error: unknown) => {
     throw new StoreError('UNAVAILABLE', 'PostgreSQL cannot be reached', { cause: error });
   });
   let failed: Error | undefined;
   try {
-    return (await client.query({ text, values })).rows as Row[];
+    return (await client.query({ text, values })).rows as PostgresRow[];
   } catch (error) {
     failed = error as Error;
     const isRefused = isRefusal(error) && (goesOn(error) || (await isAlive(client)));

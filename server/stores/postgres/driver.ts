@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import { GatewayError } from '../../../shared/errors.js';
 
-export type Driver = typeof pg;
+export type PostgresDriver = typeof pg;
 export type Pool = pg.Pool;
 export type Client = pg.Client;
 /** A row, with numbers as JavaScript numbers. */
-export type Row = Readonly<Record<string, any>>;
+export type PostgresRow = Readonly<Record<string, any>>;
 
 const BIGINT = 20;
 
@@ -14,7 +14,7 @@ const BIGINT = 20;
  *
  * @throws GatewayError `STORE_FAILED` naming the package to install
  */
-export async function loadDriver(): Promise<Driver> {
+export async function loadDriver(): Promise<PostgresDriver> {
   try {
     return (await import('pg')).default;
   } catch (cause) {
@@ -28,7 +28,7 @@ export async function loadDriver(): Promise<Driver> {
 }
 
 /** Reads columns as text, and large integers as numbers: places, terms and times are all below 2^53. */
-export function parsersOf({ types }: Driver): pg.CustomTypesConfig {
+export function parsersOf({ types }: PostgresDriver): pg.CustomTypesConfig {
   const getTypeParser = ((oid: number, format?: 'text' | 'binary') =>
     oid === BIGINT ? Number : types.getTypeParser(oid, format as 'text')) as typeof types.getTypeParser;
   return { getTypeParser };

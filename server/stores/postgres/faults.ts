@@ -2,7 +2,7 @@ import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import { StoreError } from '../store.js';
 
 /** Reason why a database could not be opened; `details.reason` of the error. */
-export type OpenFailure =
+export type PostgresOpenFailure =
   | 'driver'
   | 'options'
   | 'unreachable'
@@ -13,7 +13,7 @@ export type OpenFailure =
   | 'schema'
   | 'deaf';
 
-export function storeFailed(reason: OpenFailure, text: string, cause?: unknown): GatewayError {
+export function storeFailed(reason: PostgresOpenFailure, text: string, cause?: unknown): GatewayError {
   return new GatewayError({
     code: 'STORE_FAILED',
     message: `PostgreSQL ${text}`,

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from './database.js';
+import type { PostgresDatabase } from './database.js';
 import type { Client } from './driver.js';
 
 /** The wait between attempts to connect, in milliseconds. */
 const AGAIN_MS = { least: 50, most: 1000 };
 
 export interface ListenerOptions {
-  readonly database: Database;
+  readonly database: PostgresDatabase;
   readonly channel: string;
   /** The time that the server waits for this process to take its data, in milliseconds. */
   readonly untakenMs: number;

@@ -5,11 +5,11 @@ import { decodeEvents } from '../event-text.js';
 import type { Member, Membership } from '../shared-store.js';
 import { skewOf } from '../skew.js';
 import { Batched } from './batched.js';
-import type { Database } from './database.js';
+import type { PostgresDatabase } from './database.js';
 import { storeFailed } from './faults.js';
 import { Listener } from './listener.js';
 import { fromColumn, packed, toColumn, unpacked } from './text.js';
-import { Watches } from './watches.js';
+import { PostgresWatches } from './watches.js';
 
 /** The wait for this node's own notification when the store is opened, in milliseconds. */
 const HEAR_MS = 10_000;
@@ -23,9 +23,9 @@ const BEAT_MS = 5000;
 const SILENT_MS = 3000;
 
 /** The state of a lease at its renewal: gone, run out, or still valid. */
-type Lease = 'gone' | 'late' | 'in time';
+type NodeLease = 'gone' | 'late' | 'in time';
 
-interface Mail {
+interface NodeMail {
   readonly holder: string;
   readonly message: string;
 }
@@ -33,17 +33,17 @@ interface Mail {
 /** An open store among those that share a database: its lease, its members, its notifications and its watches. */
 export class Node {
   readonly id = randomBytes(9).toString('hex');
-  readonly watches = new Watches(() => this.#say());
+  readonly watches = new PostgresWatches(() => this.#say());
   /** The skew, as `SharedStore` defines it. */
   skewMs = 0;
-  readonly #database: Database;
+  readonly #database: PostgresDatabase;
   readonly #leaseMs: number;
   readonly #beatMs: number;
   readonly #listener: Listener;
   readonly #members = new Map<string, Member>();
   /** Callbacks for sessions that another holder takes, by the keys of sessions. */
   readonly #holders = new Map<string, () => void>();
-  readonly #tells: Batched<Mail, boolean>;
+  readonly #tells: Batched<NodeMail, boolean>;
   #timer: NodeJS.Timeout | null = null;
   #closed = false;
   /** Whether this node's own lease may have run out since the last renewal. */
@@ -62,7 +62,7 @@ export class Node {
   #reading: Promise<unknown> | null = null;
   #heardOwn: (() => void) | null = null;
 
-  constructor(database: Database, leaseMs: number) {
+  constructor(database: PostgresDatabase, leaseMs: number) {
     this.#database = database;
     this.#leaseMs = leaseMs;
     this.#beatMs = Math.min(BEAT_MS, leaseMs / 3);
@@ -175,7 +175,7 @@ export class Node {
     if (this.#saying) await within(this.#saying, SETTLE_MS);
   }
 
-  async #tell(mails: readonly Mail[]): Promise<readonly boolean[]> {
+  async #tell(mails: readonly NodeMail[]): Promise<readonly boolean[]> {
     const holders = mails.map(({ holder }) => holder);
     const messages = mails.map(({ message }) => message);
     const [row] = await this.#database.write('SELECT $S.tell($1, $2) AS told', holders, messages);
@@ -217,7 +217,7 @@ export class Node {
     await this.settled();
   }
 
-  #register(): Promise<Lease> {
+  #register(): Promise<NodeLease> {
     const holders = [...this.#members.keys()].map(toColumn);
     return this.#database.live('register', this.id, this.#leaseMs, holders, this.watches.keys);
   }
@@ -227,7 +227,7 @@ export class Node {
     const answer = await this.#database.live<string>('beat', this.id, this.#leaseMs, !this.mayLive(true));
     const space = answer.lastIndexOf(' ');
     this.skewMs = skewOf(Number(answer.slice(space + 1)), asked, this.skewMs);
-    const lease = answer.slice(0, space) as Lease;
+    const lease = answer.slice(0, space) as NodeLease;
     if (lease === 'gone') this.#say(true);
     else this.#renewed(lease);
   }
@@ -237,7 +237,7 @@ export class Node {
     return Math.ceil(this.#leaseMs / this.#beatMs);
   }
 
-  #renewed(lease: Lease): void {
+  #renewed(lease: NodeLease): void {
     // Also if the server received every beat, and only its replies were lost.
     const wasSaidAway = this.#missed > this.#mayMiss;
     this.#missed = 0;

@@ -7,13 +7,13 @@ import {
   type AppendOptions,
   type AppendResult,
   type Checkpoint,
+  type DeleteNotice,
   type EventRecord,
   type ListFilter,
   type ListPage,
   type LogHead,
   type LogRef,
   type News,
-  type Notice,
   type PageOptions,
   type PathOptions,
   type RunName,
@@ -27,18 +27,18 @@ import {
 } from '../store.js';
 import { Appends } from './appends.js';
 import { beginningOf, byId } from './beginning.js';
-import { Database } from './database.js';
+import { PostgresDatabase } from './database.js';
 import { openFailure, unknown } from './faults.js';
 import { Node } from './node.js';
 import { type PostgresSettings, type PostgresStoreOptions, settingsOf } from './options.js';
 import { prepareSchema } from './prepare-schema.js';
-import { Reader } from './reader.js';
-import { Records } from './records.js';
+import { PostgresReader } from './reader.js';
+import { PostgresRecords } from './records.js';
 import { headOf, recordOf, toMessageRow } from './rows.js';
-import { Sessions } from './sessions.js';
+import { SessionIds } from './sessions.js';
 import { sharedPart } from './shared.js';
 import { fromColumn, toColumn } from './text.js';
-import { Usage } from './usage.js';
+import { PostgresUsage } from './usage.js';
 
 /** The number of rows that one call of `expire` drops. */
 const SLICE = 200;
@@ -57,14 +57,14 @@ const TABLES = [
   'record',
 ];
 
-interface Parts {
-  readonly database: Database;
-  readonly sessions: Sessions;
-  readonly reader: Reader;
+interface PostgresStoreParts {
+  readonly database: PostgresDatabase;
+  readonly sessions: SessionIds;
+  readonly reader: PostgresReader;
   readonly appends: Appends;
   readonly node: Node;
-  readonly usage: Usage;
-  readonly records: Records;
+  readonly usage: PostgresUsage;
+  readonly records: PostgresRecords;
 }
 
 /** Keeps everything in a schema of a PostgreSQL database, which several gateways use at once. */
@@ -72,7 +72,7 @@ export class PostgresStore implements Store {
   readonly durability: 'process' | 'disk';
   readonly shared: SharedStore;
   readonly #settings: PostgresSettings;
-  #parts: Parts | null = null;
+  #parts: PostgresStoreParts | null = null;
   #opening: Promise<void> | null = null;
   /** Gateways of this process that use it. */
   #users = 0;
@@ -99,7 +99,7 @@ export class PostgresStore implements Store {
 
   async #connect(): Promise<void> {
     const { schema, leaseMs } = this.#settings;
-    const database = await Database.connect(this.#settings);
+    const database = await PostgresDatabase.connect(this.#settings);
     const node = new Node(database, leaseMs);
     try {
       await database.examine();
@@ -110,16 +110,16 @@ export class PostgresStore implements Store {
       await database.close();
       throw error;
     }
-    const sessions = new Sessions(database);
-    const reader = new Reader(database, sessions);
+    const sessions = new SessionIds(database);
+    const reader = new PostgresReader(database, sessions);
     this.#parts = {
       database,
       sessions,
       reader,
       node,
       appends: new Appends(database, node.id),
-      usage: new Usage(database, sessions),
-      records: new Records(database, sessions),
+      usage: new PostgresUsage(database, sessions),
+      records: new PostgresRecords(database, sessions),
     };
   }
 
@@ -140,7 +140,7 @@ export class PostgresStore implements Store {
     await this.#open.database.ask(query, String(Date.now()));
   }
 
-  get #open(): Parts {
+  get #open(): PostgresStoreParts {
     if (!this.#parts) throw new StoreError('UNAVAILABLE', 'The store is not open');
     return this.#parts;
   }
@@ -271,7 +271,7 @@ export class PostgresStore implements Store {
     while (dropped > 0 && this.#parts);
   }
 
-  async remove(ref: SessionRef, notice?: Notice): Promise<void> {
+  async remove(ref: SessionRef, notice?: DeleteNotice): Promise<void> {
     const { database, sessions, node } = this.#open;
     const key = sessions.keyOf(ref);
     // The SQL function fills in the term.

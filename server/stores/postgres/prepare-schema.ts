@@ -1,4 +1,4 @@
-import type { Database } from './database.js';
+import type { PostgresDatabase } from './database.js';
 import { storeFailed } from './faults.js';
 import { SCHEMA, SCHEMA_VERSION } from './schema.js';
 
@@ -10,7 +10,7 @@ const LOCK = 0x41534757;
  *
  * @throws GatewayError `STORE_FAILED`
  */
-export async function prepareSchema(database: Database, schema: string): Promise<void> {
+export async function prepareSchema(database: PostgresDatabase, schema: string): Promise<void> {
   await database.transaction(async (run) => {
     await run('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LOCK, schema]);
     const [there] = await run('SELECT oid FROM pg_namespace WHERE nspname = $1', [schema]);

@@ -16,10 +16,10 @@ import type {
   SessionRef,
   StoredEvent,
 } from '../store.js';
-import type { Database } from './database.js';
-import type { Row } from './driver.js';
+import type { PostgresDatabase } from './database.js';
+import type { PostgresRow } from './driver.js';
 import { headOf, LOG, messageOf, RUN, recordOf, refOf, runOf } from './rows.js';
-import type { Sessions } from './sessions.js';
+import type { SessionIds } from './sessions.js';
 import { fromColumn, toColumn } from './text.js';
 
 /** Exceeds every page, path and size. */
@@ -38,17 +38,17 @@ export interface Unfinished extends SessionRef {
 }
 
 /** Reads committed data, each call with one statement. */
-export class Reader {
-  readonly #database: Database;
-  readonly #sessions: Sessions;
+export class PostgresReader {
+  readonly #database: PostgresDatabase;
+  readonly #sessions: SessionIds;
 
-  constructor(database: Database, sessions: Sessions) {
+  constructor(database: PostgresDatabase, sessions: SessionIds) {
     this.#database = database;
     this.#sessions = sessions;
   }
 
   /** The present log of a session with its session, or the log of an epoch. */
-  async log(ref: SessionRef, epoch?: string): Promise<Row | null> {
+  async log(ref: SessionRef, epoch?: string): Promise<PostgresRow | null> {
     const which = epoch === undefined ? 'l.id = s.log' : 'l.session = s.id AND l.epoch = $2';
     const query = `SELECT ${LOG} FROM $S.session s JOIN $S.log l ON ${which} WHERE s.key = $1`;
     const values = epoch === undefined ? [] : [toColumn(epoch)];
@@ -106,7 +106,7 @@ export class Reader {
     return (await this.#database.ask(query, session)).map((row) => {
       const run = runOf(row);
       if (!row.steps) return run;
-      const steps = (row.steps as Row[]).map(({ number, name, outcome }) => ({
+      const steps = (row.steps as PostgresRow[]).map(({ number, name, outcome }) => ({
         runId: run.runId,
         number: number as number,
         name: fromColumn(name),

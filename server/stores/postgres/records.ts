@@ -9,19 +9,19 @@ import {
   type Taken,
   type TakeOptions,
 } from '../records.js';
-import type { Database } from './database.js';
-import type { Row } from './driver.js';
-import type { Sessions } from './sessions.js';
+import type { PostgresDatabase } from './database.js';
+import type { PostgresRow } from './driver.js';
+import type { SessionIds } from './sessions.js';
 import { fromColumn, toColumn, toNullable } from './text.js';
 
 const COLUMNS = 'kind, id, scope, app, name, owner, due, token, value';
 
 /** Typed rows beside the logs. */
-export class Records {
-  readonly #database: Database;
-  readonly #sessions: Sessions;
+export class PostgresRecords {
+  readonly #database: PostgresDatabase;
+  readonly #sessions: SessionIds;
 
-  constructor(database: Database, sessions: Sessions) {
+  constructor(database: PostgresDatabase, sessions: SessionIds) {
     this.#database = database;
     this.#sessions = sessions;
   }
@@ -52,19 +52,29 @@ export class Records {
     return (await rows).map(recordOf);
   }
 
-  #named(home: RecordHome, { kind, id }: RecordName): Promise<Row[]> {
+  #named(home: RecordHome, { kind, id }: RecordName): Promise<PostgresRow[]> {
     const query = `SELECT ${COLUMNS} FROM $S.record WHERE home = $1 AND kind = $2 AND id = $3`;
     return this.#database.ask(query, this.#sessions.keyOf(home), toColumn(kind), toColumn(id));
   }
 
-  #ofHome({ home, kind, after, limit }: Extract<RecordQuery, { readonly home: RecordHome }>): Promise<Row[]> {
+  #ofHome({
+    home,
+    kind,
+    after,
+    limit,
+  }: Extract<RecordQuery, { readonly home: RecordHome }>): Promise<PostgresRow[]> {
     const query = `SELECT ${COLUMNS} FROM $S.record WHERE home = $1 AND ($2::text IS NULL OR kind = $2) AND (kind, id) > ($3, $4)
       ORDER BY kind, id LIMIT $5`;
     const from = [toColumn(after?.kind ?? ''), toColumn(after?.id ?? '')];
     return this.#database.ask(query, this.#sessions.keyOf(home), toNullable(kind), ...from, limit);
   }
 
-  #ofOwner({ owner, kind, after, limit }: Extract<RecordQuery, { readonly owner: string }>): Promise<Row[]> {
+  #ofOwner({
+    owner,
+    kind,
+    after,
+    limit,
+  }: Extract<RecordQuery, { readonly owner: string }>): Promise<PostgresRow[]> {
     const query = `SELECT ${COLUMNS} FROM $S.record WHERE owner = $1 AND kind = $2 AND (home, id) > ($3, $4)
       ORDER BY home, id LIMIT $5`;
     const from = [after ? this.#sessions.keyOf(after.home) : '', toColumn(after?.id ?? '')];
@@ -100,7 +110,7 @@ export const toRow = ({ kind, id, owner, dueAt, value, token }: RecordChange) =>
   token: token ?? null,
 });
 
-function recordOf({ scope, app, name, kind, id, owner, due, token, value }: Row): StoredRecord {
+function recordOf({ scope, app, name, kind, id, owner, due, token, value }: PostgresRow): StoredRecord {
   const home =
     app === null
       ? { scope: fromColumn(scope) }

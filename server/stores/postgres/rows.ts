@@ -1,7 +1,7 @@
 import type { Message } from '../../../shared/messages.js';
 import type { RunResult } from '../../../shared/operation-types.js';
 import type { LogHead, RunRecord, SessionRecord, SessionRef } from '../store.js';
-import type { Row } from './driver.js';
+import type { PostgresRow } from './driver.js';
 import { fromColumn, toColumn } from './text.js';
 
 /** The columns that `headOf` and `recordOf` read, of a log `l` and its session `s`. */
@@ -10,13 +10,13 @@ export const LOG = `l.id, l.session, l.epoch, l.user_id, l.created, l.closed, l.
 
 export const RUN = 'r.run_id, r.key, r.hash, r.epoch, r.accepted, r.request, r.result, r.cursor';
 
-export const refOf = ({ scope, app, name }: Row): SessionRef => ({
+export const refOf = ({ scope, app, name }: PostgresRow): SessionRef => ({
   scope: fromColumn(scope),
   app: fromColumn(app),
   name: fromColumn(name),
 });
 
-export function headOf(row: Row): LogHead {
+export function headOf(row: PostgresRow): LogHead {
   const pairs = row.terms as number[];
   const terms = pairs.flatMap((term, i) => (i % 2 === 0 ? [{ term, first: pairs[i + 1]! }] : []));
   const { epoch, first, head, closed } = row;
@@ -24,7 +24,7 @@ export function headOf(row: Row): LogHead {
   return { epoch, term, first, head, terms, closed: closed !== null, activity: JSON.parse(row.activity) };
 }
 
-export function recordOf(row: Row): SessionRecord {
+export function recordOf(row: PostgresRow): SessionRecord {
   const { epoch, created, used, closed, about, forked_from: forkedFrom, user_id: userId } = row;
   return {
     ref: refOf(row),
@@ -39,7 +39,7 @@ export function recordOf(row: Row): SessionRecord {
   };
 }
 
-export function runOf(row: Row): RunRecord {
+export function runOf(row: PostgresRow): RunRecord {
   const { run_id, key, hash, epoch, accepted, request, result, cursor } = row;
   return {
     runId: fromColumn(run_id),
@@ -72,7 +72,7 @@ export function toMessageRow({ versions, ...message }: Message) {
   };
 }
 
-export function messageOf({ data, versions }: Row): Message {
+export function messageOf({ data, versions }: PostgresRow): Message {
   const message = JSON.parse(data) as Message;
   return versions === null ? message : { ...message, versions: JSON.parse(versions) };
 }

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { RecordHome } from '../records.js';
 import type { LogRef, SessionRef } from '../store.js';
-import type { Database } from './database.js';
+import type { PostgresDatabase } from './database.js';
 import { toColumn } from './text.js';
 
 /** The number of logs whose rows are remembered. */
 const LOGS = 10_000;
 
 /** How sessions and logs are found: by a hash of their names, and by the ids of rows. */
-export class Sessions {
-  readonly #database: Database;
+export class SessionIds {
+  readonly #database: PostgresDatabase;
   readonly #keys = new WeakMap<RecordHome, string>();
   /** Ids of logs, by the keys of their sessions and their epochs. The id of a log never changes. */
   readonly #logs = new Map<string, number>();
   readonly #writers = new WeakMap<LogRef, number>();
 
-  constructor(database: Database) {
+  constructor(database: PostgresDatabase) {
     this.#database = database;
   }
 

@@ -1,18 +1,18 @@
 import type { SharedStore } from '../shared-store.js';
-import type { Database } from './database.js';
+import type { PostgresDatabase } from './database.js';
 import type { Node } from './node.js';
 import { refOf } from './rows.js';
-import type { Sessions } from './sessions.js';
+import type { SessionIds } from './sessions.js';
 import { fromColumn, packed, toColumn, unpacked } from './text.js';
 
-interface Parts {
-  readonly database: Database;
-  readonly sessions: Sessions;
+interface PostgresSharedParts {
+  readonly database: PostgresDatabase;
+  readonly sessions: SessionIds;
   readonly node: Node;
 }
 
 /** The part of the store that several gateways share beside their sessions. */
-export function sharedPart(leaseMs: number, parts: () => Parts): SharedStore {
+export function sharedPart(leaseMs: number, parts: () => PostgresSharedParts): SharedStore {
   return {
     leaseMs,
     get skewMs() {

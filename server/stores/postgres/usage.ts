@@ -1,25 +1,25 @@
 import type { SessionRef, StoredSize } from '../store.js';
-import type { Database } from './database.js';
-import type { Sessions } from './sessions.js';
+import type { PostgresDatabase } from './database.js';
+import type { SessionIds } from './sessions.js';
 import { toColumn } from './text.js';
 
 /** Up to so many logs of a scope are added up each time. A larger total is kept for a while: a millisecond for every ten logs. */
 const FEW = 1000;
 const SCOPES = 10_000;
 
-interface Total {
+interface PostgresTotal {
   readonly size: number;
   /** Monotonic milliseconds. */
   readonly until: number;
 }
 
 /** The size of sessions and scopes. */
-export class Usage {
-  readonly #database: Database;
-  readonly #sessions: Sessions;
-  readonly #totals = new Map<string, Total>();
+export class PostgresUsage {
+  readonly #database: PostgresDatabase;
+  readonly #sessions: SessionIds;
+  readonly #totals = new Map<string, PostgresTotal>();
 
-  constructor(database: Database, sessions: Sessions) {
+  constructor(database: PostgresDatabase, sessions: SessionIds) {
     this.#database = database;
     this.#sessions = sessions;
   }

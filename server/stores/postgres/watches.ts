@@ -1,10 +1,10 @@
 import type { News } from '../store.js';
 
-type Wake = (news?: News) => void;
+type PostgresWake = (news?: News) => void;
 
 /** Callbacks of this process for appends, by the keys of sessions. */
-export class Watches {
-  readonly #wakes = new Map<string, Set<Wake>>();
+export class PostgresWatches {
+  readonly #wakes = new Map<string, Set<PostgresWake>>();
   readonly #changed: () => void;
   #begun = new Set<string>();
   #ended = new Set<string>();
@@ -18,11 +18,11 @@ export class Watches {
     return [...this.#wakes.keys()];
   }
 
-  add(key: string, wake: Wake): () => void {
+  add(key: string, wake: PostgresWake): () => void {
     const known = this.#wakes.get(key);
-    const wakes = known ?? new Set<Wake>();
+    const wakes = known ?? new Set<PostgresWake>();
     // Each call is its own watch, even with the same function.
-    const own: Wake = (news) => wake(news);
+    const own: PostgresWake = (news) => wake(news);
     wakes.add(own);
     if (!known) {
       this.#wakes.set(key, wakes);

@@ -15,7 +15,7 @@ export interface KeptBatch {
 }
 
 /** The way a log was taken, so that it can be taken again. */
-export interface Taking {
+export interface TakenLog {
   /** The last time Redis gave the log, by the process's clock. */
   at: number;
   /** Sends the same request again, with the term that Redis gave the first time. @returns Whether Redis accepted it */
@@ -30,7 +30,7 @@ export interface HeldLog {
   /** The log's place among logs that were used at the same time. */
   readonly ordinal: string;
   /** Null once it is too old. */
-  taking: Taking | null;
+  taking: TakenLog | null;
   /** Called when another writer of this process takes the log. */
   readonly taken: (() => void) | undefined;
   /** The last batches that Redis took, in order. */
@@ -137,7 +137,7 @@ export class HeldLogs {
   }
 
   /** Whether the log can be taken again as before, because all later batches are kept. */
-  canRetake(held: HeldLog): held is HeldLog & { taking: Taking } {
+  canRetake(held: HeldLog): held is HeldLog & { taking: TakenLog } {
     this.#trim(held);
     return held.taking !== null && this.behind(held, 0) !== null;
   }

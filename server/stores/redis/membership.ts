@@ -1,4 +1,11 @@
-import type { HeldPage, HeldSession, Member, Membership, NoteOptions, SharedStore } from '../shared-store.js';
+import type {
+  HeldPage,
+  Member,
+  Membership,
+  NoteOptions,
+  SessionHolder,
+  SharedStore,
+} from '../shared-store.js';
 import { skewOf } from '../skew.js';
 import { StoreError } from '../store.js';
 import { type Keys, PARTITIONS, refOfSid } from './keys.js';
@@ -8,7 +15,7 @@ import { BEAT, LIVING, PUT_ONCE } from './scripts/members.js';
 /** The number of renewals within a lease. */
 const BEATS = 3;
 
-interface Parts {
+interface MembershipParts {
   readonly link: Link;
   readonly keys: Keys;
 }
@@ -17,11 +24,11 @@ interface Parts {
 export class RedisMembers implements SharedStore {
   readonly leaseMs: number;
   skewMs = 0;
-  readonly #parts: () => Parts;
+  readonly #parts: () => MembershipParts;
   readonly #stops = new Set<() => void>();
 
   /** @param parts The parts of the store, once it is open */
-  constructor(leaseMs: number, parts: () => Parts) {
+  constructor(leaseMs: number, parts: () => MembershipParts) {
     this.leaseMs = leaseMs;
     this.#parts = parts;
   }
@@ -155,10 +162,10 @@ export class RedisMembers implements SharedStore {
     return Number(answer[1]);
   }
 
-  async held({ limit, after, holder }: HeldPage): Promise<readonly HeldSession[]> {
+  async held({ limit, after, holder }: HeldPage): Promise<readonly SessionHolder[]> {
     const { link, keys } = this.#parts();
     const last = after && keys.session(after);
-    const found: HeldSession[] = [];
+    const found: SessionHolder[] = [];
     for (let i = last?.partition ?? 0; i < PARTITIONS && found.length < limit; i++) {
       const { held } = keys.partition(i);
       const pairs = (await link.send(held, ['HGETALL', held])) as string[];

@@ -26,7 +26,7 @@ import {
 } from './session-data.js';
 
 /** Reads sessions and their logs, and holds none. */
-export class Reader {
+export class RedisReader {
   readonly #link: Link;
   readonly #keys: Keys;
   readonly #members: RedisMembers;

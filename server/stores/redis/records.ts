@@ -33,7 +33,7 @@ export function encodeChanges(changes: readonly RecordChange[]): string[] {
 }
 
 /** The limits, records and failures of a take in progress. */
-interface Taking {
+interface DueTake {
   readonly limit: number;
   readonly lease: string;
   readonly ahead: string;
@@ -61,7 +61,7 @@ function recordOf(home: RecordHome, name: string, row: string): StoredRecord {
 }
 
 /** Typed rows beside the logs. */
-export class Records {
+export class RedisRecords {
   readonly #link: Link;
   readonly #keys: Keys;
   #sweptAt = Number.NEGATIVE_INFINITY;
@@ -162,7 +162,7 @@ export class Records {
     await this.#sweep();
     const ahead = String(Math.round(aheadMs));
     const due = (await this.#link.run(DUE, [this.#keys.due], [ahead, String(PARTITIONS)])) as string[];
-    const taking: Taking = { limit, lease: String(Math.ceil(leaseMs)), ahead, records: [], failures: [] };
+    const taking: DueTake = { limit, lease: String(Math.ceil(leaseMs)), ahead, records: [], failures: [] };
     const nexts = [due.at(-2)!];
     for (let i = 0; i + 3 < due.length; i += 2) {
       const isOver = taking.records.length >= limit || taking.failures.length > 0;
@@ -178,7 +178,7 @@ export class Records {
   }
 
   /** Takes the due records of a partition. @returns The time when the next is due there, '' for never */
-  async #takeOf(part: string, seen: string, taking: Taking): Promise<string> {
+  async #takeOf(part: string, seen: string, taking: DueTake): Promise<string> {
     const { due } = this.#keys.partition(Number(part));
     try {
       const most = String(taking.limit - taking.records.length);
@@ -193,7 +193,7 @@ export class Records {
     }
   }
 
-  async #takeOfHome(text: string, names: readonly string[], taking: Taking): Promise<void> {
+  async #takeOfHome(text: string, names: readonly string[], taking: DueTake): Promise<void> {
     const { lease, ahead, records, failures } = taking;
     const home = homeOf(text);
     const keys = this.#keys.home(home);

@@ -5,13 +5,13 @@ import {
   type AppendOptions,
   type AppendResult,
   type Checkpoint,
+  type DeleteNotice,
   type EventRecord,
   type ListFilter,
   type ListPage,
   type LogHead,
   type LogRef,
   type News,
-  type Notice,
   type PageOptions,
   type PathOptions,
   type RunName,
@@ -34,29 +34,29 @@ import { inDoubt, Link } from './link.js';
 import { Lists } from './lists.js';
 import { RedisMembers } from './membership.js';
 import { type RedisSettings, type RedisStoreOptions, redisFailed, settingsOf } from './options.js';
-import { Reader } from './reader.js';
-import { Records } from './records.js';
+import { RedisReader } from './reader.js';
+import { RedisRecords } from './records.js';
 import { checkRedis } from './requirements.js';
 import { encodeRows, RedisRows } from './rows.js';
 import { REMOVE } from './scripts/append.js';
 import { ACQUIRE, CUT } from './scripts/hold.js';
 import { type Fields, headOf, leftRunsOf, recordOf, sessionDataOf } from './session-data.js';
-import { Usage } from './usage.js';
+import { RedisUsage } from './usage.js';
 import { rewriteFiles } from './vacuum.js';
-import { Watches } from './watches.js';
+import { RedisWatches } from './watches.js';
 import { release, Writer } from './writer.js';
 
-interface Parts {
+interface RedisStoreParts {
   readonly link: Link;
-  readonly watches: Watches;
+  readonly watches: RedisWatches;
   readonly held: HeldLogs;
   readonly lists: Lists;
   readonly rows: RedisRows;
-  readonly reader: Reader;
-  readonly usage: Usage;
+  readonly reader: RedisReader;
+  readonly usage: RedisUsage;
   readonly expiry: Expiry;
   readonly writer: Writer;
-  readonly records: Records;
+  readonly records: RedisRecords;
 }
 
 /** Distinguishes two terms of one millisecond, in case Redis has forgotten the first. */
@@ -68,7 +68,7 @@ export class RedisStore implements Store {
   readonly shared: RedisMembers;
   readonly #settings: RedisSettings;
   readonly #keys: Keys;
-  #parts: Parts | null = null;
+  #parts: RedisStoreParts | null = null;
   #opening: Promise<void> | null = null;
   /** Gateways of this process that share the store. */
   #users = 0;
@@ -106,14 +106,18 @@ export class RedisStore implements Store {
     }
     const { healMs, leaseMs, cluster, sentinel } = this.#settings;
     const held = new HeldLogs(healMs);
-    const [lists, usage, expiry] = [new Lists(link, keys), new Usage(link, keys), new Expiry(link, keys)];
+    const [lists, usage, expiry] = [
+      new Lists(link, keys),
+      new RedisUsage(link, keys),
+      new Expiry(link, keys),
+    ];
     const [watches, rows] = [
-      new Watches(link, cluster || sentinel ? leaseMs : undefined),
+      new RedisWatches(link, cluster || sentinel ? leaseMs : undefined),
       new RedisRows(link, keys),
     ];
-    const records = new Records(link, keys);
+    const records = new RedisRecords(link, keys);
     const writer = new Writer({ link, keys, held, lists, usage, expiry, records });
-    const reader = new Reader(link, keys, this.shared);
+    const reader = new RedisReader(link, keys, this.shared);
     this.#parts = { link, watches, reader, held, lists, rows, usage, expiry, writer, records };
   }
 
@@ -132,7 +136,7 @@ export class RedisStore implements Store {
     parts.link.close();
   }
 
-  get #open(): Parts {
+  get #open(): RedisStoreParts {
     if (!this.#parts) throw new StoreError('UNAVAILABLE', 'The store is not open');
     return this.#parts;
   }
@@ -273,7 +277,7 @@ export class RedisStore implements Store {
     usage.forget();
   }
 
-  async remove(ref: SessionRef, notice?: Notice): Promise<void> {
+  async remove(ref: SessionRef, notice?: DeleteNotice): Promise<void> {
     const { link, expiry, usage, reader } = this.#open;
     const session = this.#keys.session(ref);
     const { closed, sid } = session;

@@ -9,16 +9,16 @@ const KEPT_MS = 1000;
 const ASKED = 500;
 const SCOPES = 10_000;
 
-interface Total {
+interface RedisTotal {
   size: number;
   readonly until: number;
 }
 
 /** The size of sessions and scopes. A scope's total is added up from its sessions' sizes in Redis, and then remembered for a while. */
-export class Usage {
+export class RedisUsage {
   readonly #link: Link;
   readonly #keys: Keys;
-  readonly #totals = new Map<string, Total>();
+  readonly #totals = new Map<string, RedisTotal>();
   /** Changes when a total may have changed by an unknown amount. */
   #version = 0;
 

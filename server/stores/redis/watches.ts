@@ -2,12 +2,12 @@ import type { News } from '../store.js';
 import { decodeNews } from './events.js';
 import type { Link } from './link.js';
 
-type Wake = (news?: News) => void;
+type RedisWake = (news?: News) => void;
 
 /** Callbacks for news of sessions. Each channel is subscribed once, however many callbacks wait. */
-export class Watches {
+export class RedisWatches {
   readonly #link: Link;
-  readonly #channels = new Map<string, Set<Wake>>();
+  readonly #channels = new Map<string, Set<RedisWake>>();
   /** Channels that are being unsubscribed. A new subscription must wait, lest it is removed with the old one. */
   readonly #leaving = new Map<string, Promise<void>>();
   readonly #timer: NodeJS.Timeout | undefined;
@@ -20,9 +20,9 @@ export class Watches {
   }
 
   /** Calls `wake` after each news, once the channel is subscribed, and after each time in which news may have been missed. */
-  watch(channel: string, wake: Wake): () => void {
+  watch(channel: string, wake: RedisWake): () => void {
     // Each watch is its own, even if a function watches twice.
-    const own: Wake = (news) => wake(news);
+    const own: RedisWake = (news) => wake(news);
     let wakes = this.#channels.get(channel);
     if (wakes) wakes.add(own);
     else {
@@ -49,7 +49,7 @@ export class Watches {
     if (this.#leaving.get(channel) === left) this.#leaving.delete(channel);
   }
 
-  async #subscribe(channel: string, wakes: Set<Wake>): Promise<void> {
+  async #subscribe(channel: string, wakes: Set<RedisWake>): Promise<void> {
     for (;;) {
       try {
         for (let left = this.#leaving.get(channel); left; left = this.#leaving.get(channel)) await left;

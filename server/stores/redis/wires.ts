@@ -10,14 +10,14 @@ export type ClientOptions = Omit<
 export type SentinelClientOptions = NonNullable<RedisSentinelOptions['sentinelClientOptions']>;
 
 /** The functions that the store needs of a client library. */
-export interface Wire extends Connection {
+export interface Wire extends RedisConnection {
   /** Whether an error is an answer of Redis. */
   isReply(error: unknown): boolean;
   /** Whether an error says that nothing was sent. */
   isUnsent(error: unknown): boolean;
 }
 
-interface Connection {
+interface RedisConnection {
   /** Sends a command once. @param key The key by which a cluster finds the node */
   send(key: string, args: readonly string[]): Promise<unknown>;
   /** Resolves when the channel is subscribed. If its connection breaks, it is subscribed again by itself. */
@@ -97,7 +97,7 @@ type Connect = (
   settings: RedisSettings,
   options: RedisClientOptions,
   events: WireEvents,
-) => Promise<Connection>;
+) => Promise<RedisConnection>;
 
 /** One connection for commands and one for subscriptions, which Redis may close for being slow. */
 const ofOne: Connect = async ({ createClient }, { url }, options, { ready, heard }) => {

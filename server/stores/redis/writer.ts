@@ -13,26 +13,26 @@ import type { HeldLog, HeldLogs, KeptBatch } from './held-logs.js';
 import type { Keys } from './keys.js';
 import type { Link } from './link.js';
 import type { Lists } from './lists.js';
-import type { Records } from './records.js';
+import type { RedisRecords } from './records.js';
 import { RELEASE } from './scripts/hold.js';
 import { runOf } from './session-data.js';
-import type { Usage } from './usage.js';
+import type { RedisUsage } from './usage.js';
 
 /** The interval of attempts to take a log again while others may still have to write what came before. */
 const RETAKE_MS = 50;
 
-interface Parts {
+interface RedisWriterParts {
   readonly link: Link;
   readonly keys: Keys;
   readonly held: HeldLogs;
   readonly lists: Lists;
-  readonly usage: Usage;
+  readonly usage: RedisUsage;
   readonly expiry: Expiry;
-  readonly records: Records;
+  readonly records: RedisRecords;
 }
 
 /** Replies of the scripts that append. */
-type Answer =
+type ScriptReply =
   | readonly ['A' | 'D', first: number, last: number]
   | readonly ['K', head: number, runId: string, open: string, ended: string]
   | readonly ['O' | 'S', head: number]
@@ -41,10 +41,10 @@ type Answer =
   | readonly ['X'];
 
 /** Replies that show that Redis has forgotten batches, or that their writer took the log. */
-type Forgotten = Extract<Answer, readonly ['R' | 'F', ...unknown[]]>;
+type Forgotten = Extract<ScriptReply, readonly ['R' | 'F', ...unknown[]]>;
 
 /** A term lower than the writer's belongs to a former writer. */
-const isForgotten = (answer: Answer, { term }: HeldLog): answer is Forgotten =>
+const isForgotten = (answer: ScriptReply, { term }: HeldLog): answer is Forgotten =>
   answer[0] === 'R' || (answer[0] === 'F' && Number(answer[2]) < term);
 
 const rolledBack = (batch: number): StoreError =>
@@ -52,9 +52,9 @@ const rolledBack = (batch: number): StoreError =>
 
 /** Appends batches, and writes again the last ones that Redis has forgotten. */
 export class Writer {
-  readonly #parts: Parts;
+  readonly #parts: RedisWriterParts;
 
-  constructor(parts: Parts) {
+  constructor(parts: RedisWriterParts) {
     this.#parts = parts;
     parts.link.onResumed(() => void this.#mendAll());
   }
@@ -89,7 +89,7 @@ export class Writer {
     } else if (about?.usedAt !== undefined) lists.used(log, ordinal, about.usedAt);
   }
 
-  async #write(sent: SentBatch, own: HeldLog | undefined): Promise<Answer> {
+  async #write(sent: SentBatch, own: HeldLog | undefined): Promise<ScriptReply> {
     for (;;) {
       const answer = await this.#send(sent);
       if (!own || !isForgotten(answer, own)) return answer;
@@ -97,11 +97,11 @@ export class Writer {
     }
   }
 
-  async #send({ script, keys, args }: SentBatch): Promise<Answer> {
-    return (await this.#parts.link.run(script, keys, args)) as Answer;
+  async #send({ script, keys, args }: SentBatch): Promise<ScriptReply> {
+    return (await this.#parts.link.run(script, keys, args)) as ScriptReply;
   }
 
-  #resultOf({ epoch }: LogRef, answer: Answer): AppendResult {
+  #resultOf({ epoch }: LogRef, answer: ScriptReply): AppendResult {
     if (answer[0] === 'A' || answer[0] === 'D') return { epoch, first: answer[1], last: answer[2] };
     if (answer[0] === 'R') throw rolledBack(answer[1]);
     if (answer[0] === 'S') return { epoch, first: answer[1] + 1, last: answer[1], stale: true };
@@ -135,7 +135,7 @@ export class Writer {
    */
   async #mend(own: HeldLog, forgotten: Forgotten): Promise<void> {
     const { held } = this.#parts;
-    for (let next: Answer | null = forgotten; next; ) {
+    for (let next: ScriptReply | null = forgotten; next; ) {
       const batch = next[0] === 'R' ? next[1] : 0;
       const isThere: boolean = isForgotten(next, own) && (next[0] === 'R' || (await this.#retake(own)));
       const missing = isThere ? held.behind(own, batch) : null;
@@ -145,7 +145,7 @@ export class Writer {
   }
 
   /** Writes batches again, in order. @returns The reply for the first one that Redis did not take */
-  async #writeAgain(batches: readonly KeptBatch[]): Promise<Answer | null> {
+  async #writeAgain(batches: readonly KeptBatch[]): Promise<ScriptReply | null> {
     for (const batch of batches) {
       const answer = await this.#send(batch.sent);
       if (answer[0] !== 'A' && answer[0] !== 'D') return answer;
@@ -209,7 +209,7 @@ export class Writer {
 
 /** Lets a session go, but only for the holder of that term. */
 export async function release(
-  { link, keys }: Pick<Parts, 'link' | 'keys'>,
+  { link, keys }: Pick<RedisWriterParts, 'link' | 'keys'>,
   ref: SessionRef,
   term: number,
 ): Promise<void> {

@@ -20,19 +20,19 @@ export interface Welcome {
 }
 
 /** Why a call failed. */
-export interface Failure {
+export interface FailureFrame {
   readonly code: string;
   readonly message: string;
   readonly details?: unknown;
 }
 
 /** A call of a process. */
-export type Asked = readonly [id: number, name: string, args: readonly unknown[]];
+export type AskedFrame = readonly [id: number, name: string, args: readonly unknown[]];
 
 /** A message to a process: the outcome of a call, or news. */
 export type Told =
   | readonly ['done', id: number, value: unknown]
-  | readonly ['failed', id: number, failure: Failure]
+  | readonly ['failed', id: number, failure: FailureFrame]
   | readonly ['wake', key: string, news: News | undefined]
   | readonly ['mail', holder: string, message: string];
 

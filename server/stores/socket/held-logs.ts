@@ -9,7 +9,7 @@ import type {
   SessionRef,
 } from '../store.js';
 
-interface HeldLog {
+interface ServedLog {
   readonly log: LogRef;
   readonly holder: string;
   readonly term: number;
@@ -25,8 +25,8 @@ interface HeldLog {
 }
 
 /** The logs that this process holds over a line, with the facts needed to continue them after a restart of the store's process. */
-export class HeldLogs {
-  readonly #logs = new Map<string, HeldLog>();
+export class ServedLogs {
+  readonly #logs = new Map<string, ServedLog>();
 
   taken(ref: SessionRef, holder: string, acquired: Acquired): void {
     if (acquired.kind !== 'acquired') return;
@@ -80,7 +80,7 @@ export class HeldLogs {
     }
   }
 
-  #find(ref: SessionRef, term: number): HeldLog | undefined {
+  #find(ref: SessionRef, term: number): ServedLog | undefined {
     const held = this.#logs.get(keyOf(ref));
     return held?.term === term ? held : undefined;
   }

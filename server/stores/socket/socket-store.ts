@@ -3,14 +3,14 @@ import { CHANGES, CHORES, membersOf, READS } from '../members.js';
 import { place } from '../placed.js';
 import type { SharedStore } from '../shared-store.js';
 import { type Acquired, type AppendResult, type Store, StoreError } from '../store.js';
-import { HeldLogs } from './held-logs.js';
+import { ServedLogs } from './held-logs.js';
 import { LineWatches } from './line-watches.js';
 import { LineMembers } from './membership.js';
 import { StoreLine } from './store-line.js';
 
 /** A store that another process keeps. @param connect Begins a connection to that process */
 export function storeOverLine(connect: () => Socket): Store {
-  const held = new HeldLogs();
+  const held = new ServedLogs();
   const line: StoreLine = new StoreLine(connect, {
     stands(isOther) {
       // First of all: later calls need the logs to be held.

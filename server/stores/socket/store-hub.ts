@@ -3,18 +3,18 @@ import { andThen, isPromise, type MaybePromise } from '../../async/maybe-promise
 import { LocalNotes } from '../local-notes.js';
 import { place } from '../placed.js';
 import { keyOf } from '../ref-key.js';
-import type { HeldPage, HeldSession, NoteOptions } from '../shared-store.js';
+import type { HeldPage, NoteOptions, SessionHolder } from '../shared-store.js';
 import {
   type Acquired,
   type AcquireOptions,
   type AppendOptions,
   type AppendResult,
+  type DeleteNotice,
   type EventRecord,
   isPlain,
   type LogHead,
   type LogRef,
   type News,
-  type Notice,
   ONCE_MS,
   type SessionRef,
   type Store,
@@ -35,7 +35,7 @@ export interface Peer {
   wake(key: string, news: News | undefined): void;
 }
 
-interface Lease {
+interface HubLease {
   peer: Peer | null;
   heardAt: number;
   /** Whether the member was silent for a lease, and has not been told. */
@@ -60,7 +60,7 @@ interface DoneOnce {
 export class StoreHub {
   readonly leaseMs: number;
   readonly #store: Store;
-  readonly #leases = new Map<string, Lease>();
+  readonly #leases = new Map<string, HubLease>();
   readonly #held = new Map<string, Held>();
   readonly #watches = new Map<string, Set<Peer>>();
   readonly #done = new Map<string, DoneOnce>();
@@ -92,7 +92,7 @@ export class StoreHub {
     release: (_: Peer, ref: SessionRef, term: number) => this.#release(ref, term),
     append: (_: Peer, log: LogRef, events: readonly EventRecord[], options: AppendOptions) =>
       this.#append(log, events, options),
-    remove: (_: Peer, ref: SessionRef, notice?: Notice) =>
+    remove: (_: Peer, ref: SessionRef, notice?: DeleteNotice) =>
       andThen(this.#store.remove(ref, notice), () => this.#wake(keyOf(ref))),
     unfinished: () => this.#settled(() => this.#unfinished()),
     beat: (peer: Peer, holder: string) => this.#beat(peer, holder),
@@ -282,7 +282,7 @@ export class StoreHub {
       .filter(({ from }) => !this.#alive(from));
   }
 
-  #heldIn({ limit, after, holder }: HeldPage): readonly HeldSession[] {
+  #heldIn({ limit, after, holder }: HeldPage): readonly SessionHolder[] {
     const last = after ? keyOf(after) : '';
     return [...this.#held]
       .filter(([key, held]) => key > last && (holder === undefined || held.holder === holder))

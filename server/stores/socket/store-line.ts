@@ -3,9 +3,9 @@ import { GatewayError } from '../../../shared/errors.js';
 import { READS } from '../members.js';
 import { type News, StoreError, type StoreErrorCode } from '../store.js';
 import {
-  type Asked,
+  type AskedFrame,
   encodeFrame,
-  type Failure,
+  type FailureFrame,
   FrameDecoder,
   FrameWriter,
   type Hello,
@@ -32,7 +32,7 @@ const CODES: ReadonlySet<string> = new Set<StoreErrorCode>([
   'UNKNOWN',
 ]);
 
-interface Call {
+interface LineCall {
   readonly name: string;
   readonly args: readonly unknown[];
   resolve(value: unknown): void;
@@ -60,8 +60,8 @@ export class StoreLine {
   #pauseMs = AGAIN_MS.first;
   #again: NodeJS.Timeout | undefined;
   #id = 0;
-  readonly #asked = new Map<number, Call>();
-  readonly #waiting = new Set<Call>();
+  readonly #asked = new Map<number, LineCall>();
+  readonly #waiting = new Set<LineCall>();
   #opened: ((error?: Error) => void) | null = null;
 
   constructor(connect: () => Socket, events: LineEvents) {
@@ -108,24 +108,24 @@ export class StoreLine {
     return new Promise((resolve, reject) => this.#ask({ name, args, resolve, reject }));
   }
 
-  #ask(call: Call): void {
+  #ask(call: LineCall): void {
     if (this.#writer) return this.#send(call, this.#writer);
     if (this.#isClosed) return this.#refuse(call);
     call.timer = setTimeout(() => this.#refuse(call), WAIT_MS).unref();
     this.#waiting.add(call);
   }
 
-  #send(call: Call, writer: FrameWriter): void {
+  #send(call: LineCall, writer: FrameWriter): void {
     this.#waiting.delete(call);
     clearTimeout(call.timer);
     const id = ++this.#id;
     // Encode before the call is noted, so that the caller gets an encoding error.
-    const frame = encodeFrame([id, call.name, call.args] satisfies Asked);
+    const frame = encodeFrame([id, call.name, call.args] satisfies AskedFrame);
     this.#asked.set(id, call);
     writer.write(frame);
   }
 
-  #refuse(call: Call): void {
+  #refuse(call: LineCall): void {
     this.#waiting.delete(call);
     clearTimeout(call.timer);
     call.reject(new StoreError('UNAVAILABLE', 'The process that keeps the store is not reached'));
@@ -190,7 +190,7 @@ export class StoreLine {
   }
 }
 
-function errorOf({ code, message, details }: Failure, name: string): Error {
+function errorOf({ code, message, details }: FailureFrame, name: string): Error {
   if (code === 'UNKNOWN' && QUESTIONS.has(name)) return new StoreError('UNAVAILABLE', message);
   if (CODES.has(code)) return new StoreError(code as StoreErrorCode, message);
   return new GatewayError({ code: code as GatewayError['code'], message, details });

@@ -6,9 +6,9 @@ import { CHANGES, CHORES, READS } from '../members.js';
 import type { News, Store } from '../store.js';
 import { StoreError } from '../store.js';
 import {
-  type Asked,
+  type AskedFrame,
   encodeFrame,
-  type Failure,
+  type FailureFrame,
   FrameDecoder,
   FrameWriter,
   type Hello,
@@ -25,7 +25,7 @@ const PID_MS = 50;
 
 const SERVED: ReadonlySet<string> = new Set([...READS, ...CHANGES, ...CHORES]);
 
-type Call = (...args: readonly unknown[]) => unknown;
+type ServedCall = (...args: readonly unknown[]) => unknown;
 
 /** Serves a store to other processes, over accepted connections. */
 export class StoreServer {
@@ -63,10 +63,10 @@ export class StoreServer {
 
   #call(line: ServedLine, name: string, args: readonly unknown[]): unknown {
     const own = Object.hasOwn(this.#hub.own, name) && this.#hub.own[name as keyof StoreHub['own']];
-    if (own) return (own as Call)(line, ...args);
+    if (own) return (own as ServedCall)(line, ...args);
     if (!SERVED.has(name)) throw new StoreError('UNAVAILABLE', `A store has no ${name}`);
     // An optional member that the store lacks does nothing.
-    return (this.#store[name as keyof Store] as Call | undefined)?.apply(this.#store, [...args]);
+    return (this.#store[name as keyof Store] as ServedCall | undefined)?.apply(this.#store, [...args]);
   }
 
   /** Watches for the end of a process, which no event reports, and then declares its member dead. */
@@ -77,7 +77,7 @@ export class StoreServer {
   }
 }
 
-interface Serving {
+interface ServedStore {
   hello(): Welcome;
   heard(): void;
   call(name: string, args: readonly unknown[]): unknown;
@@ -87,12 +87,12 @@ interface Serving {
 /** The line to one process. */
 class ServedLine implements Peer {
   readonly #socket: Socket;
-  readonly #serving: Serving;
+  readonly #serving: ServedStore;
   readonly #writer: FrameWriter;
   readonly #decoder = new FrameDecoder();
   #pid: number | null = null;
 
-  constructor(socket: Socket, serving: Serving) {
+  constructor(socket: Socket, serving: ServedStore) {
     this.#socket = socket;
     this.#serving = serving;
     this.#writer = new FrameWriter(socket);
@@ -127,7 +127,7 @@ class ServedLine implements Peer {
       this.#pid = pid;
       return this.#writer.write(encodeFrame(this.#serving.hello()));
     }
-    const [id, name, args] = message as Asked;
+    const [id, name, args] = message as AskedFrame;
     const failed = (error: unknown): void => this.#tell(['failed', id, failureOf(error)]);
     try {
       const answer = this.#serving.call(name, args);
@@ -145,7 +145,7 @@ class ServedLine implements Peer {
 }
 
 /** The failure of a call. An error without a code of the port has an unknown outcome. */
-function failureOf(error: unknown): Failure {
+function failureOf(error: unknown): FailureFrame {
   if (isGatewayError(error)) return { code: error.code, message: error.message, details: error.details };
   const { code, message } = error instanceof StoreError ? error : new StoreError('UNKNOWN', String(error));
   return { code, message };

@@ -3,7 +3,7 @@ import { rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { GatewayError } from '../../../shared/errors.js';
 import { syncDirectory, syncFile } from '../files/durable-file.js';
-import type { Connection } from './connection.js';
+import type { SqliteConnection } from './connection.js';
 import { openFailure, storeFailed } from './faults.js';
 import { filesOf } from './files-beside.js';
 
@@ -17,7 +17,7 @@ const PART = '.part';
  * @throws GatewayError `INVALID_REQUEST` if something is there already; `STORE_FAILED`
  */
 export async function backUp(
-  connection: Connection,
+  connection: SqliteConnection,
   path: string,
   copyFiles: (path: string) => Promise<void>,
 ): Promise<void> {

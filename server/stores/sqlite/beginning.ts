@@ -2,24 +2,24 @@ import type { Message } from '../../../shared/messages.js';
 import { aboutOf, PREVIEWED } from '../about.js';
 import { outdated, withoutVersions } from '../message-rows.js';
 import { firstCheckpoint, type NewSession, type SessionRef } from '../store.js';
-import type { Connection } from './connection.js';
+import type { SqliteConnection } from './connection.js';
 import { LogState } from './log-state.js';
 import { putAbout } from './put-about.js';
-import type { Reader } from './reader.js';
+import type { SqliteReader } from './reader.js';
 import type { Statements } from './statements.js';
-import type { Usage } from './usage.js';
+import type { SqliteUsage } from './usage.js';
 
 /** The parts of the store that begin a log. */
-interface Parts {
-  readonly connection: Connection;
+interface BeginningLogParts {
+  readonly connection: SqliteConnection;
   readonly sql: Statements;
-  readonly reader: Reader;
-  readonly usage: Usage;
+  readonly reader: SqliteReader;
+  readonly usage: SqliteUsage;
 }
 
 /** Begins a log of a new session, or of one whose log is closed. All its first messages are stored, or nothing is. */
 export function begin(
-  { connection, sql, reader, usage }: Parts,
+  { connection, sql, reader, usage }: BeginningLogParts,
   ref: SessionRef,
   { epoch, userId, from, title, metadata, forkedFrom }: NewSession,
 ): LogState {

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Database, Driver } from './driver.js';
+import type { SqliteDatabase, SqliteDriver } from './driver.js';
 import { openFailure, storeFailed } from './faults.js';
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from './schema.js';
 
@@ -10,15 +10,15 @@ export type Sync = 'NORMAL' | 'FULL';
 const WAL_BYTES = 16 * 1024 * 1024;
 
 /** The one connection to a database file. It holds the file's lock until it is closed. */
-export class Connection {
-  readonly db: Database;
+export class SqliteConnection {
+  readonly db: SqliteDatabase;
   /** False once it is closed. */
   open = true;
   readonly #begin;
   readonly #commit;
   #sync: Sync = 'FULL';
 
-  private constructor(db: Database) {
+  private constructor(db: SqliteDatabase) {
     this.db = db;
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
@@ -29,8 +29,8 @@ export class Connection {
    *
    * @throws GatewayError `STORE_FAILED`; `details.reason` says why
    */
-  static open(driver: Driver, path: string): Connection {
-    let db: Database | null = null;
+  static open(driver: SqliteDriver, path: string): SqliteConnection {
+    let db: SqliteDatabase | null = null;
     try {
       // Other users must not read conversations. SQLite gives its other files the mode of this one.
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -39,7 +39,7 @@ export class Connection {
       // Before WAL: the index of the log then lives in memory and a second process is turned away.
       db.exec('PRAGMA locking_mode = EXCLUSIVE');
       prepare(db, path);
-      return new Connection(db);
+      return new SqliteConnection(db);
     } catch (error) {
       close(db);
       throw openFailure(path, error);
@@ -116,7 +116,7 @@ export class Connection {
   }
 }
 
-function close(db: Database | null): void {
+function close(db: SqliteDatabase | null): void {
   try {
     db?.close();
   } catch {
@@ -124,7 +124,7 @@ function close(db: Database | null): void {
   }
 }
 
-function prepare(db: Database, path: string): void {
+function prepare(db: SqliteDatabase, path: string): void {
   const number = (pragma: string): number =>
     Number(Object.values(db.prepare(`PRAGMA ${pragma}`).get() ?? {})[0]);
   const version = number('user_version');

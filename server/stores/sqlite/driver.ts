@@ -2,24 +2,24 @@ import { GatewayError } from '../../../shared/errors.js';
 
 /** The value of a column. */
 export type Value = string | number | null | Uint8Array;
-export type Row = Readonly<Record<string, Value>>;
+export type SqliteRow = Readonly<Record<string, Value>>;
 
 /** A prepared statement. */
 export interface Statement {
   run(...values: Value[]): void;
-  get(...values: Value[]): Row | undefined;
-  all(...values: Value[]): Row[];
+  get(...values: Value[]): SqliteRow | undefined;
+  all(...values: Value[]): SqliteRow[];
 }
 
 /** The part of an SQLite driver that the store uses. All calls are synchronous. */
-export interface Database {
+export interface SqliteDatabase {
   exec(sql: string): void;
   prepare(sql: string): Statement;
   close(): void;
 }
 
 /** Opens a database file, which must exist. */
-export type Driver = (path: string) => Database;
+export type SqliteDriver = (path: string) => SqliteDatabase;
 
 interface Native {
   exec(sql: string): unknown;
@@ -36,7 +36,7 @@ interface Native {
  *
  * @throws GatewayError `STORE_FAILED` naming the package to install
  */
-export async function loadDriver(): Promise<Driver> {
+export async function loadDriver(): Promise<SqliteDriver> {
   const Builtin = builtin();
   if (Builtin) return (path) => new Builtin(path);
   try {
@@ -56,7 +56,7 @@ export async function loadDriver(): Promise<Driver> {
 }
 
 /** `node:sqlite`; null before Node 22.13. */
-function builtin(): (new (path: string) => Database) | null {
+function builtin(): (new (path: string) => SqliteDatabase) | null {
   const { emitWarning } = process;
   // Node warns that this module is experimental. The choice is ours and no concern of our users.
   process.emitWarning = ((warning: string | Error, ...rest: never[]) => {
@@ -65,7 +65,7 @@ function builtin(): (new (path: string) => Database) | null {
   }) as typeof emitWarning;
   try {
     const found = process.getBuiltinModule?.('node:sqlite' as 'node:fs') as unknown as
-      | { DatabaseSync?: new (path: string) => Database }
+      | { DatabaseSync?: new (path: string) => SqliteDatabase }
       | undefined;
     return found?.DatabaseSync ?? null;
   } finally {
@@ -74,7 +74,7 @@ function builtin(): (new (path: string) => Database) | null {
 }
 
 /** Node's variadic form takes a lone null for an object of named parameters. */
-function adapt(native: Native): Database {
+function adapt(native: Native): SqliteDatabase {
   return {
     exec: (sql) => native.exec(sql),
     prepare(sql) {
@@ -82,8 +82,8 @@ function adapt(native: Native): Database {
       return {
         run: (...values) => void statement.run(values),
         // After an `all` that found nothing, libsql's own `get` finds nothing either.
-        get: (...values) => (statement.all(values) as Row[])[0],
-        all: (...values) => statement.all(values) as Row[],
+        get: (...values) => (statement.all(values) as SqliteRow[])[0],
+        all: (...values) => statement.all(values) as SqliteRow[],
       };
     },
     close: () => native.close(),

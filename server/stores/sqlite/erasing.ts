@@ -1,17 +1,17 @@
 import { encodeEvents } from '../event-text.js';
 import { textOfHome } from '../records.js';
-import type { Notice, SessionRef } from '../store.js';
+import type { DeleteNotice, SessionRef } from '../store.js';
 import { sizeOf } from '../stored-size.js';
-import type { Connection } from './connection.js';
+import type { SqliteConnection } from './connection.js';
 import { dropOfLog } from './expiry.js';
 import type { Journal } from './journal.js';
 import type { Statements } from './statements.js';
 
 /** The notice that replaces a dropped session, and its term. */
-export type TermedNotice = Notice & { readonly term: number };
+export type TermedNotice = DeleteNotice & { readonly term: number };
 
-interface Parts {
-  readonly connection: Connection;
+interface ErasingParts {
+  readonly connection: SqliteConnection;
   readonly sql: Statements;
 }
 
@@ -20,7 +20,7 @@ interface Parts {
  * go too, since a successor has new ones.
  */
 export function eraseSession(
-  { connection, sql }: Parts,
+  { connection, sql }: ErasingParts,
   session: number,
   { scope, app, name }: SessionRef,
   notice?: TermedNotice,
@@ -49,7 +49,7 @@ export function eraseSession(
 }
 
 /** Drops a closed session at once, and leaves an open one as it is. Returns whether there was one. */
-export function removeSession(parts: Parts, ref: SessionRef, notice?: TermedNotice): boolean {
+export function removeSession(parts: ErasingParts, ref: SessionRef, notice?: TermedNotice): boolean {
   const { scope, app, name } = ref;
   const { connection } = parts;
   const found = connection.db
@@ -74,7 +74,7 @@ export function keptSessions(
 export function vacuum({
   connection,
   journal,
-}: Pick<Parts, 'connection'> & { readonly journal: Journal }): void {
+}: Pick<ErasingParts, 'connection'> & { readonly journal: Journal }): void {
   journal.empty();
   connection.vacuum();
 }

@@ -1,6 +1,6 @@
 import { textOfHome } from '../records.js';
 import type { SessionRef } from '../store.js';
-import type { Connection } from './connection.js';
+import type { SqliteConnection } from './connection.js';
 import type { Value } from './driver.js';
 import { packChunks } from './packing.js';
 
@@ -11,7 +11,7 @@ const FREE_PAGES = 256;
 
 /** Drops ended runs and closed logs that are too old, packs chunks and shrinks the file, in slices between which other work runs. */
 export async function expireRecords(
-  connection: Connection,
+  connection: SqliteConnection,
   before: { readonly runs: number; readonly closedLogs: number },
 ): Promise<void> {
   const { db } = connection;
@@ -52,12 +52,12 @@ export async function expireRecords(
   }
 }
 
-export function dropOfLog({ db }: Connection): { run(log: Value): unknown }[] {
+export function dropOfLog({ db }: SqliteConnection): { run(log: Value): unknown }[] {
   return ['chunk', 'term', 'checkpoint', 'message'].map((table) =>
     db.prepare(`DELETE FROM ${table} WHERE log = ?`),
   );
 }
 
-function freePages({ db }: Connection): number {
+function freePages({ db }: SqliteConnection): number {
   return Number(db.prepare('PRAGMA freelist_count').get()?.freelist_count ?? 0);
 }

@@ -2,7 +2,14 @@ import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import { StoreError } from '../store.js';
 
 /** Reason why a database could not be opened; `details.reason` of the error. */
-export type OpenFailure = 'driver' | 'locked' | 'full' | 'unwritable' | 'corrupt' | 'foreign' | 'schema';
+export type SqliteOpenFailure =
+  | 'driver'
+  | 'locked'
+  | 'full'
+  | 'unwritable'
+  | 'corrupt'
+  | 'foreign'
+  | 'schema';
 
 const BUSY = 5;
 const READONLY = 8;
@@ -13,7 +20,7 @@ const NOTADB = 26;
 /** Extended code: everything was written, but may not be on the disk. */
 const IOERR_FSYNC = 10 | (4 << 8);
 
-const REASONS: Readonly<Record<number, { readonly reason: OpenFailure; readonly text: string }>> = {
+const REASONS: Readonly<Record<number, { readonly reason: SqliteOpenFailure; readonly text: string }>> = {
   [BUSY]: { reason: 'locked', text: 'is in use by another process; one gateway at a time can use it' },
   [READONLY]: {
     reason: 'unwritable',
@@ -60,7 +67,12 @@ export function openFailure(path: string, error: unknown): unknown {
   return known ? storeFailed(path, known.reason, known.text, error) : error;
 }
 
-export function storeFailed(path: string, reason: OpenFailure, text: string, cause?: unknown): GatewayError {
+export function storeFailed(
+  path: string,
+  reason: SqliteOpenFailure,
+  text: string,
+  cause?: unknown,
+): GatewayError {
   return new GatewayError({
     code: 'STORE_FAILED',
     message: `The database ${path} ${text}`,

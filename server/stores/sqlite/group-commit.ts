@@ -10,17 +10,17 @@ import {
   type RunRecord,
   StoreError,
 } from '../store.js';
-import type { Connection, Sync } from './connection.js';
+import type { SqliteConnection, Sync } from './connection.js';
 import { eraseSession } from './erasing.js';
 import { commitFailure, writeFailure } from './faults.js';
 import type { Journal } from './journal.js';
 import type { LiveLogs } from './live-logs.js';
 import { encodeActivity, type LogState } from './log-state.js';
 import { putAbout } from './put-about.js';
-import type { Records } from './records.js';
+import type { SqliteRecords } from './records.js';
 import type { Statements } from './statements.js';
 
-interface Append {
+interface PendingAppend {
   readonly log: LogRef;
   readonly events: readonly EventRecord[];
   readonly options: AppendOptions;
@@ -30,7 +30,7 @@ interface Append {
 interface Job {
   readonly isPrecious: boolean;
   /** Performs it. Returns an error if it is refused and has written nothing. */
-  write(group: Group): unknown;
+  write(group: CommitGroup): unknown;
   resolve(result: never): void;
   reject(error: unknown): void;
 }
@@ -50,11 +50,11 @@ const PRECIOUS: ReadonlySet<string> = new Set([
 ]);
 
 export interface GroupCommitOptions {
-  readonly connection: Connection;
+  readonly connection: SqliteConnection;
   readonly sql: Statements;
   readonly live: LiveLogs;
   readonly journal: Journal;
-  readonly records: Records;
+  readonly records: SqliteRecords;
   /** Whether every commit survives a loss of power. */
   readonly full: boolean;
   runOfKey(session: number, key: string): RunRecord | null;
@@ -86,7 +86,7 @@ export class GroupCommit {
     return this.#add(!mayRepeat, (group) => group.change(home, changes));
   }
 
-  #add<Result>(isPrecious: boolean, write: (group: Group) => Result | StoreError): Promise<Result> {
+  #add<Result>(isPrecious: boolean, write: (group: CommitGroup) => Result | StoreError): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#jobs.push({ isPrecious, write, resolve, reject });
       if (this.#scheduled) return;
@@ -104,7 +104,7 @@ export class GroupCommit {
     const { connection, journal, full } = this.#options;
     let committing = false;
     const isPrecious = full || jobs.some((job) => job.isPrecious);
-    const group = new Group(this.#options, isPrecious ? 'FULL' : 'NORMAL');
+    const group = new CommitGroup(this.#options, isPrecious ? 'FULL' : 'NORMAL');
     try {
       const answers = jobs.map((job) => job.write(group));
       committing = true;
@@ -127,7 +127,7 @@ export class GroupCommit {
 }
 
 /** One transaction in progress. It begins with the first statement besides the journal's, which alone is a transaction by itself. */
-class Group {
+class CommitGroup {
   readonly #options: GroupCommitOptions;
   readonly #sync: Sync;
   readonly #undo = new Map<LogState, () => void>();
@@ -162,7 +162,7 @@ class Group {
   }
 
   /** Writes one append. A refused one has written nothing. */
-  write({ log: ref, events, options }: Append): AppendResult | StoreError {
+  write({ log: ref, events, options }: PendingAppend): AppendResult | StoreError {
     const { live } = this.#options;
     const log = live.find(ref) ?? live.closed(ref);
     const fenced = (): StoreError => new StoreError('FENCED', 'Another writer holds this session');

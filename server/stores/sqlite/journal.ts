@@ -2,7 +2,7 @@ import { encodeEvents } from '../event-text.js';
 import type { StoredEvent } from '../store.js';
 import { sizeOf } from '../stored-size.js';
 import { decodeJournal, encodeGroup } from './codec.js';
-import type { Connection } from './connection.js';
+import type { SqliteConnection } from './connection.js';
 import type { LiveLogs } from './live-logs.js';
 import type { LogState } from './log-state.js';
 import type { Statements } from './statements.js';
@@ -16,7 +16,7 @@ const SLICE = 64;
 
 /** All recent appends, in the order of commits, until they are in the chunks of their logs. */
 export class Journal {
-  readonly #connection: Connection;
+  readonly #connection: SqliteConnection;
   readonly #sql: Statements;
   readonly #live: LiveLogs;
   #id = 0;
@@ -24,7 +24,7 @@ export class Journal {
   #text = '';
   #moving = false;
 
-  constructor(connection: Connection, sql: Statements, live: LiveLogs) {
+  constructor(connection: SqliteConnection, sql: Statements, live: LiveLogs) {
     this.#connection = connection;
     this.#sql = sql;
     this.#live = live;

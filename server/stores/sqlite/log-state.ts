@@ -10,7 +10,7 @@ import {
   type SessionRef,
   type StoredEvent,
 } from '../store.js';
-import type { Row } from './driver.js';
+import type { SqliteRow } from './driver.js';
 
 /** The activity of a session as a column. Idle sessions are found by the plain word. */
 export function encodeActivity(activity: Activity): string {
@@ -21,7 +21,7 @@ function decodeActivity(text: string): Activity {
   return text === 'idle' ? IDLE : (JSON.parse(text) as Activity);
 }
 
-function decodeAbout({ title, metadata, archived, preview, messages, pending, arrivals }: Row): About {
+function decodeAbout({ title, metadata, archived, preview, messages, pending, arrivals }: SqliteRow): About {
   return {
     ...(title !== null && { title: title as string }),
     ...(metadata !== null && { metadata: JSON.parse(metadata as string) }),
@@ -67,7 +67,7 @@ export class LogState {
   countedSize: number;
   #taken: (() => void) | undefined;
 
-  constructor(ref: SessionRef, row: Row, terms: readonly Row[]) {
+  constructor(ref: SessionRef, row: SqliteRow, terms: readonly SqliteRow[]) {
     this.ref = { scope: ref.scope, app: ref.app, name: ref.name };
     this.id = row.id as number;
     this.session = row.session as number;

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRawSync } from 'node:zlib';
-import type { Connection } from './connection.js';
-import type { Row, Value } from './driver.js';
+import type { SqliteConnection } from './connection.js';
+import type { SqliteRow, Value } from './driver.js';
 import { CHUNK } from './journal.js';
 
 const deflate = promisify(deflateRaw);
@@ -15,7 +15,7 @@ export function unpacked(data: Value): string {
  * Compresses loose chunks, small ones of a log together, and yields to other work between them. Every event stays readable at its place.
  * Pieces of an answer share nearly all their fields, which are then stored once for many.
  */
-export async function packChunks(connection: Connection): Promise<void> {
+export async function packChunks(connection: SqliteConnection): Promise<void> {
   const { db } = connection;
   const loose = db.prepare(
     "SELECT log, last FROM chunk WHERE typeof(data) = 'text' AND (log, last) > (?, ?) ORDER BY log, last LIMIT 1",
@@ -28,7 +28,7 @@ export async function packChunks(connection: Connection): Promise<void> {
   );
   const drop = db.prepare('DELETE FROM chunk WHERE log = ? AND last BETWEEN ? AND ? RETURNING first, last');
   const put = db.prepare('INSERT INTO chunk VALUES (?, ?, ?, ?, ?)');
-  const replace = (rows: readonly Row[], data: Buffer): void => {
+  const replace = (rows: readonly SqliteRow[], data: Buffer): void => {
     const { log, first } = rows[0]!;
     const { last } = rows.at(-1)!;
     const dropped = drop.all(log!, first!, last!);
@@ -56,8 +56,8 @@ export async function packChunks(connection: Connection): Promise<void> {
 /** The chunks were cut or packed meanwhile. The next round reads the rest. */
 class Meanwhile extends Error {}
 
-function isSame(some: readonly Row[], others: readonly Row[]): boolean {
-  const places = (rows: readonly Row[]): string =>
+function isSame(some: readonly SqliteRow[], others: readonly SqliteRow[]): boolean {
+  const places = (rows: readonly SqliteRow[]): string =>
     rows
       .map(({ first, last }) => `${first} ${last}`)
       .sort()
@@ -65,16 +65,17 @@ function isSame(some: readonly Row[], others: readonly Row[]): boolean {
   return places(some) === places(others);
 }
 
-const sum = (rows: readonly Row[]): number => rows.reduce((total, { size }) => total + (size as number), 0);
+const sum = (rows: readonly SqliteRow[]): number =>
+  rows.reduce((total, { size }) => total + (size as number), 0);
 
 /** Whether further chunks fit into a row with these. */
-function isSmall(rows: readonly Row[]): boolean {
+function isSmall(rows: readonly SqliteRow[]): boolean {
   const events = (rows.at(-1)!.last as number) - (rows[0]!.first as number) + 1;
   return events <= CHUNK.events / 2 && sum(rows) <= CHUNK.chars / 2;
 }
 
 /** The first of these rows, and the ones after it that together fill a row of the usual size. */
-function together(rows: readonly Row[]): readonly Row[] {
+function together(rows: readonly SqliteRow[]): readonly SqliteRow[] {
   let end = 1;
   while (end < rows.length && isSmall(rows.slice(0, end))) end += 1;
   return rows.slice(0, end);

@@ -17,7 +17,7 @@ import type {
   StepRecord,
   StoredEvent,
 } from '../store.js';
-import type { Row } from './driver.js';
+import type { SqliteRow } from './driver.js';
 import type { LiveLogs } from './live-logs.js';
 import { LogState } from './log-state.js';
 import { unpacked } from './packing.js';
@@ -27,7 +27,7 @@ import type { Statements } from './statements.js';
 const NEWEST: ListPlace = { updatedAt: Number.MAX_SAFE_INTEGER, ordinal: 0 };
 
 /** Reads committed data: from the tails of held logs, else from the database. */
-export class Reader {
+export class SqliteReader {
   readonly #sql: Statements;
   readonly #live: LiveLogs;
 
@@ -148,7 +148,7 @@ export class Reader {
   }
 }
 
-function toRun(row: Row): RunRecord {
+function toRun(row: SqliteRow): RunRecord {
   const { key, request, result } = row as Readonly<Record<string, string | null>>;
   return {
     runId: row.run_id as string,
@@ -160,12 +160,12 @@ function toRun(row: Row): RunRecord {
   };
 }
 
-function toStep({ run_id, n, name, outcome }: Row): StepRecord {
+function toStep({ run_id, n, name, outcome }: SqliteRow): StepRecord {
   const step = { runId: run_id as string, number: n as number, name: name as string };
   return outcome === null ? step : { ...step, outcome: outcome as string };
 }
 
 /** Leaves out the fields that drivers add to the columns. */
-function refOf({ scope, app, name }: Row): SessionRef {
+function refOf({ scope, app, name }: SqliteRow): SessionRef {
   return { scope: scope as string, app: app as string, name: name as string };
 }

@@ -10,17 +10,17 @@ import {
   Tokens,
   textOfHome,
 } from '../records.js';
-import type { Connection } from './connection.js';
-import type { Row } from './driver.js';
+import type { SqliteConnection } from './connection.js';
+import type { SqliteRow } from './driver.js';
 import type { Statements } from './statements.js';
 
 /** Typed rows beside the logs. */
-export class Records {
-  readonly #connection: Connection;
+export class SqliteRecords {
+  readonly #connection: SqliteConnection;
   readonly #sql: Statements;
   readonly #tokens = new Tokens();
 
-  constructor(connection: Connection, sql: Statements) {
+  constructor(connection: SqliteConnection, sql: Statements) {
     this.#connection = connection;
     this.#sql = sql;
   }
@@ -82,7 +82,7 @@ export class Records {
   }
 }
 
-function recordOf(row: Row): StoredRecord {
+function recordOf(row: SqliteRow): StoredRecord {
   const { home, kind, id, value, token } = row as unknown as Pick<
     StoredRecord,
     'kind' | 'id' | 'value' | 'token'

@@ -8,12 +8,12 @@ import {
   type AppendOptions,
   type AppendResult,
   type Checkpoint,
+  type DeleteNotice,
   type EventRecord,
   type ListFilter,
   type ListPage,
   type LogHead,
   type LogRef,
-  type Notice,
   type PageOptions,
   type PathOptions,
   type RunName,
@@ -27,7 +27,7 @@ import {
 } from '../store.js';
 import { backUp } from './backup.js';
 import { begin, putMessages } from './beginning.js';
-import { Connection } from './connection.js';
+import { SqliteConnection } from './connection.js';
 import { loadDriver } from './driver.js';
 import { keptSessions, removeSession, vacuum } from './erasing.js';
 import { expireRecords } from './expiry.js';
@@ -36,11 +36,11 @@ import { filesOf } from './files-beside.js';
 import { GroupCommit } from './group-commit.js';
 import { Journal } from './journal.js';
 import { LiveLogs } from './live-logs.js';
-import { Reader } from './reader.js';
-import { Records } from './records.js';
+import { SqliteReader } from './reader.js';
+import { SqliteRecords } from './records.js';
 import { prepareStatements, type Statements } from './statements.js';
 import { Terms } from './terms.js';
-import { Usage } from './usage.js';
+import { SqliteUsage } from './usage.js';
 
 /** The file of an SQLite store, and its durability. */
 export interface SqliteStoreOptions {
@@ -55,16 +55,16 @@ export interface SqliteStoreOptions {
   readonly durability?: 'normal' | 'full';
 }
 
-interface Parts {
-  readonly connection: Connection;
+interface SqliteStoreParts {
+  readonly connection: SqliteConnection;
   readonly sql: Statements;
   readonly live: LiveLogs;
-  readonly reader: Reader;
+  readonly reader: SqliteReader;
   readonly journal: Journal;
   readonly commits: GroupCommit;
   readonly terms: Terms;
-  readonly usage: Usage;
-  readonly records: Records;
+  readonly usage: SqliteUsage;
+  readonly records: SqliteRecords;
 }
 
 /** Keeps everything in one SQLite file, which only one process at a time can use. */
@@ -74,7 +74,7 @@ export class SqliteStore implements Store {
   readonly #directory: DirectoryFiles;
   readonly #path: string;
   readonly #wakes = new Map<string, Set<() => void>>();
-  #parts: Parts | null = null;
+  #parts: SqliteStoreParts | null = null;
   #opening: Promise<void> | null = null;
   #copying: Promise<void> = Promise.resolve();
   /** Gateways of this process that share the store. */
@@ -100,7 +100,7 @@ export class SqliteStore implements Store {
   }
 
   async #openFile(): Promise<void> {
-    const connection = Connection.open(await loadDriver(), this.#path);
+    const connection = SqliteConnection.open(await loadDriver(), this.#path);
     try {
       const parts = this.#assemble(connection);
       this.#parts = parts;
@@ -110,13 +110,13 @@ export class SqliteStore implements Store {
     }
   }
 
-  #assemble(connection: Connection): Parts {
+  #assemble(connection: SqliteConnection): SqliteStoreParts {
     const sql = prepareStatements(connection.db);
     const live = new LiveLogs();
-    const reader = new Reader(sql, live);
+    const reader = new SqliteReader(sql, live);
     const journal = new Journal(connection, sql, live);
-    const usage = new Usage(sql, live);
-    const records = new Records(connection, sql);
+    const usage = new SqliteUsage(sql, live);
+    const records = new SqliteRecords(connection, sql);
     journal.replay();
     const commits = new GroupCommit({
       connection,
@@ -172,7 +172,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  get #open(): Parts {
+  get #open(): SqliteStoreParts {
     if (!this.#parts) throw new StoreError('UNAVAILABLE', 'The store is not open');
     return this.#parts;
   }
@@ -316,7 +316,7 @@ export class SqliteStore implements Store {
     return expireRecords(connection, before).finally(() => usage.forget());
   }
 
-  remove(ref: SessionRef, notice?: Notice): void {
+  remove(ref: SessionRef, notice?: DeleteNotice): void {
     const { terms, usage } = this.#open;
     try {
       if (!removeSession(this.#open, ref, notice && { ...notice, term: terms.next() })) return;
@@ -347,7 +347,7 @@ export class SqliteStore implements Store {
     return copied;
   }
 
-  #write<T>(work: (parts: Parts) => T): T {
+  #write<T>(work: (parts: SqliteStoreParts) => T): T {
     try {
       return work(this.#open);
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { Database } from './driver.js';
+import type { SqliteDatabase } from './driver.js';
 
 /** A log, and columns of its session. */
 const LOG = `l.id, l.session, l.epoch, l.user_id, l.created, l.closed, l.first, l.head, l.size, l.activity,
@@ -8,7 +8,7 @@ const RECORD = 'home, kind, id, owner, due, token, value';
 const RUN = 'run_id, key, hash, epoch, accepted, request, result';
 
 /** The statements of the store, each prepared once. */
-export function prepareStatements(db: Database) {
+export function prepareStatements(db: SqliteDatabase) {
   const sql = (text: string) => db.prepare(text);
   return {
     meta: sql('SELECT value FROM meta WHERE name = ?'),

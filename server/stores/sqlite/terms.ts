@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { Connection } from './connection.js';
+import type { SqliteConnection } from './connection.js';
 import type { Statements } from './statements.js';
 
 const BLOCK = 4096;
@@ -12,12 +12,12 @@ const GAP = 2 ** 34;
  * backup does not repeat terms that were given after it was made.
  */
 export class Terms {
-  readonly #connection: Connection;
+  readonly #connection: SqliteConnection;
   readonly #sql: Statements;
   #next: number;
   #end: number;
 
-  constructor(connection: Connection, sql: Statements) {
+  constructor(connection: SqliteConnection, sql: Statements) {
     this.#connection = connection;
     this.#sql = sql;
     this.#next = Number(sql.meta.get('terms')?.value ?? 1) + randomInt(GAP);

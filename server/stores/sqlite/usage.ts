@@ -8,7 +8,7 @@ import type { Statements } from './statements.js';
 const SCOPES = 10_000;
 
 /** The size of sessions and scopes. A scope's total is read once and then kept up to date, since nobody else writes the file. */
-export class Usage {
+export class SqliteUsage {
   readonly #sql: Statements;
   readonly #live: LiveLogs;
   readonly #scopes = new Map<string, number>();

@@ -2,7 +2,7 @@ import { isDelta } from '../../shared/events.js';
 import type { StoredEvent } from '../stores/store.js';
 
 /** The run and block of a log's last delta. A reader that has read that delta need not be sent both again with the next one. */
-export class Answering {
+export class OpenAnswer {
   // The common beginning and end of such deltas' bodies, as entry.ts writes them. A body of another form is sent unchanged.
   readonly #head: string;
   readonly #tail: string;
@@ -30,9 +30,9 @@ export function namesAnswer(event: StoredEvent): boolean {
 }
 
 /** The answer that a reader knows of after it has read an event. */
-export function answeringAfter(event: StoredEvent, before: Answering | null): Answering | null {
+export function answeringAfter(event: StoredEvent, before: OpenAnswer | null): OpenAnswer | null {
   if (!namesAnswer(event) || before?.has(event)) return before;
-  if (event.type === 'message_start') return new Answering(event.runId!, 0);
+  if (event.type === 'message_start') return new OpenAnswer(event.runId!, 0);
   const index = /,"index":(\d+)\}$/.exec(event.body)?.[1];
-  return index === undefined ? null : new Answering(event.runId!, Number(index));
+  return index === undefined ? null : new OpenAnswer(event.runId!, Number(index));
 }

@@ -35,7 +35,7 @@ export interface Erased {
 }
 
 /** The targets and means of an erasure. */
-export interface ErasingEnvironment {
+export interface EraserEnvironment {
   readonly store: Store;
   readonly sessions: Pick<SessionDirectory, 'delete' | 'dropClosed'>;
   readonly files: Pick<Files, 'erase'>;
@@ -50,13 +50,13 @@ export interface ErasingEnvironment {
  * Drops everything that is kept of sessions or whole scopes, closed conversations and files included. Each erasure has a record until it is
  * complete, so that another process can finish it.
  */
-export class Erasing {
-  readonly #env: ErasingEnvironment;
+export class Eraser {
+  readonly #env: EraserEnvironment;
   #resuming: Promise<void> | null = null;
   /** Erasures that run here. */
   readonly #active = new Set<string>();
 
-  constructor(env: ErasingEnvironment) {
+  constructor(env: EraserEnvironment) {
     this.#env = env;
   }
 
