@@ -1,11 +1,12 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { childrenOf, type RunNode } from '../../client/runs/index.js';
-import { createDemoApp } from '../../server/demo/demo-app.js';
 import { createGateway, defineApp, type Turn } from '../../server/index.js';
 import { playgroundPlugin } from '../../server/plugins/playground/index.js';
+import { textOf } from '../../shared/messages.js';
 import { needChromium } from '../support/browser.js';
 import { connectClient } from '../support/client.js';
 import { gate } from '../support/gate.js';
@@ -69,8 +70,28 @@ describe('the runs of a session in the playground, in Chromium', function () {
   });
 
   it('are drawn as a tree, steered and stopped one by one, and folded under the finished answer', async () => {
-    const { page, problems } = await start(createDemoApp(15));
-    await say(page, 'research bees');
+    const held = gate();
+    const { page, problems } = await start(
+      app(async function* (turn) {
+        const helpers = ['sources', 'numbers', 'doubts'].map((id) =>
+          turn.spawn(id, {
+            id,
+            message: turn.text,
+            run: async function* (helper: Turn) {
+              yield 'Works. ';
+              await Promise.race([held.passed, once(helper.signal, 'abort')]);
+              for (const told of helper.steered()) yield `(Told: ${textOf(told)}.) `;
+            } as never,
+          }),
+        );
+        yield 'They work.\n\n';
+        for (const { id, result } of helpers) {
+          const { stopReason } = await result;
+          yield `- ${id}: ${stopReason === 'end' ? 'done' : '(ended before it was done)'}\n`;
+        }
+      }),
+    );
+    await say(page, 'bees');
     await runOf(page, 'doubts').waitFor();
     expect(await drawn(page, 'Child runs')).to.deep.equal(['/sources', '/numbers', '/doubts']);
     await page.getByRole('button', { name: 'Stop numbers' }).click();
@@ -83,10 +104,12 @@ describe('the runs of a session in the playground, in Chromium', function () {
     await page.keyboard.press('Enter');
     await page.getByRole('textbox', { name: 'Message for doubts' }).waitFor({ state: 'detached' });
     expect(await findings(page)).to.deep.equal([]);
+    held.open();
     await answers(page, 1);
     const past = page.locator('.past-runs');
     expect(await treeIn(page, 'Child runs').count()).to.equal(0);
     await past.getByText('3 child runs').click();
+    await runOf(page, 'doubts').waitFor();
     expect(await drawn(page, 'Child runs')).to.deep.equal(['/sources', '/numbers', '/doubts']);
     await runOf(page, 'doubts').locator('summary').click();
     await runOf(page, 'doubts').getByText('Told: Only this year', { exact: true }).waitFor();
@@ -138,6 +161,7 @@ describe('the runs of a session in the playground, in Chromium', function () {
     await answers(page, 1);
     for (const _ of ['live', 'after a reload']) {
       await page.locator('.past-runs').getByText('10 child runs').click();
+      await treeIn(page, 'Child runs').locator('[data-run]').nth(9).waitFor();
       expect(await drawn(page, 'Child runs')).to.deep.equal(whole);
       await page.reload();
       await answers(page, 1);
