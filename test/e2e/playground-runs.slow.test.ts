@@ -159,7 +159,7 @@ describe('the runs of a session in the playground, in Chromium', function () {
     await page.reload();
     await beside.getByText('About a question.').waitFor();
     const card = page.getByRole('region', { name: 'Question colour' });
-    await card.getByRole('textbox').fill('"red"');
+    await card.getByRole('textbox').fill('red');
     await card.getByRole('button', { name: 'Answer' }).click();
     // It joins the conversation, before the answer that goes on.
     await answers(page, 1);
