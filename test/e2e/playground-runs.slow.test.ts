@@ -1,12 +1,11 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { childrenOf, type RunNode } from '../../client/runs/index.js';
 import { createGateway, defineApp, type Turn } from '../../server/index.js';
 import { playgroundPlugin } from '../../server/plugins/playground/index.js';
 import { textOf } from '../../shared/messages.js';
+import { findings } from '../support/axe.js';
 import { needChromium } from '../support/browser.js';
 import { connectClient } from '../support/client.js';
 import { gate } from '../support/gate.js';
@@ -15,7 +14,6 @@ import { randomOf } from '../support/random.js';
 import { closeLater } from '../support/resources.js';
 import { answers, messageBox, openPlayground, said, say } from './playground-page.js';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Long enough for anything that is to be seen. */
 const WAIT_MS = 10_000;
 const SEED = Number(process.env.SEED ?? 1);
@@ -32,14 +30,6 @@ async function start(app: Parameters<typeof createGateway>[0]['app']) {
 }
 
 const app = (run: (turn: Turn) => unknown) => defineApp({ run: run as never });
-
-/** What axe finds, of whatever weight. */
-async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  return page.evaluate(async () =>
-    (await (globalThis as any).axe.run()).violations.map(({ id, nodes }: any) => `${id}: ${nodes[0].html}`),
-  );
-}
 
 const treeIn = (page: Page, label: string) => page.getByRole('list', { name: label, exact: true });
 /** A run that the page draws, by its name. */
@@ -193,7 +183,7 @@ describe('the runs of a session in the playground, in Chromium', function () {
     await page.reload();
     await beside.getByText('About a question.').waitFor();
     const card = page.getByRole('region', { name: 'Question colour' });
-    await card.getByRole('textbox').fill('"red"');
+    await card.getByRole('textbox').fill('red');
     await card.getByRole('button', { name: 'Answer' }).click();
     // It joins the conversation, before the answer that goes on.
     await answers(page, 1);
