@@ -43,7 +43,7 @@ import type { Ballot } from '../runs/approvals.js';
 import type { RunRequest } from '../runs/live-run.js';
 import type { Answer } from '../runs/questions.js';
 import type { NewSession } from '../stores/store.js';
-import type { Beginning } from './hold.js';
+import type { Beginning } from './acquisition.js';
 import type { Session } from './session.js';
 import type { LoneQuestion, Withdrawn } from './session-calls.js';
 
