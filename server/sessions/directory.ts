@@ -1,12 +1,12 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { HistoryPlace } from '../../shared/operation-types.js';
-import { atOnce, Lanes } from '../async/at-once.js';
+import { atOnce, ConcurrencyLimit } from '../async/at-once.js';
 import { Deadlines } from '../async/deadlines.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { Cluster, TAKEN_AT_ONCE } from '../cluster/cluster.js';
 import { HeldElsewhere } from '../cluster/held-elsewhere.js';
 import { LocalHub } from '../cluster/local-hub.js';
-import type { Naming } from '../files/files.js';
+import type { NamedFiles } from '../files/files.js';
 import { checkChanges } from '../held/session-changes.js';
 import { newRequestId } from '../ids.js';
 import { asUnavailable, unanswered } from '../log/unavailable.js';
@@ -42,7 +42,7 @@ export class SessionDirectory {
   readonly #env: SessionEnvironment;
   readonly #live = new Map<string, Session>();
   /** Bounds how many sessions are taken up at once, both at the start and later. */
-  readonly #taking = new Lanes(TAKEN_AT_ONCE);
+  readonly #taking = new ConcurrencyLimit(TAKEN_AT_ONCE);
   /** Bounds how long callers wait for an answer. The work itself goes on. */
   readonly #deadlines: Deadlines;
   /** Set when no more work may start. */
@@ -256,7 +256,7 @@ export class SessionDirectory {
     ref: SessionRef,
     userId: string,
     parts: Omit<NewSession, 'epoch' | 'userId'>,
-    files: Omit<Naming, 'messages'> | null,
+    files: Omit<NamedFiles, 'messages'> | null,
   ): Promise<HistoryPlace & { readonly id: string }> {
     try {
       const begun = await this.#perform(ref, { type: 'begin', userId, parts });
