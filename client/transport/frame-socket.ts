@@ -53,7 +53,7 @@ export interface SocketHandlers {
 }
 
 /** Options of a socket. */
-export interface SocketOptions {
+export interface FrameSocketOptions {
   readonly address: string;
   readonly open: OpenFrameWire;
   readonly targets: readonly SubscribeTarget[];
@@ -99,7 +99,7 @@ interface WaitingCall {
 
 /** Opens a socket. At first it is held for the caller that opens it. */
 export function openFrameSocket(
-  { address, open, targets, credentials, patience }: SocketOptions,
+  { address, open, targets, credentials, patience }: FrameSocketOptions,
   { onEvent, onEnd, onIdle }: SocketHandlers,
 ): FrameSocket {
   const waiting = new Map<string, WaitingCall>();

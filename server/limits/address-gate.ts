@@ -64,7 +64,7 @@ export class AddressGate {
 }
 
 /** A response or a socket that reports its end. */
-interface ClosableThing {
+interface Closable {
   readonly closed: boolean;
   on(event: 'close', listener: () => void): unknown;
 }
@@ -84,7 +84,7 @@ export class RequestGate {
    *
    * @throws GatewayError `TOO_MANY_CONNECTIONS`
    */
-  enter(address: string, answer: ClosableThing): void {
+  enter(address: string, answer: Closable): void {
     if (answer.closed) return;
     try {
       answer.on('close', this.#gate.enter(address));
