@@ -8,7 +8,7 @@ const READ_BYTES = 16 * 1024;
 const READ_MS = 1000;
 
 /** A request to an address that somebody else chose. */
-export interface Posting {
+export interface PostRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string | Buffer;
@@ -41,7 +41,7 @@ export class Poster {
   }
 
   /** Resolves when the answer is 2xx. @throws Refused, or the reason why there was no answer */
-  async post(posting: Posting): Promise<void> {
+  async post(posting: PostRequest): Promise<void> {
     if (!this.#allowPrivate) assertPublicHost(posting.url);
     const response = await this.#ask(posting);
     const { statusCode = 0 } = response;
@@ -57,7 +57,7 @@ export class Poster {
     if (statusCode < 200 || statusCode > 299) throw new Refused(statusCode);
   }
 
-  #ask({ url, headers, body, signal }: Posting): Promise<IncomingMessage> {
+  #ask({ url, headers, body, signal }: PostRequest): Promise<IncomingMessage> {
     const isHttps = url.protocol === 'https:';
     return new Promise((resolve, reject) => {
       const options = {

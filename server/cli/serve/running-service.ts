@@ -1,7 +1,7 @@
 import { isGatewayError } from 'agent-session-gateway/client';
 
 /** A message of a serving process to its parent. */
-export type Report<Started> =
+export type ServeReport<Started> =
   /** The process listens for its options. Messages sent earlier may be lost. */
   | { readonly type: 'ready' }
   | ({ readonly type: 'started' } & Started)
@@ -10,7 +10,7 @@ export type Report<Started> =
   | { readonly type: 'kill' };
 
 /** A running service, with its report. */
-export interface Serving<Started> {
+export interface RunningService<Started> {
   readonly started: Started;
   close(): Promise<void>;
 }
@@ -21,10 +21,10 @@ export interface Serving<Started> {
  * @param how.endsBySignal Whether SIGTERM ends this process; a service may send it to all its processes. @default true
  */
 export function serveForParent<Options, Started>(
-  serve: (options: Options) => Promise<Serving<Started>>,
+  serve: (options: Options) => Promise<RunningService<Started>>,
   { endsBySignal = true }: { readonly endsBySignal?: boolean } = {},
 ): void {
-  const report = (what: Report<Started>) => process.send?.(what);
+  const report = (what: ServeReport<Started>) => process.send?.(what);
   let isStopping = false;
   let close = async (): Promise<void> => {};
   const stop = () => {
@@ -57,7 +57,7 @@ export function serveForParent<Options, Started>(
 
 /** Asks the parent to kill and restart this process. */
 export function askToBeKilled(): void {
-  process.send?.({ type: 'kill' } satisfies Report<unknown>);
+  process.send?.({ type: 'kill' } satisfies ServeReport<unknown>);
 }
 
 function reasonOf(error: unknown): string {

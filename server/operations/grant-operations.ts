@@ -27,7 +27,7 @@ export interface SharingRules {
 }
 
 /** The operations on grants. */
-export class Sharing {
+export class GrantOperations {
   readonly #env: OperationEnvironment;
   readonly #parts: OperationParts;
 

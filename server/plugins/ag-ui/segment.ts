@@ -9,17 +9,17 @@ import { asking } from '../../../shared/said.js';
 import { fieldError } from '../conversation/errors.js';
 import { assertKept } from '../conversation/state.js';
 import {
-  type Outlet,
+  type DoorOutlet,
   segmentDialect,
   type Tale,
-  type Telling,
+  type ToldSegment,
   tell,
   tellAll,
-} from '../conversation/telling.js';
+} from '../conversation/told-segment.js';
 import type { Dialect, PluginSession } from '../plugin.js';
 
 /** A part of a run that a response tells to a client. */
-export type AgUiTelling = Telling & AgUiReader;
+export type AgUiSegment = ToldSegment & AgUiReader;
 
 /**
  * The start for telling a run, chosen by the known state of its session.
@@ -28,8 +28,8 @@ export type AgUiTelling = Telling & AgUiReader;
  */
 export function startOf(
   state: SessionState | null,
-  { runId, cursor }: Pick<Telling, 'runId' | 'cursor'>,
-): Pick<AgUiTelling, 'cursor' | 'session' | 'folds'> {
+  { runId, cursor }: Pick<ToldSegment, 'runId' | 'cursor'>,
+): Pick<AgUiSegment, 'cursor' | 'session' | 'folds'> {
   if (state?.cursor == null) return { cursor, session: state ?? initialState, folds: true };
   // The events before the run's beginning are folded too.
   const folds = isBefore(state.cursor, cursor) || state.queue.some((queued) => queued.runId === runId);
@@ -43,7 +43,7 @@ function isBefore(one: string, other: string): boolean {
 }
 
 /** A client's way of reading, and its place. */
-export interface Reading {
+export interface ReaderMode {
   /** Lines of JSON instead of Server-Sent Events. */
   readonly lines: boolean;
   /** The id of the client's last event, if it comes back for the rest. */
@@ -52,27 +52,27 @@ export interface Reading {
   readonly tag?: string;
 }
 
-const START: Reading = { lines: false, last: null };
+const START: ReaderMode = { lines: false, last: null };
 
 /** The reading of a client on a socket, for one of its runs. */
-export function socketReading(runId: string, last: number | null): Reading {
+export function socketReading(runId: string, last: number | null): ReaderMode {
   const tag = createHash('sha256').update(runId).digest('base64url').slice(0, 8);
   return { lines: true, last, tag: `@${tag}` };
 }
 
 /** Whether the client has events of the run, and wants those behind them. */
-const counts = ({ last }: Reading): boolean => (last ?? 0) > 0;
+const counts = ({ last }: ReaderMode): boolean => (last ?? 0) > 0;
 
 /**
  * Writes events with their ids: an event of the run has its number. Snapshots that bring a client in line with the session are not counted.
  * They may differ when it comes back, and only a client that has nothing of the run gets them again.
  */
 class Frames {
-  readonly #reading: Reading;
+  readonly #reading: ReaderMode;
   #number = 0;
   #before = 0;
 
-  constructor(reading: Reading) {
+  constructor(reading: ReaderMode) {
     this.#reading = reading;
   }
 
@@ -94,7 +94,7 @@ class Frames {
 }
 
 /** The reading of a client that sends a request. */
-export function readingOf({ headers }: Pick<IncomingMessage, 'headers'>): Reading {
+export function readingOf({ headers }: Pick<IncomingMessage, 'headers'>): ReaderMode {
   const last = headers['last-event-id'];
   const lines = headers.accept?.includes('application/x-ndjson') ?? false;
   return { lines, last: last === undefined ? null : numberOf(String(last)) };
@@ -122,7 +122,7 @@ export function askAgain(
 }
 
 /** The dialect of the run, behind the events that begin every stream. */
-function dialectOf(telling: AgUiTelling, reading: Reading): Dialect<Tale<AgUiEvent>> {
+function dialectOf(telling: AgUiSegment, reading: ReaderMode): Dialect<Tale<AgUiEvent>> {
   const stream = new AgUiStream(telling.runId, telling.told, telling);
   const frames = new Frames(reading);
   const frame = (event: AgUiEvent): string => frames.frame(event);
@@ -148,10 +148,10 @@ function dialectOf(telling: AgUiTelling, reading: Reading): Dialect<Tale<AgUiEve
 
 /** Answers with a part of a run. */
 export async function tellRun(
-  outlet: Outlet,
+  outlet: DoorOutlet,
   session: PluginSession,
-  telling: AgUiTelling,
-  { report, reading = START }: { report(error: unknown, what: string): void; readonly reading?: Reading },
+  telling: AgUiSegment,
+  { report, reading = START }: { report(error: unknown, what: string): void; readonly reading?: ReaderMode },
 ): Promise<void> {
   // Numbers count from the run's first event.
   if (counts(reading)) await assertKept(session, telling.cursor);
@@ -161,7 +161,7 @@ export async function tellRun(
 
 /** Answers with events that are already known. */
 export async function tellEvents(
-  outlet: Outlet,
+  outlet: DoorOutlet,
   events: readonly AgUiEvent[],
   reading = START,
 ): Promise<void> {

@@ -1,14 +1,14 @@
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
-import type { SegmentStream, Told } from '../../../shared/segment-stream.js';
+import type { SegmentStream, ToldPart } from '../../../shared/segment-stream.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Dialect, DialectOptions, PluginSession } from '../plugin.js';
 
 /** A part of a run to tell. */
-export interface Telling {
+export interface ToldSegment {
   readonly runId: string;
   /** Place just before its first event. */
   readonly cursor: string;
-  readonly told: Told;
+  readonly told: ToldPart;
   /** The number of frames that its reader already has. @default 0 */
   readonly skip?: number;
   /** Whether its reader knows frames by their number, so that only the run's own events will do. @default true if some are skipped */
@@ -16,7 +16,7 @@ export interface Telling {
 }
 
 /** The words of a protocol. */
-export interface TellingWords<Frame> {
+export interface SegmentWords<Frame> {
   stream(): SegmentStream<Frame>;
   frame(frame: Frame): string;
   /** Text that its readers ignore. @default an SSE comment */
@@ -35,8 +35,8 @@ export interface Tale<Frame> {
  * @throws GatewayError `CURSOR_GONE` if the next events are no longer kept
  */
 export function segmentDialect<Frame>(
-  { told, skip = 0, isCounted = skip > 0 }: Telling,
-  { stream, frame, blank = ':\n\n' }: TellingWords<Frame>,
+  { told, skip = 0, isCounted = skip > 0 }: ToldSegment,
+  { stream, frame, blank = ':\n\n' }: SegmentWords<Frame>,
 ): Dialect<Tale<Frame>> {
   let gap = false;
   let tale: Tale<Frame> | null = null;
@@ -74,7 +74,7 @@ export function segmentDialect<Frame>(
 }
 
 /** The output of a telling: a response, or a socket, which may carry other tellings too. */
-export type Outlet = Pick<DialectOptions, 'response' | 'socket' | 'signal'>;
+export type DoorOutlet = Pick<DialectOptions, 'response' | 'socket' | 'signal'>;
 
 /**
  * Answers with a session's events. If the end cannot be told, the stream does not end cleanly, since a clean end would be taken for the
@@ -84,7 +84,7 @@ export type Outlet = Pick<DialectOptions, 'response' | 'socket' | 'signal'>;
  * @returns The reason why the end could not be told; null if it was told
  */
 export async function tell<State>(
-  outlet: Outlet,
+  outlet: DoorOutlet,
   session: PluginSession,
   dialect: Dialect<State>,
   options: {
@@ -112,7 +112,7 @@ export async function tell<State>(
 const INTERRUPTED = 1012;
 
 /** Answers with events that are already known. */
-export function tellAll({ response, socket }: Outlet, text: string, lines = false): void {
+export function tellAll({ response, socket }: DoorOutlet, text: string, lines = false): void {
   socket?.send(...linesOf(text));
   response?.writeHead(200, {
     'Content-Type': `${lines ? 'application/x-ndjson' : 'text/event-stream'}; charset=utf-8`,

@@ -3,18 +3,18 @@ import type { SessionState } from '../../../shared/fold.js';
 import { versionOf } from '../../../shared/ui-stream/versions.js';
 import { Conversation, type RunPlace } from '../conversation/conversation.js';
 import type { ConversationOptions } from '../conversation/options.js';
-import type { Telling } from '../conversation/telling.js';
+import type { ToldSegment } from '../conversation/told-segment.js';
 import type { PluginSession } from '../plugin.js';
 import type { UiRequest } from './request.js';
 
 /** The outcome of a request: a part of a run, or a continuation that must wait for the answers to `missing` calls. */
-export interface Posted {
-  readonly telling: Telling;
+export interface PostedPart {
+  readonly telling: ToldSegment;
   readonly missing?: readonly string[];
 }
 
 /** One request of an interface, in the session that it names. */
-export class Posting {
+export class UiPost {
   readonly #request: UiRequest;
   readonly #conversation: Conversation;
 
@@ -30,7 +30,7 @@ export class Posting {
   }
 
   /** Performs the request that the last message expresses. @throws GatewayError */
-  async post(): Promise<Posted> {
+  async post(): Promise<PostedPart> {
     const { message, messageId } = this.#request;
     const state = await this.#conversation.state(message.id);
     return message.role === 'assistant' ? this.#continue(state) : begun(await this.#begin(state, messageId));
@@ -48,7 +48,7 @@ export class Posting {
   }
 
   /** Answers questions of the run that wrote a message. */
-  async #continue(state: SessionState | null): Promise<Posted> {
+  async #continue(state: SessionState | null): Promise<PostedPart> {
     const { id, answers } = this.#request.message;
     const { run, messages = [] } = state ?? {};
     const writer = run?.message.id === id ? run : messages.find((message) => message.id === id);
@@ -61,4 +61,4 @@ export class Posting {
   }
 }
 
-const begun = (run: RunPlace): Posted => ({ telling: { ...run, told: 0 } });
+const begun = (run: RunPlace): PostedPart => ({ telling: { ...run, told: 0 } });

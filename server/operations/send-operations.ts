@@ -15,7 +15,7 @@ import { asReached, assertShared, type Followable, type Reach } from './reach.js
 import { traceOf } from './trace-of.js';
 
 /** A run that can be followed. */
-export interface Followed {
+export interface FollowableRun {
   readonly runId: string;
   readonly session: Followable;
   /** Cursor just before its `message_accepted`. */
@@ -24,14 +24,14 @@ export interface Followed {
 }
 
 /** An accepted message, and the means to follow its run. */
-export interface Sent extends Followed {
+export interface Sent extends FollowableRun {
   readonly accepted: Accepted;
   /** Whether an earlier send with the same key was accepted before. */
   readonly repeated: boolean;
 }
 
 /** The operations that begin a run. */
-export class Sending {
+export class SendOperations {
   readonly #env: OperationEnvironment;
   readonly #parts: OperationParts;
 
@@ -45,7 +45,7 @@ export class Sending {
     return this.#env.calls.send(this.#start(name, raw, caller, behind));
   }
 
-  async #start(...[name, raw, caller, behind]: Parameters<Sending['start']>): Promise<Sent> {
+  async #start(...[name, raw, caller, behind]: Parameters<SendOperations['start']>): Promise<Sent> {
     return asUnavailable(() =>
       name === 'send' ? this.#send(raw, caller, behind) : this.#regenerate(raw, caller),
     );

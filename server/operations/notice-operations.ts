@@ -31,7 +31,7 @@ function assertTarget({ endpoint, keys }: PushTarget, allowPrivate: boolean): vo
 }
 
 /** The operations on notices and push subscriptions, which reach users that are away. */
-export class Notifying {
+export class NoticeOperations {
   readonly #env: OperationEnvironment;
   readonly #authorize: Authorize;
 

@@ -8,7 +8,7 @@ import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { OperationParts } from './operation-parts.js';
 
 /** Begins sessions with imported messages. */
-export class Importing {
+export class ImportOperations {
   readonly #env: OperationEnvironment;
   readonly #parts: OperationParts;
 

@@ -18,7 +18,7 @@ export type ScheduleLimits = Pick<
 >;
 
 /** The operations on a session's schedules. */
-export class Scheduling {
+export class ScheduleOperations {
   readonly #env: OperationEnvironment;
   readonly #authorize: Authorize;
   readonly #room: Room;

@@ -10,13 +10,13 @@ import type { ConversationOptions } from '../conversation/options.js';
 import { isKept } from '../conversation/state.js';
 import type { PluginSession } from '../plugin.js';
 import { type AgUiRequest, contentOf, conversationIn, textOf } from './request.js';
-import { type AgUiTelling, askAgain, startOf } from './telling.js';
+import { type AgUiSegment, askAgain, startOf } from './segment.js';
 
 /** The outcome of a request: a part of a run, or events that are already known. */
-export type Posted = AgUiTelling | readonly AgUiEvent[];
+export type Posted = AgUiSegment | readonly AgUiEvent[];
 
 /** One run of a client, in the session that it names. */
-export class Posting {
+export class AgUiPost {
   readonly #request: AgUiRequest;
   readonly #conversation: Conversation;
   readonly #resumes: boolean;
@@ -100,8 +100,8 @@ export class Posting {
   async #told(
     state: SessionState | null,
     { runId, cursor }: RunPlace,
-    told: AgUiTelling['told'] = 0,
-  ): Promise<AgUiTelling> {
+    told: AgUiSegment['told'] = 0,
+  ): Promise<AgUiSegment> {
     const names = this.#request;
     // Events alone tell where the parts of a run end.
     const isTold = (await isKept(this.#conversation.session, cursor)) ? told : 'whole';

@@ -28,7 +28,7 @@ interface Attendance {
 }
 
 /** Tells followers of a session which members are present, on request. */
-export class Attending {
+export class PresenceOperations {
   readonly #env: OperationEnvironment;
   readonly #board: PresenceBoard;
   readonly #authorize: Authorize;

@@ -4,7 +4,12 @@ import { type GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { OnBusy } from '../../../shared/events.js';
 import type { SessionState } from '../../../shared/fold.js';
 import type { MessageInput } from '../../../shared/messages.js';
-import { clientCallId, parseClientCallId, parseItemId, type RunName } from '../../../shared/responses/ids.js';
+import {
+  clientCallId,
+  type IdentifiedRun,
+  parseClientCallId,
+  parseItemId,
+} from '../../../shared/responses/ids.js';
 import { AskedOfCaller } from '../../../shared/responses/questions.js';
 import { ECHO, type ResponseWriterOptions } from '../../../shared/responses/types.js';
 import { questionsOf } from '../../../shared/subagents.js';
@@ -25,13 +30,13 @@ import type { ResponseRequest } from './request.js';
 import type { InputItem } from './request-schema.js';
 
 /** Options for requests that create responses. */
-export interface CreatingOptions extends ResponseWriterOptions {
+export interface ResponseCreatorOptions extends ResponseWriterOptions {
   readonly onBusy: Exclude<OnBusy, 'steer'>;
   readonly created: UserNotes<NewConversation>;
 }
 
 /** A request, its caller and its app. */
-export interface Ask {
+export interface CreateRequest {
   readonly request: ResponseRequest;
   readonly identity: Identity;
   readonly headers: IncomingHttpHeaders;
@@ -40,32 +45,32 @@ export interface Ask {
 }
 
 /** The session in which a response is created. */
-interface Place {
+interface ResponsePlace {
   readonly session: PluginSession;
   /** Whether the caller sends its whole conversation. The session may already have most of it. */
   readonly isWhole: boolean;
 }
 
 /** A place, and its state when it was found. */
-interface Found extends Place {
+interface Found extends ResponsePlace {
   readonly state: SessionState | null;
 }
 
 /** Creates responses: each begins a run, or continues one behind answered questions. */
-export class Creating {
+export class ResponseCreator {
   readonly #context: PluginContext;
   readonly #finder: Finder;
-  readonly #options: CreatingOptions;
+  readonly #options: ResponseCreatorOptions;
   readonly #turns = new Turns();
 
-  constructor(context: PluginContext, finder: Finder, options: CreatingOptions) {
+  constructor(context: PluginContext, finder: Finder, options: ResponseCreatorOptions) {
     this.#context = context;
     this.#finder = finder;
     this.#options = options;
   }
 
   /** @throws GatewayError before anything was begun */
-  async create(ask: Ask): Promise<FoundResponse> {
+  async create(ask: CreateRequest): Promise<FoundResponse> {
     const { items } = ask.request;
     const last = items.at(-1);
     if (!last) throw fieldError('input', 'there is nothing to answer', 'invalid_value');
@@ -75,7 +80,7 @@ export class Creating {
   }
 
   /** Continues a run behind the questions that the end of the input answers; null if no run waits for the answers. */
-  async #continue({ request, identity, headers, app }: Ask): Promise<FoundResponse | null> {
+  async #continue({ request, identity, headers, app }: CreateRequest): Promise<FoundResponse | null> {
     const { answers, run } = trailingAnswers(request.items);
     const place = run ?? (await this.#runOf({ request, identity, headers, app }));
     const found = place && (await this.#finder.segment({ ...place, index: 0 }, identity));
@@ -102,7 +107,7 @@ export class Creating {
   }
 
   /** The waiting run of the session that a request names by a previous response, a conversation or headers. */
-  async #runOf({ request, identity, headers, app }: Ask): Promise<RunName | null> {
+  async #runOf({ request, identity, headers, app }: CreateRequest): Promise<IdentifiedRun | null> {
     const { previousResponse, conversation } = request;
     const former =
       previousResponse === undefined ? null : await this.#finder.response(previousResponse, identity);
@@ -114,7 +119,7 @@ export class Creating {
     return state?.run ? { sessionId: session.id, runId: state.run.runId } : null;
   }
 
-  async #begin(ask: Ask): Promise<FoundResponse> {
+  async #begin(ask: CreateRequest): Promise<FoundResponse> {
     const { request, identity, headers } = ask;
     const idempotencyKey = headers['idempotency-key'];
     const key = idempotencyKey === undefined ? undefined : String(idempotencyKey);
@@ -144,7 +149,10 @@ export class Creating {
   }
 
   /** Gives a conversation that has just begun the metadata that it was created with. */
-  async #begun(session: PluginSession, { request: { conversation }, identity }: Ask): Promise<void> {
+  async #begun(
+    session: PluginSession,
+    { request: { conversation }, identity }: CreateRequest,
+  ): Promise<void> {
     const created =
       conversation === undefined ? undefined : await this.#options.created.take(identity, conversation);
     if (created && Object.keys(created.metadata).length > 0)
@@ -166,7 +174,10 @@ export class Creating {
   }
 
   /** The session that a request names, or the one that it begins. */
-  async #placeOf({ request, identity, headers, app }: Ask, key: string | undefined): Promise<Place> {
+  async #placeOf(
+    { request, identity, headers, app }: CreateRequest,
+    key: string | undefined,
+  ): Promise<ResponsePlace> {
     const { previousResponse, conversation, store } = request;
     if (conversation !== undefined) {
       const session = this.#context.session(await this.#conversation(conversation, app, identity), identity);
@@ -199,7 +210,11 @@ export class Creating {
   }
 
   /** Forks the conversation if a request continues from an earlier response than the last. */
-  async #branched({ request, identity, app }: Ask, place: Place, key: string | undefined): Promise<Found> {
+  async #branched(
+    { request, identity, app }: CreateRequest,
+    place: ResponsePlace,
+    key: string | undefined,
+  ): Promise<Found> {
     const { previousResponse, store } = request;
     const state = await stateOf(place.session);
     const there = { ...place, state };
@@ -248,10 +263,10 @@ function isOutput(
 /** The answers at the end of an input, and the run that their ids name. */
 function trailingAnswers(items: readonly InputItem[]): {
   readonly answers: ReadonlyMap<string, CallAnswer>;
-  readonly run: RunName | null;
+  readonly run: IdentifiedRun | null;
 } {
   const answers = new Map<string, CallAnswer>();
-  let run: RunName | null = null;
+  let run: IdentifiedRun | null = null;
   for (const item of [...items].reverse()) {
     if (isOutput(item)) {
       const call = parseClientCallId(item.call_id);
@@ -288,7 +303,7 @@ function lastRun(state: SessionState | null): string | undefined {
   return state?.queue.at(-1)?.runId ?? state?.run?.runId ?? state?.messages.at(-1)?.runId;
 }
 
-function unanswered(callIds: readonly string[], run: RunName): GatewayError {
+function unanswered(callIds: readonly string[], run: IdentifiedRun): GatewayError {
   const named = callIds.map((callId) => clientCallId(callId, run)).join(', ');
   return fieldError('input', `no output or approval for ${named}`, 'invalid_value');
 }

@@ -21,7 +21,7 @@ const SUBSCRIBE = errand<
 >('subscribe');
 
 /** Manages the subscriptions of connections. */
-export class Following {
+export class Subscriptions {
   readonly #env: OperationEnvironment;
   readonly #authorize: Authorize;
   readonly #inbox: Inbox;

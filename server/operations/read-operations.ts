@@ -14,14 +14,14 @@ import type { RunRecord, SessionRecord, SessionRef } from '../stores/store.js';
 import type { Access } from './access.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';
+import type { GrantOperations } from './grant-operations.js';
 import type { Authorize, OperationParts } from './operation-parts.js';
 import { assertShared, type Reach, shownMessages } from './reach.js';
-import type { Sharing } from './sharing.js';
 
 const PAGE = 50;
 
 /** A run of a session, found by its id. */
-interface FoundRun {
+interface LocatedRun {
   readonly session: Session;
   readonly record: RunRecord;
   /** Cursor just before its `message_accepted`. */
@@ -39,11 +39,11 @@ export interface SentRun {
 }
 
 /** The operations that only read. They never move a session to this gateway. */
-export class Reading {
+export class ReadOperations {
   readonly #env: OperationEnvironment;
   readonly #access: Access;
   readonly #authorize: Authorize;
-  readonly #sharing: Sharing;
+  readonly #sharing: GrantOperations;
 
   constructor(
     env: OperationEnvironment,
@@ -51,7 +51,7 @@ export class Reading {
       access,
       authorize,
       sharing,
-    }: Pick<OperationParts, 'access' | 'authorize'> & { readonly sharing: Sharing },
+    }: Pick<OperationParts, 'access' | 'authorize'> & { readonly sharing: GrantOperations },
   ) {
     this.#env = env;
     this.#access = access;
@@ -144,7 +144,7 @@ export class Reading {
     return session;
   }
 
-  async find({ runId, sessionId }: ParamsOf<'run'>, caller: Caller): Promise<FoundRun> {
+  async find({ runId, sessionId }: ParamsOf<'run'>, caller: Caller): Promise<LocatedRun> {
     const reach = await this.#authorize(sessionId, 'run', caller);
     const { ref, via } = reach;
     const session = this.#env.sessions.get(ref);

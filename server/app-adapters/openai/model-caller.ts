@@ -3,7 +3,7 @@ import type { AppEvent, AppResult, Turn } from '../../apps/application.js';
 import { channels } from '../../diagnostics/channels.js';
 import { ModelCall } from '../../diagnostics/model-call.js';
 import { serverOf, settingsOf } from '../asked-model.js';
-import { type Saying, streamedStep } from '../streamed-step.js';
+import { type ItemGenerator, streamedStep } from '../streamed-step.js';
 import { traceHeaders } from '../trace-headers.js';
 import { Unsaid } from '../unsaid.js';
 import { upstreamFailed } from '../upstream-failed.js';
@@ -21,7 +21,7 @@ export interface Answered {
 }
 
 /** Asks the model in one run. In a resumable app, each time is a step. */
-export class Asking {
+export class ModelCaller {
   readonly #turn: Turn;
   readonly #client: OpenAIClient;
   readonly #durable: boolean;
@@ -42,7 +42,10 @@ export class Asking {
    *
    * @param taken Ids of earlier calls.
    */
-  async *ask(request: Readonly<Record<string, unknown>>, taken: ReadonlySet<string>): Saying<Answered> {
+  async *ask(
+    request: Readonly<Record<string, unknown>>,
+    taken: ReadonlySet<string>,
+  ): ItemGenerator<Answered> {
     const left = this.#left;
     const answered = this.#durable
       ? yield* streamedStep(this.#turn, 'model', ({ interrupted }) =>
@@ -60,7 +63,7 @@ export class Asking {
     request: Readonly<Record<string, unknown>>,
     taken: ReadonlySet<string>,
     said: { readonly text: string; readonly reasoning: string },
-  ): Saying<Answered> {
+  ): ItemGenerator<Answered> {
     const { signal } = this.#turn;
     const completion = new Completion();
     const text = new Unsaid(said.text);

@@ -11,7 +11,7 @@ import type { OperationParts } from './operation-parts.js';
 export type PeopleLimits = Pick<Limits, 'noteLength' | 'reactionsPerMessage'>;
 
 /** The operations by which users take over from an app, hand back, and react to messages. */
-export class Controlling {
+export class ControlOperations {
   readonly #env: OperationEnvironment;
   readonly #parts: Pick<OperationParts, 'authorize' | 'room'>;
 
