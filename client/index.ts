@@ -22,7 +22,7 @@ export { type Client, type ClientOperations, createClient } from './client.js';
 export type { ConnectionState, ConnectionStatus } from './connection.js';
 export type { MethodCalls, TypedCalls, UntypedCalls } from './method-calls.js';
 export type { ClientOptions, Persistence, SignalOptions } from './options.js';
-export type { Regenerating, SendingMessage } from './outbox.js';
+export type { PendingRegeneration, SendingMessage } from './outbox.js';
 export type { Start } from './reader.js';
 export type { EditOptions, FollowedRun, Run, RunOptions, SendOptions } from './run.js';
 export type {

@@ -28,7 +28,7 @@ export interface SendingMessage extends OnItsWay {
 }
 
 /** A requested new answer that has not yet begun. */
-export interface Regenerating extends OnItsWay {
+export interface PendingRegeneration extends OnItsWay {
   /** Id of the answer or the message that the request named, if it named one. */
   readonly messageId?: string | undefined;
   /** Its run, once that is known. */
@@ -40,8 +40,8 @@ export interface Outbox {
   /** Calls the listener after each change. Returns a function that removes it. */
   subscribe(listener: () => void): () => void;
   /** @param isSame Whether two spellings name one session. */
-  of(isSame: (sessionId: string) => boolean): (SendingMessage | Regenerating)[];
-  set(sessionId: string, sending: SendingMessage | Regenerating): void;
+  of(isSame: (sessionId: string) => boolean): (SendingMessage | PendingRegeneration)[];
+  set(sessionId: string, sending: SendingMessage | PendingRegeneration): void;
   has(key: string): boolean;
   remove(key: string): void;
 }
@@ -49,7 +49,7 @@ export interface Outbox {
 export function createOutbox(): Outbox {
   const entries = new Map<
     string,
-    { readonly sessionId: string; readonly sending: SendingMessage | Regenerating }
+    { readonly sessionId: string; readonly sending: SendingMessage | PendingRegeneration }
   >();
   const { subscribe, emit } = createListeners();
   return {

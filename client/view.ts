@@ -4,7 +4,7 @@ import { initialState, reduce, type SessionState } from '../shared/fold.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import type { Message } from '../shared/messages.js';
 import { createListeners } from './listeners.js';
-import type { Regenerating, SendingMessage } from './outbox.js';
+import type { PendingRegeneration, SendingMessage } from './outbox.js';
 import type { Core } from './run.js';
 import { quietTimer } from './timing.js';
 
@@ -24,7 +24,7 @@ export interface WatchState extends SessionState {
   /** Messages on their way, and those that failed. */
   readonly sending: readonly SendingMessage[];
   /** The last new answer that was requested here, until it has begun; also a failed one. */
-  readonly regenerating?: Regenerating;
+  readonly regenerating?: PendingRegeneration;
   /** The reason why nothing more will come. */
   readonly error?: GatewayError;
   /** Whether the state was kept on the device and the gateway has not yet confirmed it (`…/client/offline`). */
@@ -117,7 +117,9 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
       joined = { earlier, messages, all: earlier.length === 0 ? messages : [...earlier, ...messages] };
     const onTheirWay = unseen();
     const missing = onTheirWay.filter((entry) => 'message' in entry);
-    const regenerating = onTheirWay.filter((entry): entry is Regenerating => !('message' in entry)).at(-1);
+    const regenerating = onTheirWay
+      .filter((entry): entry is PendingRegeneration => !('message' in entry))
+      .at(-1);
     const sending = shown && isSame(missing, shown.sending) ? shown.sending : missing;
     const next: WatchState = {
       ...state,

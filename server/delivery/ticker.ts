@@ -1,5 +1,5 @@
 /** An open object that needs periodic work. */
-export interface Ticking {
+export interface TickerItem {
   /** Does periodic work. @param now Monotonic milliseconds */
   tick(now: number): void;
 }
@@ -8,7 +8,7 @@ export interface Ticking {
 export class Ticker {
   readonly #everyMs: number;
   readonly #report: (error: unknown, what: string) => void;
-  readonly #items = new Set<Ticking>();
+  readonly #items = new Set<TickerItem>();
   #timer: NodeJS.Timeout | undefined;
 
   /** @param limits Time limits to keep, in milliseconds. The interval suits the shortest, but is at least 5 ms. */
@@ -20,12 +20,12 @@ export class Ticker {
     this.#report = report;
   }
 
-  add(item: Ticking): void {
+  add(item: TickerItem): void {
     this.#items.add(item);
     this.#timer ??= setInterval(() => this.#tick(), this.#everyMs).unref();
   }
 
-  delete(item: Ticking): void {
+  delete(item: TickerItem): void {
     this.#items.delete(item);
     if (this.#items.size > 0) return;
     clearInterval(this.#timer);

@@ -7,7 +7,7 @@ import { asUnavailable } from './unavailable.js';
 
 const PAGE = { events: 1000, bytes: 1 << 20 };
 
-export interface RunSource {
+export interface RunEventSource {
   /** Canonical key of the session. */
   readonly sessionId: string;
   /** Place of the run's first event. */
@@ -27,7 +27,7 @@ export interface RunSource {
 export async function* eventsOfRun(
   view: LogView,
   runId: string,
-  { sessionId, place, more, over }: RunSource,
+  { sessionId, place, more, over }: RunEventSource,
 ): AsyncGenerator<LoggedEvent, void> {
   let batch: LogBatch | undefined;
   let isEmpty = false;

@@ -27,7 +27,7 @@ import { arrivalsAfter, NO_ARRIVALS } from './arrivals.js';
 import { LogBatch } from './batch.js';
 import { type Entry, toEntry } from './entry.js';
 import { flushSoon } from './flushes.js';
-import { Gathering } from './gathering.js';
+import { GatheredPieces } from './gathered-pieces.js';
 import type { Delta } from './joined-delta.js';
 import type { LogListener, LogOptions } from './log-options.js';
 import type { LogView } from './log-view.js';
@@ -60,7 +60,7 @@ export class LogWriter {
   readonly #listener: LogListener;
   readonly #recordsOf: LogOptions['recordsOf'];
   #groups: Group[] = [];
-  readonly #gathering: Gathering;
+  readonly #gathering: GatheredPieces;
   #batch = 0;
   #scheduled = false;
   /** The group that the store has not answered yet. */
@@ -86,7 +86,7 @@ export class LogWriter {
   private constructor(store: Store, view: LogView, term: number, options: LogOptions) {
     this.#store = store;
     this.#listener = options.listener;
-    this.#gathering = new Gathering(options.moderation, {
+    this.#gathering = new GatheredPieces(options.moderation, {
       begun: (entries) => this.#groups.push({ entries, options: null, waiter: null }),
       ripe: () => {
         if (!this.#writing && !this.#retry?.waiting) this.#flush();

@@ -25,13 +25,13 @@ export const SESSIONS: readonly Mutant[] = [
   },
   {
     name: 'gathered pieces that something else overtakes',
-    file: 'server/log/gathering.ts',
+    file: 'server/log/gathered-pieces.ts',
     edits: [['if (piece) entries.push(toEntry(piece));', 'if (piece) setImmediate(() => this.wait(piece));']],
     test: 'test/log/moderation.test.ts',
   },
   {
     name: 'gathered pieces that the end leaves behind',
-    file: 'server/log/gathering.ts',
+    file: 'server/log/gathered-pieces.ts',
     edits: [['if (this.#entries) this.#settled();', '']],
     test: 'test/log/moderation.test.ts',
   },

@@ -77,7 +77,7 @@ export class StoreServer {
   }
 }
 
-interface ServedStore {
+interface StoreService {
   hello(): Welcome;
   heard(): void;
   call(name: string, args: readonly unknown[]): unknown;
@@ -87,12 +87,12 @@ interface ServedStore {
 /** The line to one process. */
 class ServedLine implements Peer {
   readonly #socket: Socket;
-  readonly #serving: ServedStore;
+  readonly #serving: StoreService;
   readonly #writer: FrameWriter;
   readonly #decoder = new FrameDecoder();
   #pid: number | null = null;
 
-  constructor(socket: Socket, serving: ServedStore) {
+  constructor(socket: Socket, serving: StoreService) {
     this.#socket = socket;
     this.#serving = serving;
     this.#writer = new FrameWriter(socket);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import { Stall } from '../../delivery/stall.js';
-import type { Ticking } from '../../delivery/ticker.js';
+import type { TickerItem } from '../../delivery/ticker.js';
 import type { Upload } from '../../files/files.js';
 import type { ByteRange } from '../../stores/files/file-store.js';
 import { sentBytes } from '../sent-bytes.js';
@@ -74,7 +74,7 @@ async function* bytesOf(
   let received = 0;
   const sender = { sent: () => received };
   let stall: Stall | null = new Stall(sender);
-  const item: Ticking = {
+  const item: TickerItem = {
     tick: (now) => {
       if (stall?.isOver(now, env.limits.slowClientMs)) request.destroy();
     },
@@ -152,7 +152,7 @@ async function write(
 ): Promise<void> {
   const reader = { sent: () => sentBytes(response.socket) };
   let stall: Stall | null = null;
-  const item: Ticking = {
+  const item: TickerItem = {
     tick: (now) => {
       if (stall?.isOver(now, env.limits.slowClientMs)) response.destroy();
     },

@@ -4,7 +4,7 @@ import type { StreamItem } from '../../../shared/frames.js';
 import { encodeSse } from '../../../shared/sse.js';
 import type { Identity } from '../../auth/types.js';
 import { Stall } from '../../delivery/stall.js';
-import type { Ticking } from '../../delivery/ticker.js';
+import type { TickerItem } from '../../delivery/ticker.js';
 import type { MethodStream } from '../../methods/stream.js';
 import { errorBody, type FailedRequest } from '../public-error.js';
 import { sentBytes } from '../sent-bytes.js';
@@ -64,7 +64,7 @@ export async function streamItems(
 }
 
 /** One open stream. The method is asked for the next item only when the client has taken those before. */
-class MethodStreamAnswer implements Ticking {
+class MethodStreamAnswer implements TickerItem {
   readonly #env: HttpEnvironment;
   readonly #response: ServerResponse;
   readonly #stream: MethodStream;

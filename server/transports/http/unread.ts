@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { addressKey } from '../../auth/address.js';
 import type { Identity } from '../../auth/types.js';
 import { Stall } from '../../delivery/stall.js';
-import type { Ticker, Ticking } from '../../delivery/ticker.js';
+import type { Ticker, TickerItem } from '../../delivery/ticker.js';
 import { LimitError } from '../../limit-error.js';
 import { sentBytes } from '../sent-bytes.js';
 
@@ -45,7 +45,7 @@ export class UnreadAnswers {
     if (!isUnread(response)) return;
     const bytes = response.writableLength;
     const stall = new Stall({ sent: () => sentBytes(response.socket) });
-    const item: Ticking = {
+    const item: TickerItem = {
       tick: (now) => {
         if (response.writableFinished) done();
         // Without a socket the response still waits for its turn on the connection, and its reader is not to blame.

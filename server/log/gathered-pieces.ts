@@ -14,7 +14,7 @@ interface GatheringListener {
 }
 
 /** The last group of a log while events join it: the entries of this turn, or pieces of an answer that wait for the next ones. */
-export class Gathering {
+export class GatheredPieces {
   readonly #moderation: Moderation;
   readonly #listener: GatheringListener;
   #entries: Entry[] | null = null;
