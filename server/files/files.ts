@@ -54,10 +54,10 @@ const SMALLEST = 4096;
  * The files of a gateway: uploads, the messages that name them, and the removal of unnamed ones. A message's files are noted as named
  * before the message is accepted. So a crash in between keeps a file too long, and never drops one too soon.
  */
-export class FileDesk {
+export class GatewayFiles {
   readonly #options: FilesOptions;
   /** Uploads in progress, by scope. */
-  readonly #arrivals = new Map<string, UploadTotals>();
+  readonly #arrivals = new Map<string, OpenUploads>();
 
   constructor(options: FilesOptions) {
     this.#options = options;
@@ -75,7 +75,7 @@ export class FileDesk {
     const { limits, store } = this.#options;
     if ((upload.length ?? 0) > limits.fileBytes) throw tooLarge(limits.fileBytes);
     return this.#guarded('keeping a file', async () => {
-      const arrivals = this.#arrivals.get(scope) ?? new UploadTotals();
+      const arrivals = this.#arrivals.get(scope) ?? new OpenUploads();
       this.#arrivals.set(scope, arrivals);
       arrivals.open += 1;
       const coming = new IncomingFile();
@@ -302,7 +302,7 @@ export class FileDesk {
 }
 
 /** The uploads in progress of one scope. */
-class UploadTotals {
+class OpenUploads {
   /** Number of unfinished uploads. */
   open = 0;
   /** Bytes received of those. */
@@ -314,7 +314,7 @@ class UploadTotals {
 /** The remaining room for an upload. */
 interface UploadRoom {
   readonly scope: string;
-  readonly arrivals: UploadTotals;
+  readonly arrivals: OpenUploads;
   /** Bytes of the scope according to the store, without the uploads that had landed before it was asked. */
   readonly taken: number;
 }

@@ -8,7 +8,7 @@ import type { Tickets } from '../auth/tickets.js';
 import type { AppAccess, ClientMessages, SessionAccess } from '../config/access.js';
 import type { Connections } from '../delivery/connections.js';
 import type { Report } from '../diagnostics/log-facts.js';
-import type { FileDesk } from '../files/files.js';
+import type { GatewayFiles } from '../files/files.js';
 import type { Grants } from '../grants/grants.js';
 import type { SessionNotice } from '../held/environment.js';
 import type { InboxChanges } from '../inbox/changes.js';
@@ -60,7 +60,7 @@ export interface OperationEnvironment {
   readonly presenceLimits: PresenceLimits;
   readonly board: PresenceBoard;
   readonly calls: OpenCalls;
-  readonly files: FileDesk;
+  readonly files: GatewayFiles;
   readonly methodMs: number;
   readonly guardMs: number;
   readonly documents: DocumentWriter;
