@@ -16,13 +16,13 @@ const LONGEST_WAIT_MS = 60_000;
 export type OnRetry = (error: GatewayError, hurry: () => void) => void;
 
 /** Asks for one operation. Operations that are safe to repeat are retried when the gateway cannot take them now. */
-export type Call = <Name extends CallName>(
+export type OperationCaller = <Name extends CallName>(
   operation: Name,
   options: (ParamsOf<Name> & SignalOptions) | undefined,
   onRetry?: OnRetry,
 ) => Promise<ResultOf<Name>>;
 
-export interface CallOptions {
+export interface OperationCallOptions {
   readonly transport: ClientTransport;
   /** The limit of each attempt, in milliseconds. */
   readonly timeoutMs: number;
@@ -32,7 +32,13 @@ export interface CallOptions {
   onAnswer(): void;
 }
 
-export function createCall({ transport, timeoutMs, aborts, retries, onAnswer }: CallOptions): Call {
+export function createCall({
+  transport,
+  timeoutMs,
+  aborts,
+  retries,
+  onAnswer,
+}: OperationCallOptions): OperationCaller {
   return (operation, { signal: given, ...params }: SignalOptions = {}, onRetry) => {
     const scope = openScope(given, aborts);
     const { signal } = scope;

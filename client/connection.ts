@@ -1,8 +1,8 @@
 import type { GatewayError } from '../shared/gateway-error.js';
-import { createLine, type Line } from './line.js';
+import { createLine, type SessionLine } from './line.js';
 import { createListeners } from './listeners.js';
 import { isHidden, watchPage } from './page.js';
-import { placeOf, type Reader, type Sink, type Start } from './reader.js';
+import { placeOf, type ReaderSink, type SessionConsumer, type Start } from './reader.js';
 import { quietTimer } from './timing.js';
 import type { ClientTransport } from './transport/transport.js';
 
@@ -23,7 +23,7 @@ export interface ConnectionStatus {
   subscribe(listener: (state: ConnectionState) => void): () => void;
 }
 
-export interface ConnectionOptions {
+export interface ReaderConnectionOptions {
   /** Limit in milliseconds for connecting a link, and for the answer to a subscription. */
   readonly connectMs: number;
   /** Milliseconds after which a hidden page lets its stream go; `false` never does. */
@@ -34,9 +34,9 @@ export interface ConnectionOptions {
 const LINGER_MS = 5000;
 
 /** The readers of a client, and the links that feed them. */
-export interface Connection extends ConnectionStatus {
+export interface ReaderConnection extends ConnectionStatus {
   /** Feeds a sink with the events of a session, beginning at a start. */
-  follow(sessionId: string, start: Start, sink: Sink): Following;
+  follow(sessionId: string, start: Start, sink: ReaderSink): FollowHandle;
   /** The form of a session's key that the gateway writes, or `id` as long as that is unknown. */
   canonical(id: string): string;
   /** The active run of a session; null for none, undefined if it is not known here. */
@@ -48,7 +48,7 @@ export interface Connection extends ConnectionStatus {
 }
 
 /** A sink that is being fed. */
-export interface Following {
+export interface FollowHandle {
   stop(): void;
   /** There is room again. */
   drained(): void;
@@ -60,10 +60,10 @@ export interface Following {
  */
 export function createConnection(
   transport: ClientTransport,
-  { connectMs, hiddenMs }: ConnectionOptions,
-): Connection {
+  { connectMs, hiddenMs }: ReaderConnectionOptions,
+): ReaderConnection {
   const listeners = createListeners<[ConnectionState]>();
-  const apart = new Map<Reader, Line>();
+  const apart = new Map<SessionConsumer, SessionLine>();
   let state: ConnectionState = 'closed';
   let error: GatewayError | undefined;
   let unwatchPage: (() => void) | undefined;
@@ -82,13 +82,13 @@ export function createConnection(
     error = cause;
     if (changed) listeners.emit(state);
   };
-  const rejoin = (reader: Reader) => {
+  const rejoin = (reader: SessionConsumer) => {
     const line = apart.get(reader);
     apart.delete(reader);
     line?.stop();
     reader.feeder = undefined;
   };
-  const endReaders = (ended: readonly Reader[], cause?: GatewayError) => {
+  const endReaders = (ended: readonly SessionConsumer[], cause?: GatewayError) => {
     for (const reader of ended) {
       main.find(reader.sessionId)?.readers.delete(reader);
       rejoin(reader);
@@ -108,7 +108,7 @@ export function createConnection(
   );
 
   /** A line of its own for a reader that is behind, until its track can go on with it. */
-  const fetchApart = (reader: Reader) => {
+  const fetchApart = (reader: SessionConsumer) => {
     rejoin(reader);
     const line = createLine(
       transport,
@@ -134,7 +134,7 @@ export function createConnection(
     line.pull();
   };
 
-  const each = (run: (line: Line) => void) => {
+  const each = (run: (line: SessionLine) => void) => {
     if (state !== 'paused') for (const line of [main, ...apart.values()]) run(line);
   };
   const mayPause = () => {
@@ -161,7 +161,7 @@ export function createConnection(
     },
     subscribe: listeners.subscribe,
     follow: (sessionId, start, sink) => {
-      const reader: Reader = { sessionId, sink, start, at: placeOf(start), feeder: undefined };
+      const reader: SessionConsumer = { sessionId, sink, start, at: placeOf(start), feeder: undefined };
       clearTimeout(linger);
       unwatchPage ??= watchPage({
         changed: () => each((line) => line.renew()),

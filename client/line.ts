@@ -1,6 +1,6 @@
 import type { EventOf, GatewayEvent, SubscriptionInfo } from '../shared/events.js';
 import type { GatewayError } from '../shared/gateway-error.js';
-import type { Reader } from './reader.js';
+import type { SessionConsumer } from './reader.js';
 import { backoff, createWatchdog, inTime, quietTimer } from './timing.js';
 import { createTrack, type Track } from './track.js';
 import { addressOf, broken, failed, silence, unreachable } from './transport/failure.js';
@@ -12,9 +12,9 @@ export type LineState = 'connecting' | 'open' | 'reconnecting' | 'closed';
 export interface LineHost {
   changed?(state: LineState, error?: GatewayError): void;
   /** Nothing more will come for these readers. */
-  ended(readers: readonly Reader[], error?: GatewayError): void;
+  ended(readers: readonly SessionConsumer[], error?: GatewayError): void;
   /** A reader wants events that its track no longer keeps. It stays among the track's readers. */
-  behind?(reader: Reader): unknown;
+  behind?(reader: SessionConsumer): unknown;
   /** A session's cursor has moved. */
   moved?(): void;
   /** Whether nobody would notice if the line broke now. */
@@ -22,11 +22,11 @@ export interface LineHost {
 }
 
 /** Sessions over one link at a time, which is opened again when it breaks. */
-export interface Line {
+export interface SessionLine {
   /** The gateway's id of its last connection. */
   id(): string | undefined;
   /** The readers of all its sessions. */
-  readers(): Reader[];
+  readers(): SessionConsumer[];
   /** The track of a session, made if it is new. `pull` then asks for it. */
   track(id: string): Track;
   /** The track of a session, if it exists. */
@@ -48,7 +48,7 @@ export interface Line {
 }
 
 /** @param connectMs Milliseconds for a link to be connected, and for a subscription to be answered. */
-export function createLine(transport: ClientTransport, host: LineHost, connectMs: number): Line {
+export function createLine(transport: ClientTransport, host: LineHost, connectMs: number): SessionLine {
   const tracks = new Map<string, Track>();
   let state: LineState = 'closed';
   /** The current link, and the next one that is to replace it once connected. */

@@ -8,7 +8,7 @@ import type {
   StreamArgs,
   StreamOptions,
 } from '../shared/method.js';
-import { type Call, mayPass } from './call.js';
+import { mayPass, type OperationCaller } from './call.js';
 import type { SignalOptions } from './options.js';
 import type { Retries } from './retries.js';
 import { type Aborts, openScope } from './timing.js';
@@ -45,7 +45,7 @@ export type MethodCalls<Source, Options = CallOptions> = unknown extends Source
 
 /** The parts of a client that calls need. */
 export interface CallNeeds {
-  readonly call: Call;
+  readonly call: OperationCaller;
   readonly transport: ClientTransport;
   /** Milliseconds until the first answer. */
   readonly timeoutMs: number;
@@ -67,12 +67,12 @@ function streamMethod(
   params: unknown,
   { signal, ...call }: CallOptions & StreamOptions & SignalOptions,
 ): MethodItems<unknown> {
-  const place: Place = { ...call, method, params };
+  const place: MethodPlace = { ...call, method, params };
   const items = resumed(needs, place, signal);
   return Object.defineProperty(items, 'lastEventId', { get: () => place.lastEventId }) as never;
 }
 
-interface Place extends Omit<CallOptions, 'signal'> {
+interface MethodPlace extends Omit<CallOptions, 'signal'> {
   readonly method: string;
   readonly params: unknown;
   lastEventId?: string | undefined;
@@ -80,7 +80,7 @@ interface Place extends Omit<CallOptions, 'signal'> {
 
 async function* resumed(
   { aborts, retries, transport, timeoutMs }: CallNeeds,
-  place: Place,
+  place: MethodPlace,
   given: AbortSignal | undefined,
 ): AsyncGenerator<unknown, void, undefined> {
   const { signal, release } = openScope(given, aborts);

@@ -1,10 +1,10 @@
-interface Target {
+interface PageTarget {
   addEventListener?(type: string, listener: (event: { readonly persisted?: boolean }) => void): void;
   removeEventListener?(type: string, listener: (event: { readonly persisted?: boolean }) => void): void;
 }
 
-interface Page extends Target {
-  readonly document?: Target & { readonly visibilityState?: string };
+interface BrowserPage extends PageTarget {
+  readonly document?: PageTarget & { readonly visibilityState?: string };
 }
 
 /** The callbacks for changes of the page's network and visibility. */
@@ -17,15 +17,15 @@ export interface PageHandlers {
 
 /** Whether this is a hidden page. */
 export function isHidden(): boolean {
-  return (globalThis as Page).document?.visibilityState === 'hidden';
+  return (globalThis as BrowserPage).document?.visibilityState === 'hidden';
 }
 
 /** Listens to the page, if there is one. Returns a function that stops it. */
 export function watchPage({ changed, shown, hidden }: PageHandlers): () => void {
-  const page = globalThis as unknown as Page;
+  const page = globalThis as unknown as BrowserPage;
   const stops: (() => void)[] = [];
   const on = (
-    target: Target | undefined,
+    target: PageTarget | undefined,
     type: string,
     listener: (event: { readonly persisted?: boolean }) => void,
   ) => {

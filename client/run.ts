@@ -12,7 +12,7 @@ import type {
   RunResult,
 } from '../shared/operation-types.js';
 import type { OnRetry } from './call.js';
-import type { Connection, Following } from './connection.js';
+import type { FollowHandle, ReaderConnection } from './connection.js';
 import { createIterator, type EventIterator } from './event-iterator.js';
 import { isFinal } from './line.js';
 import type { CallNeeds } from './method-calls.js';
@@ -21,14 +21,14 @@ import { draftMessage, identified, type Outbox } from './outbox.js';
 import { randomId } from './random.js';
 import { abortError, onAbort, openScope, within } from './timing.js';
 import type { ClientEvent } from './typed-events.js';
-import { findView, type View } from './view.js';
+import { findView, type LiveView } from './view.js';
 
 /** The shared parts of a client that sessions and runs use. */
 export interface Core extends CallNeeds {
-  readonly connection: Connection;
+  readonly connection: ReaderConnection;
   readonly outbox: Outbox;
   /** Views that somebody looks at. */
-  readonly views: Set<View>;
+  readonly views: Set<LiveView>;
 }
 
 /**
@@ -93,12 +93,12 @@ export interface Run<Source = unknown> extends FollowedRun<Source> {
 }
 
 /** A request that begins a run: a message, or a new version of an answer. */
-type Begun =
+type BeginRequest =
   | ({ readonly operation: 'send'; readonly input: SendInput } & SendOptions)
   | ({ readonly operation: 'regenerate'; readonly messageId: string | undefined } & RunOptions);
 
 /** Asks for a run and follows it to the end, even if nobody looks. */
-export function startRun(core: Core, sessionId: string, begun: Begun): Run {
+export function startRun(core: Core, sessionId: string, begun: BeginRequest): Run {
   const { operation, idempotencyKey: key = randomId(), signal, ...rest } = begun;
   const { call, outbox } = core;
   const { input, ...others } = rest as { readonly input?: SendInput };
@@ -172,9 +172,13 @@ export function findRun(core: Core, named: ParamsOf<'run'>, signal: AbortSignal 
 }
 
 /** The place of a run: its session, and the cursor before it. */
-type Origin = Pick<RunInfo, 'runId' | 'sessionId' | 'cursor'>;
+type ClientRunOrigin = Pick<RunInfo, 'runId' | 'sessionId' | 'cursor'>;
 
-function followRun(core: Core, origin: Promise<Origin>, signal: AbortSignal | undefined): FollowedRun {
+function followRun(
+  core: Core,
+  origin: Promise<ClientRunOrigin>,
+  signal: AbortSignal | undefined,
+): FollowedRun {
   const events: GatewayEvent[] = [];
   const iterators = new Set<EventIterator<GatewayEvent>>();
   let outcome: RunResult | undefined;
@@ -214,7 +218,7 @@ function followRun(core: Core, origin: Promise<Origin>, signal: AbortSignal | un
 /** Delivers the events of an accepted run until its end is known. */
 function follow(
   core: Core,
-  { sessionId, runId, cursor: from }: Origin,
+  { sessionId, runId, cursor: from }: ClientRunOrigin,
   signal: AbortSignal | undefined,
   deliver: (event: GatewayEvent) => void,
 ): Promise<RunResult> {
@@ -222,7 +226,7 @@ function follow(
     let error: RunResult['error'];
     let answerId: string | undefined;
     let isOver = false;
-    let following: Following | undefined;
+    let following: FollowHandle | undefined;
     let release = () => {};
 
     const stop = () => {
@@ -306,7 +310,7 @@ function askAbout(
 /** The text of a run's events. Text that a gap has swallowed is taken from the answer itself. */
 async function* textIn(
   events: AsyncIterable<GatewayEvent>,
-  origin: Promise<Origin>,
+  origin: Promise<ClientRunOrigin>,
   outcome: () => RunResult | undefined,
 ): AsyncGenerator<string, void, void> {
   let length = 0;

@@ -3,7 +3,7 @@ import type { EventOf, EventType, GatewayEvent, SessionChanges } from '../shared
 import type { SessionState } from '../shared/fold.js';
 import type { SendInput } from '../shared/messages.js';
 import type { ParamsOf, ResultOf, SessionStatusResult } from '../shared/operation-types.js';
-import type { Following } from './connection.js';
+import type { FollowHandle } from './connection.js';
 import { createIterator } from './event-iterator.js';
 import { bindCalls, type MethodCalls } from './method-calls.js';
 import type { SignalOptions } from './options.js';
@@ -151,7 +151,7 @@ export function bindSession(core: Core, id: string): ClientSession {
   const { call, connection } = core;
 
   const iterate = <T>(start: Start, pick: (event: GatewayEvent) => T | undefined, signal?: AbortSignal) => {
-    let following: Following | undefined;
+    let following: FollowHandle | undefined;
     const iterator = createIterator<T>(
       {
         left: () => {

@@ -6,18 +6,18 @@ import {
   isAfter,
   moveTo,
   NOWHERE,
-  type Place,
   placeOf,
-  type Reader,
+  type ReaderPlace,
+  type SessionConsumer,
   type Start,
 } from './reader.js';
 
 /** Events kept for readers that come a little late: the readers of a run join when its `send` is answered. */
 const RING = 1024;
 
-interface Kept {
+interface TrackedState {
   readonly event: GatewayEvent;
-  readonly place: Place;
+  readonly place: ReaderPlace;
 }
 
 /**
@@ -26,15 +26,15 @@ interface Kept {
  */
 export interface Track {
   readonly id: string;
-  readonly readers: Set<Reader>;
+  readonly readers: Set<SessionConsumer>;
   /** The active run, as far as is known here: null for none, undefined for unknown. */
   activeRun(): string | null | undefined;
   /** Adds a reader. */
-  add(reader: Reader): void;
+  add(reader: SessionConsumer): void;
   /** Feeds a reader from its place on, now or as soon as that is known to be possible. */
-  serve(reader: Reader): void;
+  serve(reader: SessionConsumer): void;
   /** Whether a reader can go on from here without missing anything. */
-  covers(reader: Reader): boolean;
+  covers(reader: SessionConsumer): boolean;
   /** The session and the start to subscribe with. */
   target(): SubscribeTarget;
   /** The gateway reports the start. False if the start does not continue this track, so that it must be asked for again. */
@@ -46,15 +46,15 @@ export interface Track {
 }
 
 /** @param onBehind Receives the readers that want events which are not kept here. They stay in `readers`. */
-export function createTrack(id: string, onBehind?: (reader: Reader) => unknown): Track {
-  const readers = new Set<Reader>();
+export function createTrack(id: string, onBehind?: (reader: SessionConsumer) => unknown): Track {
+  const readers = new Set<SessionConsumer>();
   /** Everything up to here has come; undefined until the gateway reported the start. */
-  let wire: Place | undefined;
+  let wire: ReaderPlace | undefined;
   /** Everything after this place is in the ring. */
   let ringStart = NOWHERE;
-  let ring: Kept[] = [];
+  let ring: TrackedState[] = [];
   /** Place before the active run's first event; null if none is active, undefined if that is not known. */
-  let runStart: Place | null | undefined;
+  let runStart: ReaderPlace | null | undefined;
   let activeRun: string | undefined;
   let start: Start = 'now';
   let gap: GatewayEvent | undefined;
@@ -63,14 +63,14 @@ export function createTrack(id: string, onBehind?: (reader: Reader) => unknown):
   /** The present link has placed the track. */
   let isLive = false;
 
-  const restart = (place: Place, runId: string | undefined) => {
+  const restart = (place: ReaderPlace, runId: string | undefined) => {
     wire = ringStart = place;
     ring = [];
     activeRun = runId;
     runStart = runId === undefined ? null : undefined;
   };
 
-  const keep = (event: GatewayEvent, before: Place, place: Place) => {
+  const keep = (event: GatewayEvent, before: ReaderPlace, place: ReaderPlace) => {
     if (ringStart.epoch === null) ringStart = { epoch: place.epoch, seq: 0 };
     wire = place;
     ring.push({ event, place });
@@ -86,7 +86,7 @@ export function createTrack(id: string, onBehind?: (reader: Reader) => unknown):
   };
 
   /** A reader's place, or its start if it began now; undefined if the events from there are not kept. */
-  const placeFor = ({ at, start }: Reader): Place | null | undefined => {
+  const placeFor = ({ at, start }: SessionConsumer): ReaderPlace | null | undefined => {
     if (at) return at;
     // Before a log every start is the same.
     if (start === 'now' || wire?.epoch === null) return wire;
@@ -94,12 +94,12 @@ export function createTrack(id: string, onBehind?: (reader: Reader) => unknown):
     return start === 'earliest' && ringStart.seq === 0 ? ringStart : undefined;
   };
 
-  const covers = (reader: Reader) => {
+  const covers = (reader: SessionConsumer) => {
     const place = placeFor(reader);
     return !!wire && !awaitsSnapshot && !!place && !isAfter(ringStart, place);
   };
 
-  const serve = (reader: Reader) => {
+  const serve = (reader: SessionConsumer) => {
     reader.feeder = undefined;
     // Before the gateway answers, nobody knows what it will bring. A reader may also have left because of another one's events.
     if (!readers.has(reader) || !wire || awaitsSnapshot || reader.sink.isFull?.() || (!reader.at && !isLive))

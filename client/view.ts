@@ -46,7 +46,7 @@ export function stateOf({
 }
 
 /** A session as a page shows it. It follows the session while somebody looks, and a moment longer. */
-export interface View {
+export interface LiveView {
   readonly sessionId: string;
   /** The same object until something changes. */
   current(): WatchState;
@@ -58,13 +58,13 @@ export interface View {
 }
 
 /** The view of a session that somebody looks at. There is one for a session, whatever the number of subscribers and the spelling of its key. */
-export function findView({ views, connection }: Core, sessionId: string): View | undefined {
+export function findView({ views, connection }: Core, sessionId: string): LiveView | undefined {
   const name = connection.canonical(sessionId);
   return [...views].find((view) => connection.canonical(view.sessionId) === name);
 }
 
 /** @param from A state to go on from. */
-export function createView(core: Core, sessionId: string, from: SessionState | undefined): View {
+export function createView(core: Core, sessionId: string, from: SessionState | undefined): LiveView {
   const { call, connection, outbox, views } = core;
   const listeners = createListeners<[WatchChange]>();
   let state = from ? stateOf(from) : initialState;
@@ -210,7 +210,7 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
     }
   };
 
-  const view: View = {
+  const view: LiveView = {
     sessionId,
     current,
     subscribe: (listener) => {

@@ -10,7 +10,7 @@ import { join, delimiter as SEPARATOR } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { DemoWorkerOptions } from '../server/cli/serve/demo-worker.js';
-import type { Report } from '../server/cli/serve/serving.js';
+import type { ServeReport } from '../server/cli/serve/running-service.js';
 import { readSettings } from '../server/demo/settings.js';
 import { isGatewayError } from '../server/index.js';
 import { stopOnSignals } from '../server/runtime/stop-on-signals.js';
@@ -171,7 +171,7 @@ async function gateway(name: string, settings: DemoWorkerOptions['settings']): P
   await kept.start(
     (child) =>
       new Promise<void>((resolve, reject) => {
-        child.on('message', (report: Report<unknown>) => {
+        child.on('message', (report: ServeReport<unknown>) => {
           if (report.type === 'kill') kept.kill();
           else if (report.type === 'failed') reject(new Plain(report.reason));
           else resolve();

@@ -56,17 +56,19 @@ const NAMED = [
 ] as const;
 const SAME = 'extra same';
 
-type Words = typeof WORDS & { readonly [Name in (typeof NAMED)[number]]: typeof SAME };
+type CallWords = typeof WORDS & { readonly [Name in (typeof NAMED)[number]]: typeof SAME };
 
 /** An operation that the SDK calls. */
-export type CallName = keyof Words;
+export type CallName = keyof CallWords;
 
 /** A property of an operation. */
 export type CallWord = 'GET' | 'extra' | 'read' | 'run' | 'same' | 'once';
 
 /** The operations with a property. */
 export type CallOf<Word extends CallWord> = {
-  [Name in CallName]: Words[Name] extends `${string}${Word}` | `${string}${Word} ${string}` ? Name : never;
+  [Name in CallName]: CallWords[Name] extends `${string}${Word}` | `${string}${Word} ${string}`
+    ? Name
+    : never;
 }[CallName];
 
 /** Whether an operation has a property. */

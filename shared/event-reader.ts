@@ -1,7 +1,7 @@
 import { type GatewayEvent, isDelta } from './events.js';
 
 /** The parts of a followed log's last event that the wire does not repeat. */
-interface Following {
+interface LastEvent {
   readonly sessionId: string;
   readonly epoch: string;
   runId?: string | undefined;
@@ -32,8 +32,8 @@ interface Read {
  * ```
  */
 export class EventReader {
-  readonly #bySession = new Map<string, Following>();
-  readonly #byEpoch = new Map<string, Following>();
+  readonly #bySession = new Map<string, LastEvent>();
+  readonly #byEpoch = new Map<string, LastEvent>();
 
   /**
    * The whole event: the data itself, completed, unless it is frozen.
@@ -64,12 +64,12 @@ export class EventReader {
     return event as GatewayEvent;
   }
 
-  #follow(sessionId: string, cursor: string | undefined): Following | undefined {
+  #follow(sessionId: string, cursor: string | undefined): LastEvent | undefined {
     const known = this.#bySession.get(sessionId);
     const epoch = epochOf(cursor);
     if (!epoch || known?.epoch === epoch) return known;
     if (known) this.#byEpoch.delete(known.epoch);
-    const log: Following = { sessionId, epoch, index: 0 };
+    const log: LastEvent = { sessionId, epoch, index: 0 };
     this.#bySession.set(sessionId, log);
     this.#byEpoch.set(epoch, log);
     return log;

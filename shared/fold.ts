@@ -247,7 +247,7 @@ function endRun(given: SessionState, event: EventOf<'message_end'>): SessionStat
   const state = stopReason === 'taken_over' ? take(given, event) : given;
   const run = state.run?.runId === runId ? state.run : null;
   // The same lists if nothing changes: views compare them by reference.
-  const others = <T extends OfRun>(list: readonly T[]) =>
+  const others = <T extends FoldedRun>(list: readonly T[]) =>
     list.some((entry) => entry.runId === runId) ? list.filter((entry) => entry.runId !== runId) : list;
   const next = { ...state, queue: others(state.queue), pending: others(state.pending) };
   const lane = state.lanes?.find((each) => each.runId === runId);
@@ -310,7 +310,7 @@ const taken = ({ steering = [] }: LaneRun, { messageId }: EventOf<'steer'>): Par
 });
 
 /** A queued message becomes part of the conversation. */
-function take(state: SessionState, { runId }: OfRun): SessionState {
+function take(state: SessionState, { runId }: FoldedRun): SessionState {
   const queued = state.queue.find((entry) => entry.runId === runId);
   if (!queued) return state;
   const queue = state.queue.filter((entry) => entry !== queued);
@@ -373,14 +373,14 @@ function ask(state: SessionState, question: PendingQuestion): SessionState {
   return { ...state, pending: [...state.pending, question] };
 }
 
-interface OfRun {
+interface FoldedRun {
   readonly runId?: string;
 }
 
 /** Changes the active run or the run beside it to which the event belongs. */
 function inRun(
   state: SessionState,
-  event: OfRun,
+  event: FoldedRun,
   change: (run: ActiveRun) => Partial<ActiveRun> | undefined,
 ): SessionState {
   const { run } = state;
@@ -389,7 +389,7 @@ function inRun(
 }
 
 /** Changes the run beside the conversation to which the event belongs. */
-function inLane<Event extends OfRun>(
+function inLane<Event extends FoldedRun>(
   state: SessionState,
   event: Event,
   change: (run: LaneRun, event: Event) => Partial<LaneRun> | undefined,
@@ -403,7 +403,7 @@ function inLane<Event extends OfRun>(
 /** Changes the answer of the run to which the event belongs. */
 function write(
   state: SessionState,
-  event: OfRun,
+  event: FoldedRun,
   change: (content: ContentBlock[]) => unknown,
 ): SessionState {
   return inRun(state, event, ({ message }) => {
@@ -415,7 +415,7 @@ function write(
 
 function grow(
   state: SessionState,
-  event: OfRun & { readonly index: number; readonly delta: string },
+  event: FoldedRun & { readonly index: number; readonly delta: string },
   type: 'text' | 'reasoning',
 ): SessionState {
   return write(state, event, (content) => {

@@ -111,9 +111,9 @@ export type MethodPaths<Source> = PathsIn<MethodTreeOf<Source>, ''>['union'];
  */
 export type MethodAt<Tree, Path extends string> = Path extends keyof Tree
   ? Tree[Path]
-  : Path extends `${infer Head}:${infer Rest}`
+  : Path extends `${infer Head}:${infer CallRest}`
     ? Head extends keyof Tree
-      ? MethodAt<Tree[Head], Rest> extends infer Leaf
+      ? MethodAt<Tree[Head], CallRest> extends infer Leaf
         ? [Leaf] extends [never]
           ? MethodUnderColons<Tree, Path>
           : Leaf
@@ -129,7 +129,7 @@ type MethodUnderColons<Tree, Path extends string> = {
     : never;
 }[keyof Tree & string];
 
-type ParamsOf<Leaf> =
+type LeafParams<Leaf> =
   Leaf extends Method<infer Params, any>
     ? Params
     : Leaf extends (...args: infer Args) => any
@@ -146,12 +146,13 @@ type ReturnOf<Leaf> =
       : never;
 
 type ItemOf<Item> = Item extends Tracked<infer Value> ? Value : Item;
-type ResultOf<Return> = Return extends AsyncIterable<infer Item> ? Wire<ItemOf<Item>> : Wire<Awaited<Return>>;
+type LeafResult<Return> =
+  Return extends AsyncIterable<infer Item> ? Wire<ItemOf<Item>> : Wire<Awaited<Return>>;
 
-export type ResultAt<Tree, Path extends string> = ResultOf<ReturnOf<MethodAt<Tree, Path>>>;
+export type ResultAt<Tree, Path extends string> = LeafResult<ReturnOf<MethodAt<Tree, Path>>>;
 
 /** The params that a caller passes: the schema's input side, before defaults and transforms. */
-export type MethodParams<Source, Path extends string> = ParamsOf<MethodAt<MethodTreeOf<Source>, Path>>;
+export type MethodParams<Source, Path extends string> = LeafParams<MethodAt<MethodTreeOf<Source>, Path>>;
 
 /** The result that a caller receives over the wire: the value, or each item of a streaming method. */
 export type MethodResult<Source, Path extends string> = ResultAt<MethodTreeOf<Source>, Path>;
@@ -181,7 +182,7 @@ export interface MethodItems<Item> extends AsyncIterableIterator<Item> {
 }
 
 // biome-ignore lint/complexity/noBannedTypes: `{} extends Params` asks whether every property is optional, `undefined extends` whether the value itself is
-type Rest<Params, Options> = {} extends Params
+type CallRest<Params, Options> = {} extends Params
   ? [params?: Params, options?: Options]
   : undefined extends Params
     ? [params?: Params, options?: Options]
@@ -191,14 +192,14 @@ type Rest<Params, Options> = {} extends Params
 export type InvokeArgs<Tree, Path extends string, Options = CallOptions> = (
   ReturnOf<MethodAt<Tree, Path>> extends AsyncIterable<any>
     ? [use: UseInstead<'client.stream()'>]
-    : Rest<ParamsOf<MethodAt<Tree, Path>>, Options>
+    : CallRest<LeafParams<MethodAt<Tree, Path>>, Options>
 ) extends infer Args extends unknown[]
   ? Args
   : never;
 
 export type StreamArgs<Tree, Path extends string, Options = CallOptions> = (
   ReturnOf<MethodAt<Tree, Path>> extends AsyncIterable<any>
-    ? Rest<ParamsOf<MethodAt<Tree, Path>>, Options>
+    ? CallRest<LeafParams<MethodAt<Tree, Path>>, Options>
     : [use: UseInstead<'client.invoke()'>]
 ) extends infer Args extends unknown[]
   ? Args

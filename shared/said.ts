@@ -4,9 +4,9 @@ import type { ContentBlock, Message, ResourceBlock, ToolUseBlock } from './messa
 import { type Subagent, subagentsIn } from './subagents.js';
 
 /** Content of an answer that has no event. */
-export type UnsaidBlock = MediaBlock | ResourceBlock;
+export type UnsaidBlock = SaidMedia | ResourceBlock;
 
-type MediaBlock = Extract<ContentBlock, { readonly type: 'image' | 'file' | 'audio' }>;
+type SaidMedia = Extract<ContentBlock, { readonly type: 'image' | 'file' | 'audio' }>;
 
 /** A part of an answer: the event that would have told it, the block itself if there is no such event, or a child run. */
 export type Said =
@@ -40,9 +40,14 @@ export function saidIn(message: Message, runId: string): Said[] {
   return said;
 }
 
-type Envelope = Pick<GatewayEvent, 'ts'> & { sessionId: string; cursor: string; ts: number; runId: string };
+type SaidEnvelope = Pick<GatewayEvent, 'ts'> & {
+  sessionId: string;
+  cursor: string;
+  ts: number;
+  runId: string;
+};
 
-function sayBlock(block: ContentBlock, index: number, envelope: Envelope): Said[] {
+function sayBlock(block: ContentBlock, index: number, envelope: SaidEnvelope): Said[] {
   switch (block.type) {
     case 'text':
       return [{ event: { type: 'content_delta', ...envelope, delta: block.text, index } }];
@@ -71,7 +76,7 @@ const DENIED = 'Denied: ';
 function refusal(
   { callId, name }: ToolUseBlock,
   content: readonly ContentBlock[],
-  envelope: Envelope,
+  envelope: SaidEnvelope,
 ): GatewayEvent {
   const result = content.find((block) => block.type === 'tool_result' && block.callId === callId);
   const { output } = (result ?? {}) as { readonly output?: unknown };
@@ -81,7 +86,7 @@ function refusal(
 }
 
 /** The URL of a block's bytes. An uploaded file has one below the gateway. */
-export function urlOf({ mediaType, url, fileId, data = '' }: MediaBlock): string {
+export function urlOf({ mediaType, url, fileId, data = '' }: SaidMedia): string {
   if (url !== undefined) return url;
   return fileId === undefined ? `data:${mediaType};base64,${data}` : `files/${fileId}`;
 }

@@ -24,19 +24,19 @@ export interface SegmentWriter<Frame> {
 }
 
 /** The told part of a run: one of its segments by index, or all of it up to an open question. */
-export type Told = number | 'whole';
+export type ToldPart = number | 'whole';
 
 /** A run, or one of its segments, as the frames of a protocol. Frame number N is the same for every reader. */
 export class SegmentStream<Frame> {
   readonly #runId: string;
-  readonly #told: Told;
+  readonly #told: ToldPart;
   readonly #segments: Segmenter;
   readonly #writer: SegmentWriter<Frame>;
   #index = 0;
   #over = false;
   #ended = false;
 
-  constructor(runId: string, told: Told, writer: SegmentWriter<Frame>) {
+  constructor(runId: string, told: ToldPart, writer: SegmentWriter<Frame>) {
     this.#runId = runId;
     this.#told = told;
     this.#writer = writer;

@@ -27,7 +27,7 @@ export type Piece =
 /** A question. */
 export type AskingEvent = EventOf<'tool_confirmation_required'> | EventOf<'input_required'>;
 
-interface OfRun {
+interface SegmentedRun {
   readonly runId?: string;
 }
 
@@ -140,7 +140,7 @@ export class Segmenter {
   }
 
   /** The pieces for an event that is told now. */
-  #told(event: GatewayEvent & OfRun, settled: boolean): Piece[] {
+  #told(event: GatewayEvent & SegmentedRun, settled: boolean): Piece[] {
     const piece: Piece = { type: 'event', event, settled };
     if (event.runId === this.#runId) return [piece];
     const subagent = this.#subagents.take(event);
@@ -179,7 +179,7 @@ function begun(event: AskingEvent): Batch {
 }
 
 /** The next event may add a question to the batch, complete the batch, or answer a question. */
-function note(batch: Batch, event: GatewayEvent & OfRun, runId: string): void {
+function note(batch: Batch, event: GatewayEvent & SegmentedRun, runId: string): void {
   if (isAsking(event)) {
     if (batch.complete || batchOf(event) !== batch.id || batch.asked.includes(event.callId))
       batch.complete = true;

@@ -22,7 +22,7 @@ export interface Subagent {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-interface Known {
+interface KnownSubagent {
   shown: Subagent;
   /** Length of the text that was told last. */
   told: number;
@@ -37,7 +37,7 @@ const GROWTH = 64;
  * all tellings together are then at most about nine times as long as the text.
  */
 export class Subagents {
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownSubagent>();
 
   /** Takes an event of a child run, or its beginning. Null if there is nothing to tell yet. */
   take(event: GatewayEvent & { readonly runId?: string }): Subagent | null {
@@ -81,7 +81,7 @@ export class Subagents {
   }
 }
 
-function tell(known: Known, change: Partial<Subagent> = {}): Subagent {
+function tell(known: KnownSubagent, change: Partial<Subagent> = {}): Subagent {
   known.shown = { ...known.shown, ...change };
   known.told = known.shown.text.length;
   return known.shown;

@@ -4,12 +4,12 @@ import type { AcquireOptions, SessionRef } from '../server/stores/index.js';
 /** A store that outlives the gateways of a test. Each gateway has a line to it. */
 export interface KeptStore {
   /** A gateway's own view of the store. */
-  line(): StoreLine;
+  line(): KeptStoreLine;
   close(): Promise<void>;
 }
 
 /** One gateway's line to a kept store. */
-export interface StoreLine {
+export interface KeptStoreLine {
   readonly store: Store;
   /** Stops all calls and answers between this gateway and the store, as the end of its process would. */
   cut(): void;

@@ -46,7 +46,7 @@ export async function scriptedModel(script: readonly (readonly ModelStep[])[]): 
     if (!request.url?.endsWith('/chat/completions')) return void response.writeHead(404).end();
     const asked = JSON.parse(text) as ModelRequest;
     const steps = script[Math.min(requests.push(asked), script.length) - 1] ?? [];
-    const completion = new Completion(response, `chatcmpl-${requests.length}`);
+    const completion = new ScriptedCompletion(response, `chatcmpl-${requests.length}`);
     await completion.say(steps, asked.stream === true);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -62,18 +62,18 @@ export async function scriptedModel(script: readonly (readonly ModelStep[])[]): 
   };
 }
 
-interface Call {
+interface ScriptedCall {
   readonly id: string;
   readonly type: 'function';
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-class Completion {
+class ScriptedCompletion {
   readonly #response: ServerResponse;
   readonly #base: object;
   readonly #id: string;
   #text = '';
-  readonly #calls: Call[] = [];
+  readonly #calls: ScriptedCall[] = [];
 
   constructor(response: ServerResponse, id: string) {
     this.#response = response;
@@ -99,7 +99,7 @@ class Completion {
 
   #call(name: string, input: unknown, streams: boolean): void {
     const index = this.#calls.length;
-    const call: Call = {
+    const call: ScriptedCall = {
       id: `call_${this.#id}_${index}`,
       type: 'function',
       function: { name, arguments: JSON.stringify(input) },

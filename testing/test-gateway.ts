@@ -14,7 +14,7 @@ import {
   type PayloadSchemas,
 } from '../server/index.js';
 import { type Clock, holdClock } from './clock.js';
-import { keepStore, type StoreLine } from './kept-store.js';
+import { type KeptStoreLine, keepStore } from './kept-store.js';
 import { openTestClient, type TestClient, type TestClientOptions } from './test-client.js';
 
 /** Options of a test besides a gateway's configuration. */
@@ -88,7 +88,7 @@ export async function testGateway<
   return (await TestHost.start(options as KitOptions & GatewayConfig)) as unknown as never;
 }
 
-type Held = Awaited<ReturnType<typeof holdClock>>;
+type HeldClock = Awaited<ReturnType<typeof holdClock>>;
 
 /** The untyped implementation of `TestGateway`. `testGateway` adds the types. */
 class TestHost {
@@ -98,9 +98,9 @@ class TestHost {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #clients = new Set<TestClient>();
-  readonly #held: Held | null;
+  readonly #held: HeldClock | null;
   readonly log: LogLine[] = [];
-  #line!: StoreLine;
+  #line!: KeptStoreLine;
   #gateway: Gateway<any, any, any> | null = null;
   #closed: Promise<void> | null = null;
 
@@ -121,7 +121,11 @@ class TestHost {
     }
   }
 
-  private constructor(config: GatewayConfig, plugins: NonNullable<KitOptions['plugins']>, held: Held | null) {
+  private constructor(
+    config: GatewayConfig,
+    plugins: NonNullable<KitOptions['plugins']>,
+    held: HeldClock | null,
+  ) {
     const level =
       (level: LogLine['level']) =>
       (details: Readonly<Record<string, unknown>>, message: string): void => {

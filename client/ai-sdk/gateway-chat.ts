@@ -1,6 +1,6 @@
 import { AskedCalls, toResponse } from '../../shared/asked-calls.js';
 import { GatewayError, isGatewayError } from '../../shared/gateway-error.js';
-import type { Told } from '../../shared/segment-stream.js';
+import type { ToldPart } from '../../shared/segment-stream.js';
 import type { UiChunk, UiMessage } from '../../shared/ui-stream/chunks.js';
 import { toUiMessage } from '../../shared/ui-stream/messages.js';
 import { metadataOf, type UiStreamOptions } from '../../shared/ui-stream/options.js';
@@ -72,7 +72,7 @@ export function gatewayChat(client: Client<any>, options: GatewayChatOptions = {
   };
   return {
     resumeStreamIsReplay: true,
-    sendMessages: async (sent) => new Sending(sessionOf(sent.chatId), sent, { options, tell }).stream(),
+    sendMessages: async (sent) => new ChatSend(sessionOf(sent.chatId), sent, { options, tell }).stream(),
     async reconnectToStream({ chatId }) {
       const session = sessionOf(chatId);
       const { run, queue } = await session.state();
@@ -93,7 +93,7 @@ export function gatewayChat(client: Client<any>, options: GatewayChatOptions = {
 /** Tells a chat a part of a run. */
 type Tell = (
   chatId: string,
-  told: Told,
+  told: ToldPart,
   run: { readonly runId: string; readonly from: string; readonly signal?: AbortSignal | undefined },
 ) => ReadableStream<UiChunk>;
 
@@ -111,7 +111,7 @@ async function historyOf(
 }
 
 /** One request of a chat. */
-class Sending {
+class ChatSend {
   readonly #session: ClientSession;
   readonly #sent: SentChat;
   readonly #options: UiStreamOptions;

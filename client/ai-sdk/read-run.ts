@@ -6,7 +6,7 @@ import type { UiMessageStream } from '../../shared/ui-stream/stream.js';
 import type { ClientSession } from '../session.js';
 
 /** Turns a session's events into an answer. While `asking`, it needs to be told when no more events follow (`head`). */
-interface Reader<Told> {
+interface RunEventReader<Told> {
   readonly asking: boolean;
   take(event: GatewayEvent): Told;
   head(): Told;
@@ -31,7 +31,7 @@ export async function originOf(session: ClientSession, runId: string): Promise<s
 export async function* read<Told>(
   session: ClientSession,
   events: AsyncIterable<GatewayEvent>,
-  reader: Reader<Told>,
+  reader: RunEventReader<Told>,
 ): AsyncGenerator<Told> {
   let head: number | null = null;
   for await (const event of events) {
@@ -83,7 +83,7 @@ export function toStream(
   signal?.addEventListener('abort', leave, { once: true });
   if (signal?.aborted) leave();
   let made = 0;
-  const reader: Reader<UiChunk[]> = {
+  const reader: RunEventReader<UiChunk[]> = {
     get asking() {
       return told.asking;
     },

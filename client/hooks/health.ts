@@ -1,5 +1,5 @@
 import type { ConnectionStatus } from '../connection.js';
-import type { Shown } from './session-store.js';
+import type { Observable } from './session-store.js';
 
 /**
  * The connection's state, for a person. `online` also while no connection is needed. `offline`: the gateway cannot be reached, and is tried again.
@@ -8,7 +8,7 @@ import type { Shown } from './session-store.js';
 export type ConnectionHealth = 'online' | 'connecting' | 'offline' | 'unauthorized';
 
 /** The health of a connection, as an interface reads it. */
-export function healthOf(connection: ConnectionStatus): Shown<ConnectionHealth> {
+export function healthOf(connection: ConnectionStatus): Observable<ConnectionHealth> {
   const page = globalThis as Partial<Pick<Window, 'addEventListener' | 'removeEventListener'>>;
   return {
     getSnapshot: () => {

@@ -1,7 +1,7 @@
 import type { InboxRow, InboxTotals } from '../../shared/inbox.js';
 import type { Client } from '../client.js';
 import { type ClientInbox, clientInbox } from '../inbox/client-inbox.js';
-import type { Shown } from './session-store.js';
+import type { Observable } from './session-store.js';
 
 /** An inbox, for display. */
 export interface InboxView extends InboxTotals {
@@ -14,7 +14,7 @@ export interface InboxView extends InboxTotals {
 }
 
 /** An inbox as an interface reads it. */
-export interface InboxStore extends Shown<InboxView>, Pick<ClientInbox, 'read'> {}
+export interface InboxStore extends Observable<InboxView>, Pick<ClientInbox, 'read'> {}
 
 const NOTHING: InboxView = { sessions: [], unread: 0, waiting: 0, isLoading: true };
 

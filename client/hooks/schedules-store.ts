@@ -3,7 +3,7 @@ import type { Schedule } from '../../shared/schedules.js';
 import type { Client } from '../client.js';
 import { type SessionSchedules, sessionSchedules } from '../schedules/index.js';
 import { forEach } from './events.js';
-import type { Shown } from './session-store.js';
+import type { Observable } from './session-store.js';
 
 /** The schedules of a session, for display. */
 export interface SchedulesView {
@@ -21,7 +21,7 @@ const CHANGES = ['schedule_set', 'schedule_unset', 'schedule_fired', 'session_cl
 export function createSchedulesStore(
   client: Client<any>,
   sessionId: string,
-): Shown<SchedulesView> & SessionSchedules {
+): Observable<SchedulesView> & SessionSchedules {
   const session = sessionSchedules(client, sessionId);
   let view: SchedulesView = { schedules: [], isLoading: true };
   const listeners = new Set<() => void>();

@@ -24,7 +24,7 @@ export interface SessionView extends WatchState, SessionActions {}
 export type SessionViewOf<Source> = ClientState<Source, WatchState> & SessionActions<Source>;
 
 /** A value that changes, as an interface reads it. */
-export interface Shown<T> {
+export interface Observable<T> {
   readonly getSnapshot: () => T;
   /** Calls the listener after each change. Returns a function that removes it. */
   readonly subscribe: (listener: () => void) => () => void;
@@ -42,13 +42,13 @@ export interface SessionOptions {
 const FRAME_MS = 16;
 
 /** A session as an interface reads it. */
-export interface SessionStore extends Shown<SessionView> {
+export interface SessionStore extends Observable<SessionView> {
   /** The state at the beginning, as a server has rendered it. */
   readonly getServerSnapshot: () => SessionView;
 }
 
 /** The shown state of each session, so that all components that show it show the same one. */
-const shown = new WeakMap<object, Map<string, Shown<SessionView>>>();
+const shown = new WeakMap<object, Map<string, Observable<SessionView>>>();
 
 /**
  * A session for an interface: a watch that reports growing text once a frame and everything else at once, and is stable in between. Opens nothing
@@ -60,7 +60,7 @@ export function createSessionStore(
   { app, initial }: SessionOptions = {},
 ): SessionStore {
   const id = app === undefined ? sessionId : `${app}:${sessionId}`;
-  const all = shown.get(client) ?? new Map<string, Shown<SessionView>>();
+  const all = shown.get(client) ?? new Map<string, Observable<SessionView>>();
   shown.set(client, all);
   const session = client.session(id);
   const watch = session.watch({ initial });
@@ -128,7 +128,7 @@ export function createSessionStore(
     told = now;
     emit();
   };
-  const own: Shown<SessionView> = {
+  const own: Observable<SessionView> = {
     getSnapshot: current,
     subscribe: (listener) => {
       const unsubscribe = subscribe(listener);

@@ -22,7 +22,7 @@ export interface InboxEvent extends InboxChange {
 }
 
 /** Changes that their reader has not taken yet: the newest row of each session. */
-class Waiting {
+class WaitingRows {
   #rows = new Map<string, InboxRow>();
   #last: InboxEvent | null = null;
   #isReset = false;
@@ -62,7 +62,7 @@ export async function* inboxEvents(
 ): AsyncGenerator<InboxEvent, void, undefined> {
   const { transport, aborts, retries } = core;
   const { signal, release } = openScope(given, aborts);
-  const waiting = new Waiting();
+  const waiting = new WaitingRows();
   let place = from;
   let wake = (): void => {};
   let end: LinkEnd | null = null;

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { LineDecoder } from '../../shared/ndjson.js';
-import type { FrameWire, FrameWireHandlers } from '../transport/frame-socket.js';
+import type { FrameWireHandlers, TextWire } from '../transport/frame-socket.js';
 import { frameTransport } from '../transport/frames.js';
 import type { Supplied } from '../transport/http-options.js';
 import type { ClientTransport } from '../transport/transport.js';
@@ -32,7 +32,7 @@ export function createUnixSocketClientTransport({ socketPath, token }: UnixSocke
   });
 }
 
-function openSocket(path: string, handlers: FrameWireHandlers): FrameWire {
+function openSocket(path: string, handlers: FrameWireHandlers): TextWire {
   const lines = new LineDecoder(LINE_BYTES);
   const socket = connect(path);
   socket.on('connect', () => handlers.onOpen());

@@ -48,7 +48,7 @@ export interface OfflinePersistence extends Persistence {
 }
 
 /** The shared parts of persistence. */
-export interface Keeping {
+export interface PersistenceParts {
   readonly disk: Disk;
   readonly options: PersistOptions;
   /** Whether all data was dropped, so that nothing is kept any more. */
@@ -63,7 +63,7 @@ export function createPersistence(name: string, plain: Disk, options: PersistOpt
   const { onError } = options;
   let isOver = false;
   const stops = new Set<() => void>();
-  const keeping: Keeping = {
+  const keeping: PersistenceParts = {
     disk: sealed(plain, options.encryption),
     options,
     isOver: () => isOver,

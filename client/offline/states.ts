@@ -2,13 +2,13 @@ import type { GatewayEvent } from '../../shared/events.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
 import type { GatewayError } from '../../shared/gateway-error.js';
 import type { SessionStatusResult } from '../../shared/operation-types.js';
-import type { Connection } from '../connection.js';
+import type { ReaderConnection } from '../connection.js';
 import { watchPage } from '../page.js';
-import type { Sink } from '../reader.js';
+import type { ReaderSink } from '../reader.js';
 import type { Core } from '../run.js';
 import { quietTimer } from '../timing.js';
 import { findView, stateOf } from '../view.js';
-import type { Keeping } from './persistence.js';
+import type { PersistenceParts } from './persistence.js';
 
 const STATE = 's:';
 const INDEX = 'index';
@@ -22,7 +22,7 @@ const MESSAGES = 50;
 type KeptState = SessionState & { readonly stale?: true };
 
 /** Keeps the states of shown sessions, and shows them before their gateway is reached. */
-export function persistStates(core: Core, keeping: Keeping): { stop(): void } {
+export function persistStates(core: Core, keeping: PersistenceParts): { stop(): void } {
   const { disk, options, attempt, isOver } = keeping;
   const { connection } = core;
   const waiting = new Map<string, ReturnType<typeof setTimeout>>();
@@ -91,10 +91,10 @@ export function persistStates(core: Core, keeping: Keeping): { stop(): void } {
     return Promise.race([read, late]).finally(() => clearTimeout(timer));
   };
 
-  const follow: Connection['follow'] = (sessionId, start, sink) => {
+  const follow: ReaderConnection['follow'] = (sessionId, start, sink) => {
     // Views report where they begin; plain iterations over events do not.
     if (!sink.begun || isOver()) return connection.follow(sessionId, start, sink);
-    const saving: Sink = {
+    const saving: ReaderSink = {
       ...sink,
       take: (events) => {
         sink.take(events);
@@ -103,7 +103,7 @@ export function persistStates(core: Core, keeping: Keeping): { stop(): void } {
     };
     let isLeft = false;
     let unprove = () => {};
-    let following: ReturnType<Connection['follow']> | undefined;
+    let following: ReturnType<ReaderConnection['follow']> | undefined;
     const begin = (from: string) => {
       if (isLeft) return;
       const isOld = stateNow(core, sessionId)?.stale;
@@ -126,7 +126,9 @@ export function persistStates(core: Core, keeping: Keeping): { stop(): void } {
       drained: () => following?.drained(),
     };
   };
-  (core as { connection: Connection }).connection = Object.create(connection, { follow: { value: follow } });
+  (core as { connection: ReaderConnection }).connection = Object.create(connection, {
+    follow: { value: follow },
+  });
   const unwatch = watchPage({ changed: () => {}, shown: () => {}, hidden: saveAll });
   return {
     stop: () => {
@@ -138,7 +140,11 @@ export function persistStates(core: Core, keeping: Keeping): { stop(): void } {
 }
 
 /** Marks a view's state as stale until it has all events up to the head that the gateway reported. */
-function proving(core: Core, sessionId: string, sink: Sink): Sink & { readonly stop: () => void } {
+function proving(
+  core: Core,
+  sessionId: string,
+  sink: ReaderSink,
+): ReaderSink & { readonly stop: () => void } {
   let place: SessionStatusResult | undefined;
   const prove = () => {
     stop();

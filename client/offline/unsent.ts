@@ -1,8 +1,8 @@
 import { GatewayError } from '../../shared/gateway-error.js';
-import { type Call, mayPass } from '../call.js';
+import { mayPass, type OperationCaller } from '../call.js';
 import { draftMessage, type Outbox } from '../outbox.js';
 import { type Core, startRun } from '../run.js';
-import type { Keeping } from './persistence.js';
+import type { PersistenceParts } from './persistence.js';
 import type { Tabs } from './tabs.js';
 
 const UNSENT = 'u:';
@@ -31,7 +31,7 @@ interface Unsent {
  */
 export function persistUnsent(
   core: Core,
-  { disk, options, attempt, isOver }: Keeping,
+  { disk, options, attempt, isOver }: PersistenceParts,
   tabs: Tabs,
 ): { stop(): void } {
   const { call, outbox, retries } = core;
@@ -64,7 +64,7 @@ export function persistUnsent(
     });
   };
 
-  const persistent: Call = async (operation, given, onRetry) => {
+  const persistent: OperationCaller = async (operation, given, onRetry) => {
     if (operation !== 'send' && operation !== 'regenerate') return call(operation, given, onRetry);
     const { signal = new AbortController().signal, ...rest } = given as unknown as {
       readonly signal?: AbortSignal;

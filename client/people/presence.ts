@@ -15,7 +15,7 @@ const AGAIN_MS = 100;
 /** The time after which somebody counts as no longer typing, in milliseconds. */
 const TYPING_MS = 5000;
 
-type State = ParamsOf<'presence'>['state'];
+type OwnPresence = ParamsOf<'presence'>['state'];
 
 /** The people in a session, as far as is known by now. */
 export interface PresenceView {
@@ -83,7 +83,7 @@ export function sessionPresence(
     for (const member of members) others.set(member.id, member);
     show({ ...view, members: [...others.values()] });
   };
-  const stateNow = (): State => (entered ? (isTyping ? 'typing' : 'here') : undefined);
+  const stateNow = (): OwnPresence => (entered ? (isTyping ? 'typing' : 'here') : undefined);
   const saying = (connectionId: string | undefined) => JSON.stringify([connectionId, stateNow(), entered]);
 
   /** Tells the gateway the present state on the present connection, until that succeeds. */

@@ -84,7 +84,7 @@ export type SessionListOptions = Omit<ParamsOf<'sessions'>, 'before'>;
 export function useSessions({ limit, archived, status, query }: SessionListOptions = {}): SessionList {
   const client = useGateway();
   const read = useCallback(
-    async (signal?: AbortSignal, old?: Page): Promise<Page> => {
+    async (signal?: AbortSignal, old?: LoadedPage): Promise<LoadedPage> => {
       const page = await client.sessions({
         limit,
         archived,
@@ -118,7 +118,7 @@ export function useSessions({ limit, archived, status, query }: SessionListOptio
   };
 }
 
-interface Page {
+interface LoadedPage {
   readonly sessions: readonly SessionSummary[];
   readonly cursor: string | null;
 }

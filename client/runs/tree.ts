@@ -58,10 +58,10 @@ export function childrenOf({ children = [] }: Pick<Message, 'children'>): readon
 }
 
 /** A run of either kind. */
-type Known = ActiveRun & Pick<RunNode, 'lane'> & Partial<LaneRun | ChildAnswer>;
+type TreeRun = ActiveRun & Pick<RunNode, 'lane'> & Partial<LaneRun | ChildAnswer>;
 
 /** Puts each run below its parent, which comes before it. A detached one is nobody's. */
-function treeOf(runs: readonly Known[], pending: readonly PendingQuestion[]): readonly RunNode[] {
+function treeOf(runs: readonly TreeRun[], pending: readonly PendingQuestion[]): readonly RunNode[] {
   const roots: RunNode[] = [];
   const lists = new Map<string | undefined, RunNode[]>();
   for (const { name, stopReason, ...run } of runs) {

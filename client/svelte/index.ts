@@ -3,10 +3,10 @@ import type { Client } from '../client.js';
 import { type ConnectionHealth, healthOf } from '../hooks/health.js';
 import {
   createSessionStore,
+  type Observable,
   type SessionActions,
   type SessionOptions,
   type SessionViewOf,
-  type Shown,
 } from '../hooks/session-store.js';
 
 export type { ConnectionHealth } from '../hooks/health.js';
@@ -22,7 +22,7 @@ export interface Live<T> {
 /** A session as a live value, with its actions. */
 export interface LiveSession<Source = unknown> extends Live<SessionViewOf<Source>>, SessionActions<Source> {}
 
-function live<T>({ getSnapshot: read, subscribe }: Shown<T>): Live<T> {
+function live<T>({ getSnapshot: read, subscribe }: Observable<T>): Live<T> {
   const track = createSubscriber(subscribe);
   return {
     get current() {

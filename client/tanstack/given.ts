@@ -8,9 +8,9 @@ export interface TanStackGiven {
   readonly parts?: readonly unknown[];
 }
 
-type Part = { readonly type: string } & Readonly<Record<string, any>>;
+type GivenPart = { readonly type: string } & Readonly<Record<string, any>>;
 
-const partsOf = ({ parts = [] }: TanStackGiven): readonly Part[] => parts as readonly Part[];
+const partsOf = ({ parts = [] }: TanStackGiven): readonly GivenPart[] => parts as readonly GivenPart[];
 
 /** The blocks of a user's message. Parts that only pages know are left out. */
 export function contentOf(message: TanStackGiven): ContentBlock[] {

@@ -29,7 +29,7 @@ export class SessionChunks {
   readonly #threadId: string;
   readonly #own: OwnRuns;
   #state: SessionState = initialState;
-  #telling: Telling | null = null;
+  #telling: ToldChunks | null = null;
 
   constructor(threadId: string, own: OwnRuns) {
     this.#threadId = threadId;
@@ -72,9 +72,9 @@ export class SessionChunks {
     return { type: 'MESSAGES_SNAPSHOT', messages: [...said, ...this.#own.unsent(this.#state)] };
   }
 
-  #begun(runId: string, runsTools: boolean): Telling {
+  #begun(runId: string, runsTools: boolean): ToldChunks {
     const named = { threadId: this.#threadId, runId, runsTools };
-    this.#telling = new Telling(named, () => this.#own.nameOf(runId));
+    this.#telling = new ToldChunks(named, () => this.#own.nameOf(runId));
     return this.#telling;
   }
 
@@ -95,7 +95,7 @@ export class SessionChunks {
 }
 
 /** A run that is being told. */
-class Telling {
+class ToldChunks {
   readonly segments: Segmenter;
   readonly writer: AgUiWriter;
   readonly #names: { threadId: string; runId: string; version: '1.0'; waitsToRun: boolean };

@@ -8,7 +8,7 @@ const MIN_REFRESH_MS = 5000;
 const EARLY_MS = 30_000;
 
 /** The credentials of a request. */
-export interface Given {
+export interface RequestCredentials {
   readonly token?: string | null | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
@@ -17,34 +17,41 @@ export interface Given {
  * The source of a transport's token and headers. Requests that need new ones at the same time share one refresh, since providers that rotate refresh
  * tokens take two for theft.
  */
-export interface Credentials {
+export interface CredentialSource {
   /** Whether there is anything to refresh. */
   readonly isRefreshable: boolean;
   /** The present credentials. */
-  read(): Promise<Given>;
+  read(): Promise<RequestCredentials>;
   /** The last token ran out: the next read gives a new one. */
   expired(): void;
   /**
    * New credentials, from a refresh that others may wait for too. If the last refresh is only just over, its result, unless there is a better one.
    */
-  refresh(refused?: Given): Promise<Given>;
+  refresh(refused?: RequestCredentials): Promise<RequestCredentials>;
   /**
    * Provides new credentials before those of a connection run out, early enough for another attempt if the first one fails.
    *
    * @param leftMs How long the old ones are still good for, by the gateway's clock; undefined for ever.
    * @returns A function that stops it.
    */
-  renew(leftMs: number | undefined, renewed: (given: Given) => void, refused?: Given): () => void;
+  renew(
+    leftMs: number | undefined,
+    renewed: (given: RequestCredentials) => void,
+    refused?: RequestCredentials,
+  ): () => void;
 }
 
-export function createCredentials({ token, headers }: Pick<HttpOptions, 'token' | 'headers'>): Credentials {
+export function createCredentials({
+  token,
+  headers,
+}: Pick<HttpOptions, 'token' | 'headers'>): CredentialSource {
   const isRefreshable = [token, headers].some((source) => typeof source === 'function');
-  let refreshing: Promise<Given> | undefined;
-  let last: { readonly given: Given; readonly at: number } | undefined;
+  let refreshing: Promise<RequestCredentials> | undefined;
+  let last: { readonly given: RequestCredentials; readonly at: number } | undefined;
   let isStale = false;
   let minRefreshMs = MIN_REFRESH_MS;
 
-  const ask = async (refresh: boolean): Promise<Given> => {
+  const ask = async (refresh: boolean): Promise<RequestCredentials> => {
     try {
       const [now, others] = await Promise.all([read(token, refresh), read(headers, refresh)]);
       return { token: now, headers: others };
@@ -52,13 +59,13 @@ export function createCredentials({ token, headers }: Pick<HttpOptions, 'token' 
       throw asGatewayError(cause, 'The function for the token or the headers failed');
     }
   };
-  const settle = (given: Given): Given => {
+  const settle = (given: RequestCredentials): RequestCredentials => {
     isStale = false;
     refreshing = undefined;
     last = { given, at: performance.now() };
     return given;
   };
-  const refresh = async (refused?: Given): Promise<Given> => {
+  const refresh = async (refused?: RequestCredentials): Promise<RequestCredentials> => {
     if (!refreshing && last && performance.now() - last.at < minRefreshMs) {
       const { given } = last;
       const now = await ask(false);

@@ -77,15 +77,15 @@ function reasonsOf(cause: unknown): Set<unknown> {
   return new Set(reasons.filter(Boolean));
 }
 
-interface Cause {
+interface FailureCause {
   readonly message?: unknown;
   readonly code?: unknown;
-  readonly cause?: Cause;
+  readonly cause?: FailureCause;
 }
 
 /** An error and its causes. An error may be its own cause. */
-export function causesOf(cause: unknown): Cause[] {
-  const causes: Cause[] = [];
-  for (let at = cause as Cause | undefined; at && causes.length < 4; at = at.cause) causes.push(at);
+export function causesOf(cause: unknown): FailureCause[] {
+  const causes: FailureCause[] = [];
+  for (let at = cause as FailureCause | undefined; at && causes.length < 4; at = at.cause) causes.push(at);
   return causes;
 }

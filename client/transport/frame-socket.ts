@@ -5,7 +5,7 @@ import { GatewayError } from '../../shared/gateway-error.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import { createWatchdog, type Patience, quietTimer } from '../timing.js';
-import type { Credentials, Given } from './credentials.js';
+import type { CredentialSource, RequestCredentials } from './credentials.js';
 import { broken, foreign, misused, silence, unreachable } from './failure.js';
 import { toJson } from './http.js';
 
@@ -13,7 +13,7 @@ import { toJson } from './http.js';
 const CONNECT_MS = 10_000;
 
 /** A socket that carries frames as texts. */
-export interface FrameWire {
+export interface TextWire {
   send(text: string): void;
   close(): void;
   /** Whether somebody waits for this socket. If the runtime allows it, an idle socket keeps no process alive. */
@@ -31,7 +31,7 @@ export interface FrameWireHandlers {
 }
 
 /** Makes one attempt to open a socket. @throws GatewayError if this runtime has no such kind of socket */
-export type OpenFrameWire = (handlers: FrameWireHandlers) => FrameWire;
+export type OpenFrameWire = (handlers: FrameWireHandlers) => TextWire;
 
 /** A request under way. */
 export interface PendingRequest {
@@ -53,11 +53,11 @@ export interface SocketHandlers {
 }
 
 /** Options of a socket. */
-export interface SocketOptions {
+export interface FrameSocketOptions {
   readonly address: string;
   readonly open: OpenFrameWire;
   readonly targets: readonly SubscribeTarget[];
-  readonly credentials: Credentials;
+  readonly credentials: CredentialSource;
   readonly patience: Patience;
 }
 
@@ -91,7 +91,7 @@ export interface FrameSocket {
   close(): void;
 }
 
-interface Waiting {
+interface WaitingCall {
   resolve(payload: unknown): void;
   reject(error: GatewayError): void;
   readonly onChunk: ((item: StreamItem) => void) | undefined;
@@ -99,13 +99,13 @@ interface Waiting {
 
 /** Opens a socket. At first it is held for the caller that opens it. */
 export function openFrameSocket(
-  { address, open, targets, credentials, patience }: SocketOptions,
+  { address, open, targets, credentials, patience }: FrameSocketOptions,
   { onEvent, onEnd, onIdle }: SocketHandlers,
 ): FrameSocket {
-  const waiting = new Map<string, Waiting>();
+  const waiting = new Map<string, WaitingCall>();
   const events = new EventReader();
-  let wire: FrameWire | undefined;
-  let given: Given = {};
+  let wire: TextWire | undefined;
+  let given: RequestCredentials = {};
   /** The last `error` frame: the reason if the connection is closed next. */
   let complaint: GatewayError | undefined;
   let isOpen = false;

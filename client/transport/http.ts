@@ -1,7 +1,7 @@
 import { type CallName, routeOf } from '../../shared/calls.js';
 import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/gateway-error.js';
 import { raceSignal } from '../timing.js';
-import type { Credentials } from './credentials.js';
+import type { CredentialSource } from './credentials.js';
 import { causesOf, foreign, misused, unreachable, unsent } from './failure.js';
 import type { HttpOptions } from './http-options.js';
 
@@ -18,7 +18,7 @@ export interface HttpRequest {
 /** The options of a gateway over HTTP, and the caller's credentials. */
 export interface HttpClient {
   readonly options: HttpOptions;
-  readonly credentials: Credentials;
+  readonly credentials: CredentialSource;
 }
 
 /**

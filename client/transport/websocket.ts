@@ -21,7 +21,7 @@ export interface WebSocketLike {
 }
 
 /** How a socket ended, as far as the runtime says. */
-interface Ending {
+interface SocketEnd {
   readonly code?: number;
   readonly reason?: string;
   readonly error?: unknown;
@@ -81,9 +81,9 @@ function openSocket(options: WebSocketOptions, handlers: FrameWireHandlers) {
   };
   socket.onopen = () => handlers.onOpen();
   socket.onmessage = ({ data }: { readonly data: string }) => handlers.onText(data);
-  socket.onclose = (event?: Ending) =>
+  socket.onclose = (event?: SocketEnd) =>
     over(event?.code && `closed with ${event.code} ${event.reason}`.trim());
-  socket.onerror = (event?: Ending) => {
+  socket.onerror = (event?: SocketEnd) => {
     // A socket that was open still emits `close`, after its buffered messages.
     if (socket.readyState !== OPEN) over(event?.error ?? event?.message);
   };

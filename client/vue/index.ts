@@ -16,11 +16,11 @@ import type { Client } from '../client.js';
 import { type ConnectionHealth, healthOf } from '../hooks/health.js';
 import {
   createSessionStore,
+  type Observable,
   type SessionActions,
   type SessionOptions,
   type SessionView,
   type SessionViewOf,
-  type Shown,
 } from '../hooks/session-store.js';
 
 export type { ConnectionHealth } from '../hooks/health.js';
@@ -46,10 +46,10 @@ export type SessionRefs<Source = unknown> = {
     readonly view: Readonly<Ref<SessionViewOf<Source>>>;
   };
 
-type Optional<T> = { [Name in keyof T]-?: Pick<T, never> extends Pick<T, Name> ? Name : never }[keyof T];
+type OptionalKeys<T> = { [Name in keyof T]-?: Pick<T, never> extends Pick<T, Name> ? Name : never }[keyof T];
 
 /** Fields that a view may lack at first. Each needs a ref from the start. */
-const ABSENT: Readonly<Record<Optional<SessionView>, true>> = {
+const ABSENT: Readonly<Record<OptionalKeys<SessionView>, true>> = {
   error: true,
   lanes: true,
   replies: true,
@@ -63,10 +63,10 @@ const ABSENT: Readonly<Record<Optional<SessionView>, true>> = {
 };
 
 /** Shows a source's value: in a component from mounting on, never on a server; elsewhere at once. Ends with its scope. */
-function follow<T>(source: () => Shown<T>, shown: Ref<T>): void {
+function follow<T>(source: () => Observable<T>, shown: Ref<T>): void {
   const begin = () => {
     const changed = (
-      { getSnapshot, subscribe }: Shown<T>,
+      { getSnapshot, subscribe }: Observable<T>,
       _: unknown,
       onCleanup: (stop: () => void) => void,
     ) => {

@@ -33,6 +33,8 @@ function block(token: Token): ReactNode {
     case 'def':
       return null;
     case 'heading': {
+      // The text of one that is being written comes later.
+      if (!token.text) return null;
       // Rank headings below those of the page itself.
       const Heading = `h${Math.min(6, token.depth + 2)}` as 'h3';
       return <Heading dir="auto">{all(token.tokens, inline)}</Heading>;

@@ -54,7 +54,7 @@ export function Pending({
         <>
           {question.input !== undefined && <Json value={question.input} label="What is asked" />}
           <SchemaForm
-            schema={question.schema}
+            schema={question.schema ?? { type: 'string' }}
             label="Answer"
             isPending={isPending}
             problem={problem}

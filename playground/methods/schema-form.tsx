@@ -25,7 +25,8 @@ export function SchemaForm({
   readonly children?: ReactNode;
 }) {
   const fields = fieldsOf(schema);
-  const required = new Set((schema as Schema | null | undefined)?.required);
+  const whole = (schema ?? {}) as Schema;
+  const required = new Set(whole.required);
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>(() => beginning(fields, initial));
   const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
   const theirs = messagesOf(problem);
@@ -47,7 +48,7 @@ export function SchemaForm({
             .map(([name, field]) => [name, valueAt(name, kindOf(field))] as const)
             .filter(([, it]) => it !== undefined),
         )
-      : valueAt('', 'json');
+      : valueAt('', kindOf(whole));
     return { value, faults };
   };
   const write = (name: string, text: string) => {
@@ -69,7 +70,7 @@ export function SchemaForm({
   return (
     <form className="schema" onSubmit={submit} noValidate>
       {names.map((name) => {
-        const field = fields?.find(([known]) => known === name)?.[1] ?? { description: 'JSON' };
+        const field = fields?.find(([known]) => known === name)?.[1] ?? whole;
         const said = Object.entries(theirs).flatMap(([path, message]) =>
           name !== '' && isOf(name, path) ? [message] : [],
         );
@@ -118,7 +119,7 @@ function Field({
   readonly onWrite: (text: string) => void;
 }) {
   const id = useId();
-  const kind = name === '' ? 'json' : kindOf(schema);
+  const kind = kindOf(schema);
   const shared = {
     id,
     'aria-invalid': problem !== '',
@@ -154,8 +155,7 @@ function Field({
       </label>
       {control}
       <p id={`${id}-about`} className={problem ? 'bad' : 'muted'}>
-        {problem ||
-          [schema.description, kind === 'json' && name !== '' ? 'JSON' : ''].filter(Boolean).join('. ')}
+        {problem || [schema.description, kind === 'json' ? 'JSON' : ''].filter(Boolean).join('. ')}
       </p>
     </div>
   );

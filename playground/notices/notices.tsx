@@ -57,11 +57,13 @@ function Notice({ id, kind, at, title, target, name, state, attempts, changedAt,
   return (
     <article className="card method" aria-label={id}>
       <div className="row">
-        <span dir="auto">{title ?? KINDS[kind]}</span>
+        <strong dir="auto">{title ?? KINDS[kind]}</strong>
+        <span className="space" />
         <time className="muted" dateTime={new Date(at).toISOString()}>
           {new Date(at).toLocaleTimeString()}
         </time>
-        <span className="space" />
+      </div>
+      <div className="row muted">
         {target && (
           <span>
             {TARGETS[target]} {name && <code>{name}</code>}
@@ -74,7 +76,11 @@ function Notice({ id, kind, at, title, target, name, state, attempts, changedAt,
           {STATES[state]}
           {attempts > 1 && `, attempt ${attempts}`}
         </span>
-        {nextAt !== undefined && <Countdown until={nextAt} />}
+        {nextAt !== undefined && (
+          <span>
+            due: <Countdown until={nextAt} />
+          </span>
+        )}
       </div>
     </article>
   );

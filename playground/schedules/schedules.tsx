@@ -19,20 +19,21 @@ export function Schedules({ sessionId }: { readonly sessionId: string }) {
   const [problem, setProblem] = useState<unknown>();
   const failure = (problem ?? error) as Error | undefined;
   return (
-    <section aria-label={`Schedules of ${sessionId}`}>
+    <section className="stack" aria-label={`Schedules of ${sessionId}`}>
       <h2>Schedules</h2>
       {schedules.map((one) => (
-        <article key={one.id} className="card method">
-          <div className="row">
-            <code>{one.id}</code>
-            <span>{one.message}</span>
+        <article key={one.id} className="card method" title={one.id}>
+          <strong dir="auto">{one.message}</strong>
+          <div className="row muted">
+            {timesOf(one)}
             <span className="space" />
-            <span className="badge">{timesOf(one)}</span>
-            <Countdown until={one.nextAt} />
+            <span>
+              due: <Countdown until={one.nextAt} />
+            </span>
             {!settings.readOnly && (
               <button
                 type="button"
-                aria-label={`Take ${one.id} back`}
+                aria-label={`Take back ${one.message}`}
                 onClick={() => unschedule(one.id).catch(setProblem)}
               >
                 Take back

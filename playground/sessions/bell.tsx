@@ -8,14 +8,16 @@ import { hrefOf } from '../shell/route.js';
 import { IconButton } from '../ui/icon-button.js';
 import { place } from '../ui/place.js';
 
-/** The unread count of all sessions, and the list of sessions with anything unread. The shown session counts as read. */
+/** The unread count of all other sessions, and the list of sessions with anything unread. */
 export function Bell({ sessionId }: { readonly sessionId: string }) {
-  const { unread, waiting } = useInbox();
+  const { unread, waiting, sessions } = useInbox();
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const panel = useRef<HTMLDivElement>(null);
-  const total = unread + waiting;
+  // The shown session needs no sign.
+  const shown = sessions.find((row) => row.sessionId === sessionId);
+  const total = unread + waiting - (shown ? shown.unread + shown.waiting : 0);
   return (
     <span className="bell">
       <IconButton

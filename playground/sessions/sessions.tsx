@@ -90,7 +90,7 @@ export function Sessions({ route, onChosen }: { readonly route: Route; readonly 
                 <Entry
                   key={session.sessionId}
                   session={session}
-                  unread={unread.get(session.sessionId) ?? 0}
+                  unread={session.sessionId === sessionId ? 0 : (unread.get(session.sessionId) ?? 0)}
                   isShown={session.sessionId === sessionId}
                   href={hrefOf({ view, sessionId: session.sessionId })}
                   onChosen={onChosen}

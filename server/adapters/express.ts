@@ -30,7 +30,7 @@ export interface GatewayRouter<G> {
   readonly '~contract': G extends { readonly '~contract': infer Contract } ? Contract : never;
 }
 
-type AnyGateway = Gateway<any, any, any, any>;
+type MountedGateway = Gateway<any, any, any, any>;
 
 /**
  * Express middleware (for Express 5 and 4) that serves a gateway below any mount path, before or after `express.json()`. Paths that are not
@@ -48,7 +48,7 @@ type AnyGateway = Gateway<any, any, any, any>;
  * gateway.attach(server);
  * ```
  */
-export function gatewayMiddleware<G extends AnyGateway>(
+export function gatewayMiddleware<G extends MountedGateway>(
   gateway: G,
   options?: MiddlewareOptions,
 ): GatewayRouter<G>;
@@ -63,9 +63,9 @@ export function gatewayMiddleware<
   options?: MiddlewareOptions,
 ): GatewayRouter<Gateway<GivenMethods<Methods>, Channels, Events, Single | Many[keyof Many]>>;
 export function gatewayMiddleware(
-  source: AnyGateway | GatewayConfig<any, any, any>,
+  source: MountedGateway | GatewayConfig<any, any, any>,
   options: MiddlewareOptions = {},
-): GatewayRouter<AnyGateway> {
+): GatewayRouter<MountedGateway> {
   const gateway = source instanceof Gateway ? source : new Gateway({ ...source, embedded: true });
   startForHost(gateway);
   const upgrades = new ExpressUpgrades({
@@ -80,5 +80,5 @@ export function gatewayMiddleware(
     if (!served) next();
   };
   const attach = (server: Server): void => upgrades.attach(server);
-  return Object.assign(serve, { gateway, attach }) as GatewayRouter<AnyGateway>;
+  return Object.assign(serve, { gateway, attach }) as GatewayRouter<MountedGateway>;
 }

@@ -4,7 +4,7 @@ import type { Turn } from '../apps/application.js';
 import { traceHeaders } from './trace-headers.js';
 
 /** A request as `fetch` reports it before it is sent. */
-interface FetchRequest {
+interface TracedRequest {
   /** A single text in older versions of Node. */
   readonly headers: string | readonly unknown[];
   addHeader(name: string, value: string): void;
@@ -48,12 +48,12 @@ function listen(): void {
   subscribe('undici:request:create', (message) => {
     const traceparent = carried.getStore();
     if (traceparent === undefined) return;
-    const { request } = message as { readonly request: FetchRequest };
+    const { request } = message as { readonly request: TracedRequest };
     if (!hasTrace(request)) request.addHeader('traceparent', traceparent);
   });
 }
 
-function hasTrace({ headers }: FetchRequest): boolean {
+function hasTrace({ headers }: TracedRequest): boolean {
   return typeof headers === 'string'
     ? /^traceparent:/im.test(headers)
     : headers.some((name, at) => at % 2 === 0 && String(name).toLowerCase() === 'traceparent');

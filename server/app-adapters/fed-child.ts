@@ -1,7 +1,7 @@
 import type { AppEvent, Turn } from '../apps/application.js';
 import type { Child } from '../apps/child.js';
 
-type Item = string | AppEvent;
+type ChildItem = string | AppEvent;
 
 /** A sub-agent inside a framework, as its adapter names it. */
 export interface SubAgent {
@@ -15,7 +15,7 @@ export interface SubAgent {
 
 /** A child run that says what its adapter puts into it, in order. */
 export class FedChild {
-  readonly #items: Item[] = [];
+  readonly #items: ChildItem[] = [];
   #wake = () => {};
   #isEnded = false;
   #child: Child | null = null;
@@ -56,7 +56,7 @@ export class FedChild {
     return this.#begun;
   }
 
-  put(item: Item): void {
+  put(item: ChildItem): void {
     if (this.#isEnded) return;
     this.#items.push(item);
     this.#wake();
@@ -84,7 +84,7 @@ export class FedChild {
     await this.#child?.result.catch(() => {});
   }
 
-  async *#say(): AsyncGenerator<Item, void> {
+  async *#say(): AsyncGenerator<ChildItem, void> {
     for (;;) {
       yield* this.#items.splice(0);
       if (this.#items.length > 0) continue;

@@ -3,7 +3,7 @@ import type { ContentBlock, Message } from '../../shared/messages.js';
 import { namesFile } from '../../shared/names-file.js';
 import type { Turn } from '../apps/application.js';
 
-type MediaBlock = Extract<ContentBlock, { type: 'image' | 'file' | 'audio' }>;
+type InlinedBlock = Extract<ContentBlock, { type: 'image' | 'file' | 'audio' }>;
 
 /**
  * Inlines the uploaded files of messages for a model. In earlier messages, a file that is gone or too large becomes a remark, because an
@@ -26,7 +26,7 @@ export async function withFiles<M extends Pick<Message, 'role' | 'content'>>(
     if (!namesFile(block)) return block;
     const { fileId, ...media } = block;
     try {
-      return { ...media, data: await bytesOf(fileId) } as MediaBlock;
+      return { ...media, data: await bytesOf(fileId) } as InlinedBlock;
     } catch (error) {
       if (!isGatewayError(error) || (message as unknown) === turn.message) throw error;
       return { type: 'text', text: `[${block.name ?? block.mediaType}: not available]` };

@@ -1,9 +1,9 @@
 import type { AppEvent, StepContext, Turn } from '../apps/application.js';
 
-type Item = string | AppEvent;
+type StepItem = string | AppEvent;
 
 /** A generator of an app's items, with a result. */
-export type Saying<T> = AsyncGenerator<Item, T>;
+export type ItemGenerator<T> = AsyncGenerator<StepItem, T>;
 
 /**
  * A step that yields while it is under way. The items of its generator are yielded here, unless the step ended in a former process, which
@@ -12,8 +12,8 @@ export type Saying<T> = AsyncGenerator<Item, T>;
 export async function* streamedStep<T>(
   turn: Turn,
   name: string,
-  say: (step: StepContext) => Saying<T>,
-): Saying<T> {
+  say: (step: StepContext) => ItemGenerator<T>,
+): ItemGenerator<T> {
   const relay = new Relay();
   const outcome = turn.step(name, async (context) => {
     const saying = say(context);
@@ -39,13 +39,13 @@ export async function* streamedStep<T>(
 
 /** Passes one item at a time to the generator that yields it. An item has been yielded, and so appended, when the next one is requested. */
 class Relay {
-  #item: { readonly value: Item; readonly taken: (error?: Error) => void } | null = null;
+  #item: { readonly value: StepItem; readonly taken: (error?: Error) => void } | null = null;
   #yielded: ((error?: Error) => void) | null = null;
   #wake = () => {};
   #ended = false;
   #cut = false;
 
-  put(value: Item): Promise<void> {
+  put(value: StepItem): Promise<void> {
     return new Promise((resolve, reject) => {
       const taken = (error?: Error): void => (error ? reject(error) : resolve());
       if (this.#cut) return taken(over());
@@ -55,7 +55,7 @@ class Relay {
   }
 
   /** The next item; null at the end. */
-  async take(): Promise<Item | null> {
+  async take(): Promise<StepItem | null> {
     this.#yielded?.();
     this.#yielded = null;
     while (!this.#item && !this.#ended) await new Promise<void>((resolve) => (this.#wake = resolve));

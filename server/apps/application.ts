@@ -168,7 +168,7 @@ export interface Turn<
   callTool<Name extends keyof Tools & string>(
     name: Name,
     input: InputOf<Tools[Name]>,
-  ): Promise<OutputOf<Tools[Name]>>;
+  ): Promise<ToolOutputOf<Tools[Name]>>;
   /**
    * Does work that completes at most once in this run. In a `resumable` app, the run keeps the outcome beside the log: after a restart, the
    * same call returns it and does not call the function. Steps are matched by the order and names of their calls. The result is always a
@@ -271,7 +271,7 @@ export interface Turn<
 }
 
 type InputOf<T> = T extends Tool<infer Input, any> ? Input : never;
-type OutputOf<T> = T extends Tool<any, infer Output> ? Output : never;
+type ToolOutputOf<T> = T extends Tool<any, infer Output> ? Output : never;
 
 /** The fate of a run when the last client that watched its session leaves. */
 export type OnDisconnect = 'continue' | 'abort';

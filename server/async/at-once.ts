@@ -12,7 +12,7 @@ export async function atOnce<Value>(
 }
 
 /** Limits how many pieces of work run at a time, for all callers together. Others wait in order. */
-export class Lanes {
+export class ConcurrencyLimit {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 

@@ -1,5 +1,5 @@
 import { isPromise, type MaybePromise } from './maybe-promise.js';
-import { type Due, SharedTimer } from './shared-timer.js';
+import { SharedTimer, type TimedWork } from './shared-timer.js';
 
 /** Bounds the wait for answers, all by the same time limit. */
 export class Deadlines {
@@ -17,7 +17,7 @@ export class Deadlines {
   bound<T>(answer: MaybePromise<T>, late: () => unknown): MaybePromise<T> {
     if (!isPromise(answer) || this.#ms === Number.POSITIVE_INFINITY) return answer;
     return new Promise<T>((resolve, reject) => {
-      const waiting: Due = { dueAt: performance.now() + this.#ms, timeUp: () => reject(late()) };
+      const waiting: TimedWork = { dueAt: performance.now() + this.#ms, timeUp: () => reject(late()) };
       this.#timer.add(waiting);
       answer.then(
         (value) => {

@@ -2,7 +2,7 @@ import { rootContext } from './async-context.js';
 import { MAX_DELAY_MS } from './deadline.js';
 
 /** Work with a time limit. */
-export interface Due {
+export interface TimedWork {
   /** Time of the limit, in milliseconds of `performance.now()`. */
   readonly dueAt: number;
   timeUp(): void;
@@ -13,17 +13,17 @@ export interface Due {
  * cleared when that work ends: to set and clear a timer for each short call would cost more than all its checks.
  */
 export class SharedTimer {
-  readonly #open = new Set<Due>();
+  readonly #open = new Set<TimedWork>();
   #timer: NodeJS.Timeout | undefined;
   #setFor = Number.POSITIVE_INFINITY;
 
   /** Calls `timeUp` at the time of the limit, unless the work is deleted before. */
-  add(due: Due): void {
+  add(due: TimedWork): void {
     this.#open.add(due);
     if (due.dueAt < this.#setFor) this.#set(due.dueAt);
   }
 
-  delete(due: Due): void {
+  delete(due: TimedWork): void {
     this.#open.delete(due);
   }
 

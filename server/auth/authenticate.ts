@@ -2,7 +2,7 @@ import type { BaseUser, UserContext } from '../../shared/contract.js';
 import { isGatewayError } from '../../shared/errors.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { AttemptLimiter, type AttemptLimits } from './attempts.js';
-import { MAX_TOKEN_LENGTH, Shown } from './credentials.js';
+import { MAX_TOKEN_LENGTH, ShownCredentials } from './credentials.js';
 import { createCustomVerifier } from './custom.js';
 import { HostCode } from './host-call.js';
 import { createIdentify, type Identify, userProblem } from './identity.js';
@@ -141,7 +141,8 @@ class ConfiguredAuthenticator implements Authenticator {
     if (token === undefined && !this.#verifier.takesAnyone) {
       throw unauthenticated('no token', 'Authentication is required');
     }
-    const shown = token === credentials.token ? credentials : new Shown(token, credentials.request);
+    const shown =
+      token === credentials.token ? credentials : new ShownCredentials(token, credentials.request);
     this.#admit(shown);
     // The same token's earlier identity. The empty name stands for callers without a token, if none is required.
     const known = this.#kept?.find(token ?? '', this.#now());

@@ -44,10 +44,12 @@ export function clientAddress(trusted: TrustProxy | undefined): ClientAddress {
   return (request) => (proxyAddr(request, trust) ?? '').replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1');
 }
 
-/** Whether a request looks as if a proxy on this machine had forwarded it. */
+/** Whether a request looks as if a proxy on this machine had forwarded it, and the host framework (Express) believes none. */
 export function isForwarded(request: IncomingMessage): boolean {
   const { headers, socket } = request;
+  const { ips } = request as { ips?: readonly string[] };
   return (
+    !ips?.length &&
     (headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined) &&
     addressKey(socket.remoteAddress ?? '') === '127.0.0.1'
   );

@@ -26,7 +26,7 @@ export function bearerToken(headers: AuthRequest['headers']): string | undefined
 }
 
 /** A caller's credentials. */
-export class Shown implements Credentials {
+export class ShownCredentials implements Credentials {
   readonly token: string | undefined;
   readonly request: AuthRequest;
 

@@ -1,6 +1,6 @@
 import type { Identity } from './types.js';
 
-interface Kept {
+interface KeptIdentity {
   readonly identity: Identity;
   /** Epoch milliseconds. If the clock is set back to before, the token may not be good yet. */
   readonly since: number;
@@ -23,8 +23,8 @@ export interface KeptBounds {
 export class KeptIdentities {
   readonly #entries: number;
   readonly #characters: number;
-  #recent = new Map<string, Kept>();
-  #older = new Map<string, Kept>();
+  #recent = new Map<string, KeptIdentity>();
+  #older = new Map<string, KeptIdentity>();
   #length = 0;
 
   constructor({ entries = 10_000, characters = 8 * 1024 * 1024 }: KeptBounds = {}) {
@@ -51,7 +51,7 @@ export class KeptIdentities {
     this.#add(token, { identity, since: now });
   }
 
-  #add(token: string, kept: Kept): void {
+  #add(token: string, kept: KeptIdentity): void {
     this.#older.delete(token);
     const known = this.#recent.has(token);
     if (!known && (this.#recent.size >= this.#entries / 2 || this.#length >= this.#characters / 2)) {

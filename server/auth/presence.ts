@@ -8,7 +8,7 @@ import type { Identity, UserLike } from './types.js';
 export const UNREACHED = new GatewayError({ code: 'SESSION_NOT_FOUND' });
 
 /** An open resource of a caller: a connection, a stream of a method, a response of a plugin. */
-export interface OpenThing {
+export interface OpenResource {
   /** The caller's last known identity. */
   readonly identity: Identity;
   /** Called after the caller was checked again. It must close all that the caller may no longer use. @throws GatewayError to end it */
@@ -22,7 +22,7 @@ export interface OpenThing {
 /** The caller to disconnect: a user, or everybody with an id, whatever the tenant. */
 export type DisconnectTarget = UserLike | { readonly userId: string };
 
-export interface PresenceOptions {
+export interface OpenResourceOptions {
   /** Milliseconds within which a caller with something open is checked again; `Infinity` for never. */
   readonly revalidateMs: number;
   /** Checks a caller again. @throws GatewayError to withdraw it */
@@ -33,8 +33,8 @@ export interface PresenceOptions {
   report(error: unknown, what: string): void;
 }
 
-interface Entry {
-  readonly thing: OpenThing;
+interface PresenceEntry {
+  readonly thing: OpenResource;
   dueAt: number;
   asking: boolean;
 }
@@ -48,12 +48,12 @@ const TICK_MS = 1000;
  * fails because the host's own services are away, nobody is withdrawn: the next round repeats it.
  */
 export class Presence {
-  readonly #options: PresenceOptions;
-  readonly #entries = new Map<OpenThing, Entry>();
+  readonly #options: OpenResourceOptions;
+  readonly #entries = new Map<OpenResource, PresenceEntry>();
   #timer: NodeJS.Timeout | undefined;
   #asking = 0;
 
-  constructor(options: PresenceOptions) {
+  constructor(options: OpenResourceOptions) {
     this.#options = options;
   }
 
@@ -62,7 +62,7 @@ export class Presence {
   }
 
   /** Adds a resource. Returns a function that removes it. */
-  add(thing: OpenThing): () => void {
+  add(thing: OpenResource): () => void {
     this.#entries.set(thing, { thing, dueAt: this.#next(), asking: false });
     this.#timer ??= this.#start();
     return () => {
@@ -83,7 +83,7 @@ export class Presence {
 
   /** Ends all open resources of a grant that is over. */
   endGrant(grantId: string): void {
-    const isBy = ({ sessionIds = [], identity: { guest } }: OpenThing): boolean =>
+    const isBy = ({ sessionIds = [], identity: { guest } }: OpenResource): boolean =>
       guest?.grantId === grantId || sessionIds.some((id) => id.endsWith(grantName(grantId)));
     for (const thing of [...this.#entries.keys()]) if (isBy(thing)) this.#end(thing, UNREACHED);
   }
@@ -107,7 +107,7 @@ export class Presence {
     }
   }
 
-  async #ask(entry: Entry): Promise<void> {
+  async #ask(entry: PresenceEntry): Promise<void> {
     const { thing } = entry;
     entry.asking = true;
     this.#asking += 1;
@@ -127,7 +127,7 @@ export class Presence {
     }
   }
 
-  #end(thing: OpenThing, why?: unknown): void {
+  #end(thing: OpenResource, why?: unknown): void {
     this.#entries.delete(thing);
     try {
       thing.end(why);

@@ -47,13 +47,13 @@ export interface ShownTicket {
 }
 
 /** The stored content of a ticket, sealed with the ticket itself. */
-interface Kept {
+interface StoredTicket {
   readonly carried: CarriedIdentity;
   readonly expiresAt: number;
 }
 
 /** A ticket whose stream is, or was last, served here. */
-interface Served {
+interface ServedTicket {
   readonly sessions: Set<string>;
   stream: TicketStream | null;
 }
@@ -83,7 +83,7 @@ export class Tickets {
   /** The holders of tickets that were issued or used here, the oldest first. */
   readonly #known = new Map<string, { readonly identity: Identity; readonly expiresAt: number }>();
   readonly #byUser = new Map<string, Set<string>>();
-  readonly #served = new Map<string, Served>();
+  readonly #served = new Map<string, ServedTicket>();
   #sweptAt = Date.now();
 
   constructor(options: TicketsOptions) {
@@ -241,20 +241,20 @@ function keyOf(ticket: string): Buffer {
   return createHmac('sha256', ticket).update('what is kept of a ticket').digest();
 }
 
-function seal(ticket: string, kept: Kept): string {
+function seal(ticket: string, kept: StoredTicket): string {
   const iv = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', keyOf(ticket), iv);
   const text = Buffer.concat([cipher.update(JSON.stringify(kept)), cipher.final()]);
   return Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64');
 }
 
-function unseal(ticket: string, sealed: string): Kept {
+function unseal(ticket: string, sealed: string): StoredTicket {
   const bytes = Buffer.from(sealed, 'base64');
   const decipher = createDecipheriv('aes-256-gcm', keyOf(ticket), bytes.subarray(0, 12));
   decipher.setAuthTag(bytes.subarray(12, 28));
   return JSON.parse(
     Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString(),
-  ) as Kept;
+  ) as StoredTicket;
 }
 
 /** A new ticket. */

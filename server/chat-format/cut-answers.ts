@@ -12,13 +12,13 @@ const WHY: Partial<Record<StopReason, string>> = {
 };
 
 /** The fields of messages that show which answers were truncated. */
-export type Told = Pick<Message, 'role' | 'content' | 'stopReason'>;
+export type StoppedMessage = Pick<Message, 'role' | 'content' | 'stopReason'>;
 
 /**
  * Tells a model of truncated answers, at the beginning of the user's next message. Every provider accepts text there, and no model takes it
  * for its own. If no such message follows, a message is added.
  */
-export function tellOfCuts<M extends Told>(messages: readonly M[]): readonly M[] {
+export function tellOfCuts<M extends StoppedMessage>(messages: readonly M[]): readonly M[] {
   const told: M[] = [];
   let cut: { readonly answer: M; readonly note: string } | null = null;
   for (const message of messages) {
@@ -34,7 +34,7 @@ export function tellOfCuts<M extends Told>(messages: readonly M[]): readonly M[]
   return cut ? [...told, ownMessage(cut.answer, cut.note)] : told;
 }
 
-function noteOf({ content }: Told, why: string): string {
+function noteOf({ content }: StoppedMessage, why: string): string {
   const said = content.some(({ type }) => type !== 'reasoning' && type !== 'data');
   return said ? `[The answer above was cut off: ${why}]` : `[The message above got no answer: ${why}]`;
 }
@@ -46,9 +46,14 @@ function begin(note: string, content: readonly ContentBlock[]): ContentBlock[] {
   return [{ type: 'text', text: note }, ...content];
 }
 
-function ownMessage<M extends Told>(answer: M, note: string): M {
+function ownMessage<M extends StoppedMessage>(answer: M, note: string): M {
   const { stopReason: _, ...others } = answer;
   const id = (answer as { readonly id?: string }).id;
   const content: ContentBlock[] = [{ type: 'text', text: note }];
-  return { ...others, ...(id !== undefined && { id: `${id}/cut` }), role: 'user', content } as Told as M;
+  return {
+    ...others,
+    ...(id !== undefined && { id: `${id}/cut` }),
+    role: 'user',
+    content,
+  } as StoppedMessage as M;
 }

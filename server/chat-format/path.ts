@@ -43,12 +43,12 @@ export function asPath(inputs: readonly ImportedMessage[], client: Importer | nu
   });
 }
 
-type Rest = Omit<ImportedMessage, 'id' | 'parentId' | 'versions' | 'role' | 'content' | 'createdAt'>;
+type PathMessage = Omit<ImportedMessage, 'id' | 'parentId' | 'versions' | 'role' | 'content' | 'createdAt'>;
 
 /** The fields of a message that a client may set. */
 function sayable(
   role: Message['role'],
-  { metadata, stopReason, error, endedAt }: Rest,
+  { metadata, stopReason, error, endedAt }: PathMessage,
   { senderId }: Importer,
 ): Partial<Message> {
   return {

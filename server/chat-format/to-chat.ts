@@ -17,7 +17,7 @@ import type {
   ChatToolCall,
   ChatUsage,
 } from './chat-types.js';
-import { type Told, tellOfCuts } from './cut-answers.js';
+import { type StoppedMessage, tellOfCuts } from './cut-answers.js';
 import { NO_RESULT, type Results, resultsIn, roundsOf, withoutProviderCalls } from './rounds.js';
 
 /**
@@ -25,7 +25,7 @@ import { NO_RESULT, type Results, resultsIn, roundsOf, withoutProviderCalls } fr
  * message, followed by the results of its calls. Blocks without a counterpart (reasoning, data) are left out. After a truncated answer, the
  * user's next message says so.
  */
-export function toChatMessages(all: readonly Told[]): ChatMessage[] {
+export function toChatMessages(all: readonly StoppedMessage[]): ChatMessage[] {
   const messages = withoutProviderCalls(tellOfCuts(all));
   const results = resultsIn(messages);
   return messages.flatMap(({ role, content }): ChatMessage[] => {

@@ -6,7 +6,7 @@ import { type Command, Option } from 'commander';
 const DEFAULT_URL = 'http://127.0.0.1:18789';
 
 /** The gateway and the caller's token of a command. */
-export interface ConnectionOptions {
+export interface CommandConnection {
   readonly url: string;
   readonly socket?: string;
   readonly token?: string;
@@ -34,7 +34,7 @@ export function tokenOption(): Option {
 }
 
 /** A client of the gateway that the options name. @throws GatewayError `INVALID_REQUEST` for an invalid URL */
-export function openClient({ url, socket, token, extraRoutes }: ConnectionOptions): Client {
+export function openClient({ url, socket, token, extraRoutes }: CommandConnection): Client {
   if (socket !== undefined) {
     return createClient({ transport: createUnixSocketClientTransport({ socketPath: socket, token }) });
   }
@@ -43,7 +43,7 @@ export function openClient({ url, socket, token, extraRoutes }: ConnectionOption
 
 /** Calls a function with a client, and closes the client's connection afterwards in every case. */
 export async function withClient<T>(
-  options: ConnectionOptions,
+  options: CommandConnection,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
   const client = openClient(options);

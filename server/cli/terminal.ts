@@ -14,20 +14,20 @@ export const EXIT_INTERRUPTED = 130;
 type Format = Parameters<typeof styleText>[0];
 
 /** A piece of a line. Styles are ignored on a terminal without colours. */
-export type Part = string | { readonly format: Format; readonly text: string };
+export type LinePart = string | { readonly format: Format; readonly text: string };
 
-export function styled(format: Format, text: string): Part {
+export function styled(format: Format, text: string): LinePart {
   return { format, text };
 }
 
 /** The output and input of a command. */
 export interface Terminal {
   /** Writes a line of the output. */
-  say(...line: readonly Part[]): void;
+  say(...line: readonly LinePart[]): void;
   /** Writes a line for the person who looks on. */
-  warn(...line: readonly Part[]): void;
+  warn(...line: readonly LinePart[]): void;
   /** Writes a piece of the output, without a line end. */
-  write(...parts: readonly Part[]): void;
+  write(...parts: readonly LinePart[]): void;
   /** Empties the screen. */
   clear(): void;
   /** Sets the exit code of the process. */
@@ -61,7 +61,7 @@ export const processTerminal: Terminal = {
   },
 };
 
-function put(stream: NodeJS.WriteStream, parts: readonly Part[], end: string): void {
+function put(stream: NodeJS.WriteStream, parts: readonly LinePart[], end: string): void {
   // `hasColors` of a terminal already respects NO_COLOR and TERM.
   const hasColors = stream.isTTY === true && stream.hasColors();
   const text = parts.map((part) => {

@@ -50,7 +50,7 @@ export async function clientModule({
   events = [],
   apps = [],
 }: Catalogue): Promise<ClientModule> {
-  const writer = new Writer();
+  const writer = new ModuleWriter();
   const members: string[] = [];
   for (const method of sortBy(methods, ({ path }) => path)) members.push(await writer.method(method));
   const parts = [
@@ -82,7 +82,7 @@ export async function clientModule({
   return { code, problems: writer.problems };
 }
 
-class Writer {
+class ModuleWriter {
   readonly declarations: string[] = [];
   readonly problems: { readonly name: string; readonly problem: string }[] = [];
   readonly #names = new Names();
@@ -112,7 +112,7 @@ class Writer {
     comment: string,
     type: string,
     suffix: string,
-    entries: Named<PayloadSummary>,
+    entries: NamedEntries<PayloadSummary>,
   ): Promise<string> {
     const members: string[] = [];
     for (const [name, all] of entries) {
@@ -126,7 +126,7 @@ class Writer {
     return block(comment, type, members);
   }
 
-  async tools(entries: Named<ToolSummary>): Promise<string> {
+  async tools(entries: NamedEntries<ToolSummary>): Promise<string> {
     const members: string[] = [];
     for (const [name, all] of entries) {
       const { union, notes } = await this.#union(
@@ -179,9 +179,9 @@ function block(comment: string, name: string, members: readonly string[]): strin
 }
 
 /** Entries by name, sorted, each with all values of that name. */
-type Named<T> = ReadonlyMap<string, readonly T[]>;
+type NamedEntries<T> = ReadonlyMap<string, readonly T[]>;
 
-function single(entries: readonly PayloadSummary[]): Named<PayloadSummary> {
+function single(entries: readonly PayloadSummary[]): NamedEntries<PayloadSummary> {
   return new Map(sortBy(entries, ({ name }) => name).map((entry) => [entry.name, [entry]]));
 }
 
@@ -189,7 +189,7 @@ function single(entries: readonly PayloadSummary[]): Named<PayloadSummary> {
 function named<T extends { readonly name: string }>(
   apps: readonly AppSummary[],
   partOf: (app: AppSummary) => readonly T[] | undefined,
-): Named<T> {
+): NamedEntries<T> {
   const entries = sortBy(apps, ({ name }) => name).flatMap((app) =>
     sortBy(partOf(app) ?? [], ({ name }) => name),
   );

@@ -7,13 +7,13 @@ export interface PlainSchema {
   readonly problems: readonly string[];
 }
 
-type Part = Readonly<Record<string, unknown>>;
+type SchemaPart = Readonly<Record<string, unknown>>;
 
-const UNKNOWN: Part = { tsType: 'unknown' };
-const NEVER: Part = { tsType: 'never' };
+const UNKNOWN: SchemaPart = { tsType: 'unknown' };
+const NEVER: SchemaPart = { tsType: 'never' };
 /** Not `{}`, which accepts anything. */
-const NO_FIELDS: Part = { tsType: 'Record<string, never>' };
-const UNDEFINED: Part = { tsType: 'undefined' };
+const NO_FIELDS: SchemaPart = { tsType: 'Record<string, never>' };
+const UNDEFINED: SchemaPart = { tsType: 'undefined' };
 /** Longer tuples with optional ends would need too many forms. */
 const MAX_TUPLE_FORMS = 20;
 
@@ -32,7 +32,7 @@ class Rewriter {
   readonly #root: unknown;
   readonly #name: string;
   readonly #names: Names;
-  readonly #defs = new Map<string, { readonly name: string; schema: Part }>();
+  readonly #defs = new Map<string, { readonly name: string; schema: SchemaPart }>();
   readonly #problems = new Set<string>();
 
   constructor(root: unknown, name: string, names: Names) {
@@ -49,28 +49,28 @@ class Rewriter {
   }
 
   /** A union of one member, so that the converter writes a type alias. Interfaces do not fit if an index signature is wanted. */
-  #named(name: string, schema: unknown, open: ReadonlySet<string>): Part {
+  #named(name: string, schema: unknown, open: ReadonlySet<string>): SchemaPart {
     return { title: name, ...notesOf(schema), anyOf: [this.#bare(schema, open)] };
   }
 
-  #annotated(schema: unknown): Part {
+  #annotated(schema: unknown): SchemaPart {
     const notes = notesOf(schema);
     const bare = this.#bare(schema, new Set());
     return Object.keys(notes).length > 0 ? { anyOf: [bare], ...notes } : bare;
   }
 
-  #property(schema: unknown, required: boolean): Part {
+  #property(schema: unknown, required: boolean): SchemaPart {
     const bare = this.#bare(schema, new Set());
     if (bare === UNKNOWN) return { ...UNKNOWN, ...notesOf(schema) };
     return { anyOf: required ? [bare] : [bare, UNDEFINED], ...notesOf(schema) };
   }
 
   /** @param open References that are being followed without an object or array in between. Meeting one again adds nothing. */
-  #bare(schema: unknown, open: ReadonlySet<string>): Part {
+  #bare(schema: unknown, open: ReadonlySet<string>): SchemaPart {
     if (schema === false) return NEVER;
     if (!isPlainObject(schema)) return UNKNOWN;
     const { $ref, anyOf, oneOf, allOf } = schema;
-    const parts: Part[] = [];
+    const parts: SchemaPart[] = [];
     if (typeof $ref === 'string') parts.push(this.#reference($ref, open));
     parts.push(this.#own(schema));
     for (const union of [anyOf, oneOf]) {
@@ -85,7 +85,7 @@ class Rewriter {
     return known.length === 1 ? known[0]! : { allOf: known };
   }
 
-  #reference(reference: string, open: ReadonlySet<string>): Part {
+  #reference(reference: string, open: ReadonlySet<string>): SchemaPart {
     if (open.has(reference)) return NEVER;
     if (reference === '#') return { $ref: '#' };
     const target = reference.startsWith('#/') ? find(this.#root, reference) : undefined;
@@ -104,7 +104,7 @@ class Rewriter {
   }
 
   /** The part of a schema in `enum`, `const` and `type`. */
-  #own(schema: JsonSchema): Part {
+  #own(schema: JsonSchema): SchemaPart {
     if (Object.hasOwn(schema, 'const')) return { enum: [schema.const] };
     if (Array.isArray(schema.enum)) return schema.enum.length > 0 ? { enum: [...schema.enum] } : NEVER;
     const types = typesOf(schema).map((type) => this.#typed(type, schema));
@@ -112,7 +112,7 @@ class Rewriter {
     return types.length === 1 ? types[0]! : { anyOf: types };
   }
 
-  #typed(type: unknown, schema: JsonSchema): Part {
+  #typed(type: unknown, schema: JsonSchema): SchemaPart {
     switch (type) {
       case 'string':
       case 'boolean':
@@ -131,7 +131,7 @@ class Rewriter {
     }
   }
 
-  #object(schema: JsonSchema): Part {
+  #object(schema: JsonSchema): SchemaPart {
     const { properties, additionalProperties, patternProperties, propertyNames } = schema;
     const given = isPlainObject(properties) ? properties : {};
     const required = new Set(Array.isArray(schema.required) ? schema.required.map(String) : []);
@@ -158,7 +158,7 @@ class Rewriter {
     };
   }
 
-  #array(schema: JsonSchema): Part {
+  #array(schema: JsonSchema): SchemaPart {
     const { items, prefixItems, additionalItems, minItems, maxItems } = schema;
     const first = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : undefined;
     if (!first) return { type: 'array', items: this.#annotated(items ?? true) };
@@ -174,12 +174,12 @@ class Rewriter {
   }
 }
 
-function tuple(elements: readonly Part[], rest: Part | false): Part {
+function tuple(elements: readonly SchemaPart[], rest: SchemaPart | false): SchemaPart {
   if (elements.length > 0) return { type: 'array', items: elements, additionalItems: rest };
   return rest === false ? { tsType: '[]' } : { type: 'array', items: rest };
 }
 
-function notesOf(schema: unknown): Part {
+function notesOf(schema: unknown): SchemaPart {
   if (!isPlainObject(schema)) return {};
   const description = typeof schema.description === 'string' ? commentText(schema.description) : '';
   return {

@@ -6,14 +6,14 @@ const MAX_FIELDS = 50;
 const MAX_TEXT = 8192;
 const MAX_NODES = 500;
 
-type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
+type LoggedJson = string | number | boolean | null | LoggedJson[] | { [name: string]: LoggedJson };
 
 /**
  * A JSON copy of any value, for the log: host code may throw cycles, proxies, failing getters, or megabytes. Never throws, and runs no
  * `toJSON` and no getters except those of errors.
  */
-export function logValue(value: unknown): Json {
-  return new Writer().write(value, []);
+export function logValue(value: unknown): LoggedJson {
+  return new LogValueWriter().write(value, []);
 }
 
 /**
@@ -44,10 +44,10 @@ export function plainError(value: unknown, depth = 0): unknown {
   }
 }
 
-class Writer {
+class LogValueWriter {
   #nodes = 0;
 
-  write(value: unknown, above: readonly object[]): Json {
+  write(value: unknown, above: readonly object[]): LoggedJson {
     try {
       return this.#write(value, above);
     } catch {
@@ -55,7 +55,7 @@ class Writer {
     }
   }
 
-  #write(value: unknown, above: readonly object[]): Json {
+  #write(value: unknown, above: readonly object[]): LoggedJson {
     switch (typeof value) {
       case 'string':
         return short(value);
@@ -73,7 +73,7 @@ class Writer {
     }
   }
 
-  #object(value: object, above: readonly object[]): Json {
+  #object(value: object, above: readonly object[]): LoggedJson {
     // A proxy runs its owner's code on any access.
     if (types.isProxy(value)) return '[proxy]';
     if (above.includes(value)) return '[circular]';
@@ -90,18 +90,18 @@ class Writer {
   }
 
   /** Leaves out fields that libraries add to errors, such as requests with their credentials. */
-  #error(error: Error, above: readonly object[]): Json {
+  #error(error: Error, above: readonly object[]): LoggedJson {
     const names = ERROR_FIELDS.filter((name) => name in error);
     return this.#fields(error, names, above, true);
   }
 
-  #list(items: readonly unknown[], above: readonly object[]): Json {
+  #list(items: readonly unknown[], above: readonly object[]): LoggedJson {
     const shown = items.slice(0, MAX_FIELDS).map((item) => this.write(item, above));
     return items.length > MAX_FIELDS ? [...shown, `[${items.length - MAX_FIELDS} more]`] : shown;
   }
 
-  #fields(value: object, names: readonly string[], above: readonly object[], getters = false): Json {
-    const shown = names.slice(0, MAX_FIELDS).flatMap((name): [string, Json][] => {
+  #fields(value: object, names: readonly string[], above: readonly object[], getters = false): LoggedJson {
+    const shown = names.slice(0, MAX_FIELDS).flatMap((name): [string, LoggedJson][] => {
       try {
         const own = Object.getOwnPropertyDescriptor(value, name);
         if (own?.get && !getters) return [[short(name), '[getter]']];

@@ -34,7 +34,7 @@ const tools = {
 };
 
 type DemoTurn = Turn<typeof tools>;
-type Answer = AsyncGenerator<string, void>;
+type DemoAnswer = AsyncGenerator<string, void>;
 
 /**
  * The built-in app of `npm start`: deterministic, without a key or network.
@@ -70,7 +70,7 @@ export function createDemoApp(wordMs = 30, resumable = false): App<typeof tools>
 }
 
 /** Yields text word by word, so that the answer grows visibly. */
-async function* words(turn: DemoTurn, wordMs: number, texts: Answer): Answer {
+async function* words(turn: DemoTurn, wordMs: number, texts: DemoAnswer): DemoAnswer {
   const said = turn.resumed ? textOf(turn.resumed) : '';
   for await (const text of texts) {
     for (const word of unsaid(text, said).match(/\S+\s*|\s+/g) ?? []) {
@@ -88,18 +88,18 @@ function unsaid(text: string, said: string): string {
   return text;
 }
 
-async function* greeting(turn: DemoTurn): Answer {
+async function* greeting(turn: DemoTurn): DemoAnswer {
   yield `You said: ${turn.text}\n\n${HELP}`;
 }
 
-async function* weather(turn: DemoTurn, city: string): Answer {
+async function* weather(turn: DemoTurn, city: string): DemoAnswer {
   yield 'Let me look. ';
   const report = await turn.callTool('weather', { city });
   turn.data('weather', report);
   yield `It is ${report.sky} in ${report.city}, ${report.celsius} °C.`;
 }
 
-async function* deletion(turn: DemoTurn, file: string): Answer {
+async function* deletion(turn: DemoTurn, file: string): DemoAnswer {
   yield 'I need your permission. ';
   try {
     const { deleted } = await turn.callTool('delete', { file });
@@ -110,12 +110,12 @@ async function* deletion(turn: DemoTurn, file: string): Answer {
   }
 }
 
-async function* announcement(turn: DemoTurn, text: string): Answer {
+async function* announcement(turn: DemoTurn, text: string): DemoAnswer {
   turn.publish('announcements', { text });
   yield `Announced: ${text}`;
 }
 
-async function* story(turn: DemoTurn): Answer {
+async function* story(turn: DemoTurn): DemoAnswer {
   for (const sentence of STORY) {
     for (const { content } of turn.steered()) {
       const said = content.map((block) => (block.type === 'text' ? block.text : '')).join('');

@@ -3,7 +3,7 @@ import type { DemoTokens } from './access.js';
 import type { Door } from './doors.js';
 
 /** The contents of the demo's banner. */
-export interface Welcome {
+export interface DemoWelcome {
   readonly tokens: DemoTokens;
   /** Whether the tokens are new at each start. */
   readonly madeUp: boolean;
@@ -19,7 +19,7 @@ export interface Welcome {
 /** The text that the demo prints at its start: its address, its tokens, and commands that work unchanged. */
 export function welcome(
   url: string,
-  { tokens: { admin, guest }, madeUp, database, doors, lacks, command }: Welcome,
+  { tokens: { admin, guest }, madeUp, database, doors, lacks, command }: DemoWelcome,
 ): string {
   const bearer = quote(`Authorization: Bearer ${admin}`);
   const json = quote('Content-Type: application/json');

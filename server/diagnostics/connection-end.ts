@@ -9,7 +9,7 @@ interface EndedConnection {
   readonly openedAt: number;
 }
 
-interface ConnectionEnding {
+interface ConnectionEndFacts {
   readonly reason: ConnectionEndReason;
   readonly subscriptions: number;
 }
@@ -18,7 +18,7 @@ interface ConnectionEnding {
 export function traceConnectionEnd(
   gatewayId: string,
   connection: EndedConnection,
-  ending: ConnectionEnding,
+  ending: ConnectionEndFacts,
 ): void {
   if (!channels.connectionEnd.hasSubscribers) return;
   const { id, identity, options, openedAt } = connection;

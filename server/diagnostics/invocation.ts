@@ -15,12 +15,12 @@ export interface StreamObserver {
   closed(failure: { readonly error: unknown } | undefined): void;
 }
 
-type Answer =
+type InvocationResult =
   | { readonly kind: 'value'; readonly value: MaybeLater<unknown> }
   | { readonly kind: 'stream'; readonly stream: ObservedStream };
 
 /** Traces a method call until it has a value, or its stream has ended. */
-export function tracedInvocation<A extends Answer>(
+export function tracedInvocation<A extends InvocationResult>(
   trace: Trace<any>,
   work: () => MaybePromise<A>,
 ): MaybePromise<A> {

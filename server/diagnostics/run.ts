@@ -7,7 +7,7 @@ import type { RunMessage, TraceOrigin } from './messages.js';
 import { Trace } from './trace.js';
 
 /** The session and gateway of a run. */
-interface RunPlace {
+interface RunSource {
   readonly gatewayId: string;
   readonly session: { readonly id: string; readonly app: string; readonly epoch?: string | undefined };
 }
@@ -27,7 +27,7 @@ interface TracedRun {
 }
 
 /** Starts the run, in the place of its session. */
-interface RunDriver extends RunPlace {
+interface RunDriver extends RunSource {
   start(history: readonly Message[]): void;
 }
 
@@ -72,18 +72,18 @@ function startTraced(run: StartingRun, driver: RunDriver, history: readonly Mess
 }
 
 /** Reports a run that ended without having been started here. */
-export function traceUnstarted(run: TracedRun, place: RunPlace, result: RunResult): void {
+export function traceUnstarted(run: TracedRun, place: RunSource, result: RunResult): void {
   if (channels.run.hasSubscribers) tellUnstarted(run, place, result);
 }
 
-function tellUnstarted(run: TracedRun, place: RunPlace, result: RunResult): void {
+function tellUnstarted(run: TracedRun, place: RunSource, result: RunResult): void {
   const trace = new Trace(channels.run, messageOf(run, place));
   trace.during(() => trace.done(result));
 }
 
 function messageOf(
   { id, request, resumed, acceptedAt, startedAt }: TracedRun,
-  { gatewayId, session }: RunPlace,
+  { gatewayId, session }: RunSource,
 ): RunMessage {
   const { user, trace, requestId, lane } = request;
   const { app = session.app, parentRunId } = lane ?? {};

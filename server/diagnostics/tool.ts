@@ -4,7 +4,7 @@ import { channels } from './channels.js';
 import { codeOf, Trace } from './trace.js';
 
 /** The caller of a tool. */
-interface ToolCaller {
+interface ToolCallSource {
   readonly gatewayId: string;
   readonly session: { readonly id: string; readonly app: string; readonly epoch?: string | undefined };
   readonly user: UserContext | null;
@@ -20,11 +20,11 @@ interface TracedCall {
 }
 
 /** Traces a call of a tool until its result, or the end of its caller. */
-export function traceTool<T>(caller: ToolCaller, call: TracedCall, work: () => Promise<T>): Promise<T> {
+export function traceTool<T>(caller: ToolCallSource, call: TracedCall, work: () => Promise<T>): Promise<T> {
   return channels.tool.hasSubscribers ? callTraced(caller, call, work) : work();
 }
 
-function callTraced<T>(caller: ToolCaller, call: TracedCall, work: () => Promise<T>): Promise<T> {
+function callTraced<T>(caller: ToolCallSource, call: TracedCall, work: () => Promise<T>): Promise<T> {
   const { gatewayId, session, user, over } = caller;
   const { runId, callId, toolName: tool } = call;
   const trace = new Trace(channels.tool, {

@@ -31,7 +31,7 @@ interface Operation {
   readonly bindings?: object;
 }
 
-interface Channel {
+interface DocumentedChannel {
   readonly address: string | null;
   readonly server: string;
   readonly description: string;
@@ -115,7 +115,7 @@ export class AsyncApiWriter {
     };
   }
 
-  #channels(methods: readonly DescribedMethod[]): Readonly<Record<string, Channel>> {
+  #channels(methods: readonly DescribedMethod[]): Readonly<Record<string, DocumentedChannel>> {
     const sockets = socketOperations(methods);
     return {
       ...streamChannels(methods),
@@ -140,7 +140,7 @@ export class AsyncApiWriter {
 
 const http = (method: 'GET' | 'POST'): object => ({ http: { method, bindingVersion: '0.3.0' } });
 
-function streamChannels(methods: readonly DescribedMethod[]): Readonly<Record<string, Channel>> {
+function streamChannels(methods: readonly DescribedMethod[]): Readonly<Record<string, DocumentedChannel>> {
   const streaming = methods.filter(({ stream }) => stream);
   const calls = streaming.map(({ name }) => `call.${name}`);
   return {
@@ -177,7 +177,7 @@ function streamChannels(methods: readonly DescribedMethod[]): Readonly<Record<st
   };
 }
 
-function runChannel(name: RunOperation): Channel {
+function runChannel(name: RunOperation): DocumentedChannel {
   return {
     address: OPERATIONS[name].path,
     server: 'http',
@@ -245,7 +245,7 @@ function socketOperations(methods: readonly DescribedMethod[]): Readonly<Record<
   };
 }
 
-function channelOf({ address, server, description, bindings, operations }: Channel): object {
+function channelOf({ address, server, description, bindings, operations }: DocumentedChannel): object {
   const names = Object.values(operations).flatMap(({ messages, reply = [] }) => [...messages, ...reply]);
   return {
     address,

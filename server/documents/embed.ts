@@ -1,7 +1,7 @@
 import { isPlainObject, type JsonSchema } from '../schema/schema.js';
 
 /** The JSON Schema that a format is written in: OpenAPI 3.1 in draft 2020-12, AsyncAPI 3 in draft 07. */
-export type Dialect = '2020-12' | 'draft-07';
+export type SchemaDialect = '2020-12' | 'draft-07';
 
 /** A schema as a part of a document. Null if it cannot be one; `problem` then says why. */
 export interface Embedded {
@@ -52,9 +52,9 @@ const HIDES_SIBLINGS = /draft-0[4-7]/;
  *
  * @param at JSON Pointer of the schema in the document, as a reference: `#/components/schemas/name`.
  */
-export function embed(schema: JsonSchema, at: string, dialect: Dialect): Embedded {
+export function embed(schema: JsonSchema, at: string, dialect: SchemaDialect): Embedded {
   try {
-    return { schema: new Embedding(schema, at, dialect).run() };
+    return { schema: new SchemaEmbedder(schema, at, dialect).run() };
   } catch (error) {
     if (error instanceof Unembeddable) return { schema: null, problem: error.reason };
     throw error;
@@ -68,19 +68,19 @@ class Unembeddable {
   }
 }
 
-type Place = { readonly from: string; readonly to: string };
+type SchemaPlace = { readonly from: string; readonly to: string };
 type Draft = Record<string, unknown>;
 
-class Embedding {
+class SchemaEmbedder {
   readonly #root: JsonSchema;
   readonly #at: string;
-  readonly #dialect: Dialect;
+  readonly #dialect: SchemaDialect;
   readonly #hides: boolean;
   /** The new place of each part, by its old place or anchor. */
   readonly #moved = new Map<string, string>();
   readonly #references: { readonly draft: Draft; readonly to: string }[] = [];
 
-  constructor(root: JsonSchema, at: string, dialect: Dialect) {
+  constructor(root: JsonSchema, at: string, dialect: SchemaDialect) {
     this.#root = root;
     this.#at = at;
     this.#dialect = dialect;
@@ -99,7 +99,7 @@ class Embedding {
     return schema;
   }
 
-  #rewrite(schema: unknown, place: Place): JsonSchema | boolean {
+  #rewrite(schema: unknown, place: SchemaPlace): JsonSchema | boolean {
     this.#moved.set(place.from, place.to);
     if (typeof schema === 'boolean') return schema;
     if (!isPlainObject(schema)) throw new Unembeddable('A part of it is no schema');
@@ -112,7 +112,7 @@ class Embedding {
   }
 
   /** A schema with `$ref`. In draft 07 the keywords beside it must go into an `allOf`. */
-  #reference(schema: JsonSchema, place: Place): JsonSchema | undefined {
+  #reference(schema: JsonSchema, place: SchemaPlace): JsonSchema | undefined {
     const { $ref, ...rest } = schema;
     if (typeof $ref !== 'string') return undefined;
     const draft: Draft = {};
@@ -125,7 +125,7 @@ class Embedding {
     return { allOf: [draft, siblings] };
   }
 
-  #keywords(schema: JsonSchema, place: Place): JsonSchema {
+  #keywords(schema: JsonSchema, place: SchemaPlace): JsonSchema {
     const draft: Draft = {};
     for (const [key, value] of Object.entries(schema)) {
       if (NAMING.has(key)) continue;
@@ -143,11 +143,11 @@ class Embedding {
     return draft;
   }
 
-  #list(schemas: readonly unknown[], { from, to }: Place): (JsonSchema | boolean)[] {
+  #list(schemas: readonly unknown[], { from, to }: SchemaPlace): (JsonSchema | boolean)[] {
     return schemas.map((schema, at) => this.#rewrite(schema, { from: `${from}/${at}`, to: `${to}/${at}` }));
   }
 
-  #map(schemas: JsonSchema, { from, to }: Place): Record<string, JsonSchema | boolean> {
+  #map(schemas: JsonSchema, { from, to }: SchemaPlace): Record<string, JsonSchema | boolean> {
     return Object.fromEntries(
       Object.entries(schemas).map(([name, schema]) => {
         const step = name.replaceAll('~', '~0').replaceAll('/', '~1');
@@ -157,7 +157,7 @@ class Embedding {
   }
 
   /** Converts the named schemas inside a schema. */
-  #definitions(schema: JsonSchema, { from, to }: Place, draft: Draft): void {
+  #definitions(schema: JsonSchema, { from, to }: SchemaPlace, draft: Draft): void {
     const modern = this.#dialect === '2020-12';
     for (const key of ['definitions', '$defs']) {
       const own = schema[key];
@@ -169,7 +169,7 @@ class Embedding {
   }
 
   /** Tuples: `items` and `additionalItems` up to 2019-09, `prefixItems` and `items` since. */
-  #items(schema: JsonSchema, { from, to }: Place, draft: Draft): void {
+  #items(schema: JsonSchema, { from, to }: SchemaPlace, draft: Draft): void {
     const old = Array.isArray(schema.items);
     const [tupleKey, restKey] = old ? ['items', 'additionalItems'] : ['prefixItems', 'items'];
     const tuple = schema[tupleKey];
@@ -186,7 +186,7 @@ class Embedding {
   }
 
   /** Dependencies between properties: one keyword up to draft 07, two since. */
-  #dependencies(schema: JsonSchema, { from, to }: Place, draft: Draft): void {
+  #dependencies(schema: JsonSchema, { from, to }: SchemaPlace, draft: Draft): void {
     const names: Record<string, unknown> = {};
     const schemas: Record<string, unknown> = {};
     const modern = this.#dialect === '2020-12';

@@ -3,7 +3,7 @@ import type { MethodSummary } from '../../shared/operation-types.js';
 import { listMethods } from '../methods/catalogue.js';
 import type { MethodEntry } from '../methods/flatten.js';
 import { type AnySchema, isStandardSchema, type JsonSchema } from '../schema/schema.js';
-import { type Dialect, embed } from './embed.js';
+import { embed, type SchemaDialect } from './embed.js';
 import { COMPONENTS, type Components, refTo } from './schemas.js';
 
 /** A document's description of a method. */
@@ -22,11 +22,11 @@ export interface DescribedMethod extends MethodSummary {
 /** Describes the methods of a gateway. It keeps converted schemas, because a thousand of them are too many for every request. */
 export class MethodDescriber {
   readonly #entries: ReadonlyMap<string, MethodEntry>;
-  readonly #dialect: Dialect;
+  readonly #dialect: SchemaDialect;
   readonly #names: ReadonlyMap<string, string>;
   readonly #described = new Map<string, DescribedMethod>();
 
-  constructor(entries: ReadonlyMap<string, MethodEntry>, dialect: Dialect) {
+  constructor(entries: ReadonlyMap<string, MethodEntry>, dialect: SchemaDialect) {
     this.#entries = entries;
     this.#dialect = dialect;
     this.#names = componentNames([...entries.keys()].sort());

@@ -19,7 +19,7 @@ import {
 } from '../../shared/schemas/operations.js';
 import { laneRunSchema, sessionStateSchema } from '../../shared/schemas/state.js';
 import type { JsonSchema } from '../schema/schema.js';
-import type { Dialect } from './embed.js';
+import type { SchemaDialect } from './embed.js';
 
 /** Named schemas of a document. */
 export type Components = Readonly<Record<string, JsonSchema>>;
@@ -37,16 +37,16 @@ export function eventSchemaName(type: string): string {
   return `event.${type}`;
 }
 
-interface Named {
+interface NamedSchema {
   readonly id: string;
   readonly oneOf?: readonly JsonSchema[];
 }
 
 const NAMES = nameSchemas();
 
-function nameSchemas(): z.core.$ZodRegistry<Named> {
-  const names = z.registry<Named>();
-  const add = (schema: z.ZodType, named: Named): void => {
+function nameSchemas(): z.core.$ZodRegistry<NamedSchema> {
+  const names = z.registry<NamedSchema>();
+  const add = (schema: z.ZodType, named: NamedSchema): void => {
     if (!names.has(schema)) names.add(schema, named);
   };
   add(messageSchema, { id: 'Message' });
@@ -93,7 +93,7 @@ export function eventSchema(type: EventType): JsonSchema {
 const TARGETS = { '2020-12': 'draft-2020-12', 'draft-07': 'draft-7' } as const;
 
 /** Every named schema of the protocol. Objects are left open, because clients ignore unknown fields. */
-export function protocolSchemas(dialect: Dialect): Components {
+export function protocolSchemas(dialect: SchemaDialect): Components {
   const { schemas } = z.toJSONSchema(NAMES, {
     target: TARGETS[dialect],
     io: 'input',
@@ -106,7 +106,7 @@ export function protocolSchemas(dialect: Dialect): Components {
 }
 
 /** One more schema of the protocol. Named schemas inside it are written out. */
-export function convert(schema: z.ZodType, dialect: Dialect): JsonSchema {
+export function convert(schema: z.ZodType, dialect: SchemaDialect): JsonSchema {
   const { $schema, ...converted } = z.toJSONSchema(schema, {
     target: TARGETS[dialect],
     io: 'input',

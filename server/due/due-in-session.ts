@@ -12,7 +12,7 @@ import type { StoredRecord } from '../stores/records.js';
 import type { Store } from '../stores/store.js';
 import type { DueWorker } from './due-worker.js';
 
-interface Parts {
+interface DueParts {
   readonly sessions: SessionDirectory;
   readonly store: Pick<Store, 'changeRecords'>;
   readonly limits: Pick<Limits, 'scheduleGraceMs'>;
@@ -21,7 +21,7 @@ interface Parts {
 /** Turns due records of sessions into work in these sessions: approvals, ends of children, parked runs, control of a person, schedules, grants. */
 export function workInSessions(
   due: DueWorker,
-  { sessions, store, limits: { scheduleGraceMs: graceMs } }: Parts,
+  { sessions, store, limits: { scheduleGraceMs: graceMs } }: DueParts,
 ): void {
   const on = (kind: string, workOf: (record: StoredRecord, now: number) => SessionInput): void =>
     due.on(kind, async (record, now) => {

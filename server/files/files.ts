@@ -38,7 +38,7 @@ export interface Upload {
 }
 
 /** The files that a message names, kept for it. */
-export interface Naming {
+export interface NamedFiles {
   /** The messages, with the true types and names of their files. */
   readonly messages: readonly Message[];
   /** Tells that the message is in a log. @param cursor A place in that log */
@@ -54,10 +54,10 @@ const SMALLEST = 4096;
  * The files of a gateway: uploads, the messages that name them, and the removal of unnamed ones. A message's files are noted as named
  * before the message is accepted. So a crash in between keeps a file too long, and never drops one too soon.
  */
-export class Files {
+export class FileDesk {
   readonly #options: FilesOptions;
   /** Uploads in progress, by scope. */
-  readonly #arrivals = new Map<string, Arrivals>();
+  readonly #arrivals = new Map<string, UploadTotals>();
 
   constructor(options: FilesOptions) {
     this.#options = options;
@@ -75,10 +75,10 @@ export class Files {
     const { limits, store } = this.#options;
     if ((upload.length ?? 0) > limits.fileBytes) throw tooLarge(limits.fileBytes);
     return this.#guarded('keeping a file', async () => {
-      const arrivals = this.#arrivals.get(scope) ?? new Arrivals();
+      const arrivals = this.#arrivals.get(scope) ?? new UploadTotals();
       this.#arrivals.set(scope, arrivals);
       arrivals.open += 1;
-      const coming = new Coming();
+      const coming = new IncomingFile();
       try {
         // Note this before asking the store: its answer may lack files that are kept meanwhile.
         const landed = arrivals.landed;
@@ -103,7 +103,11 @@ export class Files {
     });
   }
 
-  async *#bounded(room: Room, bytes: AsyncIterable<Uint8Array>, coming: Coming): AsyncGenerator<Uint8Array> {
+  async *#bounded(
+    room: UploadRoom,
+    bytes: AsyncIterable<Uint8Array>,
+    coming: IncomingFile,
+  ): AsyncGenerator<Uint8Array> {
     const { fileBytes } = this.#options.limits;
     for await (const chunk of bytes) {
       if (coming.size + chunk.byteLength > fileBytes) throw tooLarge(fileBytes);
@@ -114,7 +118,7 @@ export class Files {
     }
   }
 
-  #checkRoom({ scope, arrivals, taken }: Room, more: number): void {
+  #checkRoom({ scope, arrivals, taken }: UploadRoom, more: number): void {
     const allowed = this.#options.bytesIn(scope);
     const used = taken + arrivals.landed + arrivals.coming;
     if (used + more <= allowed) return;
@@ -161,7 +165,7 @@ export class Files {
     runId: string,
     messages: readonly Message[],
     most: number = this.#options.limits.filesPerSend,
-  ): Promise<Naming> | null {
+  ): Promise<NamedFiles> | null {
     const named = namedFiles(messages);
     if (named.length === 0) return null;
     const count = new Set(named.map(({ fileId }) => fileId)).size;
@@ -174,7 +178,7 @@ export class Files {
     runId: string,
     messages: readonly Message[],
     named: readonly NamedFile[],
-  ): Promise<Naming> {
+  ): Promise<NamedFiles> {
     const { store, now } = this.#options;
     const ids = [...new Set(named.map(({ fileId }) => fileId))];
     const use = { app, name, runId, at: now() };
@@ -201,7 +205,7 @@ export class Files {
     { scope, app, name }: SessionRef,
     began: string,
     ids: readonly string[],
-  ): Promise<Omit<Naming, 'messages'> | null> {
+  ): Promise<Omit<NamedFiles, 'messages'> | null> {
     if (ids.length === 0) return null;
     const use = { app, name, runId: began, at: this.#options.now() };
     // A missing file is missing in the original session too.
@@ -210,7 +214,7 @@ export class Files {
     return this.#noted(scope, ids, use);
   }
 
-  #noted(scope: string, ids: readonly string[], use: FileUse): Omit<Naming, 'messages'> {
+  #noted(scope: string, ids: readonly string[], use: FileUse): Omit<NamedFiles, 'messages'> {
     const { store, report } = this.#options;
     const { app, name, at } = use;
     const each = (change: (fileId: string) => Promise<unknown>): void =>
@@ -298,7 +302,7 @@ export class Files {
 }
 
 /** The uploads in progress of one scope. */
-class Arrivals {
+class UploadTotals {
   /** Number of unfinished uploads. */
   open = 0;
   /** Bytes received of those. */
@@ -308,15 +312,15 @@ class Arrivals {
 }
 
 /** The remaining room for an upload. */
-interface Room {
+interface UploadRoom {
   readonly scope: string;
-  readonly arrivals: Arrivals;
+  readonly arrivals: UploadTotals;
   /** Bytes of the scope according to the store, without the uploads that had landed before it was asked. */
   readonly taken: number;
 }
 
 /** A file that is being received: its size, digest and first bytes. */
-class Coming {
+class IncomingFile {
   readonly #hash: Hash = createHash('sha256');
   readonly #head: Uint8Array[] = [];
   #headBytes = 0;

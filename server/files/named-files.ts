@@ -2,7 +2,7 @@ import { fieldError, GatewayError } from '../../shared/errors.js';
 import type { AudioBlock, ContentBlock, FileBlock, ImageBlock, Message } from '../../shared/messages.js';
 import { namesFile } from '../../shared/names-file.js';
 
-type MediaBlock = ImageBlock | FileBlock | AudioBlock;
+type NamedBlock = ImageBlock | FileBlock | AudioBlock;
 
 /** A file that a message names, and the field that names it. */
 export interface NamedFile {
@@ -45,7 +45,7 @@ export function withMediaTypes(
         ...block,
         mediaType,
         ...(name !== undefined && block.name === undefined && { name }),
-      } as MediaBlock;
+      } as NamedBlock;
     }),
   }));
 }

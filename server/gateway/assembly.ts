@@ -17,7 +17,7 @@ import { Documents } from '../documents/documents.js';
 import { workInSessions } from '../due/due-in-session.js';
 import { DueWorker } from '../due/due-worker.js';
 import { tellingStore } from '../due/telling-store.js';
-import { Files } from '../files/files.js';
+import { FileDesk } from '../files/files.js';
 import { Grants } from '../grants/grants.js';
 import { withGuests } from '../grants/guests.js';
 import type { SessionNotice } from '../held/environment.js';
@@ -82,7 +82,7 @@ export interface Assembly {
   readonly authenticator: Authenticator;
   readonly connections: Connections;
   readonly sessions: SessionDirectory;
-  readonly files: Files;
+  readonly files: FileDesk;
   readonly eraser: Eraser;
   readonly due: DueWorker;
   /** Null if the gateway sends no notices. */
@@ -206,7 +206,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   );
   const notify = (notice: SessionNotice): void => announce(lifecycle, notice);
   const now = createAgeClock();
-  const files = new Files({
+  const files = new FileDesk({
     store: config.files,
     sessions: store,
     limits,

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { type Listening, listen } from '../transports/http/listen.js';
+import { type ListeningServer, listen } from '../transports/http/listen.js';
 import { UnixSocketDoor } from '../transports/unix-socket/unix-socket-door.js';
 import type { Assembly } from './assembly.js';
 
@@ -17,7 +17,7 @@ const SHARED_DIRECTORY =
 /** The listeners of a gateway: its port for HTTP and WebSockets, and its Unix socket. */
 export class Doors {
   readonly #parts: Assembly;
-  #http: Listening | null = null;
+  #http: ListeningServer | null = null;
   #unix: UnixSocketDoor | null = null;
 
   constructor(parts: Assembly) {

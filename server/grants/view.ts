@@ -4,10 +4,10 @@ import { isAtLeast } from '../../shared/grants.js';
 import type { ContentBlock, LanePlace, Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 
-type Fields = Readonly<Record<string, unknown>>;
+type ShownFields = Readonly<Record<string, unknown>>;
 
 /** A copy of an object without some fields. */
-function without(fields: Fields, ...names: readonly string[]): Fields {
+function without(fields: ShownFields, ...names: readonly string[]): ShownFields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 }
 
@@ -45,9 +45,9 @@ export class View {
   }
 
   /** The shown part of an event's data; the same object if nothing is hidden. */
-  event(type: string, data: Fields): Fields {
+  event(type: string, data: ShownFields): ShownFields {
     let shown = data;
-    const change = (fields: Fields): void => {
+    const change = (fields: ShownFields): void => {
       shown = { ...shown, ...fields };
     };
     const drop = (...names: readonly string[]): void => {
@@ -82,8 +82,9 @@ export class View {
       content: message.content.map(this.#block),
       ...(children && { children: children.map((child) => this.#run(child)) }),
     };
-    if (this.hides('usage')) shown = without(shown as unknown as Fields, 'usage') as unknown as Message;
-    if (this.hides('metadata')) shown = without(shown as unknown as Fields, 'metadata') as unknown as Message;
+    if (this.hides('usage')) shown = without(shown as unknown as ShownFields, 'usage') as unknown as Message;
+    if (this.hides('metadata'))
+      shown = without(shown as unknown as ShownFields, 'metadata') as unknown as Message;
     return shown as M;
   };
 

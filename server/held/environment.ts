@@ -1,13 +1,13 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { Application } from '../apps/application.js';
 import type { Report } from '../diagnostics/log-facts.js';
-import type { Files } from '../files/files.js';
+import type { FileDesk } from '../files/files.js';
 import type { Store } from '../stores/store.js';
 
 /** The parts of a gateway that a session uses and notifies while it is held. */
 export interface HeldEnvironment {
   readonly store: Store;
-  readonly files: Files;
+  readonly files: FileDesk;
   readonly gatewayId: string;
   readonly queueLength: number;
   readonly titleLength: number;

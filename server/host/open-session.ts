@@ -18,7 +18,7 @@ import { newConnectionId, newRequestId, newTraceId } from '../ids.js';
 import { currentContext } from '../methods/context.js';
 import type { Caller } from '../operations/caller.js';
 import type { Operations, PlainOperation } from '../operations/operations.js';
-import type { Followed, Sent } from '../operations/sending.js';
+import type { FollowableRun, Sent } from '../operations/send-operations.js';
 import { readEvents } from './event-reader.js';
 
 /** The parts of a gateway that host code's sessions use. */
@@ -108,7 +108,7 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
     await env.ready();
     return operations.start('regenerate', paramsOf(id, options), caller);
   };
-  const follow = async (runId: string): Promise<Followed> => {
+  const follow = async (runId: string): Promise<FollowableRun> => {
     await env.ready();
     return operations.follow({ runId, sessionId: id }, caller);
   };
@@ -188,7 +188,7 @@ function startRun(env: HostEnvironment, caller: Caller, sending: Promise<Sent>):
   return { accepted, ...followRun(env, caller, sending) };
 }
 
-function followRun(env: HostEnvironment, caller: Caller, following: Promise<Followed>): HostFollowedRun {
+function followRun(env: HostEnvironment, caller: Caller, following: Promise<FollowableRun>): HostFollowedRun {
   const result = following.then((run): Promise<RunResult> => run.result);
   result.catch(() => {});
   async function* events(from?: string): AsyncIterable<GatewayEvent> {

@@ -7,7 +7,7 @@ import { textOfHome } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import type { SessionRef } from '../stores/store.js';
 import type { Follower, InboxChanges } from './changes.js';
-import { type Entry, type Inbox, type Look, recordedAt } from './inbox.js';
+import { type Inbox, type InboxEntry, type InboxState, recordedAt } from './inbox.js';
 import { formatPlace, hashOf, hashOfAll, parsePlace } from './inbox-place.js';
 
 /** Time between two rounds of changes at least, in milliseconds. */
@@ -34,7 +34,7 @@ export interface InboxOutlet {
 }
 
 /** The remembered part of a row that was sent. */
-interface Known {
+interface SentRow {
   readonly ref: SessionRef;
   readonly app: string;
   readonly unread: number;
@@ -54,7 +54,7 @@ export class InboxStream implements Followed, Follower {
   readonly #outlet: InboxOutlet;
   readonly #changes: InboxChanges;
   readonly #stop: () => void;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, SentRow>();
   /** Sessions of other scopes that are shown: the ids of their rows, one for each grant, and the end of the watch. */
   readonly #shared = new Map<string, { readonly ids: Set<string>; stop(): void }>();
   /** Sessions that may have changed. */
@@ -229,14 +229,14 @@ export class InboxStream implements Followed, Follower {
     this.#shared.delete(of);
   }
 
-  #compare({ entries, isWhole }: Look): void {
+  #compare({ entries, isWhole }: InboxState): void {
     const ids = new Set(entries.map(({ row }) => row.sessionId));
     for (const entry of entries) this.#take(entry);
     if (isWhole) for (const id of [...this.#known.keys()]) if (!ids.has(id)) this.#drop(id);
   }
 
   /** Remembers a row. Returns whether it has changed. */
-  #know({ ref, row, recordedAt }: Entry): boolean {
+  #know({ ref, row, recordedAt }: InboxEntry): boolean {
     const { sessionId, app, unread, waiting } = row;
     const hash = hashOf(JSON.stringify(row));
     const before = this.#known.get(sessionId);
@@ -248,7 +248,7 @@ export class InboxStream implements Followed, Follower {
     return before?.hash !== hash;
   }
 
-  #take(entry: Entry): void {
+  #take(entry: InboxEntry): void {
     if (this.#know(entry)) this.#pending.set(entry.row.sessionId, entry.row);
   }
 
@@ -285,11 +285,11 @@ export class InboxStream implements Followed, Follower {
 
 const isAfter =
   (since: number) =>
-  ({ changedAt }: Entry): boolean =>
+  ({ changedAt }: InboxEntry): boolean =>
     changedAt > since;
 
 /** The time from which on a place lacks changes; null if sessions are gone since, or if the place is too old to tell. */
-function sinceOf(cursor: string, { entries, isWhole }: Look, now: number): number | null {
+function sinceOf(cursor: string, { entries, isWhole }: InboxState, now: number): number | null {
   const place = parsePlace(cursor);
   if (!place || !isWhole || place.at > now + MARGIN_MS || now - place.at > OLDEST_MS) return null;
   const since = place.at - MARGIN_MS;

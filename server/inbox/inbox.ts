@@ -38,7 +38,7 @@ export interface InboxEnvironment {
 }
 
 /** A session in a user's inbox. */
-export interface Entry {
+export interface InboxEntry {
   readonly ref: SessionRef;
   readonly row: InboxRow;
   /** Time at which its row last changed, by the store's clock. */
@@ -49,8 +49,8 @@ export interface Entry {
 }
 
 /** A whole inbox, the session that was used last first. */
-export interface Look extends InboxTotals {
-  readonly entries: readonly Entry[];
+export interface InboxState extends InboxTotals {
+  readonly entries: readonly InboxEntry[];
   /** Time of the look by the store's clock. The look has every earlier change. */
   readonly at: number;
   /** Whether the look has every session. It has at most `INBOX_SESSIONS`, those used last. */
@@ -87,7 +87,7 @@ export class Inbox {
     }
     // A list of the store has one scope, so shared sessions are merged in by their time.
     const [oldest, newest] = [listed.next?.updatedAt ?? 0, before?.updatedAt ?? Number.POSITIVE_INFINITY];
-    const isHere = ({ ref, row: { changedAt } }: Entry): boolean =>
+    const isHere = ({ ref, row: { changedAt } }: InboxEntry): boolean =>
       ref.scope !== identity.scope && changedAt >= oldest && changedAt < newest;
     const shared = entries.filter(isHere).map(({ row }) => row);
     if (shared.length > 0) {
@@ -106,11 +106,11 @@ export class Inbox {
   }
 
   /** The whole inbox, with its sums. */
-  async look(identity: Identity): Promise<Look> {
+  async look(identity: Identity): Promise<InboxState> {
     const { store } = this.env;
     const at = storeTime(store);
     const places = await this.places.all(identity.userKey);
-    const entries: Entry[] = [];
+    const entries: InboxEntry[] = [];
     let before: ListPlace | undefined;
     do {
       const page = await store.list(identity.scope, { limit: PAGE, before });
@@ -135,13 +135,13 @@ export class Inbox {
   }
 
   /** The rows of one session in an inbox: one, or one for each grant; none if the inbox does not show the session. */
-  async entriesOf(ref: SessionRef, identity: Identity): Promise<readonly Entry[]> {
+  async entriesOf(ref: SessionRef, identity: Identity): Promise<readonly InboxEntry[]> {
     const { scope, userKey } = identity;
     if (ref.scope === scope) {
       const entry = await this.#own(ref, identity);
       return entry ? [entry] : [];
     }
-    const entries: Entry[] = [];
+    const entries: InboxEntry[] = [];
     for (const grant of await this.env.grants.ofUserIn(ref, userKey)) {
       const entry = await this.#granted(grant, await this.places.of(ref, userKey), identity);
       if (entry) entries.push(entry);
@@ -149,7 +149,7 @@ export class Inbox {
     return entries;
   }
 
-  async #own(ref: SessionRef, identity: Identity): Promise<Entry | null> {
+  async #own(ref: SessionRef, identity: Identity): Promise<InboxEntry | null> {
     const record = await this.env.store.record(ref);
     if (!record || record.closed || record.archived) return null;
     return this.#entryOf(record, await this.places.of(ref, identity.userKey), identity);
@@ -159,8 +159,8 @@ export class Inbox {
   async #shared(
     identity: Identity,
     places: ReadonlyMap<string, ReadPlace>,
-  ): Promise<Pick<Look, 'entries' | 'isWhole'>> {
-    const entries: Entry[] = [];
+  ): Promise<Pick<InboxState, 'entries' | 'isWhole'>> {
+    const entries: InboxEntry[] = [];
     let after: FoundGrant | null = null;
     do {
       const page = await this.env.grants.ofUser(identity.userKey, PAGE, after);
@@ -179,7 +179,7 @@ export class Inbox {
     { home, kept: { epoch, grant } }: FoundGrant,
     place: ReadPlace | undefined,
     identity: Identity,
-  ): Promise<Entry | null> {
+  ): Promise<InboxEntry | null> {
     const record = await this.env.store.record(home);
     if (!record || record.closed || record.archived || record.epoch !== epoch) return null;
     return this.#entryOf(record, place, identity, grant);
@@ -190,7 +190,7 @@ export class Inbox {
     place: ReadPlace | undefined,
     identity: Identity,
     via?: { readonly grantId: string; readonly as: GrantRole },
-  ): Promise<Entry | null> {
+  ): Promise<InboxEntry | null> {
     const { ref, title, pending, activity, updatedAt, createdAt } = record;
     if (!(await this.env.mayShow(ref, identity, via))) return null;
     const current = place?.epoch === record.epoch ? place : undefined;

@@ -13,7 +13,7 @@ import { behindOf, recount, unreadBy } from './unread.js';
 const PAGE = 1000;
 
 /** A read place that was found or set, and what is unread behind it. */
-export interface Reached {
+export interface ReachedPlace {
   readonly place: ReadPlace;
   readonly unread: number;
 }
@@ -52,7 +52,7 @@ export class ReadPlaces {
    *
    * @throws GatewayError `SESSION_NOT_FOUND`; `INVALID_PARAMS` for a place of another conversation, or behind the end
    */
-  async reach(ref: SessionRef, userKey: string, cursor?: string): Promise<Reached> {
+  async reach(ref: SessionRef, userKey: string, cursor?: string): Promise<ReachedPlace> {
     for (;;) {
       // Read the head before the record: arrivals in the record are then up to the head, or visibly beyond it.
       const head = await this.#store.head(ref);

@@ -5,7 +5,7 @@ import { addressKey } from '../auth/address.js';
 const REMEMBERED = 1000;
 
 /** The open requests or sockets of one address. All share one `leave` function, so that none is made for each request. */
-class Tally {
+class AddressTally {
   count = 0;
 
   readonly leave = (): void => {
@@ -17,7 +17,7 @@ class Tally {
 export class AddressGate {
   readonly #limit: number;
   readonly #name: string;
-  readonly #tallies = new Map<string, Tally>();
+  readonly #tallies = new Map<string, AddressTally>();
   #most = REMEMBERED;
 
   /** @param name Name of the limit, for the message. */
@@ -50,9 +50,9 @@ export class AddressGate {
     return tally.leave;
   }
 
-  #add(key: string): Tally {
+  #add(key: string): AddressTally {
     if (this.#tallies.size >= this.#most) this.#forget();
-    const tally = new Tally();
+    const tally = new AddressTally();
     this.#tallies.set(key, tally);
     return tally;
   }
@@ -64,7 +64,7 @@ export class AddressGate {
 }
 
 /** A response or a socket that reports its end. */
-interface Closing {
+interface Closable {
   readonly closed: boolean;
   on(event: 'close', listener: () => void): unknown;
 }
@@ -84,7 +84,7 @@ export class RequestGate {
    *
    * @throws GatewayError `TOO_MANY_CONNECTIONS`
    */
-  enter(address: string, answer: Closing): void {
+  enter(address: string, answer: Closable): void {
     if (answer.closed) return;
     try {
       answer.on('close', this.#gate.enter(address));

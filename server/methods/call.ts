@@ -5,8 +5,8 @@ import { type Context, presentContext } from '../async/async-context.js';
 import { settleWithin } from '../async/deadline.js';
 import { Eventual, type MaybeLater } from '../async/eventual.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
-import type { Due, SharedTimer } from '../async/shared-timer.js';
-import { accept, check, type Outcome } from '../schema/validate.js';
+import type { SharedTimer, TimedWork } from '../async/shared-timer.js';
+import { accept, check, type Validation } from '../schema/validate.js';
 import { runInContext } from './context.js';
 import type { MethodEntry } from './flatten.js';
 
@@ -19,7 +19,7 @@ export interface CallerContext
 }
 
 /** Bounds of one call, and the listener of its end. */
-export interface CallOptions {
+export interface MethodCallBounds {
   /** Milliseconds a handler may take; the method's own `timeoutMs` wins. For streams only the method's own counts. */
   readonly timeoutMs?: number;
   /** The timer for the time limits of asynchronous handlers. */
@@ -43,7 +43,7 @@ export function callMethod(
   entry: MethodEntry,
   params: unknown,
   context: CallerContext,
-  options: CallOptions,
+  options: MethodCallBounds,
 ): MaybeLater<unknown> {
   if (entry.stream) {
     throw new GatewayError({ code: 'INVALID_REQUEST', message: `${entry.path} is a streaming method` });
@@ -52,13 +52,13 @@ export function callMethod(
 }
 
 /** One call, and its outcome if a step is asynchronous. */
-class MethodCall extends Eventual<unknown> implements Due {
+class MethodCall extends Eventual<unknown> implements TimedWork {
   readonly #entry: MethodEntry;
   readonly #context: CallContext;
-  readonly #options: CallOptions;
+  readonly #options: MethodCallBounds;
   dueAt = Number.POSITIVE_INFINITY;
 
-  constructor(entry: MethodEntry, caller: CallerContext, options: CallOptions) {
+  constructor(entry: MethodEntry, caller: CallerContext, options: MethodCallBounds) {
     super();
     this.#entry = entry;
     this.#context = new CallContext(caller, options.ended);
@@ -202,7 +202,7 @@ function validParams(schema: StandardSchemaV1, params: unknown, what: string): M
   );
 }
 
-function namesFields(outcome: Outcome): boolean {
+function namesFields(outcome: Validation): boolean {
   return !outcome.issues || outcome.issues.some((issue) => issue.path !== '');
 }
 
@@ -317,7 +317,7 @@ export function validResult(entry: MethodEntry, value: unknown): MaybePromise<un
   return result ? andThen(check(result, value), (outcome) => acceptResult(entry.path, outcome)) : value;
 }
 
-function acceptResult(path: string, outcome: Outcome): unknown {
+function acceptResult(path: string, outcome: Validation): unknown {
   try {
     return accept(outcome, `result of ${path}`);
   } catch (cause) {

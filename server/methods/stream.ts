@@ -3,7 +3,7 @@ import type { StreamItem } from '../../shared/frames.js';
 import { isTracked } from '../../shared/tracked.js';
 import { startDeadline } from '../async/deadline.js';
 import type { StreamObserver } from '../diagnostics/invocation.js';
-import { admit, CallContext, type CallerContext, type CallOptions, validResult } from './call.js';
+import { admit, CallContext, type CallerContext, type MethodCallBounds, validResult } from './call.js';
 import { runInContext } from './context.js';
 import type { MethodEntry } from './flatten.js';
 
@@ -18,7 +18,7 @@ interface Waiter {
 const DONE: IteratorReturnResult<void> = { done: true, value: undefined };
 
 /** Bounds of one call, and the listener of its end. */
-export type StreamOptions = Pick<CallOptions, 'guardMs' | 'ended'>;
+export type MethodStreamBounds = Pick<MethodCallBounds, 'guardMs' | 'ended'>;
 
 /**
  * One call of a streaming method. The reader pulls each item, so the handler never runs ahead.
@@ -49,7 +49,7 @@ export class MethodStream implements AsyncGenerator<StreamItem, void, undefined>
     entry: MethodEntry,
     params: unknown,
     context: CallerContext,
-    { guardMs, ended = () => {} }: StreamOptions,
+    { guardMs, ended = () => {} }: MethodStreamBounds,
   ) {
     this.#entry = entry;
     this.#params = params;
@@ -252,7 +252,7 @@ export function streamMethod(
   entry: MethodEntry,
   params: unknown,
   context: CallerContext,
-  options: StreamOptions = {},
+  options: MethodStreamBounds = {},
 ): MethodStream {
   if (!entry.stream) {
     throw new GatewayError({ code: 'INVALID_REQUEST', message: `${entry.path} is not a streaming method` });

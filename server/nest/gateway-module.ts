@@ -24,7 +24,7 @@ import type {
 } from './options.js';
 import { GATEWAY, GATEWAY_APP, GATEWAY_OPTIONS, getAppToken } from './tokens.js';
 
-type AnyGateway = Gateway<any, any, any>;
+type NestGateway = Gateway<any, any, any>;
 
 /**
  * A gateway in a Nest application. The module is global, one per application.
@@ -37,7 +37,7 @@ type AnyGateway = Gateway<any, any, any>;
 @Module({})
 export class GatewayModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   @Inject(GATEWAY)
-  private readonly gateway!: AnyGateway;
+  private readonly gateway!: NestGateway;
 
   /**
    * Makes the module for a configuration, or for an existing gateway.
@@ -100,12 +100,12 @@ function moduleOf({
   const gateway = { provide: GATEWAY, useFactory: makeGateway, inject: [GATEWAY_OPTIONS] };
   const service = {
     provide: GatewayService,
-    useFactory: (it: AnyGateway, options: GatewayFactoryResult) => new GatewayService(it, options),
+    useFactory: (it: NestGateway, options: GatewayFactoryResult) => new GatewayService(it, options),
     inject: [GATEWAY, GATEWAY_OPTIONS],
   };
   const apps = [undefined, ...appNames].map((name) => ({
     provide: name === undefined ? GATEWAY_APP : getAppToken(name),
-    useFactory: (it: AnyGateway) => appOf(it, name),
+    useFactory: (it: NestGateway) => appOf(it, name),
     inject: [GATEWAY],
   }));
   const filter = { provide: APP_FILTER, useClass: GatewayErrorFilter };
@@ -123,7 +123,7 @@ function moduleOf({
 }
 
 /** Checks that Nest can serve a ready gateway. @throws GatewayError `INVALID_REQUEST` naming the option */
-function checkHosting(gateway: AnyGateway, registerController = true): void {
+function checkHosting(gateway: NestGateway, registerController = true): void {
   const { embedded, extraRoutes } = hostingOf(gateway);
   const wrong = !embedded
     ? ['embedded', 'must be true: Nest serves the gateway, which else would listen on a port of its own']
@@ -142,7 +142,7 @@ function checkHosting(gateway: AnyGateway, registerController = true): void {
   });
 }
 
-function makeGateway(source: GatewayFactoryResult): AnyGateway {
+function makeGateway(source: GatewayFactoryResult): NestGateway {
   const { user: _user, plugins = [], ...rest } = source;
   const gateway =
     'gateway' in rest ? rest.gateway : new Gateway({ ...rest, embedded: true, extraRoutes: EXTRA_ROUTES });

@@ -2,14 +2,14 @@ import type { NoticeKind } from '../../shared/notices.js';
 import type { Store } from '../stores/store.js';
 import { homeOfPushes, type KeptPush, PUSH, PUSH_OWNER } from './notice-record.js';
 import type { PushSender } from './options.js';
-import { Poster, Refused } from './posting.js';
-import { type Attempt, Gone, type Target } from './target.js';
+import { Poster, Refused } from './post-request.js';
+import { type Attempt, Gone, type NoticeTarget } from './target.js';
 
 /** Requests to one push service at a time. */
 const MOST = 16;
 
 /** The target that pushes notices to people's browsers. */
-export class BrowserTarget implements Target {
+export class BrowserTarget implements NoticeTarget {
   readonly name = 'push';
   readonly isOrdered = false;
   readonly content: boolean;

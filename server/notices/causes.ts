@@ -9,7 +9,7 @@ import type { LogRef } from '../stores/store.js';
 import { type KeptNotice, NOTICE, owing } from './notice-record.js';
 
 /** Events that are about to be appended, and their place. */
-export interface Cause {
+export interface NoticeCause {
   readonly log: LogRef;
   readonly term: number;
   /** Canonical key. */
@@ -41,7 +41,7 @@ const handOffId = ({ runId }: { readonly runId: string }): string => noticeId('h
 /** The part of a notice that an event determines; null for an event without a notice. */
 function toldOf(
   event: GatewayEvent,
-  { log: { epoch, scope }, before }: Cause,
+  { log: { epoch, scope }, before }: NoticeCause,
   seq: number,
 ): (Pick<Notice, 'id' | 'kind'> & Partial<Notice> & { readonly text?: string }) | null {
   switch (event.type) {
@@ -94,7 +94,7 @@ function toldOf(
 
 /** The notices of events that are about to be appended, and the removal of notices that these events settle. */
 export function noticesOf(
-  cause: Cause,
+  cause: NoticeCause,
   { kinds, unseenMs }: { readonly kinds: ReadonlySet<NoticeKind>; readonly unseenMs: number },
 ): readonly RecordChange[] {
   const { log, term, sessionId, head, events, before, after, userOf, storeTime } = cause;

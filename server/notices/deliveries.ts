@@ -5,7 +5,7 @@ import type { NoticeOutcome } from '../diagnostics/gateway-stats.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { RecordChange, RecordHome, StoredRecord } from '../stores/records.js';
 import type { SessionRef, Store } from '../stores/store.js';
-import { Lanes } from './lanes.js';
+import { DeliveryLanes } from './lanes.js';
 import {
   delivering,
   deliveryId,
@@ -17,9 +17,9 @@ import {
 } from './notice-record.js';
 import { noting } from './outcomes.js';
 import { pauseAfter } from './retries.js';
-import type { Tally } from './tally.js';
-import { Gone, type Target } from './target.js';
-import { Turns } from './turns.js';
+import type { NoticeTally } from './tally.js';
+import { Gone, type NoticeTarget } from './target.js';
+import { DeliveryOrder } from './turns.js';
 
 /** Attempts of a delivery that others wait for, which take some three minutes. */
 const ATTEMPTS_IN_LINE = 4;
@@ -29,13 +29,13 @@ const WAIT_MS = 10 * 60_000;
 const TRIES = 16;
 
 /** The outcomes of a delivery that are noted. */
-type Ended = Extract<NoticeOutcome, 'told' | 'gone'>;
+type EndedDelivery = Extract<NoticeOutcome, 'told' | 'gone'>;
 
 /** The collaborators of `Deliveries`. */
 export interface DeliveryParts {
   readonly store: Pick<Store, 'records' | 'changeRecords'>;
-  readonly targets: ReadonlyMap<string, Target>;
-  readonly tally: Tally;
+  readonly targets: ReadonlyMap<string, NoticeTarget>;
+  readonly tally: NoticeTally;
   /** The notice as a target is told it. */
   tell(home: SessionRef, kept: KeptNotice, content: boolean): Promise<ToldNotice>;
   /** The events of a notice's run. */
@@ -53,7 +53,7 @@ interface Owed {
 }
 
 /** The record changes of new deliveries, and the deliveries among them that wait for their turn. */
-interface Owing {
+interface OwedDeliveries {
   readonly changes: readonly RecordChange[];
   readonly waiting: readonly KeptDelivery[];
 }
@@ -61,14 +61,14 @@ interface Owing {
 /** Delivers notices to targets, a bounded number at a time to each. A delivery that finds no free lane is put off. */
 export class Deliveries {
   readonly #parts: DeliveryParts;
-  readonly #turns: Turns;
-  readonly #lanes = new Map<string, Lanes>();
+  readonly #turns: DeliveryOrder;
+  readonly #lanes = new Map<string, DeliveryLanes>();
   readonly #sending = new Set<Promise<void>>();
   readonly #stopped = new AbortController();
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
-    this.#turns = new Turns(parts.store);
+    this.#turns = new DeliveryOrder(parts.store);
   }
 
   /** Deliveries under way. */
@@ -77,7 +77,7 @@ export class Deliveries {
   }
 
   /** Prepares deliveries. A delivery to an ordered target waits if the session has an earlier one. */
-  async owe(home: RecordHome, owed: readonly KeptDelivery[], now: number): Promise<Owing> {
+  async owe(home: RecordHome, owed: readonly KeptDelivery[], now: number): Promise<OwedDeliveries> {
     const changes: RecordChange[] = [];
     const waiting: KeptDelivery[] = [];
     for (const kept of owed) {
@@ -125,8 +125,8 @@ export class Deliveries {
     this.#sending.add(sending);
   }
 
-  #lanesOf({ name, most }: Target): Lanes {
-    const lanes = this.#lanes.get(name) ?? new Lanes(most);
+  #lanesOf({ name, most }: NoticeTarget): DeliveryLanes {
+    const lanes = this.#lanes.get(name) ?? new DeliveryLanes(most);
     this.#lanes.set(name, lanes);
     return lanes;
   }
@@ -138,7 +138,7 @@ export class Deliveries {
     await this.#change(owed, [delivering(kept, { id, dueAt, token })]);
   }
 
-  async #send(owed: Owed, target: Target): Promise<void> {
+  async #send(owed: Owed, target: NoticeTarget): Promise<void> {
     const { record, kept } = owed;
     const { tell, events } = this.#parts;
     const attempt = kept.attempts + 1;
@@ -172,7 +172,7 @@ export class Deliveries {
     return this.#parts.store.changeRecords(home, changes, { mayRepeat: true });
   }
 
-  async #end(owed: Owed, outcome: Ended | undefined): Promise<void> {
+  async #end(owed: Owed, outcome: EndedDelivery | undefined): Promise<void> {
     const { record, kept } = owed;
     if (outcome) this.#parts.tally.count(kept, outcome);
     const { id, kind, token } = record;
@@ -180,7 +180,7 @@ export class Deliveries {
   }
 
   /** Ends a delivery or takes it out of the line, notes its outcome and passes the turn. Resolves with whether this gateway still had it. */
-  async #settle(owed: Owed, changes: readonly RecordChange[], outcome?: Ended): Promise<boolean> {
+  async #settle(owed: Owed, changes: readonly RecordChange[], outcome?: EndedDelivery): Promise<boolean> {
     const { record, kept, now, since } = owed;
     const { home } = record;
     const at = Math.ceil(now + (performance.now() - since));

@@ -1,8 +1,8 @@
 import type { Deliver } from './options.js';
-import type { Attempt, Target } from './target.js';
+import type { Attempt, NoticeTarget } from './target.js';
 
 /** The target that calls the host's own code. */
-export class HostTarget implements Target {
+export class HostTarget implements NoticeTarget {
   readonly name = 'deliver';
   readonly isOrdered = false;
   readonly content = true;

@@ -6,7 +6,7 @@ const LONGEST_MS = 300_000;
  * Bounds the concurrent deliveries to one target. Nothing waits here: `later` estimates from recent durations and earlier refusals when a lane is
  * free for a refused delivery.
  */
-export class Lanes {
+export class DeliveryLanes {
   readonly #most: number;
   #busy = 0;
   #meanMs = 1000;

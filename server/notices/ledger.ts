@@ -23,9 +23,9 @@ export interface FailedNotice {
   readonly nextAt?: number;
 }
 
-type Records = Pick<Store, 'records' | 'changeRecords' | 'shared'>;
+type LedgerStore = Pick<Store, 'records' | 'changeRecords' | 'shared'>;
 
-async function* recordsOf(store: Records, owner: string): AsyncGenerator<StoredRecord> {
+async function* recordsOf(store: LedgerStore, owner: string): AsyncGenerator<StoredRecord> {
   let after: Pick<StoredRecord, 'home' | 'id'> | undefined;
   for (;;) {
     const page = await store.records({ owner, kind: DELIVERY, limit: PAGE, ...(after && { after }) });
@@ -38,7 +38,7 @@ async function* recordsOf(store: Records, owner: string): AsyncGenerator<StoredR
 
 /** Lists failed deliveries that are not told yet, whether they will be retried or were given up. */
 export async function* failedNotices(
-  store: Records,
+  store: LedgerStore,
   { dead }: { readonly dead?: boolean | undefined } = {},
 ): AsyncGenerator<FailedNotice> {
   for (const owner of dead ? [DEAD] : [RETRYING, DEAD]) {
@@ -61,7 +61,7 @@ export async function* failedNotices(
  * @param id Id of a delivery, or of a notice for all its failed deliveries
  * @returns the number of deliveries that are sent again
  */
-export async function resendNotice(store: Records, id: string): Promise<number> {
+export async function resendNotice(store: LedgerStore, id: string): Promise<number> {
   let count = 0;
   for (const owner of [DEAD, RETRYING]) {
     for await (const record of recordsOf(store, owner)) {

@@ -6,7 +6,7 @@ import type { RecordChange, StoredRecord } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import type { SessionRef, Store } from '../stores/store.js';
 import { BrowserTarget } from './browser-target.js';
-import { type Cause, noticesOf } from './causes.js';
+import { type NoticeCause, noticesOf } from './causes.js';
 import { Deliveries } from './deliveries.js';
 import { HostTarget } from './host-target.js';
 import { DELIVERY, type KeptDelivery, type KeptNotice, NOTICE, noticeOf, owing } from './notice-record.js';
@@ -15,8 +15,8 @@ import { noting, untold } from './outcomes.js';
 import { runEvents } from './run-events.js';
 import { noticeStates } from './states.js';
 import { pushesOf } from './subscriptions.js';
-import { Tally } from './tally.js';
-import type { Target } from './target.js';
+import { NoticeTally } from './tally.js';
+import type { NoticeTarget } from './target.js';
 import { WebhookTarget } from './webhook-target.js';
 
 const UNSEEN_MS = 20_000;
@@ -24,11 +24,11 @@ const UNSEEN_MS = 20_000;
 const TEXT_LENGTH = 4096;
 
 /** Takes due records, and calls the handler of their kind. */
-interface Due {
+interface DueNotices {
   on(kind: string, handler: (record: StoredRecord, now: number) => Promise<void>): void;
 }
 
-interface Parts {
+interface NoticeParts {
   readonly store: Pick<Store, 'records' | 'changeRecords' | 'run' | 'read' | 'shared'>;
   report: Report;
 }
@@ -39,14 +39,14 @@ export class Notices {
   readonly publicKey: string | null;
   readonly allowPrivate: boolean;
   readonly #options: NotifyOptions;
-  readonly #parts: Parts;
+  readonly #parts: NoticeParts;
   readonly #kinds: ReadonlySet<NoticeKind>;
   readonly #unseenMs: number;
-  readonly #targets: ReadonlyMap<string, Target>;
-  readonly #tally = new Tally();
+  readonly #targets: ReadonlyMap<string, NoticeTarget>;
+  readonly #tally = new NoticeTally();
   readonly #deliveries: Deliveries;
 
-  constructor(options: NotifyOptions, parts: Parts) {
+  constructor(options: NotifyOptions, parts: NoticeParts) {
     const { store, report } = parts;
     const { on = ['run_ended', 'input_required'], unseenMs = UNSEEN_MS, push } = options;
     this.#options = options;
@@ -70,7 +70,7 @@ export class Notices {
   }
 
   /** Registers the handlers of due notices and deliveries. */
-  workIn(due: Due): void {
+  workIn(due: DueNotices): void {
     due.on(NOTICE, (record, now) => this.#expand(record, now));
     due.on(DELIVERY, (record, now) => this.#deliveries.handle(record, now));
   }
@@ -86,7 +86,7 @@ export class Notices {
   }
 
   /** The record changes that events bring, for the same append. */
-  of(cause: Cause): readonly RecordChange[] {
+  of(cause: NoticeCause): readonly RecordChange[] {
     return noticesOf(cause, { kinds: this.#kinds, unseenMs: this.#unseenMs });
   }
 
@@ -149,7 +149,7 @@ export class Notices {
   }
 }
 
-function targetsOf(options: NotifyOptions, store: Parts['store']): readonly Target[] {
+function targetsOf(options: NotifyOptions, store: NoticeParts['store']): readonly NoticeTarget[] {
   const { webhooks = [], push, deliver, allowPrivate = false } = options;
   const list = Array.isArray(webhooks) ? webhooks : [webhooks];
   return [

@@ -9,34 +9,38 @@ const KEPT = 20;
 const TARGETS = 1000;
 
 /** The outcome of a notice that is no longer owed. */
-export interface Outcome {
+export interface DeliveryOutcome {
   readonly kept: Omit<KeptDelivery, 'target'> & { readonly target?: string };
   readonly outcome: NoticeOutcome;
   /** The time of the outcome, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-type Records = Pick<Store, 'records'>;
+type OutcomeStore = Pick<Store, 'records'>;
 
 /** The outcomes of a session's last notices, by target. */
-export async function outcomesOf(store: Records, home: RecordHome): Promise<readonly Outcome[]> {
+export async function outcomesOf(store: OutcomeStore, home: RecordHome): Promise<readonly DeliveryOutcome[]> {
   const records = await store.records({ home, kind: TOLD, limit: TARGETS });
-  return records.flatMap(({ value }) => JSON.parse(value) as readonly Outcome[]);
+  return records.flatMap(({ value }) => JSON.parse(value) as readonly DeliveryOutcome[]);
 }
 
 /** Notes the outcome of a notice, in place of the oldest. Each target has one bounded list, which needs no clean-up. */
-export async function noting(store: Records, home: RecordHome, outcome: Outcome): Promise<RecordChange> {
+export async function noting(
+  store: OutcomeStore,
+  home: RecordHome,
+  outcome: DeliveryOutcome,
+): Promise<RecordChange> {
   const { target = outcome.outcome, push } = outcome.kept;
   const id = push ? `${target}:${push.id}` : target;
   const [record] = await store.records({ home, kind: TOLD, id, limit: 1 });
-  const before = record ? (JSON.parse(record.value) as readonly Outcome[]) : [];
+  const before = record ? (JSON.parse(record.value) as readonly DeliveryOutcome[]) : [];
   const { notice, ...kept } = outcome.kept;
   // Keep no content of a host's own notice: its title identifies it.
   const { body: _, data: _data, ...about } = notice;
-  const last: Outcome = { ...outcome, kept: { ...kept, notice: about } };
+  const last: DeliveryOutcome = { ...outcome, kept: { ...kept, notice: about } };
   const value = JSON.stringify([...before, last].slice(-KEPT));
   return { kind: TOLD, id, value, token: record?.token ?? 0 };
 }
 
 /** A notice that no target is owed yet, in the form of an outcome. */
-export const untold = (kept: KeptNotice): Outcome['kept'] => ({ ...kept, attempts: 0 });
+export const untold = (kept: KeptNotice): DeliveryOutcome['kept'] => ({ ...kept, attempts: 0 });

@@ -33,7 +33,10 @@ export async function noticeStates(
   const list = (kind: string): Promise<readonly StoredRecord[]> =>
     Promise.resolve(store.records({ home, kind, limit: OWED }));
   const states: NoticeState[] = [];
-  const add = (kept: KeptNotice & Partial<KeptDelivery>, state: Omit<NoticeState, keyof About>): void => {
+  const add = (
+    kept: KeptNotice & Partial<KeptDelivery>,
+    state: Omit<NoticeState, keyof NoticeSubject>,
+  ): void => {
     if (isOwn(kept.to)) states.push({ ...aboutOf(kept, nameOf), ...state });
   };
   for (const record of await list(NOTICE))
@@ -51,12 +54,12 @@ export async function noticeStates(
   return states.sort((a, b) => b.at - a.at);
 }
 
-type About = Pick<NoticeState, 'id' | 'kind' | 'at' | 'title' | 'runId' | 'target' | 'name'>;
+type NoticeSubject = Pick<NoticeState, 'id' | 'kind' | 'at' | 'title' | 'runId' | 'target' | 'name'>;
 
 function aboutOf(
   { notice, target, push }: KeptNotice & Partial<KeptDelivery>,
   nameOf: StatesOptions['nameOf'],
-): About {
+): NoticeSubject {
   const { id, kind, at, title, runId } = notice;
   const name = push ? push.id.slice(0, SHORT) : target === undefined ? undefined : nameOf(target);
   return {

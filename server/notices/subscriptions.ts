@@ -11,13 +11,13 @@ export interface Subscriber {
   readonly userKey: string;
 }
 
-type Records = Pick<Store, 'records' | 'changeRecords'>;
+type SubscriptionStore = Pick<Store, 'records' | 'changeRecords'>;
 
 const idOf = (endpoint: string): string => createHash('sha256').update(endpoint).digest('base64url');
 
 /** A person's browsers, by scope and id. */
 export async function pushesOf(
-  store: Records,
+  store: SubscriptionStore,
   userKey: string,
 ): Promise<readonly { readonly scope: string; readonly id: string }[]> {
   const records = await store.records({ owner: userKey, kind: PUSH, limit: 1000 });
@@ -30,7 +30,7 @@ export async function pushesOf(
  * @throws GatewayError `QUOTA_EXCEEDED` naming `limits.pushSubscriptions`
  */
 export async function addPush(
-  store: Records,
+  store: SubscriptionStore,
   { scope, userKey }: Subscriber,
   { endpoint, keys, most }: PushTarget & { readonly most: number },
 ): Promise<void> {
@@ -51,7 +51,11 @@ export async function addPush(
 }
 
 /** Removes a person's browser, if it is subscribed. */
-export async function removePush(store: Records, { userKey }: Subscriber, endpoint: string): Promise<void> {
+export async function removePush(
+  store: SubscriptionStore,
+  { userKey }: Subscriber,
+  endpoint: string,
+): Promise<void> {
   const id = idOf(endpoint);
   for (const push of await pushesOf(store, userKey)) if (push.id === id) await dropPush(store, push);
 }

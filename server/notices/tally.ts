@@ -2,7 +2,7 @@ import type { NoticeCount, NoticeOutcome } from '../diagnostics/gateway-stats.js
 import type { KeptNotice } from './notice-record.js';
 
 /** Counts the outcomes of notices in this gateway. */
-export class Tally {
+export class NoticeTally {
   readonly #counts = new Map<string, NoticeCount>();
 
   count(

@@ -13,7 +13,7 @@ export interface Attempt {
 }
 
 /** A destination of notices. */
-export interface Target {
+export interface NoticeTarget {
   /** The name that deliveries use. */
   readonly name: string;
   /** The name that the host chose, if any. People may see it. */

@@ -6,7 +6,7 @@ import { DELIVERY, delivering, deliveryOf, type KeptDelivery, lineOf } from './n
 const LOOKED_AT = 100;
 
 /** Orders the deliveries of one session to one target in a line. The change that ends one passes the turn to the next, so that nobody polls. */
-export class Turns {
+export class DeliveryOrder {
   readonly #store: Pick<Store, 'records' | 'changeRecords'>;
 
   constructor(store: Pick<Store, 'records' | 'changeRecords'>) {

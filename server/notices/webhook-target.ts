@@ -1,16 +1,16 @@
 import type { NoticeKind, ToldNotice, WebhookBody } from '../../shared/notices.js';
 import type { WebhookOptions } from './options.js';
-import { Poster } from './posting.js';
+import { Poster } from './post-request.js';
 import { secretsOf } from './schema.js';
 import { signatureOf } from './signature.js';
-import type { Attempt, Target } from './target.js';
+import type { Attempt, NoticeTarget } from './target.js';
 
 const TIMEOUT_MS = 10_000;
 /** Requests to one receiver at a time. */
 const MOST = 16;
 
 /** The target that sends signed requests to one receiver. */
-export class WebhookTarget implements Target {
+export class WebhookTarget implements NoticeTarget {
   readonly name: string;
   readonly givenName: string | undefined;
   readonly isOrdered = true;

@@ -9,7 +9,7 @@ import type { FoundGrant } from '../grants/grants.js';
 import { assertAllowed } from '../grants/roles.js';
 import { View } from '../grants/view.js';
 import type { SessionRef } from '../stores/store.js';
-import { type Brought, checkBrought } from './client-messages.js';
+import { type ClientParts, checkBrought } from './client-messages.js';
 import type { OperationEnvironment } from './environment.js';
 import type { Reach } from './reach.js';
 
@@ -114,7 +114,7 @@ export class Access {
 
   /** Checks the tools and parameters that a client brings with a message. @throws GatewayError `INVALID_PARAMS` */
   async brought(
-    { clientTools = [], parameters = {} }: Brought,
+    { clientTools = [], parameters = {} }: ClientParts,
     app: string,
     identity: Identity,
   ): Promise<void> {

@@ -8,14 +8,14 @@ const nameOf = (value: unknown): string | undefined =>
   typeof value === 'string' && NAME.test(value) ? value : undefined;
 
 /** The target of a call. Its params may be unchecked. */
-export interface Asking {
+export interface CallTarget {
   readonly operation?: string | undefined;
   readonly sessionId?: unknown;
   readonly method?: unknown;
 }
 
 /** Facts about a call, for the operator's log. */
-export function callFacts(caller: Caller, { operation, sessionId, method }: Asking): LogFacts {
+export function callFacts(caller: Caller, { operation, sessionId, method }: CallTarget): LogFacts {
   const { identity, requestId, traceId, transport } = caller;
   return {
     user: identity.user.id,

@@ -28,13 +28,13 @@ export function checkClientMessages(
 }
 
 /** @throws GatewayError `INVALID_PARAMS` naming the limit */
-export function checkToolCount({ clientTools = [] }: Brought, most: number): void {
+export function checkToolCount({ clientTools = [] }: ClientParts, most: number): void {
   if (clientTools.length > most)
     throw fieldError('clientTools', `at most ${most} (limits.clientToolsPerSend), not ${clientTools.length}`);
 }
 
 /** The tools and parameters that a client brings with a message. */
-export type Brought = Pick<SendParams, 'clientTools' | 'parameters'>;
+export type ClientParts = Pick<SendParams, 'clientTools' | 'parameters'>;
 
 /**
  * Checks that a client may bring tools or parameters with a message.
@@ -42,7 +42,7 @@ export type Brought = Pick<SendParams, 'clientTools' | 'parameters'>;
  * @throws GatewayError `INVALID_PARAMS` naming the field and the option that would allow it
  */
 export function checkBrought(
-  field: keyof Brought,
+  field: keyof ClientParts,
   names: readonly string[],
   allowed: boolean | readonly string[],
 ): void {

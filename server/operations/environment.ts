@@ -8,7 +8,7 @@ import type { Tickets } from '../auth/tickets.js';
 import type { AppAccess, ClientMessages, SessionAccess } from '../config/access.js';
 import type { Connections } from '../delivery/connections.js';
 import type { Report } from '../diagnostics/log-facts.js';
-import type { Files } from '../files/files.js';
+import type { FileDesk } from '../files/files.js';
 import type { Grants } from '../grants/grants.js';
 import type { SessionNotice } from '../held/environment.js';
 import type { InboxChanges } from '../inbox/changes.js';
@@ -18,11 +18,11 @@ import type { Notices } from '../notices/notices.js';
 import type { PresenceBoard } from '../presence/presence-board.js';
 import type { SessionDirectory } from '../sessions/directory.js';
 import type { Store } from '../stores/store.js';
-import type { PresenceLimits } from './attending.js';
-import type { PeopleLimits } from './controlling.js';
+import type { PeopleLimits } from './control-operations.js';
+import type { SharingRules } from './grant-operations.js';
 import type { OpenCalls } from './open-calls.js';
-import type { ScheduleLimits } from './scheduling.js';
-import type { SharingRules } from './sharing.js';
+import type { PresenceLimits } from './presence-operations.js';
+import type { ScheduleLimits } from './schedule-operations.js';
 
 /** Writes the documents that describe the gateway, for a caller. */
 export interface DocumentWriter {
@@ -60,7 +60,7 @@ export interface OperationEnvironment {
   readonly presenceLimits: PresenceLimits;
   readonly board: PresenceBoard;
   readonly calls: OpenCalls;
-  readonly files: Files;
+  readonly files: FileDesk;
   readonly methodMs: number;
   readonly guardMs: number;
   readonly documents: DocumentWriter;

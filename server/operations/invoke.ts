@@ -7,7 +7,7 @@ import type { MaybeLater } from '../async/eventual.js';
 import { isPromise } from '../async/maybe-promise.js';
 import { unauthenticated } from '../auth/refusal.js';
 import type { AccessedOperation } from '../config/access.js';
-import { type CallerContext, type CallOptions, callMethod, holdsAnyRole } from '../methods/call.js';
+import { type CallerContext, callMethod, holdsAnyRole, type MethodCallBounds } from '../methods/call.js';
 import type { MethodEntry } from '../methods/flatten.js';
 import { type MethodStream, streamMethod } from '../methods/stream.js';
 import type { Session } from '../sessions/session.js';
@@ -27,7 +27,7 @@ export type Invocation = { readonly kind: 'value'; readonly value: MaybeLater<un
 /** The parts of the gateway that calls of methods use. */
 export interface InvokeEnvironment extends OperationEnvironment {
   readonly access: Access;
-  readonly bounds: CallOptions;
+  readonly bounds: MethodCallBounds;
 }
 
 /** A session, and its caller's name for it. */
@@ -66,7 +66,7 @@ export function invokeMethod(call: InvokeCall, { expects }: InvokeOptions): Invo
 }
 
 /** The access that is checked again while a stream is open. */
-interface Reached {
+interface CheckedAccess {
   readonly sessionId: string;
   readonly operation: AccessedOperation;
 }
@@ -75,7 +75,7 @@ interface Opened {
   readonly params?: unknown;
   readonly context: CallerContext;
   readonly caller: Caller;
-  readonly reaches: Reached | null;
+  readonly reaches: CheckedAccess | null;
 }
 
 /**
@@ -86,7 +86,11 @@ interface Opened {
  */
 export function streamOwn(
   env: InvokeEnvironment,
-  { operation, sessionId, caller }: Reached & { readonly operation: OperationName; readonly caller: Caller },
+  {
+    operation,
+    sessionId,
+    caller,
+  }: CheckedAccess & { readonly operation: OperationName; readonly caller: Caller },
   open: () => Promise<AsyncIterable<unknown>>,
 ): StreamInvocation {
   const entry: MethodEntry = { path: operation, stream: true, definition: { handler: open } };

@@ -17,13 +17,12 @@ import { exportItems } from '../sessions/export.js';
 import type { OutputOf, SessionInput } from '../sessions/perform.js';
 import type { ConfirmationListener, ToolProgressListener } from '../sessions/session-calls.js';
 import { Access } from './access.js';
-import { Attending } from './attending.js';
 import type { Caller } from './caller.js';
-import { Controlling } from './controlling.js';
+import { ControlOperations } from './control-operations.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import { FileOperations, type ReadableFile } from './file-operations.js';
-import { Following } from './following.js';
-import { Importing } from './importing.js';
+import { GrantOperations, guestDenied } from './grant-operations.js';
+import { ImportOperations } from './import-operations.js';
 import {
   type Invocation,
   InvokeCall,
@@ -33,14 +32,15 @@ import {
   type StreamInvocation,
   streamOwn,
 } from './invoke.js';
-import { Notifying } from './notifying.js';
+import { NoticeOperations } from './notice-operations.js';
 import type { Authorize, OperationParts } from './operation-parts.js';
 import { readInvoke, readParams } from './params.js';
+import { PresenceOperations } from './presence-operations.js';
 import { asReached, type Reach } from './reach.js';
-import { Reading, type SentRun } from './reading.js';
-import { Scheduling } from './scheduling.js';
-import { type Followed, Sending, type Sent } from './sending.js';
-import { guestDenied, Sharing } from './sharing.js';
+import { ReadOperations, type SentRun } from './read-operations.js';
+import { ScheduleOperations } from './schedule-operations.js';
+import { type FollowableRun, SendOperations, type Sent } from './send-operations.js';
+import { Subscriptions } from './subscriptions.js';
 
 /** The operations whose result does not depend on the transport. */
 export type PlainOperation = Exclude<OperationName, RunOperation | 'invoke' | 'export'>;
@@ -71,18 +71,18 @@ export class Operations {
   readonly #env: OperationEnvironment;
   readonly #access: Access;
   readonly #room: Room;
-  readonly #reading: Reading;
-  readonly #sending: Sending;
-  readonly #following: Following;
+  readonly #reading: ReadOperations;
+  readonly #sending: SendOperations;
+  readonly #following: Subscriptions;
   readonly #invokeEnv: InvokeEnvironment;
   readonly #files: FileOperations;
-  readonly #importing: Importing;
-  readonly #scheduling: Scheduling;
+  readonly #importing: ImportOperations;
+  readonly #scheduling: ScheduleOperations;
   readonly #inbox: Inbox;
-  readonly #notifying: Notifying;
-  readonly #sharing: Sharing;
-  readonly #controlling: Controlling;
-  readonly #attending: Attending;
+  readonly #notifying: NoticeOperations;
+  readonly #sharing: GrantOperations;
+  readonly #controlling: ControlOperations;
+  readonly #attending: PresenceOperations;
 
   constructor(env: OperationEnvironment) {
     this.#env = env;
@@ -97,20 +97,20 @@ export class Operations {
         (await this.#access.mayUse(ref.app, identity)) &&
         this.#access.mayReach(ref, 'inbox', identity, via),
     });
-    this.#following = new Following(env, { authorize, inbox: this.#inbox });
+    this.#following = new Subscriptions(env, { authorize, inbox: this.#inbox });
     const { calls, methodMs: timeoutMs, guardMs } = env;
     const bounds = { timeoutMs, guardMs, timer: new SharedTimer(), ended: calls.end };
     this.#invokeEnv = { ...env, access: this.#access, bounds };
     this.#files = new FileOperations(env, this.#access);
     const parts: OperationParts = { access: this.#access, authorize, files: this.#files, room: this.#room };
-    this.#sending = new Sending(env, parts);
-    this.#importing = new Importing(env, parts);
-    this.#scheduling = new Scheduling(env, parts);
-    this.#notifying = new Notifying(env, parts);
-    this.#sharing = new Sharing(env, parts);
-    this.#reading = new Reading(env, { ...parts, sharing: this.#sharing });
-    this.#controlling = new Controlling(env, parts);
-    this.#attending = new Attending(env, parts);
+    this.#sending = new SendOperations(env, parts);
+    this.#importing = new ImportOperations(env, parts);
+    this.#scheduling = new ScheduleOperations(env, parts);
+    this.#notifying = new NoticeOperations(env, parts);
+    this.#sharing = new GrantOperations(env, parts);
+    this.#reading = new ReadOperations(env, { ...parts, sharing: this.#sharing });
+    this.#controlling = new ControlOperations(env, parts);
+    this.#attending = new PresenceOperations(env, parts);
   }
 
   /** Runs one of the plain operations. @throws GatewayError */
@@ -131,7 +131,7 @@ export class Operations {
   }
 
   /** Follows any run of a session to its outcome. @throws GatewayError `RUN_NOT_FOUND`, also for a run that the caller may not see */
-  async follow(raw: unknown, caller: Caller): Promise<Followed> {
+  async follow(raw: unknown, caller: Caller): Promise<FollowableRun> {
     const params = readParams('run', raw);
     const { session, record, cursor, reach } = await asUnavailable(() => this.#reading.find(params, caller));
     const { runId, result } = record;

@@ -33,22 +33,22 @@ function isBareInvoke(raw: unknown): raw is ParamsOf<'invoke'> {
   return typeof method === 'string' && method.length > 0 && method.length <= MAX_METHOD;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type ParamFields = Readonly<Record<string, unknown>>;
 
 /** Converts field names of the original system that clients still send. `clientId` names the connection of `subscribe`; others ignore it. */
-function withoutAliases(name: OperationName, raw: Fields): Fields {
+function withoutAliases(name: OperationName, raw: ParamFields): ParamFields {
   if (name === 'tool-response') return toolResponse(raw);
   if (!('clientId' in raw)) return raw;
   const { clientId, ...fields } = raw;
   return name === 'subscribe' ? { connectionId: clientId, ...fields } : fields;
 }
 
-function toolResponse({ clientId: _ignored, toolUseId, result, ...fields }: Fields): Fields {
+function toolResponse({ clientId: _ignored, toolUseId, result, ...fields }: ParamFields): ParamFields {
   const named = toolUseId === undefined ? fields : { callId: toolUseId, ...fields };
   if (result === undefined) return named;
   return isRecord(result) && 'approved' in result ? { ...named, ...result } : { ...named, output: result };
 }
 
-function isRecord(value: unknown): value is Fields {
+function isRecord(value: unknown): value is ParamFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -14,7 +14,7 @@ import type { OperationEnvironment } from './environment.js';
 import type { ReadableFile } from './file-operations.js';
 import type { Invocation, InvokeOptions, StreamInvocation } from './invoke.js';
 import { Operations, type PlainOperation, type ToolCallRequest } from './operations.js';
-import type { Sent } from './sending.js';
+import type { Sent } from './send-operations.js';
 
 const listening = (): boolean => channels.operation.hasSubscribers;
 

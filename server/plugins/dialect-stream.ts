@@ -16,7 +16,7 @@ export interface DialectEnvironment {
 }
 
 /** The output of a stream. */
-interface Outlet {
+interface StreamOutlet {
   readonly text: TextSink;
   /** Reports when the reader has caught up, and when it has left, until the returned function is called. */
   watch(drained: () => void, left: () => void): () => void;
@@ -67,7 +67,7 @@ export function streamDialect<State>(
 const COMMENT = ':\n\n';
 const NDJSON = 'application/x-ndjson; charset=utf-8';
 
-function onResponse(response: ServerResponse, lines: boolean): Outlet {
+function onResponse(response: ServerResponse, lines: boolean): StreamOutlet {
   const type = lines && { type: NDJSON };
   const sse = new SseSink(response.req, response, { ids: 'cursor', ended: () => {}, ...type });
   const blank = lines ? '\n' : COMMENT;
@@ -89,7 +89,7 @@ function onResponse(response: ServerResponse, lines: boolean): Outlet {
   };
 }
 
-function onSocket(socket: PluginSocket, ofRun: boolean): Outlet {
+function onSocket(socket: PluginSocket, ofRun: boolean): StreamOutlet {
   const write = (text: string): boolean => socket.send(...text.split('\n').filter((line) => line !== ''));
   return {
     text: {

@@ -10,7 +10,7 @@ import type { Dialect, Encoded } from '../delivery/dialect.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type { StoredFile } from '../files/stored-file.js';
 import type { LifecycleEvent, LifecycleListener } from '../lifecycle/lifecycle.js';
-import type { SentRun } from '../operations/reading.js';
+import type { SentRun } from '../operations/read-operations.js';
 import type { JsonSchema } from '../schema/schema.js';
 import type { ConfirmationListener, ToolProgressListener } from '../sessions/session-calls.js';
 import type { PluginRequest, RouteOptions } from '../transports/http/plugin-route.js';

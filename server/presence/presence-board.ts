@@ -7,15 +7,15 @@ import type { SessionRef } from '../stores/store.js';
 import { Roster, type RosterListener } from './roster.js';
 
 /** A message to other gateways about the people in the sender's sessions. */
-interface Told {
+interface PresenceMail {
   readonly holder: string;
   /** Whether the message has everybody at that gateway. */
   readonly whole: boolean;
   readonly sessions: readonly { readonly key: string; readonly change: PresenceChange }[];
 }
 
-const TELL = errand<Told, null>('presence');
-const ASK = errand<null, Told>('present');
+const TELL = errand<PresenceMail, null>('presence');
+const ASK = errand<null, PresenceMail>('present');
 
 /** Settings of presence. */
 export interface PresenceOptions {
@@ -120,7 +120,7 @@ export class PresenceBoard {
     this.#tellOthers(this.#own());
   }
 
-  #own(): Told {
+  #own(): PresenceMail {
     const sessions = [...this.#rosters].flatMap(([key, roster]) => {
       const members = roster.members('');
       return members.length > 0 ? [{ key, change: { members } }] : [];
@@ -128,14 +128,14 @@ export class PresenceBoard {
     return { holder: this.#options.errands.holder, whole: true, sessions };
   }
 
-  #tellOthers({ whole, sessions }: Omit<Told, 'holder'>): void {
+  #tellOthers({ whole, sessions }: Omit<PresenceMail, 'holder'>): void {
     const { errands, report } = this.#options;
     if (this.#isClosed) return;
-    const told: Told = { holder: errands.holder, whole, sessions };
+    const told: PresenceMail = { holder: errands.holder, whole, sessions };
     errands.askAll(TELL, told).catch((error: unknown) => report(error, 'telling who is in sessions'));
   }
 
-  #hear({ holder, whole, sessions }: Told, isAlive = true): void {
+  #hear({ holder, whole, sessions }: PresenceMail, isAlive = true): void {
     if (isAlive) {
       this.#heard.set(holder, performance.now());
       this.#start();

@@ -1,7 +1,7 @@
 import { tapes } from './tape.js';
 
 /** An answer of a model's endpoint. */
-interface Answer {
+interface ModelResponse {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
@@ -26,7 +26,7 @@ export const modelFetch: typeof fetch = async (input, init) => {
   const { pathname } = new URL(request.url);
   const { status, contentType, body } = await tape.call(
     { kind: 'model', name: pathname, input: parsed(text) },
-    async (): Promise<Answer> => {
+    async (): Promise<ModelResponse> => {
       const response = await fetch(request);
       const contentType = response.headers.get('content-type') ?? '';
       return { status: response.status, contentType, body: await response.text() };

@@ -87,13 +87,13 @@ export function recordInto(folder: string): (turn: RecordedTurn) => Promise<void
 }
 
 /** The tape of a run, with a callback for the end of the run. */
-export interface Taping {
+export interface RunTape {
   readonly tape: Tape;
   ended?(end: Pick<RecordedTurn, 'answer' | 'error'>): Promise<void>;
 }
 
 /** Puts a tape between an app and its calls. Replaces an earlier one. */
-export function onTape<App extends Application>(given: App, tapeFor: (turn: Turn) => Taping): App {
+export function onTape<App extends Application>(given: App, tapeFor: (turn: Turn) => RunTape): App {
   const app = ((given as { [INNER]?: App })[INNER] ?? given) as App;
   const tools = Object.entries((app.tools ?? {}) as Record<string, AnyTool>).map(([name, tool]) => [
     name,

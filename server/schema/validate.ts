@@ -27,12 +27,12 @@ export function validate<Schema extends AnySchema>(
 }
 
 /** The result of a check: the schema's output, or the faults. */
-export type Outcome =
+export type Validation =
   | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly Issue[] };
 
 /** Like `validate`, but returns the issues instead of throwing them. */
-export function check(schema: AnySchema, value: unknown): MaybePromise<Outcome> {
+export function check(schema: AnySchema, value: unknown): MaybePromise<Validation> {
   if (isStandardSchema(schema)) {
     const result = schema['~standard'].validate(value);
     return isPromise(result) ? Promise.resolve(result).then(outcomeOf) : outcomeOf(result);
@@ -46,7 +46,7 @@ export function check(schema: AnySchema, value: unknown): MaybePromise<Outcome> 
 }
 
 /** Returns the value, or throws the issues as one `INVALID_PARAMS`. */
-export function accept(outcome: Outcome, what: string): unknown {
+export function accept(outcome: Validation, what: string): unknown {
   if (!outcome.issues) return outcome.value;
   const details = outcome.issues.slice(0, MAX_ISSUES).map((issue) => ({
     path: issue.path.slice(0, MAX_TEXT),
@@ -58,7 +58,7 @@ export function accept(outcome: Outcome, what: string): unknown {
   throw new GatewayError({ code: 'INVALID_PARAMS', message: `Invalid ${what}: ${reason}`, details });
 }
 
-function outcomeOf(result: StandardSchemaV1.Result<unknown>): Outcome {
+function outcomeOf(result: StandardSchemaV1.Result<unknown>): Validation {
   return result.issues ? { issues: issuesOf(result) } : result;
 }
 

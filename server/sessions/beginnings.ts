@@ -2,7 +2,7 @@ import { isGatewayError } from '../../shared/errors.js';
 import type { HistoryPlace } from '../../shared/operation-types.js';
 import type { Deadlines } from '../async/deadlines.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
-import type { Naming } from '../files/files.js';
+import type { NamedFiles } from '../files/files.js';
 import { checkChanges } from '../held/session-changes.js';
 import { newRequestId } from '../ids.js';
 import { unanswered } from '../log/unavailable.js';
@@ -90,7 +90,7 @@ export class Beginnings {
   async #begin(
     ref: SessionRef,
     { userId, ...parts }: Omit<NewSession, 'epoch' | 'userId'> & { readonly userId: string },
-    files: Omit<Naming, 'messages'> | null,
+    files: Omit<NamedFiles, 'messages'> | null,
     known: () => Promise<BegunSession | null>,
   ): Promise<BegunSession> {
     try {

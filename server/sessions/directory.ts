@@ -1,5 +1,5 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
-import { atOnce, Lanes } from '../async/at-once.js';
+import { atOnce, ConcurrencyLimit } from '../async/at-once.js';
 import { Deadlines } from '../async/deadlines.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { Cluster, TAKEN_AT_ONCE } from '../cluster/cluster.js';
@@ -38,7 +38,7 @@ export class SessionDirectory {
   readonly #env: SessionEnvironment;
   readonly #live = new Map<string, Session>();
   /** Bounds how many sessions are taken up at once, both at the start and later. */
-  readonly #taking = new Lanes(TAKEN_AT_ONCE);
+  readonly #taking = new ConcurrencyLimit(TAKEN_AT_ONCE);
   /** Bounds how long callers wait for an answer. The work itself goes on. */
   readonly #deadlines: Deadlines;
   /** Set when no more work may start. */

@@ -1,6 +1,6 @@
 import { isGatewayError } from '../../shared/errors.js';
 import type { Report } from '../diagnostics/log-facts.js';
-import type { Files } from '../files/files.js';
+import type { FileDesk } from '../files/files.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { homeOf, type RecordChange, type RecordHome, textOfHome } from '../stores/records.js';
 import type { SessionRef, Store } from '../stores/store.js';
@@ -38,7 +38,7 @@ export interface Erased {
 export interface EraserEnvironment {
   readonly store: Store;
   readonly sessions: Pick<SessionDirectory, 'delete' | 'dropClosed'>;
-  readonly files: Pick<Files, 'erase'>;
+  readonly files: Pick<FileDesk, 'erase'>;
   /** Id of this process on a shared store. */
   readonly holder: string;
   /** Whether the process that began an erasure is alive. Its erasures are left to it. */

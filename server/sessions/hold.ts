@@ -1,57 +1,35 @@
 import { GatewayError } from '../../shared/errors.js';
 import { within } from '../async/deadline.js';
-import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
+import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { HeldElsewhere } from '../cluster/held-elsewhere.js';
-import { childEndsOf } from '../held/child-ends.js';
-import { HeldSession, type HoldEnd, type Tenure } from '../held/held-session.js';
-import { recover, recoverToEnd } from '../held/recovery.js';
-import { LeftRuns } from '../held/run-record.js';
-import { newEpoch } from '../ids.js';
+import type { HeldSession, HoldEnd, Tenure } from '../held/held-session.js';
 import { LimitError } from '../limit-error.js';
 import type { LogBatch } from '../log/batch.js';
 import { healMs } from '../log/heal.js';
-import type { LogListener, LogOptions } from '../log/log-options.js';
-import type { LogView } from '../log/log-view.js';
-import { LogWriter } from '../log/log-writer.js';
+import type { LogListener } from '../log/log-options.js';
 import { asUnavailable, notTried, unavailable } from '../log/unavailable.js';
-import { storeTime } from '../stores/skew.js';
-import { type Acquired, type NewSession, StoreError } from '../stores/store.js';
+import { StoreError } from '../stores/store.js';
+import { Acquisition, type Beginning, type HoldOptions } from './acquisition.js';
 import type { SessionEnvironment } from './environment.js';
-import { tellFirst } from './fork.js';
 import { Life } from './life.js';
 import type { Session } from './session.js';
 
 /** Delays before a refused store call is tried again, in milliseconds. Nobody else may come to trigger it. */
 export const RETRY_MS = { first: 1000, longest: 30_000 };
 
-/** The user who begins a session that does not exist, and its first content. */
-export interface Beginning extends Omit<NewSession, 'epoch' | 'userId'> {
-  readonly userId: string | undefined;
-  /** The run that is about to be accepted. */
-  readonly runId?: string;
-  /** Called once the session has begun. */
-  readonly begun?: () => void;
-}
-
-/** How an existing session is taken. */
-export interface HoldOptions {
-  /** A dead holder that the session may be taken from. */
-  readonly from?: string | undefined;
-  /** The session is taken only to be deleted, so the runs left in it do not start again. @default false */
-  readonly toEnd?: boolean | undefined;
-}
-
 /** The hold of a session: takes it for writing, loses it to another gateway or with its store, takes it again, closes it, and gives it up. */
 export class Hold implements LogListener, Tenure {
   readonly life = new Life();
   readonly #session: Session;
   readonly #env: SessionEnvironment;
+  readonly #acquisition: Acquisition;
   /** Time at which the store was first seen to lack events written here; monotonic milliseconds. */
   #lackingSince: number | null = null;
 
   constructor(session: Session, env: SessionEnvironment) {
     this.#session = session;
     this.#env = env;
+    this.#acquisition = new Acquisition(session, env, this);
   }
 
   get mayStart(): boolean {
@@ -82,7 +60,7 @@ export class Hold implements LogListener, Tenure {
       case 'held':
         return stage.held;
       case 'leaving':
-        return this.#elsewhere();
+        return this.elsewhere();
       case 'closing':
         // Refuse to begin a session anew until the close is stored.
         if (create) throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
@@ -111,7 +89,7 @@ export class Hold implements LogListener, Tenure {
       throw create?.begun ? unavailable(error) : notTried(error);
     };
     try {
-      const acquired = this.#acquire(create, taking);
+      const acquired = this.#acquisition.acquire(create, taking);
       if (!isPromise(acquired)) return taken(acquired);
       const done = acquired.then(taken, failed);
       this.life.become({ name: 'taking', tries, done });
@@ -126,126 +104,11 @@ export class Hold implements LogListener, Tenure {
     if (this.life.stage.name !== 'free') this.life.become({ name: 'free' });
   }
 
-  /** Refers callers to the gateway that takes the session over, as this one ends. */
-  async #elsewhere(): Promise<never> {
+  /** Refers callers to the gateway that takes the session over, as this one ends. @throws HeldElsewhere; GatewayError `SHUTTING_DOWN` */
+  async elsewhere(): Promise<never> {
     const next = await asUnavailable(() => this.#env.cluster.heirOf(this.#session.ref));
     if (next === undefined) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
     throw new HeldElsewhere(next);
-  }
-
-  #acquire(create: Beginning | undefined, { from, toEnd }: HoldOptions): MaybePromise<HeldSession | null> {
-    const { store, holder, cluster } = this.#env;
-    const { ref } = this.#session;
-    const options = { holder, taken: (): void => void this.recheck(), ...(from !== undefined && { from }) };
-    return andThen(store.acquire(ref, options), (acquired) => {
-      if (from && acquired.kind === 'acquired') void cluster.tellTaken(ref, from);
-      if (acquired.kind !== 'absent' || !create) return this.#adopt(acquired, { toEnd });
-      return andThen(this.#room(), () => {
-        const { userId, runId, begun, ...parts } = create;
-        const anew = { epoch: newEpoch(), ...(userId !== undefined && { userId }), ...parts };
-        return andThen(store.acquire(ref, { create: anew, ...options }), (acquired) =>
-          andThen(this.#adopt(acquired, { beginning: runId }), (held) => {
-            if (acquired.kind === 'acquired' && acquired.created) begun?.();
-            return held;
-          }),
-        );
-      });
-    });
-  }
-
-  /** Checks whether the scope may have another open session. Counting takes as long as there are sessions. @throws LimitError */
-  #room(): MaybePromise<void> {
-    const { scope } = this.#session.ref;
-    const allowed = this.#env.sessionsIn(scope);
-    if (allowed === Number.POSITIVE_INFINITY) return;
-    return andThen(this.#env.store.count(scope), (count) => this.#assertRoom(count, allowed));
-  }
-
-  #assertRoom(count: number, allowed: number): void {
-    if (count < allowed) return;
-    throw new LimitError('limits.sessionsPerUser', {
-      code: 'RATE_LIMITED',
-      message: `A user can have ${allowed} open sessions; close one first`,
-      retryAfterMs: 60_000,
-    });
-  }
-
-  #adopt(
-    acquired: Acquired,
-    {
-      beginning,
-      toEnd = false,
-    }: { readonly beginning?: string | undefined; readonly toEnd?: boolean | undefined },
-  ): MaybePromise<HeldSession | null> {
-    if (acquired.kind === 'absent') return null;
-    if (acquired.kind === 'owned') throw new HeldElsewhere(acquired.holder);
-    const { head, record, openRuns, created } = acquired;
-    const session = this.#session;
-    const { reader } = session;
-    const view = reader.viewOf(head);
-    const opened = LogWriter.open(this.#env.store, view, head.term, {
-      retention: this.#env.retention,
-      moderation: this.#env.moderation,
-      now: this.#env.now,
-      arrivals: record.arrivals,
-      listener: this,
-      recordsOf: this.#recordsOf(view, head.term),
-    });
-    const told = andThen(opened, (log) => andThen(tellFirst(log, record.userId), () => log));
-    return andThen(told, (log) => {
-      if (this.life.stage.name === 'leaving') return this.#returned(log);
-      const held = new HeldSession(session, log, this.#env, this);
-      this.life.become({ name: 'held', held });
-      reader.show(view);
-      reader.watch();
-      if (created) {
-        const { id: sessionId, ref } = session;
-        const user = record.userId === undefined ? {} : { userId: record.userId };
-        this.#env.notify({ type: 'session:created', sessionId, app: ref.app, ...user });
-      } else {
-        const left = new LeftRuns(openRuns, record.userId);
-        if (toEnd) recoverToEnd(held, left);
-        else {
-          session.calls.recover(log);
-          recover(held, left);
-        }
-      }
-      void session.results.learn(beginning);
-      session.viewers.wake();
-      return held;
-    });
-  }
-
-  /** Gives back a session that was given up while it was being taken. */
-  async #returned(log: LogWriter): Promise<never> {
-    log.abandon();
-    await this.#env.store.release(this.#session.ref, log.term);
-    return this.#elsewhere();
-  }
-
-  /** Makes what is owed because of events, in the same append: runs after children, and notices for people who are away. */
-  #recordsOf({ ref: log }: LogView, term: number): LogOptions['recordsOf'] {
-    const { notices, store, report } = this.#env;
-    const { id: sessionId } = this.#session;
-    return (change) => {
-      // The queue no longer has a run that ends.
-      const userOf = (runId: string) =>
-        (change.ends.find(({ id }) => id === runId) ?? this.life.held?.runs.find(runId))?.request.user ??
-        null;
-      const ends = childEndsOf(change, log.epoch, storeTime(store), userOf);
-      if (!notices) return ends;
-      try {
-        const told = notices.of({
-          ...{ log, term, sessionId, storeTime: (at) => storeTime(store, at), userOf },
-          ...change,
-        });
-        return [...ends, ...told];
-      } catch (error) {
-        // If notices fail, lose the notices rather than the events.
-        report(error, 'making notices', { sessionId });
-        return ends;
-      }
-    };
   }
 
   committed(batch: LogBatch): void {

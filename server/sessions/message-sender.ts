@@ -7,7 +7,7 @@ import type { Accepted, ClientTool, RunResult } from '../../shared/operation-typ
 import type { Deadlines } from '../async/deadlines.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import type { TraceOrigin } from '../diagnostics/messages.js';
-import type { Files } from '../files/files.js';
+import type { FileDesk } from '../files/files.js';
 import type { AcceptedRun } from '../held/acceptance.js';
 import type { Place } from '../held/moves.js';
 import { newRunId } from '../ids.js';
@@ -62,10 +62,10 @@ export interface SentMessage extends Accepted {
 /** Sends messages. An idempotency key starts at most one run, also if its sends arrive at the same time. */
 export class MessageSender {
   readonly #store: Store;
-  readonly #files: Files;
+  readonly #files: FileDesk;
   readonly #deadlines: Deadlines;
 
-  constructor(store: Store, files: Files, deadlines: Deadlines) {
+  constructor(store: Store, files: FileDesk, deadlines: Deadlines) {
     this.#store = store;
     this.#files = files;
     this.#deadlines = deadlines;

@@ -43,7 +43,7 @@ import type { Ballot } from '../runs/approvals.js';
 import type { RunRequest } from '../runs/live-run.js';
 import type { Answer } from '../runs/questions.js';
 import type { NewSession } from '../stores/store.js';
-import type { Beginning } from './hold.js';
+import type { Beginning } from './acquisition.js';
 import type { Session } from './session.js';
 import type { LoneQuestion, Withdrawn } from './session-calls.js';
 
@@ -295,7 +295,7 @@ async function once(
   }
   const before = mayBeKnown ? await known() : null;
   if (before) return { duplicate: before };
-  const accepted = begin();
+  const accepted = begin().finally(() => accepting.delete(name));
   accepting.set(name, accepted);
   try {
     return await accepted;
@@ -304,8 +304,6 @@ async function once(
     const duplicate = isGatewayError(error) && error.code !== 'OVERLOADED' ? await known() : null;
     if (duplicate) return { duplicate };
     throw error;
-  } finally {
-    accepting.delete(name);
   }
 }
 

@@ -1,7 +1,7 @@
 import { isGatewayError } from '../../shared/errors.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Authenticator } from '../auth/authenticate.js';
-import { Shown } from '../auth/credentials.js';
+import { ShownCredentials } from '../auth/credentials.js';
 import { unnamed } from '../auth/refusal.js';
 import { isTicket, type ShownTicket, type Tickets } from '../auth/tickets.js';
 import type { AuthRequest, Identity, UserLike } from '../auth/types.js';
@@ -9,7 +9,7 @@ import { asUnavailable } from '../log/unavailable.js';
 import { checkCookieRequest } from './origin.js';
 
 /** The parts of the gateway that find a caller's identity. */
-export interface Identifying {
+export interface IdentityParts {
   readonly authenticator: Authenticator;
   /** Whether callers without an identity are served. A host that authenticates requests itself must still name a user. */
   readonly anonymous: boolean;
@@ -26,14 +26,14 @@ export interface Credential {
 
 /** Finds the caller's identity. @throws GatewayError `UNAUTHENTICATED`, `ORIGIN_DENIED` */
 export function identify(
-  { authenticator, anonymous, cookies }: Identifying,
+  { authenticator, anonymous, cookies }: IdentityParts,
   request: AuthRequest,
   { token, user }: Credential,
 ): MaybePromise<Identity> {
   if (user) return authenticator.identify(user);
   if (user === null && anonymous) throw unnamed();
   if (cookies && token === undefined) checkCookieRequest(request.headers);
-  return authenticator.authenticate(new Shown(token, request));
+  return authenticator.authenticate(new ShownCredentials(token, request));
 }
 
 /** The parts of the gateway that redeem tickets. */

@@ -29,13 +29,13 @@ export interface OperationOptions extends Omit<HandleOptions, 'basePath'> {
 export type ServedOperation = OperationName | 'events';
 
 /** The path of a request below the gateway's mount, and its query. */
-export interface Target {
+export interface RequestTarget {
   readonly path: string;
   readonly query: string;
 }
 
 /** Splits a request's URL; null when it is outside `basePath`. */
-export function targetOf(request: IncomingMessage, basePath: string): Target | null {
+export function targetOf(request: IncomingMessage, basePath: string): RequestTarget | null {
   const url = request.url ?? '/';
   const at = url.indexOf('?');
   const path = at < 0 ? url : url.slice(0, at);

@@ -3,7 +3,7 @@ import type { AgUiMessage, GivenMessage } from './events.js';
 import { resultId } from './writer.js';
 
 /** A message of a session, and the messages that it is for a client. */
-export interface Held {
+export interface SnapshotMessage {
   readonly id: string;
   readonly messages: readonly AgUiMessage[];
 }
@@ -11,7 +11,7 @@ export interface Held {
 /** The state that a client must have before a run is told to it. */
 export interface Truth {
   /** The session's messages before the run's answer, the oldest first. Older ones may be left out. */
-  readonly before: readonly Held[];
+  readonly before: readonly SnapshotMessage[];
   /** Id of the answer that is about to be told; empty if there is none yet. */
   readonly answerId: string;
   /** The part of that answer that the client must already have. */
@@ -80,7 +80,7 @@ function leadsTo(list: readonly GivenMessage[], given: readonly GivenMessage[], 
 }
 
 /** A group as the session has it, with the client's own answers added. */
-function mended({ messages }: Held, held: readonly GivenMessage[]): GivenMessage[] {
+function mended({ messages }: SnapshotMessage, held: readonly GivenMessage[]): GivenMessage[] {
   const answered = new Set(
     messages.flatMap((message) => (message.role === 'tool' ? message.toolCallId : [])),
   );
@@ -89,7 +89,11 @@ function mended({ messages }: Held, held: readonly GivenMessage[]): GivenMessage
 }
 
 /** The message of the session that each of the client's messages belongs to. */
-function ownersOf(given: readonly GivenMessage[], groups: readonly Held[], truth: Truth): number[] {
+function ownersOf(
+  given: readonly GivenMessage[],
+  groups: readonly SnapshotMessage[],
+  truth: Truth,
+): number[] {
   const { answerId, told } = truth;
   const byId = new Map<string, number>();
   // A client may know an edited message by its former id.

@@ -1,11 +1,11 @@
 import type { GatewayEvent } from '../events.js';
 import { reduce, type SessionState } from '../fold.js';
 import type { Message } from '../messages.js';
-import { SegmentStream, type SegmentWriter, type Told } from '../segment-stream.js';
+import { SegmentStream, type SegmentWriter, type ToldPart } from '../segment-stream.js';
 import type { Subagent } from '../subagents.js';
 import type { AgUiEvent, AgUiNames, GivenMessage } from './events.js';
 import { MessagesFold, toAgUiMessages } from './messages.js';
-import { type Held, snapshots, type Truth } from './snapshot.js';
+import { type SnapshotMessage, snapshots, type Truth } from './snapshot.js';
 import { AgUiWriter } from './writer.js';
 
 /** A client, and the session that it is told of. */
@@ -21,7 +21,7 @@ export interface AgUiReader {
 }
 
 /** A message, with the messages that it is for a client. */
-export function heldOf(message: Message): Held {
+export function heldOf(message: Message): SnapshotMessage {
   return { id: message.id, messages: toAgUiMessages(message) };
 }
 
@@ -39,7 +39,7 @@ function before({ messages }: SessionState, runId: string): readonly Message[] {
 /** Tells a run, after the events that bring its client in line with the session. */
 class ReaderWriter implements SegmentWriter<AgUiEvent> {
   readonly #runId: string;
-  readonly #told: Told;
+  readonly #told: ToldPart;
   readonly #reader: AgUiReader;
   readonly #writer: AgUiWriter;
   /** The part of the answer before the first event that is told. */
@@ -48,7 +48,7 @@ class ReaderWriter implements SegmentWriter<AgUiEvent> {
   #index = 0;
   #isPrefaced = false;
 
-  constructor(runId: string, told: Told, reader: AgUiReader) {
+  constructor(runId: string, told: ToldPart, reader: AgUiReader) {
     this.#runId = runId;
     this.#told = told;
     this.#reader = reader;
@@ -122,7 +122,7 @@ class ReaderWriter implements SegmentWriter<AgUiEvent> {
 export class AgUiStream extends SegmentStream<AgUiEvent> {
   readonly #writer: ReaderWriter;
 
-  constructor(runId: string, told: Told, reader: AgUiReader) {
+  constructor(runId: string, told: ToldPart, reader: AgUiReader) {
     const writer = new ReaderWriter(runId, told, reader);
     super(runId, told, writer);
     this.#writer = writer;

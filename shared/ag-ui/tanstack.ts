@@ -30,16 +30,16 @@ export interface TanStackMessage {
   readonly createdAt: string;
 }
 
-type Folded = Omit<TanStackMessage, 'parts'> & { readonly parts: TanStackPart[] };
+type FoldedMessage = Omit<TanStackMessage, 'parts'> & { readonly parts: TanStackPart[] };
 
 /** Messages of a session as TanStack's client builds them from the stream: thoughts join the message after them, results their call's message. */
 export function toTanStackMessages(messages: readonly Message[]): TanStackMessage[] {
-  const folded: Folded[] = [];
+  const folded: FoldedMessage[] = [];
   for (const message of messages) fold(message, folded);
   return folded;
 }
 
-function fold(message: Message, folded: Folded[]): void {
+function fold(message: Message, folded: FoldedMessage[]): void {
   const createdAt = new Date(message.createdAt).toISOString();
   let thoughts: TanStackPart[] = [];
   for (const said of toAgUiMessages(message)) {

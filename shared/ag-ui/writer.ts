@@ -12,13 +12,13 @@ import {
 } from './events.js';
 import { SubagentTeller } from './subagents.js';
 
-interface Call {
+interface AgUiCall {
   /** Whether the user's client answers it. */
   readonly isClients: boolean;
   isAnswered?: boolean;
 }
 
-interface Open {
+interface OpenPart {
   readonly kind: 'TEXT' | 'REASONING';
   readonly id: string;
   readonly index: number;
@@ -41,11 +41,11 @@ const APPROVAL_DIGEST = 'sha256:b6e1b99a953c4f2a3a7ab12c088a8d233da87feeac27f9d0
 export class AgUiWriter {
   readonly #names: AgUiNames;
   readonly #tellsAnswers: boolean;
-  readonly #calls = new Map<string, Call>();
+  readonly #calls = new Map<string, AgUiCall>();
   readonly #used = new Map<string, number>();
   readonly #subagents: SubagentTeller;
   #messageId = '';
-  #open: Open | null = null;
+  #open: OpenPart | null = null;
   /** The message that a call belongs to: the text just before the call, or the calls made together with it. */
   #round: string | null = null;
   #interrupts: AgUiInterrupt[] = [];
@@ -186,7 +186,7 @@ export class AgUiWriter {
   }
 
   #delta(
-    kind: Open['kind'],
+    kind: OpenPart['kind'],
     { index, delta }: { readonly index: number; readonly delta: string },
   ): AgUiEvent[] {
     const open = this.#open;
@@ -210,7 +210,7 @@ export class AgUiWriter {
   }
 
   /** A block that continues after a question becomes another message, because it must follow the answer. */
-  #blockId(kind: Open['kind'], index: number): string {
+  #blockId(kind: OpenPart['kind'], index: number): string {
     const base = this.#messageId;
     const id = kind === 'TEXT' ? (index === 0 ? base : `${base}:${index}`) : `${base}:reasoning:${index}`;
     const times = this.#used.get(id) ?? 0;

@@ -13,7 +13,7 @@ export function parseResponseId(id: string): SegmentName | null {
 }
 
 /** A run, as ids name it. */
-export interface RunName {
+export interface IdentifiedRun {
   /** Canonical key. */
   readonly sessionId: string;
   readonly runId: string;
@@ -23,25 +23,28 @@ export interface RunName {
 export type ItemKind = 'msg' | 'rs' | 'fc' | 'ctc' | 'mcp' | 'mcpr';
 
 /** Writes the id of an item. @param part The item's part of the run: the index of a block, or the id of a call */
-export function itemId(kind: ItemKind, { sessionId, runId }: RunName, part: number | string): string {
+export function itemId(kind: ItemKind, { sessionId, runId }: IdentifiedRun, part: number | string): string {
   return `${kind}_${sessionId}~${runId}~${part}`;
 }
 
 /** Reads the id of an item; null if it is not one of ours. */
 export function parseItemId(
   id: string,
-): (RunName & { readonly kind: ItemKind; readonly part: string }) | null {
+): (IdentifiedRun & { readonly kind: ItemKind; readonly part: string }) | null {
   const match = /^(msg|rs|fc|ctc|mcp|mcpr)_([^~]{1,260})~([^~]{1,128})~(.{1,300})$/s.exec(id);
   return match && { kind: match[1] as ItemKind, sessionId: match[2]!, runId: match[3]!, part: match[4]! };
 }
 
 /** Writes the id of a call for its client, which brings it back with the result. The id names the waiting run. */
-export function clientCallId(callId: string, { sessionId, runId }: RunName): string {
+export function clientCallId(callId: string, { sessionId, runId }: IdentifiedRun): string {
   return `${callId}~${sessionId}~${runId}`;
 }
 
 /** Reads the id of a call, which may have been made elsewhere. */
-export function parseClientCallId(text: string): { readonly callId: string; readonly run: RunName | null } {
+export function parseClientCallId(text: string): {
+  readonly callId: string;
+  readonly run: IdentifiedRun | null;
+} {
   const match = /^(.+)~([^~]{1,260})~([^~]{1,128})$/s.exec(text);
   if (!match) return { callId: text, run: null };
   return { callId: match[1]!, run: { sessionId: match[2]!, runId: match[3]! } };

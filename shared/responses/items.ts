@@ -1,6 +1,6 @@
 import type { ContentBlock, Message } from '../messages.js';
 import { urlOf } from '../said.js';
-import { clientCallId, itemId, type RunName } from './ids.js';
+import { clientCallId, type IdentifiedRun, itemId } from './ids.js';
 import type { ResponseItem } from './types.js';
 
 /** Text of an answer, as a part of a message. */
@@ -29,7 +29,7 @@ export function argumentsOf(input: unknown): string {
 }
 
 /** The items of a message that is not an answer. */
-export function givenItems(message: Message, run: RunName): ResponseItem[] {
+export function givenItems(message: Message, run: IdentifiedRun): ResponseItem[] {
   const { id, role, content } = message;
   const items: ResponseItem[] = [];
   const parts = content.flatMap((block) => inputPart(block, role === 'assistant'));
@@ -54,7 +54,12 @@ export function textInput(input: unknown): string {
 }
 
 /** The result of a caller's tool. @param takesText Whether the tool's input is text */
-export function outputItem(callId: string, output: unknown, run: RunName, takesText = false): ResponseItem {
+export function outputItem(
+  callId: string,
+  output: unknown,
+  run: IdentifiedRun,
+  takesText = false,
+): ResponseItem {
   return {
     id: `${takesText ? 'ctco' : 'fco'}_${callId}`,
     type: takesText ? 'custom_tool_call_output' : 'function_call_output',

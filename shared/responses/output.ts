@@ -1,8 +1,8 @@
-import { itemId, type RunName } from './ids.js';
+import { type IdentifiedRun, itemId } from './ids.js';
 import { messageItem, reasoningItem, textPart } from './items.js';
-import type { ResponseFrame, ResponseItem } from './types.js';
+import type { ResponseEventFrame, ResponseItem } from './types.js';
 
-interface Open {
+interface OpenItem {
   readonly kind: 'text' | 'reasoning';
   /** The block's index in the answer. */
   readonly index: number;
@@ -13,15 +13,15 @@ interface Open {
 
 /** The output of one response after the other, and the frames that tell it. */
 export class ResponseOutput {
-  readonly #run: RunName;
+  readonly #run: IdentifiedRun;
   /** The segment in which the item of a block began. */
   readonly #begun = new Map<number, number>();
   #segment = 0;
   #sequence = 0;
   #items: (ResponseItem | null)[] = [];
-  #open: Open | null = null;
+  #open: OpenItem | null = null;
 
-  constructor(run: RunName) {
+  constructor(run: IdentifiedRun) {
     this.#run = run;
   }
 
@@ -38,7 +38,7 @@ export class ResponseOutput {
     this.#items = [];
   }
 
-  frame(type: string, rest: object): ResponseFrame {
+  frame(type: string, rest: object): ResponseEventFrame {
     const sequence_number = this.#sequence;
     this.#sequence += 1;
     return { type, sequence_number, ...rest };
@@ -46,9 +46,9 @@ export class ResponseOutput {
 
   /** A piece of a block. */
   delta(
-    kind: Open['kind'],
+    kind: OpenItem['kind'],
     { index, delta }: { readonly index: number; readonly delta: string },
-  ): ResponseFrame[] {
+  ): ResponseEventFrame[] {
     const isOpen = this.#open?.kind === kind && this.#open.index === index;
     const before = isOpen ? [] : this.#begin(kind, index);
     const open = this.#open!;
@@ -58,7 +58,7 @@ export class ResponseOutput {
     return [...before, this.frame('response.output_text.delta', { delta, logprobs: [], ...placeOf(open) })];
   }
 
-  #begin(kind: Open['kind'], index: number): ResponseFrame[] {
+  #begin(kind: OpenItem['kind'], index: number): ResponseEventFrame[] {
     const before = this.close();
     const first = this.#begun.get(index) ?? this.#segment;
     this.#begun.set(index, first);
@@ -66,7 +66,7 @@ export class ResponseOutput {
     const part = first === this.#segment ? index : `${index}.${this.#segment}`;
     const id = itemId(kind === 'text' ? 'msg' : 'rs', this.#run, part);
     const output_index = this.#items.push(null) - 1;
-    const open: Open = { kind, index, id, output_index, text: '' };
+    const open: OpenItem = { kind, index, id, output_index, text: '' };
     this.#open = open;
     const place = placeOf(open);
     const [item, added, empty] =
@@ -85,7 +85,7 @@ export class ResponseOutput {
   }
 
   /** Ends the block that is being written, if one is. */
-  close(): ResponseFrame[] {
+  close(): ResponseEventFrame[] {
     const open = this.#open;
     if (!open) return [];
     this.#open = null;
@@ -111,7 +111,7 @@ export class ResponseOutput {
     first: ResponseItem,
     item: ResponseItem,
     between: readonly (readonly [type: string, fields?: object])[] = [],
-  ): ResponseFrame[] {
+  ): ResponseEventFrame[] {
     const before = this.close();
     const output_index = this.#items.push(item) - 1;
     return [
@@ -123,11 +123,11 @@ export class ResponseOutput {
   }
 }
 
-function placeOf({ kind, id, output_index }: Open): object {
+function placeOf({ kind, id, output_index }: OpenItem): object {
   return { item_id: id, output_index, ...(kind === 'text' ? { content_index: 0 } : { summary_index: 0 }) };
 }
 
-function itemOf({ kind, text, id }: Open, status: string): ResponseItem {
+function itemOf({ kind, text, id }: OpenItem, status: string): ResponseItem {
   return kind === 'text' ? messageItem(id, text, status) : reasoningItem(id, text);
 }
 

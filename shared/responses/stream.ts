@@ -1,11 +1,11 @@
 import type { Message } from '../messages.js';
 import { SegmentStream } from '../segment-stream.js';
 import type { SegmentName } from '../segments.js';
-import type { ResponseFrame, ResponseItem, ResponseObject, ResponseWriterOptions } from './types.js';
+import type { ResponseEventFrame, ResponseItem, ResponseObject, ResponseWriterOptions } from './types.js';
 import { ResponseWriter } from './writer.js';
 
 /** A response: one segment of a run. Frame number N is the same for every reader. */
-export class ResponseStream extends SegmentStream<ResponseFrame> {
+export class ResponseStream extends SegmentStream<ResponseEventFrame> {
   readonly #writer: ResponseWriter;
 
   constructor({ index, ...run }: SegmentName, options: ResponseWriterOptions) {
@@ -25,9 +25,9 @@ export class ResponseStream extends SegmentStream<ResponseFrame> {
   }
 
   /** An answer whose events are no longer kept, from its history. @param question The message that it answers */
-  recall(answer: Message, question: Message | undefined): ResponseFrame[] {
+  recall(answer: Message, question: Message | undefined): ResponseEventFrame[] {
     const runId = answer.runId ?? '';
-    const asked: ResponseFrame[] = question
+    const asked: ResponseEventFrame[] = question
       ? this.take({
           type: 'message_accepted',
           sessionId: '',

@@ -44,7 +44,7 @@ export interface ResponseObject extends Readonly<Record<string, unknown>> {
 }
 
 /** An event of a response's stream. */
-export interface ResponseFrame extends Readonly<Record<string, unknown>> {
+export interface ResponseEventFrame extends Readonly<Record<string, unknown>> {
   readonly type: string;
   /** Dense from 0 in each response, and the same for every reader. */
   readonly sequence_number: number;

@@ -3,7 +3,7 @@ import type { StopReason, Usage } from '../messages.js';
 import type { SegmentWriter } from '../segment-stream.js';
 import type { AskingEvent } from '../segments.js';
 import type { Subagent } from '../subagents.js';
-import { clientCallId, itemId, type RunName, responseId } from './ids.js';
+import { clientCallId, type IdentifiedRun, itemId, responseId } from './ids.js';
 import { argumentsOf, givenItems, outputItem, textInput, textOfValue } from './items.js';
 import { ResponseOutput } from './output.js';
 import { CallersQuestions } from './questions.js';
@@ -11,7 +11,7 @@ import {
   echoed,
   echoIn,
   type ResponseEcho,
-  type ResponseFrame,
+  type ResponseEventFrame,
   type ResponseItem,
   type ResponseObject,
   type ResponseStatus,
@@ -19,7 +19,7 @@ import {
 } from './types.js';
 import { toResponseUsage } from './usage.js';
 
-interface Call {
+interface ResponseCall {
   readonly name: string;
   input: unknown;
   /** Whether the caller was told this call as one of its own tool. The result is then not told. */
@@ -38,12 +38,12 @@ interface End {
  * Tells a run's events as those of responses, one for each segment: a fold without clock or chance, so that the same events are the same
  * frames for every reader. Feed it each event of the run once, in order.
  */
-export class ResponseWriter implements SegmentWriter<ResponseFrame> {
-  readonly #run: RunName;
+export class ResponseWriter implements SegmentWriter<ResponseEventFrame> {
+  readonly #run: IdentifiedRun;
   readonly #showsOwn: boolean;
   readonly #questions: CallersQuestions;
   readonly #output: ResponseOutput;
-  readonly #calls = new Map<string, Call>();
+  readonly #calls = new Map<string, ResponseCall>();
   #echo: ResponseEcho = {};
   #app = '';
   #segment = 0;
@@ -56,7 +56,7 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
   /** Child runs that have ended, and are not told yet. */
   #children: Subagent[] = [];
 
-  constructor(run: RunName, options: ResponseWriterOptions) {
+  constructor(run: IdentifiedRun, options: ResponseWriterOptions) {
     this.#run = run;
     this.#showsOwn = options.ownTools !== 'hide';
     this.#questions = new CallersQuestions(options);
@@ -96,7 +96,7 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
     return this.#questions.asks(event);
   }
 
-  take(event: GatewayEvent): ResponseFrame[] {
+  take(event: GatewayEvent): ResponseEventFrame[] {
     this.#questions.take(event);
     this.#ts = event.ts ?? this.#ts;
     if (event.type === 'message_accepted') return this.#accepted(event);
@@ -106,22 +106,22 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
   }
 
   /** The API has no item for it. */
-  block(): ResponseFrame[] {
+  block(): ResponseEventFrame[] {
     return [];
   }
 
-  pause(): ResponseFrame[] {
+  pause(): ResponseEventFrame[] {
     return [...this.#output.close(), ...this.#tellChildren(), this.#end({ status: 'completed' })];
   }
 
   /** A child run is a call at the end of its response, for it may end within a text. One that works for a call is told by that call. */
-  subagent(subagent: Subagent): ResponseFrame[] {
+  subagent(subagent: Subagent): ResponseEventFrame[] {
     const { state, callId } = subagent;
     if (state === 'ended' && callId === undefined && this.#showsOwn) this.#children.push(subagent);
     return [];
   }
 
-  #tellChildren(): ResponseFrame[] {
+  #tellChildren(): ResponseEventFrame[] {
     const children = this.#children;
     this.#children = [];
     return children.flatMap(({ runId, app, name, text, stopReason, error }) => {
@@ -132,7 +132,7 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
   }
 
   /** The next response begins, with the first event of its segment. */
-  resume(): ResponseFrame[] {
+  resume(): ResponseEventFrame[] {
     this.#segment += 1;
     this.#output.next();
     this.#createdAt = null;
@@ -142,11 +142,11 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
     return [];
   }
 
-  pass(): ResponseFrame[] {
+  pass(): ResponseEventFrame[] {
     return this.#output.close();
   }
 
-  #tell(event: GatewayEvent): ResponseFrame[] {
+  #tell(event: GatewayEvent): ResponseEventFrame[] {
     switch (event.type) {
       case 'message_start':
         this.#app = event.app;
@@ -184,7 +184,7 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
     }
   }
 
-  #accepted({ message, preceding = [], position }: EventOf<'message_accepted'>): ResponseFrame[] {
+  #accepted({ message, preceding = [], position }: EventOf<'message_accepted'>): ResponseEventFrame[] {
     this.#echo = echoIn(message.metadata);
     this.#input = [...preceding, message].flatMap((given) => givenItems(given, this.#run));
     if (position === 0) return this.#begin('in_progress');
@@ -207,20 +207,20 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
     this.#input.push({ id: `mcpa_${callId}`, type: 'mcp_approval_response', ...answer });
   }
 
-  #begin(status: ResponseStatus): ResponseFrame[] {
+  #begin(status: ResponseStatus): ResponseEventFrame[] {
     this.#createdAt = this.#ts;
     this.#status = status;
     const created = this.#state('response.created');
     return this.#segment === 0 ? [created] : [created, this.#state('response.in_progress')];
   }
 
-  #call(callId: string, name: string, input: unknown): Call {
-    const call: Call = this.#calls.get(callId) ?? { name, input };
+  #call(callId: string, name: string, input: unknown): ResponseCall {
+    const call: ResponseCall = this.#calls.get(callId) ?? { name, input };
     this.#calls.set(callId, call);
     return call;
   }
 
-  #callersCall(callId: string, call: Call, input: unknown): ResponseFrame[] {
+  #callersCall(callId: string, call: ResponseCall, input: unknown): ResponseEventFrame[] {
     call.told = true;
     const { name } = call;
     if (this.#questions.takesText(name)) return this.#customCall(callId, name, textInput(input));
@@ -237,7 +237,7 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
     );
   }
 
-  #customCall(callId: string, name: string, input: string): ResponseFrame[] {
+  #customCall(callId: string, name: string, input: string): ResponseEventFrame[] {
     const id = itemId('ctc', this.#run, callId);
     const base = { id, type: 'custom_tool_call', call_id: clientCallId(callId, this.#run), name };
     return this.#output.whole(
@@ -250,7 +250,7 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
     );
   }
 
-  #toApprove({ callId, name, input }: EventOf<'tool_confirmation_required'>): ResponseFrame[] {
+  #toApprove({ callId, name, input }: EventOf<'tool_confirmation_required'>): ResponseEventFrame[] {
     const call = this.#call(callId, name, input);
     const id = itemId('mcpr', this.#run, callId);
     call.approvalId = id;
@@ -273,7 +273,7 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
    * Tells a call of the app's own once its result is known. A call that still needs an approval must not appear as a call, and an item that was begun
    * must end in the same response.
    */
-  #answered({ callId, name, output, isError }: EventOf<'tool_result'>): ResponseFrame[] {
+  #answered({ callId, name, output, isError }: EventOf<'tool_result'>): ResponseEventFrame[] {
     const call = this.#call(callId, name, {});
     if (call.told || !this.#showsOwn) return [];
     const error = call.denied ?? (isError ? textOfValue(output) : null);
@@ -283,9 +283,13 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
   /** A call of the app's own that has a result. */
   #ownCall(
     callId: string,
-    { name, input, approvalId = null }: Omit<Call, 'approvalId'> & { readonly approvalId?: string | null },
+    {
+      name,
+      input,
+      approvalId = null,
+    }: Omit<ResponseCall, 'approvalId'> & { readonly approvalId?: string | null },
     result: { readonly output: string } | { readonly error: string },
-  ): ResponseFrame[] {
+  ): ResponseEventFrame[] {
     const base = {
       id: itemId('mcp', this.#run, callId),
       type: 'mcp_call',
@@ -306,7 +310,7 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
     );
   }
 
-  #over({ stopReason, usage, message }: EventOf<'message_end'>): ResponseFrame[] {
+  #over({ stopReason, usage, message }: EventOf<'message_end'>): ResponseEventFrame[] {
     const end = endOf(stopReason, this.#error);
     const answered = new Set(
       message.content.flatMap((block) => (block.type === 'tool_result' ? [block.callId] : [])),
@@ -320,14 +324,14 @@ export class ResponseWriter implements SegmentWriter<ResponseFrame> {
     return [...frames, this.#end(end, usage)];
   }
 
-  #end({ status, rest }: End, usage?: Usage): ResponseFrame {
+  #end({ status, rest }: End, usage?: Usage): ResponseEventFrame {
     this.#status = status;
     this.#ended = { usage: toResponseUsage(usage, this.#input, this.#output.items), ...rest };
     // The API has no event for a cancelled response.
     return this.#state(`response.${status === 'cancelled' ? 'incomplete' : status}`);
   }
 
-  #state(type: string): ResponseFrame {
+  #state(type: string): ResponseEventFrame {
     return this.#output.frame(type, { response: this.response });
   }
 }

@@ -175,15 +175,15 @@ export const connectionShape = {
 };
 
 /** The fields that the wire leaves out of a delta if they equal those of the delta before it. */
-type Shared = 'sessionId' | 'runId' | 'index';
-type Optional<T, Key> = { [K in keyof T as K extends Key ? never : K]: T[K] } & {
+type RepeatedField = 'sessionId' | 'runId' | 'index';
+type OptionalField<T, Key> = { [K in keyof T as K extends Key ? never : K]: T[K] } & {
   [K in keyof T as K extends Key ? K : never]?: T[K];
 };
 
 /** The data of an event, beside its type and id on the wire. `EventReader` fills in the fields that it leaves out. */
-export type EventData<Type extends EventType> = Optional<
+export type EventData<Type extends EventType> = OptionalField<
   Omit<Extract<GatewayEvent, { type: Type }>, 'type'>,
-  'cursor' | (Type extends 'content_delta' | 'reasoning_delta' ? Shared : never)
+  'cursor' | (Type extends 'content_delta' | 'reasoning_delta' ? RepeatedField : never)
 >;
 
 const shapes: Readonly<Record<EventType, z.ZodRawShape>> = Object.fromEntries([

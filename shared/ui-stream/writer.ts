@@ -6,7 +6,7 @@ import type { Subagent } from '../subagents.js';
 import type { UiChunk, UiFinishReason } from './chunks.js';
 import { metadataOf, type UiMessageInfo, type UiStreamOptions } from './options.js';
 
-interface Call {
+interface UiToolCall {
   readonly toolName: string;
   readonly input: unknown;
   /** Whether the user's client answers it. */
@@ -27,7 +27,7 @@ interface Call {
 export class UiWriter implements SegmentWriter<UiChunk> {
   readonly #runId: string;
   readonly #options: UiStreamOptions;
-  readonly #calls = new Map<string, Call>();
+  readonly #calls = new Map<string, UiToolCall>();
   readonly #data = new Set<string>();
   #messageId: string | null = null;
   #open: { readonly kind: 'text' | 'reasoning'; readonly id: string } | null = null;
@@ -144,7 +144,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
   }
 
   #called({ callId, name, input, runsOn }: EventOf<'tool_use'>): UiChunk[] {
-    const call: Call = { toolName: name, input, isClients: runsOn === 'client', isQuestion: false };
+    const call: UiToolCall = { toolName: name, input, isClients: runsOn === 'client', isQuestion: false };
     this.#calls.set(callId, call);
     const before = [...this.#close(), ...this.#step()];
     // A client's call is complete once the client is asked; before, it concerns only the gateway.
@@ -152,7 +152,12 @@ export class UiWriter implements SegmentWriter<UiChunk> {
     return [...before, this.#input(callId, call, true)];
   }
 
-  #input(toolCallId: string, call: Call, providerExecuted: boolean | null, input = call.input): UiChunk {
+  #input(
+    toolCallId: string,
+    call: UiToolCall,
+    providerExecuted: boolean | null,
+    input = call.input,
+  ): UiChunk {
     const { dynamicTools = true } = this.#options;
     return {
       type: 'tool-input-available',
@@ -169,10 +174,10 @@ export class UiWriter implements SegmentWriter<UiChunk> {
     callId: string,
     toolName: string,
     input: unknown,
-  ): { readonly call: Call; readonly before: UiChunk[] } {
+  ): { readonly call: UiToolCall; readonly before: UiChunk[] } {
     const known = this.#calls.get(callId);
     if (known) return { call: known, before: this.#close() };
-    const call: Call = { toolName, input, isClients: false, isQuestion: true };
+    const call: UiToolCall = { toolName, input, isClients: false, isQuestion: true };
     this.#calls.set(callId, call);
     return { call, before: [...this.#close(), ...this.#step()] };
   }
@@ -224,7 +229,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
 
   #responded(
     { callId, approved, reason }: EventOf<'tool_confirmation_result'>,
-    { isAsked }: Call,
+    { isAsked }: UiToolCall,
   ): UiChunk[] {
     if (this.#options.version !== 7) return [];
     const approval = { approvalId: callId };
@@ -238,7 +243,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
 
   #asked({ callId, name, payload }: EventOf<'input_required'>, settled: boolean): UiChunk[] {
     const known = this.#calls.get(callId);
-    const call: Call = known ?? { toolName: name, input: payload, isClients: true, isQuestion: true };
+    const call: UiToolCall = known ?? { toolName: name, input: payload, isClients: true, isQuestion: true };
     this.#calls.set(callId, call);
     const before = known ? this.#close() : [...this.#close(), ...this.#step()];
     // A page runs every call that is not marked as run elsewhere.
@@ -262,7 +267,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
     return [{ type: 'tool-output-available', toolCallId, output: output ?? null, ...this.#executed(call) }];
   }
 
-  #executed({ isClients }: Call): object {
+  #executed({ isClients }: UiToolCall): object {
     const { dynamicTools = true } = this.#options;
     return isClients ? {} : { providerExecuted: true, ...(dynamicTools && { dynamic: true }) };
   }

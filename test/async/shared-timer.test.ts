@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import FakeTimers from '@sinonjs/fake-timers';
 import { expect } from 'chai';
-import { type Due, SharedTimer } from '../../server/async/shared-timer.js';
+import { SharedTimer, type TimedWork } from '../../server/async/shared-timer.js';
 import { closeLater } from '../support/resources.js';
 
 describe('a timer that many share', () => {
@@ -10,7 +10,7 @@ describe('a timer that many share', () => {
       it.uninstall(),
     );
 
-  const due = (told: string[], name: string, ms: number): Due => ({
+  const due = (told: string[], name: string, ms: number): TimedWork => ({
     dueAt: performance.now() + ms,
     timeUp: () => told.push(`${name} ${performance.now()}`),
   });

@@ -1,5 +1,4 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -8,14 +7,13 @@ import { buildComponentsPage, COMPONENTS, type PageFiles } from '../../scripts/c
 import { createGateway, defineApp, tool } from '../../server/index.js';
 import { webPush } from '../../server/notices/index.js';
 import { PushService } from '../notices/push-service.js';
+import { findings } from '../support/axe.js';
 import { needChromium, openPage } from '../support/browser.js';
 import { listenOnLoopback } from '../support/host-server.js';
 import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import { tempDir } from '../support/temp-dir.js';
 import { runCliIn } from './run-cli.js';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 async function add(cwd: string, ...args: string[]): Promise<{ code: number | string; output: string }> {
   const program = runCliIn(cwd, ['add', ...args]);
@@ -93,14 +91,7 @@ async function visit(site: string, user: string) {
       await message.press('Enter');
     },
     answer: (text: string) => page.locator('.message.assistant', { hasText: text }).waitFor(),
-    findings: async () => {
-      await page.evaluate(AXE);
-      return page.evaluate(async () =>
-        (await (globalThis as any).axe.run()).violations.map(
-          ({ id, nodes }: any) => `${id}: ${nodes[0].html}`,
-        ),
-      );
-    },
+    findings: () => findings(page),
   };
 }
 

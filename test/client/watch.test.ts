@@ -20,7 +20,8 @@ describe('client watch', () => {
   afterEach(async () => {
     client.disconnect();
     await settle();
-    expect(timers.left()).to.deep.equal([]);
+    // Each with its stack, so that whoever set it is found.
+    expect(timers.left().join('\n')).to.equal('');
   });
 
   const message = (id: string, text = 'Hello') =>

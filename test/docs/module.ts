@@ -104,12 +104,13 @@ const config = (rest: object) => JSON.stringify({ extends: '../../tsconfig.json'
 /** For who runs them: their decorators are those of the repository. */
 export const RUN_CONFIG = join(ROOT, FOLDER, 'tsconfig.run.json');
 
-/** Writes the compiler's projects: one for all blocks, and one for each that says something of the types of all. */
-export function writeProjects(): string[] {
+/** Writes the compiler's projects: one for these blocks, and one for each that says something of the types of all. */
+export function writeProjects(blocks: readonly Block[]): string[] {
   const compilerOptions = { noUnusedLocals: false, noEmit: true, jsx: 'react-jsx' };
-  const global = BLOCKS.filter(isGlobal).map(({ file }) => file);
+  const filesOf = (some: readonly Block[]): string[] => some.map(({ file }) => file);
+  const global = filesOf(blocks.filter(isGlobal));
   const projects = [
-    { include: ['.'], exclude: global },
+    { files: filesOf(blocks.filter((block) => !isGlobal(block))), include: [] },
     ...global.map((file) => ({ files: [file, '../../server/index.ts'], include: [] })),
   ];
   return projects.map((project, at) => {

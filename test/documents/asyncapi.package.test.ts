@@ -1,11 +1,13 @@
 import { Parser } from '@asyncapi/parser';
 import { expect } from 'chai';
+import { usedSchemas } from '../../server/documents/schemas.js';
 import { EVENTS_PATH, WEBSOCKET_PATH } from '../../shared/calls.js';
 import type { ClientFrame } from '../../shared/frames.js';
 import { OPERATIONS } from '../../shared/operations.js';
 import { eventDataSchemas } from '../../shared/schemas/events.js';
 import { clientFrameSchemas, serverFrameSchemas } from '../../shared/schemas/frames.js';
 import { echo } from '../support/apps.js';
+import { isWholeDay } from '../support/daily.js';
 import { get, startGateway } from '../support/gateway.js';
 import { socketDirectory } from '../support/socket-directory.js';
 import { describedMethods } from './fixture.js';
@@ -22,11 +24,50 @@ async function documentOf(config: Partial<Parameters<typeof startGateway>[0]> = 
 const full = () => ({ methods: describedMethods, socketPath: `${socketDirectory()}/g.sock` });
 
 async function lint(document: unknown): Promise<string[]> {
-  const { diagnostics } = await new Parser().parse(JSON.stringify(document));
-  return diagnostics.map(
-    ({ severity, code, message, path }) => `${severity} ${code}: ${message} at ${path.join('/')}`,
-  );
+  const remarks: string[] = [];
+  for (const share of sharesOf(document)) {
+    const { diagnostics } = await new Parser().parse(JSON.stringify(share));
+    for (const { severity, code, message, path } of diagnostics)
+      remarks.push(`${severity} ${code}: ${message} at ${path.join('/')}`);
+  }
+  return remarks;
 }
+
+/** How many operations are linted at once: an operation holds its channel, and so all messages of that, once more. */
+const SHARE = 8;
+
+/** The document in shares of its operations, each with what they lead to; whole, which takes minutes, once a week. */
+function sharesOf(document: any): unknown[] {
+  if (isWholeDay) return [document];
+  const names = Object.keys(document.operations);
+  return names
+    .filter((_, index) => index % SHARE === 0)
+    .map((_, share) => only(document, names.slice(share * SHARE, (share + 1) * SHARE)));
+}
+
+/** The document with some of its operations, and the channels, messages and schemas that these lead to. */
+function only(document: any, names: readonly string[]): any {
+  const operations = pick(document.operations, (name) => names.includes(name));
+  const asked = new Set(references(operations).map(({ ref }) => ref));
+  const channels = Object.fromEntries(
+    Object.entries<any>(pick(document.channels, (name) => asked.has(`#/channels/${name}`))).map(
+      ([name, channel]) => [
+        name,
+        {
+          ...channel,
+          messages: pick(channel.messages, (key) => asked.has(`#/channels/${name}/messages/${key}`)),
+        },
+      ],
+    ),
+  );
+  const named = new Set(references(channels).map(({ ref }) => ref));
+  const messages = pick(document.components.messages, (name) => named.has(`#/components/messages/${name}`));
+  const schemas = usedSchemas(messages, document.components.schemas);
+  return { ...document, operations, channels, components: { ...document.components, messages, schemas } };
+}
+
+const pick = (of: object, isKept: (key: string) => boolean): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(of).filter(([key]) => isKept(key)));
 
 const contents = (messages: any): any[] => Object.values(messages);
 const constOf = (document: any, { $ref }: any, field: string): unknown =>
@@ -34,7 +75,7 @@ const constOf = (document: any, { $ref }: any, field: string): unknown =>
 
 describe('GET /asyncapi.json', () => {
   it('passes its linter without a remark, and asks for nothing outside of it', async function () {
-    // The linter takes the better part of a minute of a processor's time.
+    // The linter takes half a minute of a processor's time.
     this.timeout(600_000);
     const document = await documentOf(full());
     expect(references(document).filter(({ ref, found }) => !found || !ref.startsWith('#/'))).to.deep.equal(
@@ -44,7 +85,7 @@ describe('GET /asyncapi.json', () => {
     const plain = await documentOf({ auth: { type: 'none' } });
     expect(await lint(plain)).to.deep.equal([]);
     plain.operations['events.follow'].messages.push({ $ref: '#/components/messages/connect' });
-    expect(await lint(plain)).to.not.deep.equal([]);
+    expect(await lint(only(plain, ['events.follow']))).to.not.deep.equal([]);
   });
 
   it('has a channel for each door that the gateway has', async () => {

@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { once } from 'node:events';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { childrenOf, type RunNode } from '../../client/runs/index.js';
-import { createDemoApp } from '../../server/demo/demo-app.js';
 import { createGateway, defineApp, type Turn } from '../../server/index.js';
 import { playgroundPlugin } from '../../server/plugins/playground/index.js';
+import { textOf } from '../../shared/messages.js';
+import { findings } from '../support/axe.js';
 import { needChromium } from '../support/browser.js';
 import { connectClient } from '../support/client.js';
 import { gate } from '../support/gate.js';
@@ -14,7 +14,6 @@ import { randomOf } from '../support/random.js';
 import { closeLater } from '../support/resources.js';
 import { answers, messageBox, openPlayground, said, say } from './playground-page.js';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Long enough for anything that is to be seen. */
 const WAIT_MS = 10_000;
 const SEED = Number(process.env.SEED ?? 1);
@@ -31,14 +30,6 @@ async function start(app: Parameters<typeof createGateway>[0]['app']) {
 }
 
 const app = (run: (turn: Turn) => unknown) => defineApp({ run: run as never });
-
-/** What axe finds, of whatever weight. */
-async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  return page.evaluate(async () =>
-    (await (globalThis as any).axe.run()).violations.map(({ id, nodes }: any) => `${id}: ${nodes[0].html}`),
-  );
-}
 
 const treeIn = (page: Page, label: string) => page.getByRole('list', { name: label, exact: true });
 /** A run that the page draws, by its name. */
@@ -69,8 +60,28 @@ describe('the runs of a session in the playground, in Chromium', function () {
   });
 
   it('are drawn as a tree, steered and stopped one by one, and folded under the finished answer', async () => {
-    const { page, problems } = await start(createDemoApp(15));
-    await say(page, 'research bees');
+    const held = gate();
+    const { page, problems } = await start(
+      app(async function* (turn) {
+        const helpers = ['sources', 'numbers', 'doubts'].map((id) =>
+          turn.spawn(id, {
+            id,
+            message: turn.text,
+            run: async function* (helper: Turn) {
+              yield 'Works. ';
+              await Promise.race([held.passed, once(helper.signal, 'abort')]);
+              for (const told of helper.steered()) yield `(Told: ${textOf(told)}.) `;
+            } as never,
+          }),
+        );
+        yield 'They work.\n\n';
+        for (const { id, result } of helpers) {
+          const { stopReason } = await result;
+          yield `- ${id}: ${stopReason === 'end' ? 'done' : '(ended before it was done)'}\n`;
+        }
+      }),
+    );
+    await say(page, 'bees');
     await runOf(page, 'doubts').waitFor();
     expect(await drawn(page, 'Child runs')).to.deep.equal(['/sources', '/numbers', '/doubts']);
     await page.getByRole('button', { name: 'Stop numbers' }).click();
@@ -83,10 +94,12 @@ describe('the runs of a session in the playground, in Chromium', function () {
     await page.keyboard.press('Enter');
     await page.getByRole('textbox', { name: 'Message for doubts' }).waitFor({ state: 'detached' });
     expect(await findings(page)).to.deep.equal([]);
+    held.open();
     await answers(page, 1);
     const past = page.locator('.past-runs');
     expect(await treeIn(page, 'Child runs').count()).to.equal(0);
     await past.getByText('3 child runs').click();
+    await runOf(page, 'doubts').waitFor();
     expect(await drawn(page, 'Child runs')).to.deep.equal(['/sources', '/numbers', '/doubts']);
     await runOf(page, 'doubts').locator('summary').click();
     await runOf(page, 'doubts').getByText('Told: Only this year', { exact: true }).waitFor();
@@ -138,6 +151,7 @@ describe('the runs of a session in the playground, in Chromium', function () {
     await answers(page, 1);
     for (const _ of ['live', 'after a reload']) {
       await page.locator('.past-runs').getByText('10 child runs').click();
+      await treeIn(page, 'Child runs').locator('[data-run]').nth(9).waitFor();
       expect(await drawn(page, 'Child runs')).to.deep.equal(whole);
       await page.reload();
       await answers(page, 1);
@@ -169,7 +183,7 @@ describe('the runs of a session in the playground, in Chromium', function () {
     await page.reload();
     await beside.getByText('About a question.').waitFor();
     const card = page.getByRole('region', { name: 'Question colour' });
-    await card.getByRole('textbox').fill('"red"');
+    await card.getByRole('textbox').fill('red');
     await card.getByRole('button', { name: 'Answer' }).click();
     // It joins the conversation, before the answer that goes on.
     await answers(page, 1);

@@ -1,5 +1,5 @@
 import { SharedTimer } from '../../server/async/shared-timer.js';
-import { type CallOptions, callMethod } from '../../server/methods/call.js';
+import { callMethod, type MethodCallBounds } from '../../server/methods/call.js';
 import { flattenMethods, type MethodEntry } from '../../server/methods/flatten.js';
 import type { MethodContext } from '../../shared/method.js';
 
@@ -26,7 +26,7 @@ export function call(
   entry: MethodEntry,
   params?: unknown,
   context = makeContext(),
-  options: Partial<CallOptions> = {},
+  options: Partial<MethodCallBounds> = {},
 ): ReturnType<typeof callMethod> {
   return callMethod(entry, params, context, { timer: new SharedTimer(), ...options });
 }

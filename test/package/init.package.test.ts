@@ -52,7 +52,7 @@ describe('a project that init writes', () => {
     runCommand('npm', { args, cwd: project, group: true, env: QUIET });
 
   it('passes its tests', async () => {
-    expect(await succeeds(npm('test'))).to.match(/pass 5\b/);
+    expect(await succeeds(npm('test'))).to.match(/pass 6\b/);
   });
 
   it('answers on its page with npm run dev, behind the proxy of Vite, and goes on when the server changes', async function () {

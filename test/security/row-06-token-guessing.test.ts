@@ -1,9 +1,10 @@
 import { expect } from 'chai';
+import express from 'express';
 import jwt from 'jsonwebtoken';
-import type { AuthConfig } from '../../server/index.js';
-import { Gateway } from '../../server/index.js';
+import { type AuthConfig, Gateway, gatewayMiddleware } from '../../server/index.js';
 import { echo } from '../support/apps.js';
 import { get, startGateway, TestLogger, TOKEN } from '../support/gateway.js';
+import { listenOnLoopback } from '../support/host-server.js';
 import { openUnixSocket, openWebSocket } from '../support/raw-socket.js';
 import { closeLater } from '../support/resources.js';
 import { socketPath } from './doors.js';
@@ -91,6 +92,19 @@ describe('row 6: guessing tokens', () => {
     for (let n = 0; n < 3; n++) await get(`${url}/status`, { 'x-forwarded-for': '198.51.100.7' });
     expect(log.lines.filter(({ message }) => message.includes('trustProxy'))).to.have.length(1);
   });
+
+  for (const [trusts, many] of [
+    [1, 0],
+    [false, 1],
+  ] as const)
+    it(`${many === 0 ? 'says nothing of it' : 'says so too'} in an Express whose \`trust proxy\` is ${trusts}`, async () => {
+      const logger = new TestLogger();
+      const agent = gatewayMiddleware({ app: echo, auth: { type: 'token', token: TOKEN }, logger });
+      closeLater(agent.gateway, (it) => it.close());
+      const url = await listenOnLoopback(express().set('trust proxy', trusts).use('/agent', agent));
+      await get(`${url}/agent/status`, { 'x-forwarded-for': '198.51.100.7' });
+      expect(logger.lines.filter(({ message }) => message.includes('trustProxy'))).to.have.length(many);
+    });
 
   it('is not what a bad JWT is: newly issued ones go on working', async () => {
     const { url, log } = await startGateway({ app: echo, auth: { type: 'jwt', secret: SECRET } });

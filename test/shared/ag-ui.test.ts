@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { from } from 'rxjs';
 import type { AgUiMessage, GivenMessage } from '../../shared/ag-ui/events.js';
-import { type Held, snapshots, type Truth } from '../../shared/ag-ui/snapshot.js';
+import { type SnapshotMessage, snapshots, type Truth } from '../../shared/ag-ui/snapshot.js';
 import { cases } from '../support/fuzz.js';
 
 /** What a client of a version has, once it was told of these lists. */
@@ -28,7 +28,7 @@ async function applied(
 /** A piece of an answer: what it says, thinks, or calls with a result. */
 type Bit = 'text' | 'reasoning' | 'call';
 
-function answerOf(id: string, bits: readonly Bit[]): Held {
+function answerOf(id: string, bits: readonly Bit[]): SnapshotMessage {
   const messages = bits.flatMap((bit, at): AgUiMessage[] => {
     const own = at === 0 ? id : `${id}:${at}`;
     if (bit === 'text') return [{ id: own, role: 'assistant', content: `${own} says` }];
@@ -74,7 +74,7 @@ describe('what an AG-UI client has', () => {
           async (all, next, had, since) => {
             const given: GivenMessage[] = [];
             const expected: GivenMessage[] = [];
-            const before: Held[] = [];
+            const before: SnapshotMessage[] = [];
             const start = Math.min(since, all.length - 1);
             for (const [at, turn] of all.entries()) {
               const user = {

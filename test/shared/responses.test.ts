@@ -3,16 +3,16 @@ import fc from 'fast-check';
 import { initialState, reduce } from '../../shared/fold.js';
 import { parseClientCallId, parseItemId, parseResponseId, responseId } from '../../shared/responses/ids.js';
 import { ResponseStream } from '../../shared/responses/stream.js';
-import type { ResponseFrame } from '../../shared/responses/types.js';
+import type { ResponseEventFrame } from '../../shared/responses/types.js';
 import { FUZZ } from '../support/fuzz.js';
 import { type Act, type ActedRun, acts, ends, runOf } from './acting.js';
 
 const streamOf = (index: number) => new ResponseStream({ sessionId: 'main', runId: 'r', index }, {});
 
 /** The frames of a response for a reader who comes when so many events are there. */
-function readAt(index: number, { events, heads }: ActedRun, from: number): ResponseFrame[] {
+function readAt(index: number, { events, heads }: ActedRun, from: number): ResponseEventFrame[] {
   const stream = streamOf(index);
-  const frames: ResponseFrame[] = [];
+  const frames: ResponseEventFrame[] = [];
   for (const [at, event] of events.entries()) {
     frames.push(...stream.take(event));
     // Who comes late finds events together that others have waited between.

@@ -328,6 +328,63 @@ describe('files', () => {
   });
 });
 
+/** Names of types that two files have: stores and sessions have them, or two public entries. None is to be added. */
+const SHARED_NAMES =
+  'Answer Append Asked Call Client ClientOptions Confirmation Connection ConnectionOptions ConvertedMessage Database Drafts Driver EventReader ExportOptions Failure FollowedRun Group HeldLog HeldLogs HeldSession ImportOptions LangGraphOptions Lease Link Mail Notice OpenFailure Outcome Parts Question Reader Records Room Row Script SessionOptions SessionRuns Shared Start StreamOptions Taking Total Usage Wake Watches Wire Written';
+
+/** Nouns that end as gerunds do, and the gerunds that are left. No service or value is to be added. */
+const NOUNS = [
+  'Finding',
+  'SessionSharing',
+  'LogBeginning',
+  'Beginning',
+  'Ending',
+  'CausedEnding',
+  'ConnectionEnding',
+  'RunSetting',
+];
+const GERUNDS_LEFT =
+  'Answering Erasing Gathering Reacting Regenerating RunReading Serving Spawning Standing Taking Ticking';
+
+const DECLARED = /^(?:export )?(?:declare )?(?:abstract )?(class|interface|type) ([A-Z][A-Za-z0-9]*)/gm;
+
+/** Names of types that are declared in more than one of the files, sorted. */
+function sharedNames(files: readonly Pick<SourceFile, 'path' | 'text'>[]): string[] {
+  const places = new Map<string, Set<string>>();
+  for (const { path, text } of files) {
+    for (const [, , name] of text.matchAll(DECLARED)) {
+      places.set(name!, (places.get(name!) ?? new Set()).add(path));
+    }
+  }
+  return [...places]
+    .filter(([, paths]) => paths.size > 1)
+    .map(([name]) => name)
+    .sort();
+}
+
+/** Names of classes and interfaces that end as gerunds do and are no noun, sorted. */
+function gerunds(files: readonly Pick<SourceFile, 'text'>[]): string[] {
+  const names = files.flatMap(({ text }) =>
+    [...text.matchAll(DECLARED)].filter(([, kind]) => kind !== 'type').map(([, , name]) => name!),
+  );
+  return [...new Set(names)]
+    .filter((name) => /ing$/.test(name) && !/(?:Thing|String)$/.test(name) && !NOUNS.includes(name))
+    .sort();
+}
+
+describe('names of types', () => {
+  it('are in one file each', () => {
+    expect(sharedNames(product)).to.deep.equal(SHARED_NAMES.split(' '));
+    const twice = ['a.ts', 'b.ts'].map((path) => ({ path, text: 'interface Place {}' }));
+    expect(sharedNames(twice)).to.deep.equal(['Place']);
+  });
+
+  it('are nouns', () => {
+    expect(gerunds(product)).to.deep.equal(GERUNDS_LEFT.split(' '));
+    expect(gerunds([{ text: 'export class Sending {' }])).to.deep.equal(['Sending']);
+  });
+});
+
 describe('error codes', () => {
   const codes = Object.keys(ERROR_TABLE);
 

@@ -14,7 +14,7 @@ import { deliveryFaults } from '../delivery.js';
 import { ask, type Examined, readEvents } from './raw.js';
 
 /** The client, the session and the message of a case. */
-export interface Place extends Examined {
+export interface CaseSetup extends Examined {
   readonly client: Client;
   /** A session for this case alone, which is deleted afterwards. */
   readonly sessionId: string;
@@ -26,18 +26,18 @@ export interface Place extends Examined {
 /** A promise of gateways, and the check that it is kept. */
 export interface Case {
   readonly name: string;
-  check(place: Place): Promise<void>;
+  check(place: CaseSetup): Promise<void>;
 }
 
 /** Sends a message and waits for the answer. Returns all events so far, as a raw reader gets them. */
-async function converse(place: Place, key?: string): Promise<GatewayEvent[]> {
+async function converse(place: CaseSetup, key?: string): Promise<GatewayEvent[]> {
   const { client, sessionId, message } = place;
   const run = client.send(sessionId, message, key === undefined ? {} : { idempotencyKey: key });
   const { cursor } = await run.result;
   return logOf(place, cursor);
 }
 
-async function logOf(place: Place, upTo: string): Promise<GatewayEvent[]> {
+async function logOf(place: CaseSetup, upTo: string): Promise<GatewayEvent[]> {
   const { sessionId, signal } = place;
   const events = await readEvents(place, {
     ...{ sessionId, signal, from: 'earliest' },
@@ -46,7 +46,7 @@ async function logOf(place: Place, upTo: string): Promise<GatewayEvent[]> {
   return events.filter(({ type }) => isLoggedType(type));
 }
 
-const send = (place: Place, key: string, message = place.message): Promise<Response> =>
+const send = (place: CaseSetup, key: string, message = place.message): Promise<Response> =>
   ask(place, '/send', {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json', prefer: 'respond-async' },

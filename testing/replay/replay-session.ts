@@ -79,12 +79,12 @@ export function readRecord(text: string): RecordedTurn[] {
 export async function replaySession(options: ReplayOptions): Promise<ReplayResult> {
   const { record, app, redact = withoutSecrets, answersMayDiffer = false } = options;
   const turns = typeof record === 'string' ? readRecord(record) : record;
-  let playing: Playing | undefined;
+  let playing: TapePlayer | undefined;
   const gateway = await testGateway({ app: onTape(app, () => ({ tape: playing! })) });
   try {
     const client = gateway.client();
     for (const [at, turn] of turns.entries()) {
-      playing = new Playing(turn, at + 1, redact);
+      playing = new TapePlayer(turn, at + 1, redact);
       const stop = answerAsRecorded(client, playing);
       const { metadata, message } = turn;
       const { message: answer, stopReason } = await client.send(
@@ -105,7 +105,7 @@ export async function replaySession(options: ReplayOptions): Promise<ReplayResul
 }
 
 /** The tape of one turn under replay. */
-class Playing implements Tape {
+class TapePlayer implements Tape {
   readonly #turn: RecordedTurn;
   readonly #number: number;
   readonly #redact: Redact;
@@ -174,7 +174,7 @@ class Playing implements Tape {
 }
 
 /** Answers the session's questions as the person did by the record. Approves a tool if the record has its call. */
-function answerAsRecorded(client: TestClient, playing: Playing): () => void {
+function answerAsRecorded(client: TestClient, playing: TapePlayer): () => void {
   const watch = client.session('replayed').watch();
   const answered = new Set<string>();
   const look = (): void => {

@@ -12,7 +12,7 @@ import { forCaller } from './caller.js';
 import { toAgentItems } from './items.js';
 import { RunReader } from './reader.js';
 import { isModelMistake, loadSdk, runFailure } from './sdk.js';
-import { SubAgents } from './sub-agents.js';
+import { AgentTools } from './sub-agents.js';
 import { ToldModels } from './told-models.js';
 
 type AnyAgent = Agent<any, any>;
@@ -63,7 +63,7 @@ async function* run(turn: Turn, options: AgentsOptions<any>): AsyncGenerator<App
   const agent = forCaller(sdk, chosen, turn, tools);
   const loggedElsewhere = new Set([...Object.keys(tools), ...turn.clientTools.map(({ name }) => name)]);
   const reader = new RunReader({ loggedElsewhere, usage: (counts) => turn.usage(counts) });
-  const subAgents = new SubAgents(turn, { loggedElsewhere });
+  const subAgents = new AgentTools(turn, { loggedElsewhere });
   const runOptions = {
     stream: true as const,
     signal: turn.signal,

@@ -4,7 +4,7 @@ import type { Turn } from '../../apps/application.js';
 import { parseJson } from './items.js';
 import type { RunReader } from './reader.js';
 
-type FunctionCall = Extract<AgentInputItem, { type: 'function_call' }>;
+type ApprovableCall = Extract<AgentInputItem, { type: 'function_call' }>;
 type Interrupted = StreamedRunResult<any, any>;
 
 /** Asks the person about a call that needs approval, and puts the answer into the run's state. */
@@ -50,7 +50,7 @@ function change(
   const from = rawItem.callId;
   const calls = newItems
     .filter((item) => 'agent' in item && item.agent === agent)
-    .map((item) => item.rawItem as FunctionCall)
+    .map((item) => item.rawItem as ApprovableCall)
     .filter(({ type, callId }) => type === 'function_call' && callId === from);
   if (calls.length === 0) return undefined;
   // Some providers accept only letters and digits, and a certain length.

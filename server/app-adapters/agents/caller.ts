@@ -5,7 +5,7 @@ import { ToolCallError } from '../../runs/tool-error.js';
 import { toJsonSchema } from '../../schema/json-schema.js';
 import type { Sdk } from './sdk.js';
 
-interface Offered {
+interface OfferedTool {
   readonly name: string;
   readonly description?: string | undefined;
   readonly schema: unknown;
@@ -33,7 +33,7 @@ export function forCaller<A extends Agent<any, any>>(sdk: Sdk, agent: A, turn: T
   return agent.clone({ tools, modelSettings: { ...agent.modelSettings, ...settings } }) as A;
 }
 
-function toTool(sdk: Sdk, turn: Turn, { name, description = '', schema, strict = false }: Offered): Tool {
+function toTool(sdk: Sdk, turn: Turn, { name, description = '', schema, strict = false }: OfferedTool): Tool {
   return sdk.tool({
     name,
     description,

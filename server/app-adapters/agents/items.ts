@@ -13,7 +13,7 @@ import { fromUserContent, toUserContent } from './user-content.js';
 type FunctionCall = Extract<AgentInputItem, { type: 'function_call' }>;
 type FunctionCallResult = Extract<AgentInputItem, { type: 'function_call_result' }>;
 type AssistantMessage = Extract<AgentInputItem, { role: 'assistant' }>;
-type Reasoning = Extract<AgentInputItem, { type: 'reasoning' }>;
+type ReasoningItem = Extract<AgentInputItem, { type: 'reasoning' }>;
 
 /** A converted message: items have no place for the other fields. */
 export type ConvertedMessage = Pick<Message, 'role' | 'content'>;
@@ -120,7 +120,7 @@ export function saidIn({ content }: AssistantMessage): ContentBlock[] {
 }
 
 /** The texts of a model's reasoning, or of its summary. */
-export function reasoningIn({ content, rawContent }: Reasoning): string[] {
+export function reasoningIn({ content, rawContent }: ReasoningItem): string[] {
   const parts = rawContent && rawContent.length > 0 ? rawContent : content;
   return parts.map(({ text }) => text).filter((text) => text !== '');
 }

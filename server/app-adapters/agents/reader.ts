@@ -5,7 +5,7 @@ import { parseJson, reasoningIn, saidIn } from './items.js';
 
 type RunItem = RunItemStreamEvent['item'];
 
-export interface ReaderOptions {
+export interface AgentReaderOptions {
   /** Names of tools whose calls the turn logs itself. */
   readonly loggedElsewhere: ReadonlySet<string>;
   readonly usage: (counts: Usage) => void;
@@ -24,14 +24,14 @@ interface CallItem {
 
 /** Turns the events of a streamed run into the items of an app. */
 export class RunReader {
-  readonly #options: ReaderOptions;
+  readonly #options: AgentReaderOptions;
   readonly #names = new Map<string, string>();
   readonly #logged = new Map<string, string>();
   /** The kinds of content that the present answer has streamed. The SDK's items repeat the whole content. */
   #streamed = { text: false, reasoning: false };
   #truncated = false;
 
-  constructor(options: ReaderOptions) {
+  constructor(options: AgentReaderOptions) {
     this.#options = options;
   }
 

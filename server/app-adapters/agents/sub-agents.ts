@@ -3,14 +3,14 @@ import type { Agent, RunStreamEvent } from '@openai/agents';
 import type { Turn } from '../../apps/application.js';
 import { askedBy, FedChild } from '../fed-child.js';
 import { parseJson } from './items.js';
-import { type ReaderOptions, RunReader } from './reader.js';
+import { type AgentReaderOptions, RunReader } from './reader.js';
 
-type AnyAgent = Agent<any, any>;
+type ToolAgent = Agent<any, any>;
 
 /** An event of an agent that is another's tool. */
 interface ToolStreamEvent {
   readonly event: RunStreamEvent;
-  readonly agent: AnyAgent;
+  readonly agent: ToolAgent;
   readonly toolCall?: { readonly callId: string; readonly arguments: string };
 }
 
@@ -19,36 +19,36 @@ interface ReportingTool {
   on?(name: '*', listener: (event: ToolStreamEvent) => void): unknown;
 }
 
-interface Told {
+interface ToldAgent {
   readonly child: FedChild;
   readonly reader: RunReader;
 }
 
 /** The run of this adapter that the SDK works for. Tools belong to agents, which many runs share. */
-const present = new AsyncLocalStorage<SubAgents>();
+const present = new AsyncLocalStorage<AgentTools>();
 const watched = new WeakSet<object>();
 
 /** Tells the agents that are tools of other agents as child runs, by the ids of their calls. */
-export class SubAgents {
+export class AgentTools {
   readonly #turn: Turn;
-  readonly #loggedElsewhere: ReaderOptions['loggedElsewhere'];
-  readonly #told = new Map<string, Told>();
+  readonly #loggedElsewhere: AgentReaderOptions['loggedElsewhere'];
+  readonly #told = new Map<string, ToldAgent>();
   /** The child run that made a call. */
-  readonly #callers = new Map<string, Told>();
+  readonly #callers = new Map<string, ToldAgent>();
 
-  constructor(turn: Turn, { loggedElsewhere }: Pick<ReaderOptions, 'loggedElsewhere'>) {
+  constructor(turn: Turn, { loggedElsewhere }: Pick<AgentReaderOptions, 'loggedElsewhere'>) {
     this.#turn = turn;
     this.#loggedElsewhere = loggedElsewhere;
   }
 
   /** Has the SDK work for this run. */
-  within<T>(agent: AnyAgent, work: () => T): T {
+  within<T>(agent: ToolAgent, work: () => T): T {
     watch(agent);
     return present.run(this, work);
   }
 
   /** Notes an event of the run's own agent, or of a child. */
-  note(event: RunStreamEvent, of: Told | null = null): void {
+  note(event: RunStreamEvent, of: ToldAgent | null = null): void {
     if (event.type === 'raw_model_stream_event' && event.data.type === 'response_done') {
       for (const item of event.data.response.output)
         if (of && item.type === 'function_call') this.#callers.set(item.callId, of);
@@ -73,12 +73,13 @@ export class SubAgents {
   }
 
   #begin(
-    { name: app }: AnyAgent,
+    { name: app }: ToolAgent,
     { callId, arguments: given }: NonNullable<ToolStreamEvent['toolCall']>,
-  ): Told {
+  ): ToldAgent {
     const above = this.#callers.get(callId)?.child.turn ?? this.#turn;
     const child = new FedChild(above, { id: callId, app, message: askedBy(parseJson(given)), callId });
-    const usage: ReaderOptions['usage'] = (counts) => void child.turn.then((turn) => turn?.usage(counts));
+    const usage: AgentReaderOptions['usage'] = (counts) =>
+      void child.turn.then((turn) => turn?.usage(counts));
     const told = { child, reader: new RunReader({ loggedElsewhere: this.#loggedElsewhere, usage }) };
     this.#told.set(callId, told);
     return told;
@@ -86,7 +87,7 @@ export class SubAgents {
 }
 
 /** Listens to the tools of an agent that are agents, and to those of the agents that it may hand over to. */
-function watch(agent: AnyAgent, seen = new Set<AnyAgent>()): void {
+function watch(agent: ToolAgent, seen = new Set<ToolAgent>()): void {
   if (seen.has(agent)) return;
   seen.add(agent);
   for (const tool of agent.tools as readonly (object & ReportingTool)[]) {

@@ -7,7 +7,7 @@ import { upstreamFailed } from '../upstream-failed.js';
 import { parseJson, reasoningIn, saidIn } from './items.js';
 
 type Raw = Extract<RunStreamEvent, { type: 'raw_model_stream_event' }>['data'];
-type Done = Extract<Raw, { type: 'response_done' }>['response'];
+type DoneResponse = Extract<Raw, { type: 'response_done' }>['response'];
 
 /** Reports the calls of models in a run of the SDK, one at a time, whichever agent makes them. */
 export class ToldModels {
@@ -62,7 +62,7 @@ export class ToldModels {
     this.#model = event?.model ?? event?.response?.model ?? this.#model;
   }
 
-  #done({ id, usage, output }: Done): void {
+  #done({ id, usage, output }: DoneResponse): void {
     const { inputTokens, outputTokens } = usage;
     this.#call?.done({
       id,

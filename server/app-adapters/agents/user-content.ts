@@ -3,12 +3,12 @@ import type { ContentBlock } from '../../../shared/messages.js';
 import { namesFile } from '../../../shared/names-file.js';
 
 type UserContent = Exclude<UserMessageItem['content'], string>;
-type UserPart = UserContent[number];
-type Media = Extract<ContentBlock, { type: 'image' | 'file' | 'audio' }>;
+type AgentUserPart = UserContent[number];
+type AgentMedia = Extract<ContentBlock, { type: 'image' | 'file' | 'audio' }>;
 
 /** Converts a person's content for an agent. */
 export function toUserContent(content: readonly ContentBlock[]): UserContent {
-  return content.flatMap((block): UserPart[] => {
+  return content.flatMap((block): AgentUserPart[] => {
     // The adapter has inlined the files that it could read.
     if (namesFile(block))
       return [{ type: 'input_text', text: `[${block.name ?? block.mediaType}: not available]` }];
@@ -40,7 +40,7 @@ export function toUserContent(content: readonly ContentBlock[]): UserContent {
   });
 }
 
-function urlOf({ url, mediaType, data }: Media): string {
+function urlOf({ url, mediaType, data }: AgentMedia): string {
   return url ?? `data:${mediaType};base64,${data ?? ''}`;
 }
 

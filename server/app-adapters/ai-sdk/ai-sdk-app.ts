@@ -110,7 +110,7 @@ export function aiSdkApp<const Tools extends ToolSet = Readonly<Record<never, ne
   return defineApp(app) as App<Tools>;
 }
 
-interface Conversation {
+interface ModelConversation {
   readonly start: AiSdkRun;
   readonly tools: ToolSet;
   readonly written: AiToolSet;
@@ -127,7 +127,7 @@ function notResumable(): GatewayError {
   });
 }
 
-async function* converse(turn: Turn, given: Conversation): AsyncGenerator<string | AppEvent, AppResult> {
+async function* converse(turn: Turn, given: ModelConversation): AsyncGenerator<string | AppEvent, AppResult> {
   const { resumable } = given;
   const models = resumable ? new ModelSteps(turn, await loadSdk()) : null;
   const listened = channels.model.hasSubscribers ? await loadSdk() : null;

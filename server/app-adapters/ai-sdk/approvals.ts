@@ -3,7 +3,7 @@ import type { Confirmation, Turn } from '../../apps/application.js';
 import { once } from '../once.js';
 import type { Approval, StreamReader } from './stream-reader.js';
 
-export interface AnswerOptions {
+export interface ApprovalOptions {
   readonly turn: Turn;
   readonly reader: StreamReader;
   /** Whether each answer of a person is a step. */
@@ -19,7 +19,7 @@ export interface AnswerOptions {
  * @returns these messages and the answers, with which the next stream begins
  */
 export async function answerApprovals(
-  { turn, reader, durable, fits }: AnswerOptions,
+  { turn, reader, durable, fits }: ApprovalOptions,
   approvals: readonly Approval[],
   answered: readonly ModelMessage[],
 ): Promise<ModelMessage[]> {

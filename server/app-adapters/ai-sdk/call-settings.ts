@@ -1,7 +1,7 @@
 import type { PrepareStepFunction, streamText, ToolChoice, ToolSet } from 'ai';
 import { isPlainObject } from '../../schema/schema.js';
 
-type Given = Readonly<Record<string, unknown>>;
+type GivenSettings = Readonly<Record<string, unknown>>;
 
 /** The settings of a `streamText` call that a caller's parameters change. */
 export type CallSettings = Partial<
@@ -23,7 +23,7 @@ const NUMBERS = [
 
 /** Translates the sampling parameters of a chat-completions caller. Parameters without a counterpart in the AI SDK are left out. */
 export function toCallSettings(
-  parameters: Given,
+  parameters: GivenSettings,
   sdk: Pick<typeof import('ai'), 'Output' | 'jsonSchema'>,
 ): CallSettings {
   const numbers = NUMBERS.flatMap(([setting, ...names]) => {

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { LanguageModel } from 'ai';
 import type { Turn } from '../../apps/application.js';
-import { namedModel, type Part, type StreamResult, wrapStream } from './wrapped-model.js';
+import { type ModelPart, namedModel, type StreamResult, wrapStream } from './wrapped-model.js';
 
 /** Characters of text and of reasoning that clients received of an answer. */
-export interface Told {
+export interface ReceivedText {
   readonly text: number;
   readonly reasoning: number;
 }
@@ -14,14 +14,14 @@ export class BegunAnswer {
   /** How much of it a former process has sent. */
   readonly before: 'all' | 'some' | 'nothing';
   /** The amount sent, if that was the whole answer. */
-  readonly told: Told | undefined;
-  readonly whole: Promise<Told>;
-  #resolve!: (told: Told) => void;
+  readonly told: ReceivedText | undefined;
+  readonly whole: Promise<ReceivedText>;
+  #resolve!: (told: ReceivedText) => void;
   #passed: number | null = null;
   #read = 0;
-  #now: Told | null = null;
+  #now: ReceivedText | null = null;
 
-  constructor(before: BegunAnswer['before'], told?: Told) {
+  constructor(before: BegunAnswer['before'], told?: ReceivedText) {
     this.before = before;
     this.told = told;
     this.whole = new Promise((resolve) => {
@@ -30,7 +30,7 @@ export class BegunAnswer {
   }
 
   /** Counts more characters as read, and notes how many were sent in all. */
-  read(length: number, told: Told): void {
+  read(length: number, told: ReceivedText): void {
     this.#read += length;
     this.#now = told;
     this.#check();
@@ -43,7 +43,7 @@ export class BegunAnswer {
   }
 
   /** Ends the answer: nothing more of it will be read. */
-  end(told: Told): void {
+  end(told: ReceivedText): void {
     this.#resolve(told);
   }
 
@@ -54,21 +54,21 @@ export class BegunAnswer {
 }
 
 /** The outcome of a model's step. */
-type Outcome =
-  | { readonly parts: readonly Part[]; readonly told: Told }
+type ModelOutcome =
+  | { readonly parts: readonly ModelPart[]; readonly told: ReceivedText }
   | { readonly failed: string; readonly retryable: boolean };
 
-type Sdk = Pick<typeof import('ai'), 'APICallError' | 'gateway'>;
+type ModelSdk = Pick<typeof import('ai'), 'APICallError' | 'gateway'>;
 
 /** The answers of the model in one run, each of which is a step. */
 export class ModelSteps {
   readonly #turn: Turn;
-  readonly #sdk: Sdk;
+  readonly #sdk: ModelSdk;
   /** Answers that have begun and are not read yet, in order. */
   readonly #begun: BegunAnswer[] = [];
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(turn: Turn, sdk: Sdk) {
+  constructor(turn: Turn, sdk: ModelSdk) {
     this.#turn = turn;
     this.#sdk = sdk;
   }
@@ -94,7 +94,7 @@ export class ModelSteps {
     const outside = AsyncLocalStorage.snapshot();
     return new Promise((resolve, reject) => {
       let live = false;
-      const step = this.#turn.step('model', async ({ interrupted }): Promise<Outcome> => {
+      const step = this.#turn.step('model', async ({ interrupted }): Promise<ModelOutcome> => {
         live = true;
         let result: StreamResult;
         try {
@@ -107,7 +107,7 @@ export class ModelSteps {
         }
         const answer = new BegunAnswer(interrupted ? 'some' : 'nothing');
         this.#begun.push(answer);
-        const record = new Recording();
+        const record = new StreamRecorder();
         outside(() => resolve({ ...result, stream: result.stream.pipeThrough(record.stream) }));
         await record.whole;
         answer.passed(record.length);
@@ -133,11 +133,11 @@ export class ModelSteps {
 }
 
 /** Records the parts that pass through a stream. */
-class Recording {
-  readonly parts: Part[] = [];
+class StreamRecorder {
+  readonly parts: ModelPart[] = [];
   /** Characters of text and reasoning. */
   length = 0;
-  readonly stream: TransformStream<Part, Part>;
+  readonly stream: TransformStream<ModelPart, ModelPart>;
   /** Resolves when the whole stream has passed. Rejects on a part that reports a failure. */
   readonly whole: Promise<void>;
 
@@ -148,7 +148,7 @@ class Recording {
       passed = resolve;
       failed = reject;
     });
-    this.stream = new TransformStream<Part, Part>({
+    this.stream = new TransformStream<ModelPart, ModelPart>({
       transform: (part, controller) => {
         if (part.type === 'error') failed(part.error);
         this.#add(part);
@@ -158,7 +158,7 @@ class Recording {
     });
   }
 
-  #add(part: Part): void {
+  #add(part: ModelPart): void {
     if (part.type === 'text-delta' || part.type === 'reasoning-delta')
       this.length += String(part.delta).length;
     if (part.type === 'raw' || part.type === 'error') return;
@@ -176,18 +176,18 @@ class Recording {
 }
 
 /** A part with the bytes of a file in a form that JSON keeps. */
-function packed(part: Part): Part {
+function packed(part: ModelPart): ModelPart {
   return part.data instanceof Uint8Array
     ? { ...part, data: Buffer.from(part.data).toString('base64') }
     : part;
 }
 
-function revived(part: Part): Part {
+function revived(part: ModelPart): ModelPart {
   const { timestamp } = part;
   return typeof timestamp === 'string' ? { ...part, timestamp: new Date(timestamp) } : part;
 }
 
-function streamOf(parts: readonly Part[]): ReadableStream<Part> {
+function streamOf(parts: readonly ModelPart[]): ReadableStream<ModelPart> {
   return new ReadableStream({
     start(controller) {
       for (const part of parts) controller.enqueue(part);

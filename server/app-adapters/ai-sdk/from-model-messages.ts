@@ -3,7 +3,7 @@ import type { ContentBlock, MessageInput, Role } from '../../../shared/messages.
 import { parseUrl } from '../../../shared/parse-url.js';
 import { fromModelOutput, mediaKind } from './tool-output.js';
 
-type Part =
+type ModelMessagePart =
   | Exclude<AssistantModelMessage['content'], string>[number]
   | Exclude<UserModelMessage['content'], string>[number]
   | ToolModelMessage['content'][number];
@@ -27,7 +27,7 @@ export function fromModelMessages(messages: readonly ModelMessage[]): MessageInp
   return written;
 }
 
-function toBlocks(part: Part): ContentBlock[] {
+function toBlocks(part: ModelMessagePart): ContentBlock[] {
   switch (part.type) {
     case 'text':
     case 'reasoning':

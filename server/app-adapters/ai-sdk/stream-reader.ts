@@ -8,7 +8,7 @@ import { upstreamFailed } from '../upstream-failed.js';
 import type { BegunAnswer } from './durable-model.js';
 import { FormerAnswer } from './former-answer.js';
 
-type Part = TextStreamPart<ToolSet>;
+type StreamPart = TextStreamPart<ToolSet>;
 
 /** A call of the model that has no result yet. */
 export interface OpenCall {
@@ -17,7 +17,7 @@ export interface OpenCall {
   readonly input: unknown;
 }
 
-interface Call extends OpenCall {
+interface StreamedCall extends OpenCall {
   readonly providerExecuted: boolean;
   logged: boolean;
 }
@@ -30,7 +30,7 @@ export interface Approval {
 }
 
 /** The turn, as far as the reader needs it. */
-export interface ReaderOptions {
+export interface StreamReaderOptions {
   /** Whether calls of this tool go through `turn.callTool`, which logs them. */
   isOurs(name: string): boolean;
   /** Whether `turn.callTool` has begun for a call. */
@@ -44,15 +44,15 @@ export interface ReaderOptions {
 
 /** Turns the parts of AI SDK streams into the items of an app. One reader serves a run with all its streams. */
 export class StreamReader {
-  readonly #options: ReaderOptions;
+  readonly #options: StreamReaderOptions;
   /** Calls by the model's ids, which some models reuse. Clients get the gateway's ids. */
-  readonly #calls = new Map<string, Call>();
+  readonly #calls = new Map<string, StreamedCall>();
   #approvals: Approval[] = [];
   readonly #denials = new Map<string, string>();
   #stopReason: NonNullable<AppResult['stopReason']> = 'end';
   readonly #former: FormerAnswer;
 
-  constructor(options: ReaderOptions) {
+  constructor(options: StreamReaderOptions) {
     this.#options = options;
     this.#former = new FormerAnswer(options.resumed ?? null);
   }
@@ -66,7 +66,7 @@ export class StreamReader {
   }
 
   /** The open call of a part, by the model's id. */
-  callOf(part: Part): OpenCall | undefined {
+  callOf(part: StreamPart): OpenCall | undefined {
     return 'toolCallId' in part ? this.#calls.get(part.toolCallId) : undefined;
   }
 
@@ -83,7 +83,7 @@ export class StreamReader {
   }
 
   /** @throws GatewayError `UPSTREAM_FAILED` for a part that reports a failed stream */
-  *read(part: Part): Iterable<string | AppEvent> {
+  *read(part: StreamPart): Iterable<string | AppEvent> {
     switch (part.type) {
       case 'start-step':
         this.#former.begin(this.#options.nextAnswer?.());
@@ -151,12 +151,12 @@ export class StreamReader {
     for (const call of this.#calls.values()) yield* this.#log(call);
   }
 
-  *#opened(part: Extract<Part, { type: 'tool-call' }>): Iterable<AppEvent> {
+  *#opened(part: Extract<StreamPart, { type: 'tool-call' }>): Iterable<AppEvent> {
     const { toolCallId, toolName: name, input, providerExecuted = false } = part;
     const ours = !providerExecuted && this.#options.isOurs(name);
     const known = ours ? undefined : this.#former.takeCall(name, input);
     const logged = known !== undefined;
-    const call: Call = { callId: known ?? newCallId(), name, input, providerExecuted, logged };
+    const call: StreamedCall = { callId: known ?? newCallId(), name, input, providerExecuted, logged };
     this.#calls.set(toolCallId, call);
     if (!ours) yield* this.#log(call);
   }
@@ -170,7 +170,7 @@ export class StreamReader {
     yield { type: 'tool_result', callId: call.callId, name: call.name, output, isError };
   }
 
-  *#log(call: Call): Iterable<AppEvent> {
+  *#log(call: StreamedCall): Iterable<AppEvent> {
     if (call.logged) return;
     call.logged = true;
     const { callId, name, input, providerExecuted } = call;

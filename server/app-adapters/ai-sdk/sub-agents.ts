@@ -3,15 +3,15 @@ import type { AppEvent, Turn } from '../../apps/application.js';
 import { askedBy, FedChild } from '../fed-child.js';
 import type { OpenCall } from './stream-reader.js';
 
-type Part = Readonly<Record<string, unknown>> & { readonly type: string };
+type SubAgentPart = Readonly<Record<string, unknown>> & { readonly type: string };
 
 /** A message as the SDK's `readUIMessageStream` builds it. */
 interface BuiltMessage {
   readonly role: 'assistant';
-  readonly parts: readonly Part[];
+  readonly parts: readonly SubAgentPart[];
 }
 
-interface Told {
+interface ToldSubAgent {
   readonly child: FedChild;
   readonly reader: MessageReader;
 }
@@ -19,7 +19,7 @@ interface Told {
 /** Tells the agents that tools run as child runs. Such a tool yields the agent's message, as the SDK's documentation has it, while the message grows. */
 export class SubAgents {
   readonly #turn: Turn;
-  readonly #told = new Map<string, Told>();
+  readonly #told = new Map<string, ToldSubAgent>();
 
   constructor(turn: Turn) {
     this.#turn = turn;
@@ -43,7 +43,7 @@ export class SubAgents {
     await Promise.all(children.map((child) => child.over()));
   }
 
-  #begin({ callId, name: app, input }: OpenCall): Told {
+  #begin({ callId, name: app, input }: OpenCall): ToldSubAgent {
     const child = new FedChild(this.#turn, { id: callId, app, message: askedBy(input), callId });
     const told = { child, reader: new MessageReader() };
     this.#told.set(callId, told);
@@ -73,7 +73,7 @@ class MessageReader {
     }
   }
 
-  *#call(callId: string, part: Part): Iterable<AppEvent> {
+  *#call(callId: string, part: SubAgentPart): Iterable<AppEvent> {
     const { type, toolName, state, input, output, errorText, preliminary } = part;
     if (state === 'input-streaming') return;
     const name = typeof toolName === 'string' ? toolName : type.replace('tool-', '');

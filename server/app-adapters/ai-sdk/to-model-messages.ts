@@ -8,7 +8,7 @@ import type {
 } from 'ai';
 import { type ContentBlock, textOf } from '../../../shared/messages.js';
 import { parseUrl } from '../../../shared/parse-url.js';
-import { type Told, tellOfCuts } from '../../chat-format/cut-answers.js';
+import { type StoppedMessage, tellOfCuts } from '../../chat-format/cut-answers.js';
 import { NO_RESULT, type Results, resultsIn, withoutProviderCalls } from '../../chat-format/rounds.js';
 import { toModelOutput } from './tool-output.js';
 
@@ -27,7 +27,7 @@ type UserPart = Exclude<UserModelMessage['content'], string>[number];
  * people and left out. After a truncated answer, the user's next message says so.
  */
 export function toModelMessages(
-  all: readonly Told[],
+  all: readonly StoppedMessage[],
   { reasoning = true }: ToModelMessagesOptions = {},
 ): ModelMessage[] {
   const messages = withoutProviderCalls(tellOfCuts(all));
@@ -118,7 +118,7 @@ function toUserPart(block: ContentBlock): UserPart[] {
   }
 }
 
-interface Media {
+interface ModelMedia {
   readonly mediaType: string;
   readonly name?: string;
   readonly url?: string;
@@ -126,7 +126,7 @@ interface Media {
 }
 
 /** Media without bytes or with a broken address become a remark. An error would end every later run of the session too. */
-function toFile({ mediaType, name, url, data }: Media): FilePart | TextPart {
+function toFile({ mediaType, name, url, data }: ModelMedia): FilePart | TextPart {
   const content = data ?? (url !== undefined && parseUrl(url) ? url : undefined);
   if (content === undefined) return { type: 'text', text: `[${name ?? mediaType}: not available]` };
   return { type: 'file', data: content, mediaType, ...(name !== undefined && { filename: name }) };

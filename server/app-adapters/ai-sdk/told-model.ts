@@ -5,7 +5,7 @@ import { readArguments } from '../../chat-format/from-chat.js';
 import { ModelCall } from '../../diagnostics/model-call.js';
 import { providerOf, settingsOf } from '../asked-model.js';
 import { upstreamFailed } from '../upstream-failed.js';
-import { type Model, type NamedModels, namedModel, type Part, wrapStream } from './wrapped-model.js';
+import { type Model, type ModelPart, type NamedModels, namedModel, wrapStream } from './wrapped-model.js';
 
 /** Wraps a model so that its calls are reported. */
 export function toldModel(turn: Turn, given: LanguageModel, sdk: NamedModels): LanguageModel {
@@ -25,8 +25,8 @@ export function toldModel(turn: Turn, given: LanguageModel, sdk: NamedModels): L
       failed(error);
       throw error;
     }
-    const answer = new Answer();
-    const watch = new TransformStream<Part, Part>({
+    const answer = new CollectedAnswer();
+    const watch = new TransformStream<ModelPart, ModelPart>({
       transform: (part, controller) => {
         if (part.type === 'error') failed(part.error);
         if (answer.take(part)) call.delta();
@@ -42,7 +42,7 @@ export function toldModel(turn: Turn, given: LanguageModel, sdk: NamedModels): L
 }
 
 /** A model's answer, collected from the parts of its stream. */
-class Answer {
+class CollectedAnswer {
   readonly #content: ContentBlock[] = [];
   #last: { readonly type: 'text' | 'reasoning'; text: string } | null = null;
   #lastId: unknown;
@@ -56,7 +56,7 @@ class Answer {
   }
 
   /** @returns Whether the part has content. */
-  take(part: Part): boolean {
+  take(part: ModelPart): boolean {
     switch (part.type) {
       case 'text-delta':
       case 'reasoning-delta':
@@ -92,7 +92,7 @@ class Answer {
     };
   }
 
-  #add(type: 'text' | 'reasoning', { id, delta }: Part): void {
+  #add(type: 'text' | 'reasoning', { id, delta }: ModelPart): void {
     if (this.#last?.type !== type || this.#lastId !== id) {
       this.#last = { type, text: '' };
       this.#lastId = id;

@@ -6,7 +6,7 @@ import { offeredTools } from '../offered-tools.js';
 import { once } from '../once.js';
 import type { ModelSteps } from './durable-model.js';
 
-type Sdk = Pick<typeof import('ai'), 'dynamicTool' | 'jsonSchema'>;
+type ToolSdk = Pick<typeof import('ai'), 'dynamicTool' | 'jsonSchema'>;
 
 const ANY_OBJECT = { type: 'object', additionalProperties: true };
 
@@ -44,13 +44,13 @@ export class TurnTools {
   }
 
   /** The tools in the AI SDK's form. A tool that was written for it changes only in how it is executed. */
-  toAiTools({ dynamicTool, jsonSchema }: Sdk): AiToolSet {
+  toAiTools({ dynamicTool, jsonSchema }: ToolSdk): AiToolSet {
     return Object.fromEntries(
       this.#offered.map(({ name, description, parameters = ANY_OBJECT, strict }) => {
         const execute = this.#execute(name);
         const written = Object.hasOwn(this.#written, name) ? this.#written[name] : undefined;
         if (written) return [name, { ...written, execute } as AiTool];
-        const inputSchema = jsonSchema(parameters as Parameters<Sdk['jsonSchema']>[0]);
+        const inputSchema = jsonSchema(parameters as Parameters<ToolSdk['jsonSchema']>[0]);
         const about = {
           ...(description !== undefined && { description }),
           ...(strict !== undefined && { strict }),

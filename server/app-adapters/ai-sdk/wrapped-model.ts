@@ -1,10 +1,10 @@
 import type { LanguageModel } from 'ai';
 
 /** A part of a model's stream. */
-export type Part = { readonly type: string } & Record<string, unknown>;
+export type ModelPart = { readonly type: string } & Record<string, unknown>;
 
 export interface StreamResult {
-  readonly stream: ReadableStream<Part>;
+  readonly stream: ReadableStream<ModelPart>;
 }
 
 /** The part of a model that the SDK calls. */

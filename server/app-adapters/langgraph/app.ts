@@ -7,7 +7,7 @@ import { carryingTrace } from '../carried-trace.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import type { CommandClass, CompiledGraph, GraphMessage, GraphMessageMetadata } from './graph.js';
 import { answerInterrupts, type ReadInterrupt } from './interrupts.js';
-import { GraphReader, type ReaderOptions, STREAM_MODES } from './reader.js';
+import { GraphReader, type GraphReaderOptions, STREAM_MODES } from './reader.js';
 import { Subgraphs } from './subgraphs.js';
 import { openThread } from './thread.js';
 import { modelListener } from './told-models.js';
@@ -82,7 +82,7 @@ async function* run(
   options: LangGraphOptions<any>,
 ): AsyncGenerator<AppEvent, AppResult | undefined> {
   const { graph, children = true } = options;
-  const reading: ReaderOptions = {
+  const reading: GraphReaderOptions = {
     loggedElsewhere: new Set([
       ...Object.keys(options.tools ?? {}),
       ...turn.clientTools.map(({ name }) => name),

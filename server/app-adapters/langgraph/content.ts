@@ -8,8 +8,8 @@ import type {
 } from '../../../shared/messages.js';
 import type { GraphContent, GraphMessage } from './graph.js';
 
-type Media = ImageBlock | FileBlock | AudioBlock;
-type Kept = TextBlock | ReasoningBlock | Media;
+type LangChainMedia = ImageBlock | FileBlock | AudioBlock;
+type KeptBlock = TextBlock | ReasoningBlock | LangChainMedia;
 
 /** A block in LangChain's form; null for blocks that models do not accept: `data`, and a resource without text. */
 export function toGraphContent(block: ContentBlock): GraphContent | null {
@@ -30,7 +30,7 @@ export function toGraphContent(block: ContentBlock): GraphContent | null {
 }
 
 // The form with `source_type`, which every chat model integration converts for its provider.
-function toMedia({ type, mediaType, name, url, data }: Media): GraphContent | null {
+function toMedia({ type, mediaType, name, url, data }: LangChainMedia): GraphContent | null {
   const source =
     url !== undefined
       ? { source_type: 'url', url }
@@ -43,17 +43,17 @@ function toMedia({ type, mediaType, name, url, data }: Media): GraphContent | nu
 }
 
 /** The text, reasoning and media of a message, or of a piece of one. */
-export function fromGraphContent(message: GraphMessage): Kept[] {
+export function fromGraphContent(message: GraphMessage): KeptBlock[] {
   const { content, additional_kwargs: extra } = message;
   const reasoning = extra?.reasoning_content;
-  const apart: Kept[] =
+  const apart: KeptBlock[] =
     typeof reasoning === 'string' && reasoning !== '' ? [{ type: 'reasoning', text: reasoning }] : [];
   if (typeof content === 'string')
     return content === '' ? apart : [...apart, { type: 'text', text: content }];
   return [...apart, ...(content ?? []).flatMap(fromBlock)];
 }
 
-function fromBlock(block: GraphContent): Kept[] {
+function fromBlock(block: GraphContent): KeptBlock[] {
   switch (block.type) {
     case 'text':
       return string(block.text) === undefined ? [] : [{ type: 'text', text: string(block.text)! }];
@@ -81,7 +81,7 @@ function fromImageUrl(url: string): ImageBlock {
   return { type: 'image', mediaType, data };
 }
 
-function reasoningOf(text: unknown): Kept[] {
+function reasoningOf(text: unknown): KeptBlock[] {
   return typeof text === 'string' && text !== '' ? [{ type: 'reasoning', text }] : [];
 }
 
@@ -90,7 +90,7 @@ function summaryOf(summary: unknown): string | undefined {
   return summary.map((part) => string(part?.text) ?? '').join('\n');
 }
 
-function fromMedia(type: Media['type'], block: GraphContent): Kept[] {
+function fromMedia(type: LangChainMedia['type'], block: GraphContent): KeptBlock[] {
   const [url, data] = [string(block.url), string(block.data)];
   if (url === undefined && data === undefined) return [];
   const metadata = (block.metadata ?? {}) as Record<string, unknown>;

@@ -22,7 +22,7 @@ export interface Confirmation {
 /** Reads an interrupt's value as a confirmation; undefined if it is not one. */
 export type ReadInterrupt = (value: unknown) => Confirmation | undefined;
 
-export interface AnswerOptions {
+export interface InterruptOptions {
   readonly turn: Turn;
   readonly read: ReadInterrupt | undefined;
   /** The id of the call that a confirmation is about, if the model made one. */
@@ -32,7 +32,7 @@ export interface AnswerOptions {
 /** The values with which a graph resumes, by the interrupt's id; null if the person declined to answer. */
 export async function answerInterrupts(
   interrupts: readonly GraphInterrupt[],
-  options: AnswerOptions,
+  options: InterruptOptions,
 ): Promise<{ readonly value: unknown } | null> {
   try {
     const answers = await Promise.all(interrupts.map(({ value }) => answer(value, options)));
@@ -44,7 +44,7 @@ export async function answerInterrupts(
   }
 }
 
-async function answer(value: unknown, options: AnswerOptions): Promise<unknown> {
+async function answer(value: unknown, options: InterruptOptions): Promise<unknown> {
   const own = options.read?.(value);
   if (own) return confirm(own, options);
   if (isReview(value)) {
@@ -63,7 +63,7 @@ async function answer(value: unknown, options: AnswerOptions): Promise<unknown> 
 
 async function confirm(
   { name, input, message, resume }: Confirmation,
-  { turn, callId }: AnswerOptions,
+  { turn, callId }: InterruptOptions,
 ): Promise<unknown> {
   const id = callId(name, input);
   const request = {

@@ -26,7 +26,7 @@ export class ReadMark {
   }
 }
 
-export interface ReaderOptions {
+export interface GraphReaderOptions {
   /** Names of tools whose calls the turn logs itself. */
   readonly loggedElsewhere: ReadonlySet<string>;
   readonly show: (metadata: GraphMessageMetadata) => boolean;
@@ -49,7 +49,7 @@ const LENGTH_REASONS = new Set(['length', 'max_tokens', 'MAX_TOKENS']);
  * brings messages that no model wrote, such as those in a `Command`, and interrupts.
  */
 export class GraphReader {
-  readonly #options: ReaderOptions;
+  readonly #options: GraphReaderOptions;
   readonly #whole = new Set<string>();
   readonly #seen = new WeakSet<object>();
   /** Pieces of calls, by message and index. */
@@ -60,7 +60,7 @@ export class GraphReader {
   #truncated = false;
   #hasRead = false;
 
-  constructor(options: ReaderOptions) {
+  constructor(options: GraphReaderOptions) {
     this.#options = options;
   }
 

@@ -7,7 +7,7 @@ import { type CompiledGraph, type GraphMessage, messagesIn, roleOf } from './gra
 import { toLangGraphMessages, toToolMessage } from './messages.js';
 
 /** The starting point of a graph's run. */
-export interface Thread<Config = unknown> {
+export interface GraphThread<Config = unknown> {
   readonly config: Config;
   /** Messages that the graph has not seen. */
   readonly messages: readonly GraphMessage[];
@@ -18,17 +18,17 @@ export interface Thread<Config = unknown> {
 }
 
 /** The graph whose threads are used, and the host's function that names them. */
-interface Threads {
+interface GraphThreads {
   readonly graph: CompiledGraph;
   readonly threadId?: (turn: Turn) => string;
 }
 
 /** Determines the messages for a graph: all of them, unless it has a thread that remembers. */
 export async function openThread<Config>(
-  { graph, threadId }: Threads,
+  { graph, threadId }: GraphThreads,
   configOf: (threadId: string) => Config,
   turn: Turn,
-): Promise<Thread<Config>> {
+): Promise<GraphThread<Config>> {
   const ids = (remembered: readonly GraphMessage[]) => new Set(remembered.flatMap(({ id }) => id ?? []));
   const recall = async (id: string) => {
     const config = configOf(id);

@@ -31,7 +31,7 @@ export interface CompletionChunk {
   readonly usage?: ChatUsage | null;
 }
 
-interface Call {
+interface CompletionCall {
   id: string;
   name: string;
   text: string;
@@ -39,8 +39,8 @@ interface Call {
 
 /** One answer of the model. Reads its stream, and keeps the parts that the next step of the conversation needs. */
 export class Completion {
-  readonly #calls: Call[] = [];
-  readonly #at = new Map<number, Call>();
+  readonly #calls: CompletionCall[] = [];
+  readonly #at = new Map<number, CompletionCall>();
   #text = '';
   #reasoning = '';
   #finished: ChatFinishReason | null = null;

@@ -8,7 +8,7 @@ import { conversationOf } from '../conversation.js';
 import { withFiles } from '../inline-files.js';
 import { offeredTools } from '../offered-tools.js';
 import { once } from '../once.js';
-import { Asking } from './asking.js';
+import { ModelCaller } from './model-caller.js';
 import { mergeParameters, withoutForcedCall } from './parameters.js';
 import { loadOpenAI, type OpenAIClient } from './sdk.js';
 
@@ -99,7 +99,7 @@ async function* converse(
   ];
   const offered = toChatTools(offeredTools(turn, tools));
   const taken = new Set(conversation.flatMap(({ content }) => content.flatMap(callIdOf)));
-  const asking = new Asking(turn, client, resumable);
+  const asking = new ModelCaller(turn, client, resumable);
   // A resumed run takes the same path again, and gets the outcome of everything that ended.
   const perform = <T>(name: string, work: () => T | Promise<T>): T | Promise<T> =>
     resumable ? once(turn, name, work) : work();

@@ -10,7 +10,7 @@ import {
 import { packageVersion } from '../../runtime/package-files.js';
 import { fromPrompt, toUpdates } from './content.js';
 import type { AcpSdk } from './sdk.js';
-import { RunFailed, Turn } from './turn.js';
+import { AcpTurn, RunFailed } from './turn.js';
 
 /** Options of `Acp`: the gateway and the app that an editor talks to. */
 export interface AcpOptions {
@@ -85,7 +85,7 @@ export class Acp {
     try {
       await run.accepted;
       if (cwd !== undefined) await session.update({ metadata: { cwd } });
-      const stopReason = await new Turn({ client: this.#client, editor, sessionId }).follow(run);
+      const stopReason = await new AcpTurn({ client: this.#client, editor, sessionId }).follow(run);
       return { stopReason };
     } catch (error) {
       if (!isGatewayError(error) && !(error instanceof RunFailed)) throw error;
@@ -120,7 +120,7 @@ export class Acp {
   #goOn(state: SessionState, editor: AgentContext, sessionId: string, tells: boolean): void {
     const { runId, message } = state.run!;
     const run = this.#client.session(sessionId).run(runId);
-    const turn = new Turn({ client: this.#client, editor, sessionId });
+    const turn = new AcpTurn({ client: this.#client, editor, sessionId });
     const follow = async (): Promise<void> => {
       if (tells) await this.#tell(message, editor, sessionId);
       for (const question of state.pending)

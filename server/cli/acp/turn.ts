@@ -16,7 +16,7 @@ import {
 import { answered, called, chunk } from './content.js';
 
 /** The client, the editor and the session of a turn. */
-export interface Told {
+export interface AcpTurnParts {
   readonly client: Client;
   readonly editor: AgentContext;
   readonly sessionId: string;
@@ -29,13 +29,13 @@ const OPTIONS = [
 ] as const;
 
 /** Tells an editor the events of a run, and asks its user the run's questions. */
-export class Turn {
-  readonly #told: Told;
+export class AcpTurn {
+  readonly #told: AcpTurnParts;
   /** Open dialogs, by call. */
   readonly #asked = new Map<string, AbortController>();
   #messageId = '';
 
-  constructor(told: Told) {
+  constructor(told: AcpTurnParts) {
     this.#told = told;
   }
 
@@ -113,7 +113,7 @@ export class Turn {
   }
 
   async #dialog(
-    { callId, name, input, message, policy }: Parameters<Turn['ask']>[0],
+    { callId, name, input, message, policy }: Parameters<AcpTurn['ask']>[0],
     cancellationSignal: AbortSignal,
   ): Promise<void> {
     const { client, editor, sessionId } = this.#told;

@@ -24,7 +24,7 @@ const HELP = `Ctrl+C stops the answer; twice at an empty line it leaves, as Ctrl
 type Wanted = 'message' | 'wait' | PendingQuestion;
 
 /** The conversation of a person at a terminal with a session, which others may use at the same time. */
-export class Conversation {
+export class TerminalConversation {
   readonly #session: ClientSession;
   readonly #client: Client;
   readonly #transcript: Transcript;

@@ -5,7 +5,7 @@ import type {
   SessionState,
   StopReason,
 } from 'agent-session-gateway/client';
-import { type Part, styled, type Terminal } from '../terminal.js';
+import { type LinePart, styled, type Terminal } from '../terminal.js';
 
 /** Longest shown text of a tool's value, in characters. */
 const SHOWN = 200;
@@ -40,7 +40,7 @@ export class Transcript {
   }
 
   /** Writes a line of the program itself. */
-  note(...line: readonly Part[]): void {
+  note(...line: readonly LinePart[]): void {
     this.#endLine();
     this.#terminal.say(...line);
   }
@@ -170,7 +170,7 @@ export class Transcript {
     this.#write(text);
   }
 
-  #write(part: Part): void {
+  #write(part: LinePart): void {
     const text = typeof part === 'string' ? part : part.text;
     if (text === '') return;
     this.#terminal.write(part);

@@ -2,10 +2,10 @@ import { Readable, Writable } from 'node:stream';
 import { Command } from 'commander';
 import { Acp } from '../acp/agent.js';
 import { loadAcpSdk } from '../acp/sdk.js';
-import { type ConnectionOptions, checkGateway, withClient, withConnection } from '../connection.js';
+import { type CommandConnection, checkGateway, withClient, withConnection } from '../connection.js';
 import type { Terminal } from '../terminal.js';
 
-interface AcpCommandOptions extends ConnectionOptions {
+interface AcpCommandOptions extends CommandConnection {
   readonly app?: string;
 }
 

@@ -1,10 +1,10 @@
 import { Command, Option } from 'commander';
-import { Conversation } from '../chat/conversation.js';
+import { TerminalConversation } from '../chat/conversation.js';
 import { runScript } from '../chat/script.js';
-import { type ConnectionOptions, checkGateway, withClient, withConnection } from '../connection.js';
+import { type CommandConnection, checkGateway, withClient, withConnection } from '../connection.js';
 import type { Terminal } from '../terminal.js';
 
-interface ChatOptions extends ConnectionOptions {
+interface ChatOptions extends CommandConnection {
   readonly message?: readonly string[];
   readonly json?: true;
   readonly approve?: true;
@@ -36,7 +36,7 @@ async function chat(session: string, options: ChatOptions, terminal: Terminal): 
   await withClient(options, async (client) => {
     await checkGateway(client);
     const isScript = messages !== undefined || json || approve || deny || !terminal.isInteractive;
-    if (!isScript) return new Conversation(client, session, terminal).run();
+    if (!isScript) return new TerminalConversation(client, session, terminal).run();
     const confirm = approve ? 'approve' : deny ? 'deny' : undefined;
     terminal.exit(await runScript(client, session, terminal, { messages, json, confirm }));
   });

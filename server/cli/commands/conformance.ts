@@ -3,7 +3,7 @@ import { mountOf, tokenOption } from '../connection.js';
 import { EXIT_DIFFERENT, styled, type Terminal } from '../terminal.js';
 import { wholeNumber } from '../whole-number.js';
 
-interface Options {
+interface ConformanceCommandOptions {
   readonly token?: string;
   readonly extraRoutes?: string;
   readonly app?: string;
@@ -24,12 +24,12 @@ export function conformanceCommand(terminal: Terminal): Command {
     .option('--timeout <seconds>', 'within which each promise has to be seen', wholeNumber, 30)
     .option('--json', 'write each result as a line of JSON')
     .addHelpText('after', '\nExit codes: 0 everything is kept; 1 something is not; 2 it could not look.')
-    .action((url: string, options: Options) => examine(mountOf(url), options, terminal));
+    .action((url: string, options: ConformanceCommandOptions) => examine(mountOf(url), options, terminal));
 }
 
 async function examine(
   url: string,
-  { timeout, json, ...options }: Options,
+  { timeout, json, ...options }: ConformanceCommandOptions,
   terminal: Terminal,
 ): Promise<void> {
   const { conformance } = await import('agent-session-gateway/testing');

@@ -2,22 +2,22 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { GatewayError } from 'agent-session-gateway/client';
 import { Command, Option } from 'commander';
-import { askOperator, type Database } from '../operator/ask-operator.js';
+import { askOperator, type OperatorDatabase } from '../operator/ask-operator.js';
 import type { Whose } from '../operator/operate.js';
 import type { Terminal } from '../terminal.js';
 
-interface WhoseOptions extends Database {
+interface WhoseOptions extends OperatorDatabase {
   readonly user?: string;
   readonly tenant?: string;
   readonly scope?: string;
 }
 
-interface EraseOptions extends WhoseOptions {
+interface EraseCommandOptions extends WhoseOptions {
   readonly yes?: true;
   readonly vacuum: boolean;
 }
 
-interface ExportOptions extends WhoseOptions {
+interface ExportCommandOptions extends WhoseOptions {
   readonly what: 'messages' | 'events';
 }
 
@@ -26,7 +26,7 @@ export function backupCommand(terminal: Terminal): Command {
   return withDatabase(new Command('backup'))
     .description('copy a database and its files, while its gateway goes on')
     .argument('<file>', 'the copy, which must not be there yet; files go into <file>.files')
-    .action(async (file: string, database: Database) => {
+    .action(async (file: string, database: OperatorDatabase) => {
       const path = resolve(file);
       await drain(askOperator(database, { action: 'backup', path }), terminal);
       terminal.say(`Copied ${database.db} to ${file}.`);
@@ -40,10 +40,14 @@ export function eraseCommand(terminal: Terminal): Command {
     .argument('[session]', 'this session alone, as name or app:name')
     .option('--yes', 'it is meant: it cannot be undone')
     .option('--no-vacuum', 'leave it to the next start, or the next erase, to overwrite what was dropped')
-    .action((session: string | undefined, options: EraseOptions) => erase(session, options, terminal));
+    .action((session: string | undefined, options: EraseCommandOptions) => erase(session, options, terminal));
 }
 
-async function erase(session: string | undefined, options: EraseOptions, terminal: Terminal): Promise<void> {
+async function erase(
+  session: string | undefined,
+  options: EraseCommandOptions,
+  terminal: Terminal,
+): Promise<void> {
   const { yes, vacuum } = options;
   const whose = whoseOf(options);
   if (session === undefined && !whose.user && whose.scope === undefined)
@@ -66,7 +70,7 @@ export function exportCommand(terminal: Terminal): Command {
         .choices(['messages', 'events'])
         .default('messages'),
     )
-    .action(async (session: string, { what, ...options }: ExportOptions) => {
+    .action(async (session: string, { what, ...options }: ExportCommandOptions) => {
       await drain(askOperator(options, { action: 'export', ...whoseOf(options), session, what }), terminal);
     });
 }

@@ -6,7 +6,7 @@ import type { DemoStarted, DemoWorkerOptions } from '../serve/demo-worker.js';
 import { Supervisor } from '../serve/supervisor.js';
 import { EXIT_FAILED, type Terminal } from '../terminal.js';
 
-interface DemoOptions {
+interface DemoCommandOptions {
   readonly port?: number;
   readonly host?: string;
   readonly db: string;
@@ -38,10 +38,10 @@ export function demoCommand(terminal: Terminal): Command {
       'after',
       '\nGATEWAY_TOKEN sets the token that is otherwise made up. With OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY) that endpoint answers.',
     )
-    .action((options: DemoOptions) => demo(options, terminal));
+    .action((options: DemoCommandOptions) => demo(options, terminal));
 }
 
-async function demo({ port, host, db, files }: DemoOptions, terminal: Terminal): Promise<void> {
+async function demo({ port, host, db, files }: DemoCommandOptions, terminal: Terminal): Promise<void> {
   const env = { ...process.env, GATEWAY_DB: db, GATEWAY_FILES: files, HOST: host, PORT: port?.toString() };
   const command = 'npx agent-session-gateway demo';
   // Imported here, so that other commands do not load the gateway.

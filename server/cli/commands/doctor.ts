@@ -1,11 +1,11 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { type ConnectionOptions, withConnection } from '../connection.js';
+import { type CommandConnection, withConnection } from '../connection.js';
 import type { Finding } from '../doctor/finding.js';
 import { portOf } from '../port-of.js';
-import { EXIT_DIFFERENT, type Part, styled, type Terminal } from '../terminal.js';
+import { EXIT_DIFFERENT, type LinePart, styled, type Terminal } from '../terminal.js';
 import { wholeNumber } from '../whole-number.js';
 
-interface DoctorOptions extends ConnectionOptions {
+interface DoctorOptions extends CommandConnection {
   readonly origin?: string;
   readonly port?: number;
   readonly host: string;
@@ -14,7 +14,7 @@ interface DoctorOptions extends ConnectionOptions {
   readonly json?: true;
 }
 
-const MARKS: Readonly<Record<Finding['status'], Part>> = {
+const MARKS: Readonly<Record<Finding['status'], LinePart>> = {
   ok: styled('green', 'ok     '),
   warning: styled('yellow', 'warning'),
   problem: styled('red', 'problem'),

@@ -1,10 +1,10 @@
 import { text as readAll } from 'node:stream/consumers';
 import { type Client, GatewayError } from 'agent-session-gateway/client';
 import { Command } from 'commander';
-import { type ConnectionOptions, withClient, withConnection } from '../connection.js';
+import { type CommandConnection, withClient, withConnection } from '../connection.js';
 import { EXIT_INTERRUPTED, styled, type Terminal } from '../terminal.js';
 
-interface InvokeOptions extends ConnectionOptions {
+interface InvokeCommandOptions extends CommandConnection {
   readonly session?: string;
 }
 
@@ -16,7 +16,7 @@ export function invokeCommand(terminal: Terminal): Command {
     .argument('[params]', 'JSON; `-` reads it from the input')
     .option('--session <session>', 'the session it is called in')
     .addHelpText('after', '\nOf a streaming method each item is a line; Ctrl+C ends it.')
-    .action((method: string | undefined, params: string | undefined, options: InvokeOptions) =>
+    .action((method: string | undefined, params: string | undefined, options: InvokeCommandOptions) =>
       withClient(options, (client) =>
         method === undefined ? list(client, terminal) : invoke(client, method, params, options, terminal),
       ),
@@ -42,7 +42,7 @@ async function invoke(
   client: Client,
   method: string,
   given: string | undefined,
-  { session: sessionId }: InvokeOptions,
+  { session: sessionId }: InvokeCommandOptions,
   terminal: Terminal,
 ): Promise<void> {
   const params = await paramsOf(given, terminal);

@@ -1,11 +1,11 @@
 import type { FailedNotice } from 'agent-session-gateway';
 import { GatewayError } from 'agent-session-gateway/client';
 import { Command } from 'commander';
-import { askOperator, type Database } from '../operator/ask-operator.js';
+import { askOperator, type OperatorDatabase } from '../operator/ask-operator.js';
 import { styled, type Terminal } from '../terminal.js';
 import { withDatabase } from './data.js';
 
-interface NoticesOptions extends Database {
+interface NoticesOptions extends OperatorDatabase {
   readonly dead?: true;
   readonly json?: true;
 }
@@ -15,9 +15,9 @@ export function noticesCommand(terminal: Terminal): Command {
   const resend = withDatabase(new Command('resend'))
     .description('send again what could not be told, also what was given up')
     .argument('<id>', 'of a line of `notices`, or of a notice')
-    .action(async (id: string, _: Database, command: Command) => {
+    .action(async (id: string, _: OperatorDatabase, command: Command) => {
       // Commander gives options that both commands have to the parent.
-      const database = command.optsWithGlobals<Database>();
+      const database = command.optsWithGlobals<OperatorDatabase>();
       let sent = 0;
       for await (const line of askOperator(database, { action: 'resend', id })) sent += sentOf(line);
       if (sent === 0)

@@ -7,7 +7,7 @@ import { findExported } from '../serve/exported.js';
 import { findFile, loadFile } from '../serve/load-file.js';
 import { EXIT_DIFFERENT, styled, type Terminal } from '../terminal.js';
 
-interface Options {
+interface ReplayCommandOptions {
   readonly app?: string;
   readonly name?: string;
   readonly answersMayDiffer?: true;
@@ -27,10 +27,16 @@ export function replayCommand(terminal: Terminal): Command {
       'after',
       '\nExit codes: 0 all went as recorded; 1 something did not; 2 it could not be tried.',
     )
-    .action((records: readonly string[], options: Options) => replay(records, options, terminal));
+    .action((records: readonly string[], options: ReplayCommandOptions) =>
+      replay(records, options, terminal),
+    );
 }
 
-async function replay(records: readonly string[], options: Options, terminal: Terminal): Promise<void> {
+async function replay(
+  records: readonly string[],
+  options: ReplayCommandOptions,
+  terminal: Terminal,
+): Promise<void> {
   const { answersMayDiffer, json } = options;
   const app = await appOf(options);
   const { replaySession } = await import('agent-session-gateway/testing');
@@ -58,7 +64,7 @@ async function replay(records: readonly string[], options: Options, terminal: Te
   if (different > 0) terminal.exit(EXIT_DIFFERENT);
 }
 
-async function appOf({ app: file, name }: Options): Promise<Application> {
+async function appOf({ app: file, name }: ReplayCommandOptions): Promise<Application> {
   const path = findFile(file);
   const exported = findExported(await loadFile(path), path);
   if (exported.kind !== 'config') {

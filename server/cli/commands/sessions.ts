@@ -2,14 +2,14 @@ import type { HeldSessionInfo } from 'agent-session-gateway';
 import { GatewayError, type SessionStatus, type SessionSummary } from 'agent-session-gateway/client';
 import { Command, Option } from 'commander';
 import { isSharedPlace } from '../../runtime/store-at.js';
-import { type ConnectionOptions, withClient, withConnection } from '../connection.js';
+import { type CommandConnection, withClient, withConnection } from '../connection.js';
 import { askOperator } from '../operator/ask-operator.js';
 import { styled, type Terminal } from '../terminal.js';
 import { wholeNumber } from '../whole-number.js';
 
 const STATUSES: readonly SessionStatus[] = ['idle', 'running', 'waiting'];
 
-interface SessionsOptions extends ConnectionOptions {
+interface SessionsCommandOptions extends CommandConnection {
   readonly limit: number;
   readonly status?: SessionStatus;
   readonly query?: string;
@@ -37,12 +37,12 @@ export function sessionsCommand(terminal: Terminal): Command {
         .default('data/gateway.db')
         .env('GATEWAY_DB'),
     )
-    .action((options: SessionsOptions) =>
+    .action((options: SessionsCommandOptions) =>
       options.heldBy === undefined ? sessions(options, terminal) : held(options, terminal),
     );
 }
 
-async function sessions(options: SessionsOptions, terminal: Terminal): Promise<void> {
+async function sessions(options: SessionsCommandOptions, terminal: Terminal): Promise<void> {
   const { status, query, archived, json } = options;
   await withClient(options, async (client) => {
     let left = options.limit;
@@ -61,7 +61,7 @@ async function sessions(options: SessionsOptions, terminal: Terminal): Promise<v
   });
 }
 
-async function held({ db, heldBy, json }: SessionsOptions, terminal: Terminal): Promise<void> {
+async function held({ db, heldBy, json }: SessionsCommandOptions, terminal: Terminal): Promise<void> {
   if (!isSharedPlace(db))
     throw new GatewayError({
       code: 'INVALID_REQUEST',

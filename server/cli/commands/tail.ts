@@ -2,10 +2,10 @@ import { GatewayError, type GatewayEvent, type Start } from 'agent-session-gatew
 import { Command } from 'commander';
 import { brief } from '../chat/transcript.js';
 import { watchConnection } from '../chat/watch-connection.js';
-import { type ConnectionOptions, checkGateway, withClient, withConnection } from '../connection.js';
+import { type CommandConnection, checkGateway, withClient, withConnection } from '../connection.js';
 import { styled, type Terminal } from '../terminal.js';
 
-interface TailOptions extends ConnectionOptions {
+interface TailOptions extends CommandConnection {
   readonly from?: Start;
   readonly type?: readonly string[];
   readonly json?: true;

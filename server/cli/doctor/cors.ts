@@ -1,9 +1,13 @@
 import { type Finding, ok, problem } from './finding.js';
 import { isAnswer, probe } from './probe.js';
-import { type Place, statusUrl } from './reach.js';
+import { type GatewayPlace, statusUrl } from './reach.js';
 
 /** Checks whether a browser lets pages of an origin call the gateway. */
-export async function examineCors(place: Place, token: string | undefined, origin: string): Promise<Finding> {
+export async function examineCors(
+  place: GatewayPlace,
+  token: string | undefined,
+  origin: string,
+): Promise<Finding> {
   const about = 'CORS';
   const url = statusUrl(place);
   const { patienceMs } = place;

@@ -1,5 +1,5 @@
 import { isGatewayError } from 'agent-session-gateway/client';
-import { type ConnectionOptions, mountOf, withClient } from '../connection.js';
+import { type CommandConnection, mountOf, withClient } from '../connection.js';
 import { examineCors } from './cors.js';
 import { type Finding, ok, problem } from './finding.js';
 import { examineClock, examineIdentity, examineVersion } from './identity.js';
@@ -9,7 +9,7 @@ import { examineStream } from './stream.js';
 import { examineUpgrade } from './upgrade.js';
 
 /** Options of `examine`. */
-export interface ExamineOptions extends ConnectionOptions {
+export interface ExamineOptions extends CommandConnection {
   /** Whether to examine a running gateway too. */
   readonly isRunning: boolean;
   /** Origin of pages that are to call the gateway. */

@@ -1,13 +1,13 @@
 import { decodeJwt } from 'jose';
 import { PROTOCOL_RANGE } from '../../../shared/version.js';
 import { type Finding, ok, problem, warning } from './finding.js';
-import type { Answer } from './probe.js';
+import type { ProbeResponse } from './probe.js';
 
 /** Largest harmless difference of clocks: a greater one affects the expiry of tokens. The header counts in seconds. */
 const SKEW_MS = 30_000;
 
 /** Checks that the gateway's clock agrees with this machine's. */
-export function examineClock({ headers }: Answer, now = Date.now()): Finding[] {
+export function examineClock({ headers }: ProbeResponse, now = Date.now()): Finding[] {
   const date = Date.parse(headers.get('date') ?? '');
   if (Number.isNaN(date)) return [];
   const skew = Math.round((date - now) / 1000);
@@ -23,7 +23,7 @@ export function examineClock({ headers }: Answer, now = Date.now()): Finding[] {
 }
 
 /** Checks that the gateway speaks a protocol version of this package. */
-export function examineVersion({ body }: Answer): Finding[] {
+export function examineVersion({ body }: ProbeResponse): Finding[] {
   const theirs = body.protocol as { readonly min?: unknown; readonly max?: unknown } | undefined;
   const { min, max } = theirs ?? {};
   if (typeof min !== 'number' || typeof max !== 'number') return [];
@@ -44,7 +44,7 @@ export function examineVersion({ body }: Answer): Finding[] {
 
 /** Reports the user that the gateway recognizes, or the reason why it recognizes none. */
 export function examineIdentity(
-  { status, error, body, headers }: Answer,
+  { status, error, body, headers }: ProbeResponse,
   token: string | undefined,
 ): Finding[] {
   const about = 'token';

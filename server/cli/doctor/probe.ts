@@ -1,7 +1,7 @@
 import type { ErrorBody } from '../../../shared/errors.js';
 
 /** A request of `probe`. */
-export interface Asked {
+export interface ProbeRequest {
   readonly url: string;
   /** Longest wait for the answer, in milliseconds. */
   readonly patienceMs: number;
@@ -11,7 +11,7 @@ export interface Asked {
 }
 
 /** An answer to a plain request, from a gateway or from another server in its place. */
-export interface Answer {
+export interface ProbeResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -28,7 +28,7 @@ export interface Silence {
 }
 
 /** Sends a request without following redirects. */
-export async function probe(asked: Asked): Promise<Answer | Silence> {
+export async function probe(asked: ProbeRequest): Promise<ProbeResponse | Silence> {
   try {
     const response = await open(asked, AbortSignal.timeout(asked.patienceMs));
     const text = await response.text();
@@ -48,7 +48,7 @@ export async function probe(asked: Asked): Promise<Answer | Silence> {
 
 /** Sends a request; resolves with the head of its answer. */
 export function open(
-  { url, token, method = 'GET', headers }: Omit<Asked, 'patienceMs'>,
+  { url, token, method = 'GET', headers }: Omit<ProbeRequest, 'patienceMs'>,
   signal: AbortSignal,
 ): Promise<Response> {
   return fetch(url, {
@@ -63,12 +63,12 @@ export function open(
   });
 }
 
-export function isAnswer(answer: Answer | Silence): answer is Answer {
+export function isAnswer(answer: ProbeResponse | Silence): answer is ProbeResponse {
   return 'status' in answer;
 }
 
 /** Whether an answer comes from a gateway: it is a status, or an error with a gateway's code. */
-export function isGateways({ body, error }: Answer): boolean {
+export function isGateways({ body, error }: ProbeResponse): boolean {
   return typeof body.gatewayId === 'string' || (error !== undefined && /^[A-Z_]+$/.test(error.code));
 }
 

@@ -1,13 +1,13 @@
 import { OPERATIONS } from '../../../shared/operations.js';
 import { type Finding, ok, problem } from './finding.js';
-import { type Answer, type Asked, isAnswer, isGateways, probe, type Silence } from './probe.js';
+import { isAnswer, isGateways, type ProbeRequest, type ProbeResponse, probe, type Silence } from './probe.js';
 
 /** Usual mounts of gateways. */
 const MOUNTS = ['', '/agent', '/api/agent', '/gateway', '/api/gateway', '/api', '/ai', '/chat', '/api/chat'];
 const EXTRA_ROUTES = '/_gateway';
 
 /** The place of requests to a gateway. */
-export interface Place {
+export interface GatewayPlace {
   readonly mount: string;
   /** The prefix of the gateway's extra routes. */
   readonly extraRoutes: string;
@@ -16,15 +16,15 @@ export interface Place {
 }
 
 /** The findings about a place, with the gateway's answer to `GET /status` if there is one. */
-export interface Reached {
+export interface ReachReport {
   readonly findings: readonly Finding[];
-  readonly answer?: Answer;
+  readonly answer?: ProbeResponse;
 }
 
-export const statusUrl = ({ mount, extraRoutes }: Place): string => `${mount}${extraRoutes}/status`;
+export const statusUrl = ({ mount, extraRoutes }: GatewayPlace): string => `${mount}${extraRoutes}/status`;
 
 /** Checks whether a gateway answers at a place. If not, names the server that does, and a likely place of the gateway. */
-export async function examineReach(place: Place, token: string | undefined): Promise<Reached> {
+export async function examineReach(place: GatewayPlace, token: string | undefined): Promise<ReachReport> {
   const asked = { url: statusUrl(place), token, patienceMs: place.patienceMs };
   const answer = await probe(asked);
   if (!isAnswer(answer)) return { findings: [await unreachable(place.mount, answer)] };
@@ -65,7 +65,7 @@ async function unreachable(mount: string, { code, text }: Silence): Promise<Find
   return problem(about, `${host} cannot be reached: ${text}`, 'Check the address, and what is in between.');
 }
 
-async function foreign(place: Place, asked: Asked, answer: Answer): Promise<Finding> {
+async function foreign(place: GatewayPlace, asked: ProbeRequest, answer: ProbeResponse): Promise<Finding> {
   const { status, headers } = answer;
   const about = 'address';
   if (status >= 300 && status < 400)
@@ -110,9 +110,9 @@ async function foreign(place: Place, asked: Asked, answer: Answer): Promise<Find
 
 /** Looks for a gateway above the given path, and at the usual mounts. */
 async function findMount(
-  { mount, patienceMs }: Place,
+  { mount, patienceMs }: GatewayPlace,
   token: string | undefined,
-): Promise<Place | undefined> {
+): Promise<GatewayPlace | undefined> {
   const { origin, pathname } = new URL(mount);
   const parts = pathname.split('/').filter(Boolean);
   const above = parts.map((_, at) => `/${parts.slice(0, at + 1).join('/')}`).reverse();
@@ -128,7 +128,7 @@ async function findMount(
 }
 
 /** Whether a gateway serves at least the routes that every gateway has. */
-async function isServing({ mount, patienceMs }: Place): Promise<boolean> {
+async function isServing({ mount, patienceMs }: GatewayPlace): Promise<boolean> {
   const answer = await probe({ url: `${mount}${OPERATIONS.send.path}`, patienceMs });
   return isAnswer(answer) && answer.error?.code === 'METHOD_NOT_ALLOWED';
 }

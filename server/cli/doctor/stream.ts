@@ -1,14 +1,14 @@
 import { EVENTS_PATH } from '../../../shared/calls.js';
 import { type Finding, ok, problem } from './finding.js';
 import { open, silenceOf } from './probe.js';
-import type { Place } from './reach.js';
+import type { GatewayPlace } from './reach.js';
 
 const UNBUFFERED =
   'Switch buffering off for event streams (nginx: proxy_buffering off), let X-Accel-Buffering: no and Cache-Control: no-transform through, and do not compress them.';
 
 /** Checks that events arrive without delay. The gateway writes the first one at once. */
 export async function examineStream(
-  { mount, patienceMs }: Place,
+  { mount, patienceMs }: GatewayPlace,
   token: string | undefined,
 ): Promise<Finding[]> {
   const about = 'events';

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { request as plain } from 'node:http';
 import { request as secure } from 'node:https';
 import { type Finding, ok, warning } from './finding.js';
-import type { Place } from './reach.js';
+import type { GatewayPlace } from './reach.js';
 
 const FIX =
   'In Express, call gateway.attach(server). A proxy has to pass upgrades on (nginx: proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection "upgrade"). Without, clients use SSE.';
 
 /** Checks whether a WebSocket can be opened. A failure is a warning, because SSE needs none. */
-export async function examineUpgrade({ mount, patienceMs }: Place): Promise<Finding> {
+export async function examineUpgrade({ mount, patienceMs }: GatewayPlace): Promise<Finding> {
   const about = 'WebSocket';
   const status = await upgradeStatus(`${mount}/ws`, patienceMs);
   if (status === 101) return ok(about, 'can be opened');

@@ -10,7 +10,7 @@ import { operatorSocketOf } from './operator-socket.js';
 const NO_APP = 'operator.of.a.database';
 
 /** The database of an operator's command. */
-export interface Database {
+export interface OperatorDatabase {
   /** A place for `storeAt`. */
   readonly db: string;
   /** The folder of the database's files. @default beside the database */
@@ -25,7 +25,7 @@ export interface Database {
  * @throws GatewayError the reason why the request was not done
  */
 export async function* askOperator(
-  { db, files }: Database,
+  { db, files }: OperatorDatabase,
   request: OperatorRequest,
 ): AsyncGenerator<string> {
   if (isSharedPlace(db)) return yield* withoutGateway({ db, files }, request);
@@ -62,7 +62,10 @@ function post(socketPath: string, body: OperatorRequest): Promise<IncomingMessag
   });
 }
 
-async function* withoutGateway({ db, files }: Database, request: OperatorRequest): AsyncGenerator<string> {
+async function* withoutGateway(
+  { db, files }: OperatorDatabase,
+  request: OperatorRequest,
+): AsyncGenerator<string> {
   const { createGateway, directoryFiles } = await import('agent-session-gateway');
   const gateway = createGateway({
     apps: { [NO_APP]: { run: () => {} } },

@@ -1,7 +1,7 @@
 import { startDemo } from '../../demo/run-demo.js';
 import type { DemoSettings } from '../../demo/settings.js';
 import { processTerminal } from '../terminal.js';
-import { askToBeKilled, serveForParent } from './serving.js';
+import { askToBeKilled, serveForParent } from './running-service.js';
 
 /** The options that `demo` sends to its serving process. */
 export interface DemoWorkerOptions {

@@ -1,14 +1,14 @@
 import type { Application, Gateway, GatewayConfig } from 'agent-session-gateway';
 import { GatewayError } from 'agent-session-gateway/client';
 
-type AnyGateway = Gateway<any, any, any, any>;
+type ExportedGateway = Gateway<any, any, any, any>;
 type AnyConfig = GatewayConfig<any, any, any>;
 
 /** The exports of a file that a gateway is made of. */
 export type Exported =
-  | { readonly kind: 'gateway'; readonly gateway: AnyGateway }
+  | { readonly kind: 'gateway'; readonly gateway: ExportedGateway }
   /** A gateway that the file's own server serves. */
-  | { readonly kind: 'embedded'; readonly gateway: AnyGateway }
+  | { readonly kind: 'embedded'; readonly gateway: ExportedGateway }
   | { readonly kind: 'config'; readonly config: AnyConfig };
 
 const NAMES = ['default', 'gateway', 'config', 'apps', 'app'];
@@ -32,7 +32,7 @@ export function findExported(module: Readonly<Record<string, unknown>>, file: st
 function recognise(value: unknown): Exported | undefined {
   if (isGateway(value)) return { kind: 'gateway', gateway: value };
   if (typeof value === 'function' && isGateway((value as { gateway?: unknown }).gateway))
-    return { kind: 'embedded', gateway: (value as unknown as { gateway: AnyGateway }).gateway };
+    return { kind: 'embedded', gateway: (value as unknown as { gateway: ExportedGateway }).gateway };
   if (isApp(value)) return { kind: 'config', config: { app: value } };
   if (!isObject(value)) return undefined;
   if (isApp(value.app) || areApps(value.apps)) return { kind: 'config', config: value };
@@ -45,7 +45,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 // Check abilities instead of the class, because the file may use another copy of the package.
-function isGateway(value: unknown): value is AnyGateway {
+function isGateway(value: unknown): value is ExportedGateway {
   return (
     isObject(value) &&
     ['start', 'close', 'use', 'handleRequest'].every((name) => typeof value[name] === 'function')

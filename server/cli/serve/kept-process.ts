@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from 'agent-session-gateway/client';
-import type { Report } from './serving.js';
+import type { ServeReport } from './running-service.js';
 
 /** Pause before an ended process is started again, in milliseconds. It begins with `first` and doubles up to `longest`. */
 const PAUSE_MS = { first: 100, longest: 30_000 };
@@ -66,7 +66,7 @@ export class KeptProcess<Started> {
     this.#child = child;
     // A message to an ending process fails.
     child.on('error', () => {});
-    child.on('message', (report: Report<Started>) => {
+    child.on('message', (report: ServeReport<Started>) => {
       if (report.type === 'ready') child.send(this.#options.options);
     });
     return child;
@@ -92,7 +92,7 @@ const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
 /** Resolves with the process's report once it serves. */
 function startedOf<Started>(child: ChildProcess): Promise<Started> {
   return new Promise((resolve, reject) => {
-    child.on('message', (report: Report<Started>) => {
+    child.on('message', (report: ServeReport<Started>) => {
       if (report.type === 'started') resolve(report);
     });
     void endOf(child).then((message) => reject(new GatewayError({ code: 'INVALID_REQUEST', message })));
@@ -106,7 +106,7 @@ function endOf(child: ChildProcess): Promise<string> {
     const ended = (code: number | null, signal: NodeJS.Signals | null): void =>
       resolve(said ?? `the process ended by itself (${signal ?? code})`);
     if (hasEnded(child)) return ended(child.exitCode, child.signalCode);
-    child.on('message', (report: Report<unknown>) => {
+    child.on('message', (report: ServeReport<unknown>) => {
       if (report.type === 'failed') said = report.reason;
     });
     child.once('error', (error) => resolve(error.message)).once('exit', ended);

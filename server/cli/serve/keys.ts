@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import type { Terminal } from '../terminal.js';
 
 /** Actions by key. */
-export type Keys = Readonly<Record<string, () => void>>;
+export type KeyActions = Readonly<Record<string, () => void>>;
 
 /** Listens for keys on a terminal. Ctrl+C is `q`. Returns a function that stops this. */
-export function onKeys({ input }: Terminal, keys: Keys): () => void {
+export function onKeys({ input }: Terminal, keys: KeyActions): () => void {
   const press = (pressed: Buffer) => {
     for (const key of pressed.toString()) keys[key === '\u0003' ? 'q' : key]?.();
   };

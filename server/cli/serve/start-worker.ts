@@ -1,6 +1,6 @@
 import { processLogger, withoutLife } from '../../runtime/process-logger.js';
 import { makeGateway, type ServeOptions } from './make-gateway.js';
-import { serveForParent } from './serving.js';
+import { serveForParent } from './running-service.js';
 
 /** The options that `start` sends to each worker. */
 export interface StartWorkerOptions extends Omit<ServeOptions, 'plugins' | 'logger'> {

@@ -1,6 +1,6 @@
 import { serveStore } from 'agent-session-gateway/stores/socket';
 import { storeAt } from '../../runtime/store-at.js';
-import { serveForParent } from './serving.js';
+import { serveForParent } from './running-service.js';
 import { whenFree } from './when-free.js';
 
 /** The options that `start` sends to the process that keeps the workers' store. */

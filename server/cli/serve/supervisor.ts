@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { packageModule } from '../../runtime/package-files.js';
-import type { Report } from './serving.js';
+import type { ServeReport } from './running-service.js';
 
 /** How long a process may take to end before it is killed, in milliseconds. */
 const STOP_MS = 10_000;
@@ -59,7 +59,7 @@ export class Supervisor<Options extends object, Started> {
     });
     this.#child = child;
     let hasSaid = false;
-    child.on('message', (report: Report<Started>) => {
+    child.on('message', (report: ServeReport<Started>) => {
       hasSaid ||= report.type === 'failed';
       if (this.#child !== child) return;
       if (report.type === 'ready') child.send(this.#options());

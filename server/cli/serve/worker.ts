@@ -1,7 +1,7 @@
 import { processLogger, withoutLife } from '../../runtime/process-logger.js';
 import { makeGateway, type ServeOptions } from './make-gateway.js';
 import { developmentPlugins } from './plugins.js';
-import { askToBeKilled, serveForParent } from './serving.js';
+import { askToBeKilled, serveForParent } from './running-service.js';
 
 /** The options that `dev` sends to the process that serves the file. */
 export interface WorkerOptions extends Omit<ServeOptions, 'plugins' | 'logger'> {

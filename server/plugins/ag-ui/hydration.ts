@@ -7,7 +7,7 @@ import { currentRun } from '../conversation/conversation.js';
 import { stateOf } from '../conversation/state.js';
 import type { PluginSession } from '../plugin.js';
 import { ownRunId, TANSTACK } from './runs.js';
-import { askAgain } from './telling.js';
+import { askAgain } from './segment.js';
 
 const PAGE = 100;
 

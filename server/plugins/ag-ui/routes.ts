@@ -15,8 +15,8 @@ import type { PluginContext, PluginSession } from '../plugin.js';
 import { hydration } from './hydration.js';
 import { type AgUiRequest, readAgUiRequest } from './request.js';
 import { AgUiRuns, TANSTACK } from './runs.js';
+import { readingOf, startOf, tellEvents, tellRun } from './segment.js';
 import { AgUiSocket } from './socket.js';
-import { readingOf, startOf, tellEvents, tellRun } from './telling.js';
 
 /** The parts that the routes use. */
 export interface AgUiRoutesOptions {

@@ -3,12 +3,12 @@ import { GatewayError } from '../../../shared/errors.js';
 import { initialState } from '../../../shared/fold.js';
 import type { Identity } from '../../auth/types.js';
 import type { ConversationOptions } from '../conversation/options.js';
-import type { Outlet, Telling } from '../conversation/telling.js';
+import type { DoorOutlet, ToldSegment } from '../conversation/told-segment.js';
 import { UserNotes } from '../conversation/user-notes.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
-import { type Posted, Posting } from './posting.js';
+import { AgUiPost, type Posted } from './post.js';
 import type { AgUiRequest } from './request.js';
-import { type Reading, tellEvents, tellRun } from './telling.js';
+import { type ReaderMode, tellEvents, tellRun } from './segment.js';
 
 /** Separates session and run in the id that a client gets for a run which it has not begun. */
 const BETWEEN = '~';
@@ -20,7 +20,7 @@ export const TANSTACK = { version: '1.0', waitsToRun: true } as const;
 interface Noted {
   readonly sessionId: string;
   /** The told part of a run; absent if known events were told. */
-  readonly run?: Pick<Telling, 'runId' | 'told'>;
+  readonly run?: Pick<ToldSegment, 'runId' | 'told'>;
   readonly events?: readonly AgUiEvent[];
 }
 
@@ -60,7 +60,7 @@ export class AgUiRuns {
     { app, key, resumes = false, isNoted }: PostOptions,
   ): Promise<PostedRun> {
     const session = this.#context.session(`${app}:${request.threadId}`, identity);
-    const posted = await new Posting(session, request, { options: this.#options, key, resumes }).post();
+    const posted = await new AgUiPost(session, request, { options: this.#options, key, resumes }).post();
     // Before the client learns of the run.
     if (isNoted && !resumes) {
       const run = 'runId' in posted && { runId: posted.runId, told: posted.told };
@@ -74,7 +74,7 @@ export class AgUiRuns {
   }
 
   /** Tells the outcome of a request. */
-  tell(outlet: Outlet, { session, posted }: PostedRun, reading: Reading): Promise<void> {
+  tell(outlet: DoorOutlet, { session, posted }: PostedRun, reading: ReaderMode): Promise<void> {
     if (!('runId' in posted)) return tellEvents(outlet, posted, reading);
     return tellRun(outlet, session, posted, { report: this.#context.report, reading });
   }
@@ -86,10 +86,10 @@ export class AgUiRuns {
    * @throws GatewayError `RUN_NOT_FOUND`
    */
   async join(
-    outlet: Outlet,
+    outlet: DoorOutlet,
     identity: Identity,
     { id, isWhole }: { readonly id: string; readonly isWhole: boolean },
-    reading: Reading,
+    reading: ReaderMode,
   ): Promise<void> {
     const found = await this.#found(id, identity);
     if (!found) throw new GatewayError({ code: 'RUN_NOT_FOUND' });

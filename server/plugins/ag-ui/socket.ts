@@ -2,7 +2,7 @@ import type { PluginSocketListener, PluginUpgrade } from '../../transports/webso
 import { queryOf } from '../conversation/urls.js';
 import { readAgUiRequest } from './request.js';
 import { type AgUiRuns, TANSTACK } from './runs.js';
-import { numberOf, socketReading } from './telling.js';
+import { numberOf, socketReading } from './segment.js';
 
 /** A page of TanStack AI on a WebSocket, which begins runs or comes back to one. */
 export class AgUiSocket implements PluginSocketListener {

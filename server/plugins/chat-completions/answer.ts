@@ -8,7 +8,7 @@ import type { AnswerEnd, AnswerPart } from './chat-run.js';
 export type AnswerUsage = ChatUsage & { readonly estimated?: true };
 
 /** Writes one answer in the vendor's shapes, whole or in chunks. */
-export class Answer {
+export class ChatAnswer {
   readonly #id = `chatcmpl-${randomUUID().replaceAll('-', '')}`;
   readonly #created = Math.floor(Date.now() / 1000);
   readonly #model: string;

@@ -30,13 +30,13 @@ export interface AnswerWords {
 }
 
 /** The reading of an answer. */
-export interface AnswerReading extends Pick<DialectStream<AnswerEnd>, 'finish'> {
+export interface AnswerReader extends Pick<DialectStream<AnswerEnd>, 'finish'> {
   /** @throws GatewayError the reason why there is no whole answer: `ABORTED` also if its reader has left */
   readonly end: Promise<AnswerEnd>;
 }
 
 /** The state of a waiting run, for other gateways to go on with it. */
-export interface KeptRun {
+export interface WaitingChatRun {
   readonly sessionId: string;
   readonly app: string;
   readonly runId: string;
@@ -54,8 +54,8 @@ export interface KeptRun {
 
 /** The start of a new run, or of one that is taken up. */
 export interface ChatRunInit
-  extends Omit<KeptRun, 'sessionId' | 'waitingFor' | 'called'>,
-    Partial<Pick<KeptRun, 'waitingFor' | 'called'>> {
+  extends Omit<WaitingChatRun, 'sessionId' | 'waitingFor' | 'called'>,
+    Partial<Pick<WaitingChatRun, 'waitingFor' | 'called'>> {
   readonly session: PluginSession;
   report(error: unknown, what: string): void;
 }
@@ -94,7 +94,7 @@ export class ChatRun {
   }
 
   /** The state with which another gateway can go on. */
-  kept(): KeptRun {
+  kept(): WaitingChatRun {
     const { sessionId, app, runId, ephemeral } = this;
     const [waitingFor, called] = [[...this.#waitingFor], [...this.#called.values()]];
     const clientTools = [...this.#clientTools];
@@ -120,7 +120,7 @@ export class ChatRun {
   }
 
   /** Reads the run up to the end of one answer. */
-  read(words: AnswerWords, options: Pick<DialectOptions, 'signal' | 'response'>): AnswerReading {
+  read(words: AnswerWords, options: Pick<DialectOptions, 'signal' | 'response'>): AnswerReader {
     const stream = this.#session.stream(this.#dialect(words), { ...options, from: this.#cursor });
     const end = Promise.race([stream.over, this.#failed.promise]).then((reached) => reached!());
     end.catch(() => {});

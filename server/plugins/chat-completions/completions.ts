@@ -6,13 +6,13 @@ import { sendJson } from '../conversation/answering.js';
 import { Conversation } from '../conversation/conversation.js';
 import { fieldError } from '../conversation/errors.js';
 import { type Last, Turns } from '../conversation/turns.js';
-import { Waits } from '../conversation/waits.js';
+import { CallerWaits } from '../conversation/waits.js';
 import { forbidRetry, toChatError } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
 import { SESSION_HEADER, type SessionPlace, sessionPlace } from '../openai/session-name.js';
 import type { PluginContext } from '../plugin.js';
-import { Answer } from './answer.js';
-import { type AnswerEnd, type AnswerPart, ChatRun, type KeptRun } from './chat-run.js';
+import { ChatAnswer } from './answer.js';
+import { type AnswerEnd, type AnswerPart, ChatRun, type WaitingChatRun } from './chat-run.js';
 import { type ChatRequest, readChatRequest } from './request.js';
 import { checkComplete, findWaitingRun, lastResults } from './run-finder.js';
 
@@ -23,7 +23,7 @@ const LAST_WORDS_MS = 1000;
 const WAITING_PER_USER = 100;
 
 /** A request with its caller and place. */
-interface Ask {
+interface CompletionRequest {
   readonly request: ChatRequest;
   readonly identity: Identity;
   readonly place: SessionPlace;
@@ -36,14 +36,14 @@ interface Ask {
 export class Completions {
   readonly #context: PluginContext;
   readonly #models: Models;
-  readonly #waiting: Waits<KeptRun>;
+  readonly #waiting: CallerWaits<WaitingChatRun>;
   readonly #turns = new Turns();
   readonly #serving = new Map<Promise<void>, ServerResponse>();
 
   constructor(context: PluginContext, models: Models, toolWaitMs: number) {
     this.#context = context;
     this.#models = models;
-    this.#waiting = new Waits(context, {
+    this.#waiting = new CallerWaits(context, {
       waitMs: toolWaitMs,
       perUser: WAITING_PER_USER,
       names: namesOf,
@@ -91,7 +91,7 @@ export class Completions {
     const run = await this.#runFor({ request, identity, place, app, begun: () => forbidRetry(response) });
     if (place.ephemeral)
       response.setHeader(SESSION_HEADER, run.sessionId.slice(run.sessionId.indexOf(':') + 1));
-    const answer = new Answer(request.model, request.messages, { withUsage: request.includeUsage });
+    const answer = new ChatAnswer(request.model, request.messages, { withUsage: request.includeUsage });
     const sending = { run, answer, identity, gone: gone.signal };
     try {
       if (request.stream) await this.#stream(response, sending);
@@ -103,7 +103,7 @@ export class Completions {
   }
 
   /** The run that answers: the one that waits for the results at the end of the conversation, or a new one. */
-  async #runFor(ask: Ask): Promise<ChatRun> {
+  async #runFor(ask: CompletionRequest): Promise<ChatRun> {
     const results = lastResults(ask.request.messages);
     if (results.size > 0) {
       const waiting = (await this.#waitingRun(ask, results)) ?? (await this.#forgottenRun(ask, results));
@@ -114,7 +114,7 @@ export class Completions {
   }
 
   async #waitingRun(
-    { identity, place, app, begun }: Ask,
+    { identity, place, app, begun }: CompletionRequest,
     results: ReadonlyMap<string, unknown>,
   ): Promise<ChatRun | null> {
     const session = place.ephemeral ? null : this.#context.session(place.key, identity);
@@ -143,7 +143,10 @@ export class Completions {
     return run;
   }
 
-  async #forgottenRun(ask: Ask, results: ReadonlyMap<string, unknown>): Promise<ChatRun | null> {
+  async #forgottenRun(
+    ask: CompletionRequest,
+    results: ReadonlyMap<string, unknown>,
+  ): Promise<ChatRun | null> {
     const { place, identity, begun } = ask;
     if (place.ephemeral) return null;
     const session = this.#context.session(place.key, identity);
@@ -157,7 +160,7 @@ export class Completions {
   }
 
   /** Adds messages that it does not know yet to a session of the caller's own. */
-  #continue(ask: Ask): Promise<ChatRun> {
+  #continue(ask: CompletionRequest): Promise<ChatRun> {
     const { identity, place } = ask;
     // Two requests at once would each add the messages that neither found.
     return this.#turns.take(`${identity.scope}\n${place.key}`, async (last) => {
@@ -172,7 +175,7 @@ export class Completions {
   }
 
   /** @param last The session's last message, if it is known; false for a session that has not begun */
-  async #start(ask: Ask, last: Last | false): Promise<ChatRun> {
+  async #start(ask: CompletionRequest, last: Last | false): Promise<ChatRun> {
     const { request, identity, place, begun } = ask;
     const session = this.#context.session(place.key, identity);
     const { clientTools, parameters } = request;
@@ -185,13 +188,13 @@ export class Completions {
   }
 
   /** Takes up a run that waited here or at another gateway. */
-  #revived(kept: KeptRun, identity: Identity): ChatRun {
+  #revived(kept: WaitingChatRun, identity: Identity): ChatRun {
     const session = this.#context.session(kept.sessionId, identity);
     return new ChatRun({ ...kept, session, report: this.#context.report });
   }
 
   #chatRun(
-    { request, place, app }: Ask,
+    { request, place, app }: CompletionRequest,
     run: Pick<ConstructorParameters<typeof ChatRun>[0], 'session' | 'runId' | 'cursor' | 'waitingFor'>,
   ): ChatRun {
     return new ChatRun({
@@ -203,7 +206,7 @@ export class Completions {
     });
   }
 
-  async #whole(response: ServerResponse, { run, answer, identity, gone }: Sending): Promise<void> {
+  async #whole(response: ServerResponse, { run, answer, identity, gone }: ChatSendRequest): Promise<void> {
     const keep = (part: AnswerPart): string => {
       answer.add(part);
       return '';
@@ -213,7 +216,7 @@ export class Completions {
     sendJson(response, answer.completion(end));
   }
 
-  async #stream(response: ServerResponse, { run, answer, identity, gone }: Sending): Promise<void> {
+  async #stream(response: ServerResponse, { run, answer, identity, gone }: ChatSendRequest): Promise<void> {
     const words = {
       first: () => chunkText(answer.firstChunk()),
       part: (part: AnswerPart) => chunkText(answer.chunk(part)),
@@ -248,7 +251,7 @@ function chunkText(chunk: unknown): string {
 
 const callName = (callId: string): string => `call:${callId}`;
 
-function namesOf({ waitingFor, sessionId, ephemeral }: KeptRun): string[] {
+function namesOf({ waitingFor, sessionId, ephemeral }: WaitingChatRun): string[] {
   const names = waitingFor.map(callName);
   return ephemeral ? names : [...names, sessionId];
 }
@@ -257,9 +260,9 @@ function toolNames({ clientTools }: ChatRequest): ReadonlySet<string> {
   return new Set(clientTools.map(({ name }) => name));
 }
 
-interface Sending {
+interface ChatSendRequest {
   readonly run: ChatRun;
-  readonly answer: Answer;
+  readonly answer: ChatAnswer;
   readonly identity: Identity;
   readonly gone: AbortSignal;
 }

@@ -63,7 +63,7 @@ function chooseTools(
   return { tools: offered.filter(({ name }) => names.includes(name)), choice: choice.allowed_tools.mode };
 }
 
-function withoutNulls({ type, function: { name, description, parameters, strict } }: Offered): ChatTool {
+function withoutNulls({ type, function: { name, description, parameters, strict } }: OfferedTools): ChatTool {
   return {
     type,
     function: {
@@ -75,7 +75,7 @@ function withoutNulls({ type, function: { name, description, parameters, strict 
   };
 }
 
-type Offered = NonNullable<ReturnType<typeof chatRequestSchema.parse>['tools']>[number];
+type OfferedTools = NonNullable<ReturnType<typeof chatRequestSchema.parse>['tools']>[number];
 
 /** Joins the results of parallel calls into one message, so that the app has them all in `turn.message`. */
 function joinResults(messages: readonly MessageInput[]): MessageInput[] {

@@ -6,13 +6,13 @@ import { pagesOf } from './state.js';
 const MAX_MESSAGES = 1000;
 
 /** A conversation ready to be sent: the message to answer, and the messages before it. */
-export interface Outgoing {
+export interface SplitMessages {
   readonly input: MessageInput;
   readonly preceding: readonly MessageInput[];
 }
 
 /** A whole conversation, for a session that has none. Null if it has no messages. */
-export function wholeConversation(list: readonly MessageInput[]): Outgoing | null {
+export function wholeConversation(list: readonly MessageInput[]): SplitMessages | null {
   const input = list.at(-1);
   if (!input) return null;
   const before = list.slice(0, -1).filter(({ content }) => content.length > 0);
@@ -37,7 +37,7 @@ function bounded(messages: readonly MessageInput[]): readonly MessageInput[] {
 export async function newInConversation(
   list: readonly MessageInput[],
   session: Pick<PluginSession, 'history'>,
-): Promise<Outgoing | null> {
+): Promise<SplitMessages | null> {
   const open: Message[] = [];
   const system: Message[] = [];
   const calls = callsIn(list);

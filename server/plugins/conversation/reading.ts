@@ -3,7 +3,7 @@ import type { GatewayEvent } from '../../../shared/events.js';
 import type { Dialect } from '../plugin.js';
 
 /** A consumer of a run's events. */
-interface Reader {
+interface RunConsumer {
   /** Whether it needs no more. */
   readonly over?: boolean;
   take(event: GatewayEvent): unknown;
@@ -17,7 +17,10 @@ interface Reader {
  * @param until The head: the part that exists now. @default 'head'
  * @throws GatewayError `CURSOR_GONE` if a part of it is no longer kept
  */
-export function reading<State extends Reader>(state: State, until: 'head' | 'over' = 'head'): Dialect<State> {
+export function reading<State extends RunConsumer>(
+  state: State,
+  until: 'head' | 'over' = 'head',
+): Dialect<State> {
   return {
     begin: () => ({ state, text: '' }),
     encode(_, events, { isHead }) {

@@ -6,7 +6,7 @@ import type { PluginContext, PluginPeers } from '../plugin.js';
 const SLACK_MS = 60_000;
 
 /** Options of waits. `Kept` is a plain value, so that another gateway may go on with it. */
-export interface WaitsOptions<Kept> {
+export interface CallerWaitsOptions<Kept> {
   /** The length of a wait, in milliseconds. */
   readonly waitMs: number;
   /** The number of entries that may wait here for one user. A further one ends the oldest. @default any number */
@@ -20,7 +20,7 @@ export interface WaitsOptions<Kept> {
 }
 
 /** A waiting entry. */
-interface Entry<Kept> {
+interface WaitEntry<Kept> {
   /** The id of this wait. */
   readonly token: string;
   readonly kept: Kept;
@@ -31,19 +31,19 @@ interface Entry<Kept> {
  * Entries that wait for callers to bring something back. Only an entry's own caller can take it. On a shared store a caller may come to any
  * gateway, and exactly one gateway continues an entry or ends it.
  */
-export class Waits<Kept> {
+export class CallerWaits<Kept> {
   readonly #peers: PluginPeers;
   readonly #report: PluginContext['report'];
-  readonly #options: WaitsOptions<Kept>;
+  readonly #options: CallerWaitsOptions<Kept>;
   /** Entries that this gateway ends if no caller comes. */
-  readonly #entries = new Map<string, Entry<Kept> & { readonly timer: NodeJS.Timeout }>();
+  readonly #entries = new Map<string, WaitEntry<Kept> & { readonly timer: NodeJS.Timeout }>();
   readonly #ending = new Set<Promise<void>>();
 
-  constructor({ peers, report }: Pick<PluginContext, 'peers' | 'report'>, options: WaitsOptions<Kept>) {
+  constructor({ peers, report }: Pick<PluginContext, 'peers' | 'report'>, options: CallerWaitsOptions<Kept>) {
     this.#peers = peers;
     this.#report = report;
     this.#options = options;
-    peers.on('adopt', (entry: Entry<Kept>) => this.#watch(entry));
+    peers.on('adopt', (entry: WaitEntry<Kept>) => this.#watch(entry));
   }
 
   /** Adds an entry. */
@@ -62,7 +62,7 @@ export class Waits<Kept> {
     return this.#options.waitMs + SLACK_MS;
   }
 
-  #watch(entry: Entry<Kept>): void {
+  #watch(entry: WaitEntry<Kept>): void {
     const timer = setTimeout(() => this.#abandon(entry), this.#options.waitMs).unref();
     this.#entries.set(entry.token, { ...entry, timer });
   }
@@ -77,7 +77,7 @@ export class Waits<Kept> {
     for (const name of names) {
       const note = await this.#peers.notes.get(noteOf(owner, name));
       if (note === null) continue;
-      const { token, kept } = JSON.parse(note) as Omit<Entry<Kept>, 'identity'>;
+      const { token, kept } = JSON.parse(note) as Omit<WaitEntry<Kept>, 'identity'>;
       if (!fits(kept) || !(await this.#claim(token))) continue;
       await this.#forget(owner, kept);
       return kept;
@@ -101,12 +101,12 @@ export class Waits<Kept> {
     for (const name of this.#options.names(kept)) await this.#peers.notes.drop(noteOf(owner, name));
   }
 
-  #abandon(entry: Entry<Kept>): void {
+  #abandon(entry: WaitEntry<Kept>): void {
     const ending = this.#end(entry).finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
   }
 
-  async #end({ token, kept, identity }: Entry<Kept>): Promise<void> {
+  async #end({ token, kept, identity }: WaitEntry<Kept>): Promise<void> {
     try {
       if (!(await this.#claim(token))) return;
       await this.#options.end(kept, identity);

@@ -4,7 +4,7 @@ import { sendJson } from '../conversation/answering.js';
 import type { PluginContext } from '../plugin.js';
 import { readBody } from './bodies.js';
 
-import type { Asked } from './routes.js';
+import type { RouteRequest } from './routes.js';
 import { iso } from './states.js';
 
 /** The apps of a gateway, as assistants. */
@@ -16,7 +16,7 @@ export class Assistants {
   }
 
   /** @throws GatewayError */
-  async serve({ call, identity, method }: Asked, id: string, rest: readonly string[]): Promise<void> {
+  async serve({ call, identity, method }: RouteRequest, id: string, rest: readonly string[]): Promise<void> {
     const apps = await this.#context.appsOf(identity);
     if (method === 'POST' && (id === 'search' || id === 'count')) {
       const { graph_id: graph, limit = 10, offset = 0 } = await readBody(call, 'assistants');

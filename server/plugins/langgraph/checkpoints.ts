@@ -1,7 +1,7 @@
 import type { Message } from '../../../shared/messages.js';
 
 /** A place in a conversation that a client can go back to, behind one of its messages. */
-export interface Checkpoint {
+export interface ThreadCheckpoint {
   readonly id: string;
   readonly parent_id?: string;
   readonly step: number;
@@ -30,7 +30,11 @@ export function settledAt({ endedAt, createdAt }: Message): number {
  *
  * @param isAnswering Whether an unfinished answer follows the messages. Its checkpoint's parent is then the place where it began
  */
-export function checkpointOf(messages: readonly Message[], ts: number, isAnswering: boolean): Checkpoint {
+export function checkpointOf(
+  messages: readonly Message[],
+  ts: number,
+  isAnswering: boolean,
+): ThreadCheckpoint {
   const tip = messages.at(-1);
   const id = checkpointId(ts, tip?.id ?? null);
   const step = messages.length;

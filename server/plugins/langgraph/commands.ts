@@ -93,7 +93,7 @@ export class Commands {
     }
   }
 
-  #do(identity: Identity, threadId: string, method: string, params: unknown): Promise<Done> {
+  #do(identity: Identity, threadId: string, method: string, params: unknown): Promise<CommandResult> {
     if (method === 'run.start') return this.#start(identity, threadId, params);
     if (method === 'input.respond') return this.#respond(identity, threadId, params);
     if (UNSERVED.includes(method) || method.startsWith('subscription.'))
@@ -101,7 +101,7 @@ export class Commands {
     throw new Refusal('unknown_command', `There is no command ${method}`);
   }
 
-  async #start(identity: Identity, threadId: string, params: unknown): Promise<Done> {
+  async #start(identity: Identity, threadId: string, params: unknown): Promise<CommandResult> {
     const start = readStart(params);
     const thread = await this.#threads.find(identity, threadId);
     assertApp(thread, start.app);
@@ -110,7 +110,7 @@ export class Commands {
     return { result: { run_id: runId }, seq: seqOf(cursor) };
   }
 
-  async #respond(identity: Identity, threadId: string, params: unknown): Promise<Done> {
+  async #respond(identity: Identity, threadId: string, params: unknown): Promise<CommandResult> {
     const parsed = respondSchema.safeParse(params);
     if (!parsed.success) throw new Refusal('invalid_argument', 'An answer has interrupt_id and response');
     const { interrupt_id, response, responses, update, goto } = parsed.data;
@@ -129,7 +129,7 @@ export class Commands {
   }
 }
 
-interface Done {
+interface CommandResult {
   readonly result: object;
   readonly seq: number;
 }

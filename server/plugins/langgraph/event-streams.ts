@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Identity } from '../../auth/types.js';
-import type { Outlet } from '../conversation/telling.js';
+import type { DoorOutlet } from '../conversation/told-segment.js';
 import { eventDialect, seqOf, seqOfId, startOf } from './events.js';
 import { type Threads, whole } from './threads.js';
 
@@ -12,11 +12,11 @@ export const eventsSchema = z.looseObject({
 });
 
 /** The events of a thread, for one client. */
-export interface EventTelling {
+export interface EventSubscription {
   /** The number of events. */
   readonly seq: number;
   /** Writes the events for as long as the client reads. Rejects with the reason why there are no more. */
-  on(outlet: Outlet): Promise<unknown>;
+  on(outlet: DoorOutlet): Promise<unknown>;
 }
 
 /** Opens streams of threads' events. */
@@ -33,7 +33,7 @@ export class EventStreams {
     threadId: string,
     { channels, namespaces, since = -1 }: z.infer<typeof eventsSchema>,
     lastId?: string,
-  ): Promise<EventTelling> {
+  ): Promise<EventSubscription> {
     const found = await this.#threads.find(identity, threadId);
     // Only these channels repeat older messages. Others need only the last ones.
     const isWhole = channels.some((channel) => channel === 'values' || channel === 'checkpoints');

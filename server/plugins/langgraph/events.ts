@@ -3,7 +3,7 @@ import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { GatewayEvent } from '../../../shared/events.js';
 import { initialState, type SessionState } from '../../../shared/fold.js';
 import type { Dialect, PluginSession } from '../plugin.js';
-import type { Frame, Method } from './frames.js';
+import type { Frame, FrameChannel } from './frames.js';
 import { LangGraphWriter } from './writer.js';
 
 /** An event with its place: `seq` grows with the log, and the same event has the same id for every reader. */
@@ -34,7 +34,7 @@ export function seqOfId(id: string | undefined, epoch: string | undefined): numb
 }
 
 /** The start of telling a thread. */
-export interface TellingStart {
+export interface EventStart {
   readonly from: string;
   /** The state of the session there. */
   readonly state: SessionState;
@@ -45,7 +45,7 @@ export async function startOf(
   session: PluginSession,
   state: SessionState | null,
   runId?: string,
-): Promise<TellingStart> {
+): Promise<EventStart> {
   if (state?.cursor == null) return { from: 'earliest', state: initialState };
   const { epoch, first } = await session.status();
   const found = runsOf(state, runId);
@@ -174,7 +174,7 @@ export function frameDialect(state: SessionState, teller: Teller): Dialect<Place
 }
 
 /** The client's active run, or its last one, by all present events. */
-export function segmentNow(session: PluginSession, { from, state }: TellingStart): Promise<number> {
+export function segmentNow(session: PluginSession, { from, state }: EventStart): Promise<number> {
   let frames = new PlacedFrames(state);
   const dialect: Dialect<PlacedFrames> = {
     begin(session) {
@@ -212,7 +212,7 @@ export function eventDialect(state: SessionState, filter: EventFilter): Dialect<
   });
 }
 
-function channelOf(method: Method): string {
+function channelOf(method: FrameChannel): string {
   return method.split('.')[0]!;
 }
 

@@ -2,14 +2,14 @@ import type { Message } from '../../../shared/messages.js';
 
 /** An event of the protocol, before its stream gives it a place. */
 export interface Frame {
-  readonly method: Method;
+  readonly method: FrameChannel;
   readonly data: Readonly<Record<string, unknown>>;
   /** The client's run, if this is its beginning or end. */
   readonly runId?: string;
 }
 
 /** The channels of frames, some of which a client asks for. */
-export type Method =
+export type FrameChannel =
   | 'lifecycle'
   | 'values'
   | 'checkpoints'

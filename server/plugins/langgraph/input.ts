@@ -24,7 +24,7 @@ const startSchema = z.looseObject({
   multitaskStrategy: z.string().nullish(),
 });
 
-type GivenMessage = z.infer<typeof message>;
+type InputMessage = z.infer<typeof message>;
 
 /** A user's message, and the client's options for its run. */
 export interface RunStart {
@@ -90,7 +90,7 @@ function parentOf(checkpoint: unknown): string | null | undefined {
   return tip;
 }
 
-function listOf(given: unknown): GivenMessage[] {
+function listOf(given: unknown): InputMessage[] {
   const list = given === undefined ? [] : Array.isArray(given) ? given : [given];
   return list.map((each, at) => {
     if (typeof each === 'string') return { type: 'human', content: each };
@@ -100,7 +100,7 @@ function listOf(given: unknown): GivenMessage[] {
   });
 }
 
-function roleOf({ type, role }: GivenMessage): 'user' | 'assistant' | 'system' | 'other' {
+function roleOf({ type, role }: InputMessage): 'user' | 'assistant' | 'system' | 'other' {
   switch (type ?? role) {
     case 'human':
     case 'user':
@@ -116,7 +116,7 @@ function roleOf({ type, role }: GivenMessage): 'user' | 'assistant' | 'system' |
   }
 }
 
-function imported(given: GivenMessage): ImportedMessage[] {
+function imported(given: InputMessage): ImportedMessage[] {
   const role = roleOf(given);
   const content = contentOf(given.content);
   if (role === 'other' || content.length === 0) return [];

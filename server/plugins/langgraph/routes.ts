@@ -23,7 +23,7 @@ export interface LangGraphRoutesOptions {
 }
 
 /** A request below the plugin's path. */
-export interface Asked {
+export interface RouteRequest {
   readonly call: PluginRequest;
   readonly identity: Identity;
   readonly method: string;
@@ -68,11 +68,11 @@ export class LangGraphRoutes {
     return this.#threadRoutes.serve(asked, id, rest);
   }
 
-  async #command({ call, identity }: Asked, threadId: string): Promise<void> {
+  async #command({ call, identity }: RouteRequest, threadId: string): Promise<void> {
     sendJson(call.response, await this.#commands.run(identity, threadId, await call.body()));
   }
 
-  async #events({ call, identity, method }: Asked, threadId: string): Promise<void> {
+  async #events({ call, identity, method }: RouteRequest, threadId: string): Promise<void> {
     if (method !== 'POST')
       throw new GatewayError({
         code: 'METHOD_NOT_ALLOWED',

@@ -2,7 +2,7 @@ import type { PlacedFrame, Teller } from './events.js';
 import { runOf } from './frames.js';
 
 /** A client's run, and how to tell it. */
-export interface RunTelling {
+export interface ToldRun {
   readonly id: string;
   readonly threadId: string;
   readonly modes: string | readonly string[];
@@ -14,7 +14,7 @@ const END = 'event: end\ndata: null\n\n';
 
 /** Tells one run in the events of the classic stream, from its beginning to its end or its first question. */
 export class RunTeller implements Teller {
-  readonly #telling: RunTelling;
+  readonly #telling: ToldRun;
   readonly #modes: ReadonlySet<string>;
   readonly #interrupts: object[] = [];
   readonly start: string;
@@ -28,7 +28,7 @@ export class RunTeller implements Teller {
     role: 'ai',
   };
 
-  constructor(telling: RunTelling) {
+  constructor(telling: ToldRun) {
     this.#telling = telling;
     this.#id = telling.id;
     this.#modes = new Set([telling.modes].flat());

@@ -4,22 +4,22 @@ import type { RunInfo } from '../../../shared/operation-types.js';
 import { sendJson } from '../conversation/answering.js';
 import { codeOf, fieldError } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
-import { tellAll } from '../conversation/telling.js';
+import { tellAll } from '../conversation/told-segment.js';
 import type { PluginContext } from '../plugin.js';
 import { type BodyOf, readAmount, readBody } from './bodies.js';
 import { assertApp, refusalOf, respond } from './commands.js';
-import { frameDialect, segmentNow, seqOfId, startOf, type TellingStart } from './events.js';
+import { type EventStart, frameDialect, segmentNow, seqOfId, startOf } from './events.js';
 import { runOf, segmentId } from './frames.js';
 import { readStart } from './input.js';
 import { toLangChain } from './messages.js';
-import type { Asked } from './routes.js';
+import type { RouteRequest } from './routes.js';
 import { RunTeller } from './run-teller.js';
 import { begin } from './starting.js';
 import { iso } from './states.js';
 import { type Thread, type Threads, whole } from './threads.js';
 
 /** A client's run, in a thread that has begun. */
-interface Begun {
+interface BegunRun {
   readonly thread: Thread;
   readonly id: string;
 }
@@ -37,7 +37,7 @@ export class Runs {
   }
 
   /** @throws GatewayError */
-  async serve(asked: Asked, threadId: string, [id, what]: readonly string[]): Promise<void> {
+  async serve(asked: RouteRequest, threadId: string, [id, what]: readonly string[]): Promise<void> {
     const { call, identity, method } = asked;
     const { response } = call;
     if (method === 'POST' && (id === undefined || id === 'stream' || id === 'wait')) {
@@ -60,7 +60,7 @@ export class Runs {
     throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
   }
 
-  async #begin({ identity }: Asked, threadId: string, body: BodyOf<'run'>): Promise<Begun> {
+  async #begin({ identity }: RouteRequest, threadId: string, body: BodyOf<'run'>): Promise<BegunRun> {
     try {
       const thread = await this.#threads.find(identity, threadId);
       if (body.command?.resume !== undefined && thread) return await resumed(thread, body.command.resume);
@@ -81,8 +81,8 @@ export class Runs {
   }
 
   async #stream(
-    { call, query }: Asked,
-    { thread, id }: Begun,
+    { call, query }: RouteRequest,
+    { thread, id }: BegunRun,
     modes: string | readonly string[],
   ): Promise<void> {
     const { request, response } = call;
@@ -115,7 +115,7 @@ export class Runs {
   }
 
   /** The values that a run leaves behind. */
-  async #ended({ thread: begun, id }: Begun): Promise<unknown> {
+  async #ended({ thread: begun, id }: BegunRun): Promise<unknown> {
     const thread = await whole(begun);
     const start = await startOf(thread.session, thread.state, runOf(id).runId);
     const left = await leftBy({ thread, id }, start);
@@ -125,7 +125,7 @@ export class Runs {
     return teller.values;
   }
 
-  async #list({ call, query }: Asked, thread: Thread): Promise<void> {
+  async #list({ call, query }: RouteRequest, thread: Thread): Promise<void> {
     const wanted = query.get('status');
     const isOpen = wanted === 'pending' || wanted === 'running';
     const { run, queue, messages } = (isOpen ? thread : await whole(thread)).state;
@@ -150,7 +150,7 @@ export class Runs {
     sendJson(call.response, runs.slice(offset));
   }
 
-  async #cancel({ call, query }: Asked, { thread, id }: Begun): Promise<void> {
+  async #cancel({ call, query }: RouteRequest, { thread, id }: BegunRun): Promise<void> {
     const { runId } = runOf(id);
     await thread.session.abort({ runId, reason: query.get('reason') ?? 'stopped' });
     if (query.get('wait') === '1') await thread.session.run(runId).result;
@@ -159,7 +159,7 @@ export class Runs {
 }
 
 /** No run exists yet behind an unanswered question. @throws GatewayError `RUN_NOT_FOUND` */
-async function assertBegun({ thread: { session, state }, id }: Begun): Promise<void> {
+async function assertBegun({ thread: { session, state }, id }: BegunRun): Promise<void> {
   const { runId, segment } = runOf(id);
   if (segment === 0) return;
   const start = await startOf(session, state, runId);
@@ -168,7 +168,7 @@ async function assertBegun({ thread: { session, state }, id }: Begun): Promise<v
 }
 
 /** The values of an ended run whose events are no longer kept; null if they are kept, or it has not ended. */
-async function leftBy({ thread, id }: Begun, { from }: TellingStart): Promise<object | null> {
+async function leftBy({ thread, id }: BegunRun, { from }: EventStart): Promise<object | null> {
   if (from !== 'snapshot') return null;
   const { result } = await statusOf({ thread, id });
   if (!result) return null;
@@ -205,7 +205,7 @@ function unnamed(
 }
 
 /** Answers the questions of a thread, by their ids or without. */
-async function resumed(thread: Thread, resume: unknown): Promise<Begun> {
+async function resumed(thread: Thread, resume: unknown): Promise<BegunRun> {
   const { session, state } = thread;
   const { run, pending } = state;
   if (!run || pending.length === 0)
@@ -218,7 +218,7 @@ async function resumed(thread: Thread, resume: unknown): Promise<Begun> {
   return { thread, id: segmentId(run.runId, segment + 1) };
 }
 
-async function statusOf({ thread, id }: Begun): Promise<RunInfo> {
+async function statusOf({ thread, id }: BegunRun): Promise<RunInfo> {
   try {
     const info = await thread.session.run(runOf(id).runId).status();
     if (info.sessionId === thread.session.id) return info;
@@ -228,7 +228,7 @@ async function statusOf({ thread, id }: Begun): Promise<RunInfo> {
   throw new GatewayError({ code: 'RUN_NOT_FOUND', message: `There is no run ${id}` });
 }
 
-function runIn({ thread, id }: Begun, info: RunInfo) {
+function runIn({ thread, id }: BegunRun, info: RunInfo) {
   const queued = thread.state.queue.find(({ runId }) => runId === id)?.message;
   const at = iso((queued ?? info.result?.message)?.createdAt ?? Date.now());
   return {

@@ -6,7 +6,7 @@ import { sendJson } from '../conversation/answering.js';
 import type { PluginContext } from '../plugin.js';
 import { type BodyOf, readAmount, readBody } from './bodies.js';
 
-import type { Asked } from './routes.js';
+import type { RouteRequest } from './routes.js';
 import { historyIn, iso, stateIn, statusOf, threadIn } from './states.js';
 import { type Thread, type Threads, threadIdOf, whole } from './threads.js';
 
@@ -23,7 +23,7 @@ export class ThreadRoutes {
   }
 
   /** @throws GatewayError */
-  async serve(asked: Asked, id: string, [what, ...rest]: readonly string[]): Promise<void> {
+  async serve(asked: RouteRequest, id: string, [what, ...rest]: readonly string[]): Promise<void> {
     const { call, identity, method } = asked;
     const { response } = call;
     if (id === '' && method === 'POST') return this.#create(asked);
@@ -43,7 +43,7 @@ export class ThreadRoutes {
   }
 
   /** Names a thread, which begins with its first message. */
-  async #create({ call, identity }: Asked): Promise<void> {
+  async #create({ call, identity }: RouteRequest): Promise<void> {
     const body = await readBody(call, 'thread');
     const id = body.thread_id ?? randomUUID();
     const thread = await this.#threads.find(identity, id);
@@ -59,7 +59,7 @@ export class ThreadRoutes {
     sendJson(call.response, { thread_id: threadIdOf(session.id), ...times, ...rest });
   }
 
-  async #thread({ call, identity, method }: Asked, id: string): Promise<void> {
+  async #thread({ call, identity, method }: RouteRequest, id: string): Promise<void> {
     const thread = await this.#threads.get(identity, id);
     if (method === 'DELETE') {
       await thread.session.delete();
@@ -74,7 +74,7 @@ export class ThreadRoutes {
     sendJson(call.response, threadIn(thread));
   }
 
-  async #state({ call, identity }: Asked, id: string, checkpoint: string | undefined): Promise<void> {
+  async #state({ call, identity }: RouteRequest, id: string, checkpoint: string | undefined): Promise<void> {
     const thread = await whole(await this.#threads.get(identity, id));
     if (checkpoint === undefined) return sendJson(call.response, stateIn(thread));
     const [found] = historyIn(thread, { limit: 1, at: checkpoint });
@@ -82,7 +82,7 @@ export class ThreadRoutes {
     sendJson(call.response, found);
   }
 
-  async #history({ call, identity, method, query }: Asked, id: string): Promise<void> {
+  async #history({ call, identity, method, query }: RouteRequest, id: string): Promise<void> {
     const body: BodyOf<'history'> =
       method === 'POST' ? await readBody(call, 'history') : { limit: readAmount(query, 'limit', 10) };
     const { limit, before, checkpoint } = body;
@@ -98,7 +98,7 @@ export class ThreadRoutes {
     sendJson(call.response, states);
   }
 
-  async #copy({ call, identity }: Asked, id: string): Promise<void> {
+  async #copy({ call, identity }: RouteRequest, id: string): Promise<void> {
     const thread = await this.#threads.get(identity, id);
     const to = randomUUID();
     await thread.session.fork(`${thread.app}:${to}`);

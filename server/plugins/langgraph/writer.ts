@@ -7,7 +7,7 @@ import { blockDelta, blockFinish, blockStart, ending, type Frame, lifecycle, seg
 import { interruptOf } from './interrupts.js';
 import { callOf, countsOf, partId, resultId, textOf, toLangChain } from './messages.js';
 
-interface Open {
+interface OpenMessage {
   readonly id: string;
   /** Index of the block that grows, in our answer; null between blocks. */
   block: number | null;
@@ -28,7 +28,7 @@ export class LangGraphWriter {
   #part = 0;
   /** Whether the message number `#part` has ended. */
   #isPartOver = false;
-  #open: Open | null = null;
+  #open: OpenMessage | null = null;
 
   /** @param state The session before the first event */
   constructor(state: SessionState) {
@@ -67,9 +67,9 @@ export class LangGraphWriter {
           : [];
     }
     if (ASKING.has(event.type))
-      return isAbout(event as Asking, this.#state) ? this.#ask(event as Asking, next) : [];
+      return isAbout(event as QuestionEvent, this.#state) ? this.#ask(event as QuestionEvent, next) : [];
     if (ANSWERING.has(event.type))
-      return isAbout(event as Answering, before) ? this.#answered(event as Answering, next) : [];
+      return isAbout(event as AnswerEvent, before) ? this.#answered(event as AnswerEvent, next) : [];
     return isOurs ? this.#piece(event, before) : [];
   }
 
@@ -241,7 +241,7 @@ export class LangGraphWriter {
     return this.#state.run?.message ?? this.#state.messages.at(-1);
   }
 
-  #ask(event: Asking, next: readonly GatewayEvent[]): Frame[] {
+  #ask(event: QuestionEvent, next: readonly GatewayEvent[]): Frame[] {
     const isMore = next.some((other) => isAsking(other) && other.runId === event.runId);
     if (isMore) return [];
     return this.#interrupted(openIn(this.#state), event.ts);
@@ -262,10 +262,10 @@ export class LangGraphWriter {
     ];
   }
 
-  #answered(event: Answering, next: readonly GatewayEvent[]): Frame[] {
+  #answered(event: AnswerEvent, next: readonly GatewayEvent[]): Frame[] {
     const answered: Frame = { method: 'input.answered', data: { interrupt_ids: [event.callId] } };
     // Answers that came together continue the run once.
-    if (next.some((other) => ANSWERING.has(other.type) && (other as Answering).runId === event.runId))
+    if (next.some((other) => ANSWERING.has(other.type) && (other as AnswerEvent).runId === event.runId))
       return [answered];
     const frames = [...this.#resumed(), answered];
     const left = openIn(this.#state);
@@ -298,13 +298,13 @@ function openIn(state: SessionState): readonly PendingQuestion[] {
 }
 
 /** Whether an event is about one of the open questions of a state. */
-function isAbout({ callId }: Asking | Answering, state: SessionState): boolean {
+function isAbout({ callId }: QuestionEvent | AnswerEvent, state: SessionState): boolean {
   return openIn(state).some((question) => question.callId === callId);
 }
 
-type Asking = EventOf<'tool_confirmation_required'> | EventOf<'input_required'>;
-type Answering = EventOf<'tool_confirmation_result'> | EventOf<'input_result'>;
+type QuestionEvent = EventOf<'tool_confirmation_required'> | EventOf<'input_required'>;
+type AnswerEvent = EventOf<'tool_confirmation_result'> | EventOf<'input_result'>;
 
-function isAsking(event: GatewayEvent): event is Asking {
+function isAsking(event: GatewayEvent): event is QuestionEvent {
   return ASKING.has(event.type);
 }

@@ -3,37 +3,42 @@ import type { ToolOutput } from '../../apps/tool.js';
 import { handOver } from '../conversation/asked.js';
 import type { CallToolOptions, PluginSession } from '../plugin.js';
 import type { McpLimits } from './options.js';
-import type { Heard, Question, Said } from './question.js';
+import type { ConfirmReply, Heard, McpQuestion } from './question.js';
 
 /** The parts of a request that its call needs. */
-export interface Round {
+export interface RoundRequest {
   readonly signal: AbortSignal;
   readonly progress?: CallToolOptions['progress'];
 }
 
-interface ToolCall {
+interface RunningToolCall {
   readonly name: string;
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The outcome of a round: the tool's output, or a question that a person must answer first. */
-export type Outcome = { readonly output: ToolOutput } | { readonly question: Question };
+export type RoundEnd = { readonly output: ToolOutput } | { readonly question: McpQuestion };
 
 /**
  * Calls that wait for their client's answer between two requests. Each belongs to the caller that began it, and ends if its client does not
  * come back in time.
  */
-export class AskedCalls {
+export class RoundCalls {
   readonly #limits: Pick<McpLimits, 'answerMs' | 'questionsPerUser'>;
-  readonly #waiting = new Map<string, AskedCall>();
+  readonly #waiting = new Map<string, RoundCall>();
 
   constructor(limits: Pick<McpLimits, 'answerMs' | 'questionsPerUser'>) {
     this.#limits = limits;
   }
 
   /** Begins a call. @throws GatewayError the reason why it was not begun */
-  async begin(session: PluginSession, owner: string, call: ToolCall, round: Round): Promise<Outcome> {
-    const begun = new AskedCall(session, owner, call, () => this.#admit(owner));
+  async begin(
+    session: PluginSession,
+    owner: string,
+    call: RunningToolCall,
+    round: RoundRequest,
+  ): Promise<RoundEnd> {
+    const begun = new RoundCall(session, owner, call, () => this.#admit(owner));
     const outcome = await begun.during(round, begun.first);
     if ('question' in outcome) this.#wait(begun, outcome.question);
     return outcome;
@@ -43,9 +48,9 @@ export class AskedCalls {
   async goOn(
     callId: string,
     owner: string,
-    call: ToolCall,
-    { said, ...round }: Round & { readonly said: Heard | undefined },
-  ): Promise<Outcome | undefined> {
+    call: RunningToolCall,
+    { said, ...round }: RoundRequest & { readonly said: Heard | undefined },
+  ): Promise<RoundEnd | undefined> {
     const found = this.#waiting.get(callId);
     if (!found?.is(owner, call)) return undefined;
     if (typeof said === 'object') await found.answer(callId, said);
@@ -65,7 +70,7 @@ export class AskedCalls {
     throw new GatewayError({ code: 'RATE_LIMITED', message: 'You have too many questions open' });
   }
 
-  #wait(call: AskedCall, question: Question): Question {
+  #wait(call: RoundCall, question: McpQuestion): McpQuestion {
     const { answerMs } = this.#limits;
     this.#waiting.set(question.callId, call);
     clearTimeout(call.timer);
@@ -86,25 +91,25 @@ export class AskedCalls {
   }
 }
 
-class AskedCall {
+class RoundCall {
   readonly owner: string;
   readonly output: Promise<ToolOutput>;
   /** The first outcome. */
-  readonly first: Promise<Outcome>;
+  readonly first: Promise<RoundEnd>;
   timer: NodeJS.Timeout | undefined;
   /** The question, until somebody has answered. */
-  open: Question | null = null;
+  open: McpQuestion | null = null;
   readonly #session: PluginSession;
   readonly #call: string;
   readonly #controller = new AbortController();
   #progress: CallToolOptions['progress'];
 
-  constructor(session: PluginSession, owner: string, call: ToolCall, admit: () => void) {
+  constructor(session: PluginSession, owner: string, call: RunningToolCall, admit: () => void) {
     this.owner = owner;
     this.#session = session;
     this.#call = textOf(call);
-    let ask!: (question: Question) => void;
-    const question = new Promise<Outcome>((resolve) => {
+    let ask!: (question: McpQuestion) => void;
+    const question = new Promise<RoundEnd>((resolve) => {
       ask = (asked) => resolve({ question: asked });
     });
     this.output = session.callTool(call.name, call.arguments ?? {}, {
@@ -122,12 +127,12 @@ class AskedCall {
     this.first = Promise.race([this.output.then((output) => ({ output })), question]);
   }
 
-  is(owner: string, call: ToolCall): boolean {
+  is(owner: string, call: RunningToolCall): boolean {
     return this.owner === owner && this.#call === textOf(call);
   }
 
   /** Waits for work on behalf of a request. If the request is cancelled, so is the call. */
-  async during<T>({ signal, progress }: Round, work: Promise<T>): Promise<T> {
+  async during<T>({ signal, progress }: RoundRequest, work: Promise<T>): Promise<T> {
     const cancel = (): void => this.stop();
     if (signal.aborted) cancel();
     signal.addEventListener('abort', cancel);
@@ -140,7 +145,7 @@ class AskedCall {
     }
   }
 
-  answer(callId: string, said: Said): Promise<void> {
+  answer(callId: string, said: ConfirmReply): Promise<void> {
     return handOver(this.#session, callId, { kind: 'confirmation', ...said });
   }
 
@@ -149,6 +154,6 @@ class AskedCall {
   }
 }
 
-function textOf(call: ToolCall): string {
+function textOf(call: RunningToolCall): string {
   return JSON.stringify([call.name, call.arguments ?? {}]);
 }

@@ -14,7 +14,7 @@ export interface ToolView {
   has(name: string): boolean;
 }
 
-type Report = (error: unknown, what: string) => void;
+type ErrorReport = (error: unknown, what: string) => void;
 
 /** The tools that an endpoint exposes, before and after its filter. */
 export class ToolCatalogue {
@@ -22,13 +22,13 @@ export class ToolCatalogue {
   readonly #listing: ReadonlyMap<string, McpTool>;
   readonly #filter: McpToolFilter | undefined;
   readonly #guardMs: number;
-  readonly #report: Report;
+  readonly #report: ErrorReport;
   readonly #all: ToolView;
 
   constructor(
     found: readonly ToolDescription[],
     { include, exclude, toolFilter }: Pick<ParsedOptions, 'include' | 'exclude' | 'toolFilter'>,
-    { guardMs, report }: { readonly guardMs: number; readonly report: Report },
+    { guardMs, report }: { readonly guardMs: number; readonly report: ErrorReport },
   ) {
     const listing = new Map<string, McpTool>();
     const unknown = [...(include ?? []), ...exclude].filter((name) => !found.some((it) => it.name === name));

@@ -28,7 +28,7 @@ export interface ClientSessionInit {
 }
 
 /** A client session of the revisions that have them: its own server and transport, and a timer that ends it when idle. */
-export class ClientSession {
+export class McpSession {
   readonly #server: McpServer;
   readonly #transport: InstanceType<McpSdk['node']['NodeStreamableHTTPServerTransport']>;
   readonly #idleMs: number;
@@ -58,8 +58,8 @@ export class ClientSession {
     };
   }
 
-  static async open(sdk: McpSdk, init: ClientSessionInit): Promise<ClientSession> {
-    const session = new ClientSession(sdk, init);
+  static async open(sdk: McpSdk, init: ClientSessionInit): Promise<McpSession> {
+    const session = new McpSession(sdk, init);
     await session.#server.connect(session.#transport);
     return session;
   }

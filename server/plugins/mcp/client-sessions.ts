@@ -6,7 +6,7 @@ import type { PluginPeers } from '../plugin.js';
 import { ownerOf } from './caller.js';
 import type { ToolView } from './catalogue.js';
 import { ClientNotes } from './client-notes.js';
-import { ClientSession } from './client-session.js';
+import { McpSession } from './client-session.js';
 import type { McpLimits } from './options.js';
 import { hear, type PeerMessage } from './peer-messages.js';
 import type { McpSdk } from './sdk.js';
@@ -16,7 +16,7 @@ const RETRY_AFTER_MS = 10_000;
 
 interface Owned {
   readonly owner: string;
-  readonly session: ClientSession;
+  readonly session: McpSession;
 }
 
 /** The steps of opening a session. */
@@ -26,7 +26,7 @@ export interface Handshake {
   /** Chooses the tools of its client. */
   choose(): Promise<ToolView>;
   /** Has the session answer the client's `initialize`. */
-  answer(session: ClientSession, view: ToolView): Promise<void>;
+  answer(session: McpSession, view: ToolView): Promise<void>;
 }
 
 /** The parts that client sessions use. */
@@ -100,8 +100,8 @@ export class ClientSessions {
     id: string,
     owner: string,
     { leave, begun }: { leave(): void; begun?(): Promise<void> },
-  ): Promise<ClientSession> {
-    const opening = ClientSession.open(this.#sdk, {
+  ): Promise<McpSession> {
+    const opening = McpSession.open(this.#sdk, {
       id,
       server: this.#servers.create(),
       limits: this.#limits,
@@ -135,7 +135,7 @@ export class ClientSessions {
     const owner = ownerOf(identity);
     const leave = this.#take(owner);
     const id = randomUUID();
-    let session: ClientSession | undefined;
+    let session: McpSession | undefined;
     try {
       const view = await choose();
       const begun = () => this.#notes.begin(id, { owner, initialize });

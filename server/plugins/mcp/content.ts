@@ -4,7 +4,7 @@ import { isPlainObject } from '../../schema/schema.js';
 import { fileUri } from './file-resources.js';
 import type { CallToolResult, McpContent } from './sdk.js';
 
-type Media = Extract<ContentBlock, { type: 'image' | 'audio' | 'file' }>;
+type McpMedia = Extract<ContentBlock, { type: 'image' | 'audio' | 'file' }>;
 
 /**
  * Writes a tool's output in the form of MCP. `structuredContent` takes only objects; a text copy is for clients that read only text. Throws
@@ -51,7 +51,7 @@ function bytesOf({
   mediaType,
   url,
   data,
-}: Media): { readonly mimeType: string; readonly data: string } | null {
+}: McpMedia): { readonly mimeType: string; readonly data: string } | null {
   if (data !== undefined) return { mimeType: mediaType, data };
   const found = url === undefined ? null : DATA_URL.exec(url);
   return found ? { mimeType: found[1]!, data: url!.slice(found[0].length) } : null;
@@ -63,7 +63,7 @@ function inline(block: Extract<ContentBlock, { type: 'image' | 'audio' }>): McpC
 }
 
 /** An uploaded file becomes a resource link. */
-function link({ url, fileId, name, mediaType }: Media): McpContent {
+function link({ url, fileId, name, mediaType }: McpMedia): McpContent {
   const uri = url ?? fileUri(fileId ?? '');
   return { type: 'resource_link', uri, name: name ?? uri, mimeType: mediaType };
 }

@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../schema/schema.js';
 import type { PluginPeers } from '../plugin.js';
-import type { ClientSession } from './client-session.js';
+import type { McpSession } from './client-session.js';
 import type { JSONRPCMessage } from './sdk.js';
 
 /** A client's message for a session object at another gateway. */
@@ -10,13 +10,13 @@ export interface PeerMessage {
   readonly message: JSONRPCMessage;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type PeerFields = Readonly<Record<string, unknown>>;
 
 const SEPARATOR = '~';
 
 /** Tags the id of a server's own request with its gateway, since each of a client's servers counts from 0. */
 export function tagged(message: JSONRPCMessage, holder: string): JSONRPCMessage {
-  const { id, method, params } = message as { id?: unknown; method?: unknown; params?: Fields };
+  const { id, method, params } = message as { id?: unknown; method?: unknown; params?: PeerFields };
   if (method === 'notifications/cancelled')
     return { ...message, params: { ...params, requestId: withTag(params?.requestId, holder) } } as never;
   if (method === undefined || id === undefined) return message;
@@ -53,6 +53,6 @@ export async function sorted(
 }
 
 /** Gives a session object a message that its client sent to another gateway. */
-export function hear(session: ClientSession | undefined, { message }: PeerMessage): void {
+export function hear(session: McpSession | undefined, { message }: PeerMessage): void {
   session?.hear(message);
 }

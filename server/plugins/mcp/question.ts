@@ -3,19 +3,19 @@ import type { CallToolOptions } from '../plugin.js';
 import type { ClientCapabilities, ElicitParams, UrlElicitParams } from './sdk.js';
 
 /** A confirmation that a call waits for. */
-export type Question = Parameters<NonNullable<CallToolOptions['asked']>>[0];
+export type McpQuestion = Parameters<NonNullable<CallToolOptions['asked']>>[0];
 
 /** A person's answer to a confirmation. */
-export interface Said {
+export interface ConfirmReply {
   readonly approved: boolean;
   readonly reason?: string;
 }
 
 /** The way in which a client asks its person: in its own form, or at an address that it opens. */
-export type Asking = 'form' | 'url';
+export type QuestionMode = 'form' | 'url';
 
 /** The outcome of a question that a client asked: an answer, or the notice that it is given at the address. */
-export type Heard = Said | 'elsewhere';
+export type Heard = ConfirmReply | 'elsewhere';
 
 /** The number of characters of a call's input that a person sees. */
 const SHOWN = 4000;
@@ -25,7 +25,7 @@ const SHOWN = 4000;
  *
  * @param hasUrl Whether there is an address to ask at. It is preferred to forms, since the gateway then knows the person who answers
  */
-export function askingOf(capabilities: ClientCapabilities | undefined, hasUrl: boolean): Asking | null {
+export function askingOf(capabilities: ClientCapabilities | undefined, hasUrl: boolean): QuestionMode | null {
   const asks = capabilities?.elicitation;
   if (asks === undefined) return null;
   if (asks.url !== undefined && hasUrl) return 'url';
@@ -33,12 +33,12 @@ export function askingOf(capabilities: ClientCapabilities | undefined, hasUrl: b
 }
 
 /** A request to open the address where the question is answered. */
-export function linkOf({ callId, message, name }: Question, url: string): UrlElicitParams {
+export function linkOf({ callId, message, name }: McpQuestion, url: string): UrlElicitParams {
   return { mode: 'url', elicitationId: callId, message: message ?? `Allow ${name}?`, url };
 }
 
 /** The form that asks the question. */
-export function formOf({ name, input, message = `Allow ${name}?`, policy }: Question): ElicitParams {
+export function formOf({ name, input, message = `Allow ${name}?`, policy }: McpQuestion): ElicitParams {
   const json = JSON.stringify(input) ?? '';
   const shown = json.length > SHOWN ? `${json.slice(0, SHOWN)}…` : json;
   return {
@@ -56,7 +56,7 @@ export function formOf({ name, input, message = `Allow ${name}?`, policy }: Ques
 }
 
 /** The policy in words, for the person who answers. */
-function termsOf({ roles, approvals, expiresAt, onExpiry }: NonNullable<Question['policy']>): string {
+function termsOf({ roles, approvals, expiresAt, onExpiry }: NonNullable<McpQuestion['policy']>): string {
   const terms = [
     roles && `For ${roles.join(', ')}.`,
     approvals > 1 && `${approvals} people have to allow it.`,
@@ -66,7 +66,7 @@ function termsOf({ roles, approvals, expiresAt, onExpiry }: NonNullable<Question
 }
 
 /** Reads a client's answer. In a form only a plain yes approves. Undefined if it is no answer. */
-export function readAnswer(form: unknown, asking: Asking): Heard | undefined {
+export function readAnswer(form: unknown, asking: QuestionMode): Heard | undefined {
   if (!isPlainObject(form)) return undefined;
   const { action, content } = form;
   if (action === 'decline') return { approved: false, reason: 'declined' };

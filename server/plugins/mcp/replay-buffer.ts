@@ -1,7 +1,7 @@
 import type { McpLimits } from './options.js';
 import type { EventStore, JSONRPCMessage } from './sdk.js';
 
-interface Kept {
+interface BufferedEvent {
   readonly streamId: string;
   readonly message: JSONRPCMessage;
   readonly size: number;
@@ -10,7 +10,7 @@ interface Kept {
 /** The last messages of one client session, for streams that its client resumes. A client that asks for a dropped message is told so. */
 export class ReplayBuffer implements EventStore {
   readonly #limits: Pick<McpLimits, 'replayMessages' | 'replaySize'>;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, BufferedEvent>();
   readonly #holder: string;
   #size = 0;
   #last = 0;

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { ToolOutput } from '../../apps/tool.js';
 import type { Identity } from '../../auth/types.js';
 import type { PluginPeers, PluginSession } from '../plugin.js';
-import { AskedCalls, type Outcome, type Round } from './asked-calls.js';
+import { RoundCalls, type RoundEnd, type RoundRequest } from './asked-calls.js';
 import { callerOf, ownerOf } from './caller.js';
 import type { McpLimits } from './options.js';
-import type { Heard, Question } from './question.js';
+import type { Heard, McpQuestion } from './question.js';
 import type { McpSdk, RequestStateCodec, ServerContext } from './sdk.js';
 
-interface ToolCall {
+interface RoundToolCall {
   readonly name: string;
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -19,12 +19,12 @@ export type RequestState = { readonly callId: string } | { readonly holder: stri
 /** The outcome of a request: the tool's output, or a question with the state that the client must bring back. */
 export type RoundOutcome =
   | { readonly output: ToolOutput }
-  | { readonly question: Question; readonly requestState: string };
+  | { readonly question: McpQuestion; readonly requestState: string };
 
 /** A request that reached another gateway than the one that runs its call. */
-interface Passed {
+interface PassedRound {
   readonly sealed: string;
-  readonly call: ToolCall;
+  readonly call: RoundToolCall;
   readonly said: Heard | undefined;
   readonly identity: Identity;
 }
@@ -35,14 +35,14 @@ const SEPARATOR = '~';
 
 /** The requests of calls whose responses ask the client. It may come back to any gateway. */
 export class Rounds {
-  readonly #asked: AskedCalls;
+  readonly #asked: RoundCalls;
   readonly #peers: PluginPeers;
   readonly #state: RequestStateCodec<{ readonly callId: string }>;
   /** Calls that were passed on to this gateway, by the carried state. */
   readonly #passed = new Map<string, AbortController>();
 
   constructor(sdk: McpSdk, limits: McpLimits, peers: PluginPeers) {
-    this.#asked = new AskedCalls(limits);
+    this.#asked = new RoundCalls(limits);
     this.#peers = peers;
     this.#state = sdk.server.createRequestStateCodec({
       // Calls end with the process, and so may the state that was sealed for them.
@@ -53,7 +53,7 @@ export class Rounds {
         return caller ? ownerOf(caller.identity) : '';
       },
     });
-    peers.on('go-on', (passed: Passed) => this.#goOnFor(passed));
+    peers.on('go-on', (passed: PassedRound) => this.#goOnFor(passed));
     peers.on('leave', (sealed: string) => this.#passed.get(sealed)?.abort());
   }
 
@@ -69,8 +69,8 @@ export class Rounds {
   /** The first request of a call. @throws GatewayError the reason why it was not begun */
   async begin(
     session: PluginSession,
-    call: ToolCall,
-    { context, ...round }: Round & { readonly context: ServerContext },
+    call: RoundToolCall,
+    { context, ...round }: RoundRequest & { readonly context: ServerContext },
   ): Promise<RoundOutcome> {
     const owner = ownerOf(callerOf(context.http?.authInfo)!.identity);
     return this.#told(await this.#asked.begin(session, owner, call, round), context);
@@ -79,12 +79,12 @@ export class Rounds {
   /** A later request. Undefined if its call is over, or was another one. */
   async goOn(
     state: RequestState,
-    call: ToolCall,
+    call: RoundToolCall,
     {
       context,
       said,
       ...round
-    }: Round & { readonly context: ServerContext; readonly said: Heard | undefined },
+    }: RoundRequest & { readonly context: ServerContext; readonly said: Heard | undefined },
   ): Promise<RoundOutcome | undefined> {
     const { identity } = callerOf(context.http?.authInfo)!;
     if ('holder' in state)
@@ -95,13 +95,13 @@ export class Rounds {
 
   async #goOnElsewhere(
     holder: string,
-    { sealed, call, said, identity }: Passed,
-    { signal }: Round,
+    { sealed, call, said, identity }: PassedRound,
+    { signal }: RoundRequest,
   ): Promise<RoundOutcome | undefined> {
     const leave = (): void => void this.#peers.ask(holder, 'leave', sealed).catch(() => {});
     signal.addEventListener('abort', leave);
     try {
-      const passed: Passed = { sealed, call, said, identity };
+      const passed: PassedRound = { sealed, call, said, identity };
       const done = await this.#peers.ask(holder, 'go-on', passed, { waitMs: Number.POSITIVE_INFINITY });
       return (done ?? undefined) as RoundOutcome | undefined;
     } finally {
@@ -110,7 +110,7 @@ export class Rounds {
   }
 
   /** Goes on with a call that runs here, for a client that came to another gateway, which has authenticated it. */
-  async #goOnFor({ sealed, call, said, identity }: Passed): Promise<RoundOutcome | null> {
+  async #goOnFor({ sealed, call, said, identity }: PassedRound): Promise<RoundOutcome | null> {
     const context = { http: { authInfo: { extra: { caller: { identity } } } } } as unknown as ServerContext;
     let state: { readonly callId: string };
     try {
@@ -127,7 +127,7 @@ export class Rounds {
     }
   }
 
-  async #told(outcome: Outcome, context: ServerContext): Promise<RoundOutcome> {
+  async #told(outcome: RoundEnd, context: ServerContext): Promise<RoundOutcome> {
     if ('output' in outcome) return outcome;
     const { question } = outcome;
     const sealed = await this.#state.mint({ callId: question.callId }, context);

@@ -2,13 +2,13 @@ import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { ToolOutput } from '../../apps/tool.js';
 import { handOver } from '../conversation/asked.js';
 import type { CallToolOptions, PluginContext, PluginSession } from '../plugin.js';
-import type { Round } from './asked-calls.js';
+import type { RoundRequest } from './asked-calls.js';
 import { callerOf, type McpCaller } from './caller.js';
 import { toCallToolResult } from './content.js';
 import { FILE_TEMPLATE, readFile } from './file-resources.js';
 import type { ParsedOptions } from './options.js';
 import { ProgressRelay } from './progress.js';
-import { type Asking, askingOf, formOf, linkOf, type Question, readAnswer } from './question.js';
+import { askingOf, formOf, linkOf, type McpQuestion, type QuestionMode, readAnswer } from './question.js';
 import { type RequestState, type RoundOutcome, Rounds } from './rounds.js';
 import type {
   CallToolResult,
@@ -22,7 +22,7 @@ import type {
 /** The time for which a client may cache a list that no filter makes. */
 const LIST_TTL_MS = 60_000;
 
-interface ToolCall {
+interface ServedToolCall {
   readonly name: string;
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -33,7 +33,7 @@ interface AskingInCall {
   readonly open: AbortSignal;
   readonly context: ServerContext;
   readonly caller: McpCaller;
-  readonly asks: Asking;
+  readonly asks: QuestionMode;
 }
 
 /** The name of the only question that a call asks. */
@@ -90,9 +90,9 @@ export class ToolServers {
   }
 
   async #call(
-    call: ToolCall,
+    call: ServedToolCall,
     context: ServerContext,
-    { caller, asks }: { readonly caller: McpCaller; readonly asks: Asking | null },
+    { caller, asks }: { readonly caller: McpCaller; readonly asks: QuestionMode | null },
   ): Promise<CallToolResult | InputRequiredResult> {
     const { ProtocolError, ProtocolErrorCode } = this.#sdk.server;
     const { mcpReq } = context;
@@ -131,9 +131,9 @@ export class ToolServers {
 
   /** Serves one of the requests of a call whose responses ask the client. */
   async #round(
-    call: ToolCall,
+    call: ServedToolCall,
     context: ServerContext,
-    { session, round, asks }: { session: PluginSession; round: Round; asks: Asking },
+    { session, round, asks }: { session: PluginSession; round: RoundRequest; asks: QuestionMode },
   ): Promise<RoundOutcome> {
     const { mcpReq } = context;
     const state = mcpReq.requestState<RequestState>();
@@ -148,8 +148,8 @@ export class ToolServers {
   }
 
   #question(
-    { question, requestState }: { question: Question; requestState: string },
-    asks: Asking,
+    { question, requestState }: { question: McpQuestion; requestState: string },
+    asks: QuestionMode,
     caller: McpCaller,
   ): InputRequiredResult {
     const { inputRequired } = this.#sdk.server;
@@ -160,13 +160,13 @@ export class ToolServers {
     return inputRequired({ inputRequests: { [CONFIRM]: confirm }, requestState });
   }
 
-  #link(question: Question, { identity }: McpCaller): UrlElicitParams {
+  #link(question: McpQuestion, { identity }: McpCaller): UrlElicitParams {
     return linkOf(question, this.#options.confirmUrl!(question, { user: identity.user }));
   }
 
   /** Asks a client that waits for the result of its call. The first answer counts, here or elsewhere. */
   async #askInCall(
-    question: Question,
+    question: McpQuestion,
     { session, open, context, caller, asks }: AskingInCall,
   ): Promise<void> {
     const { mcpReq } = context;

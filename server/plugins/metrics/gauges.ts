@@ -7,7 +7,7 @@ type Sample = readonly [labels: Labels, value: number];
 /** Metrics that are the highest value of all workers, not the sum. */
 const HIGHEST: ReadonlySet<string> = new Set(['loop_delay_seconds', 'refusing', 'draining', 'store_open']);
 
-type Row = readonly [
+type GaugeRow = readonly [
   name: string,
   help: string,
   read: (stats: GatewayStats) => number | readonly Sample[],
@@ -18,7 +18,7 @@ const byKey = (label: string, counts: Readonly<Record<string, number>>): Sample[
   Object.entries(counts).map(([key, value]) => [{ [label]: key }, value]);
 
 /** Current values of `gateway.stats()`, read when the page is requested. */
-const NOW: readonly Row[] = [
+const NOW: readonly GaugeRow[] = [
   [
     'connections',
     'Open streams of events and sockets',
@@ -93,7 +93,7 @@ const NOW: readonly Row[] = [
 ];
 
 /** Values that only grow. */
-const GROWING: readonly Row[] = [
+const GROWING: readonly GaugeRow[] = [
   [
     'delivered_events_total',
     'Logged events that connections were sent, once for each of them',
@@ -138,11 +138,11 @@ export function addStats(
     }
     return current;
   };
-  const samplesOf = (read: Row[2]): readonly Sample[] => {
+  const samplesOf = (read: GaugeRow[2]): readonly Sample[] => {
     const value = read(now());
     return typeof value === 'number' ? [[{}, value]] : value;
   };
-  const shapeOf = ([name, help, , labelNames = []]: Row) => ({
+  const shapeOf = ([name, help, , labelNames = []]: GaugeRow) => ({
     ...{ name: `agent_gateway_${name}`, help, labelNames, registers: [registry] },
     aggregator: HIGHEST.has(name) ? ('max' as const) : ('sum' as const),
   });

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../../../shared/errors.js';
 import { ResponseStream } from '../../../shared/responses/stream.js';
 import type {
-  ResponseFrame,
+  ResponseEventFrame,
   ResponseItem,
   ResponseObject,
   ResponseWriterOptions,
@@ -10,25 +10,25 @@ import type {
 import { fieldError } from '../conversation/errors.js';
 import { reading } from '../conversation/reading.js';
 import { isKept, stateOf } from '../conversation/state.js';
-import { segmentDialect, tell, tellAll } from '../conversation/telling.js';
+import { segmentDialect, tell, tellAll } from '../conversation/told-segment.js';
 import { type FoundResponse, notFound, recall } from './finding.js';
 
 const DONE = 'data: [DONE]\n\n';
 
-function frameText(frame: ResponseFrame): string {
+function frameText(frame: ResponseEventFrame): string {
   return `event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`;
 }
 
 /** Options for writing responses. */
-export interface AnsweringOptions extends ResponseWriterOptions {
+export interface FoundResponseOptions extends ResponseWriterOptions {
   report(error: unknown, what: string): void;
 }
 
 /** Writes found responses, as streams or whole. */
-export class Answers {
-  readonly #options: AnsweringOptions;
+export class FoundResponseWriter {
+  readonly #options: FoundResponseOptions;
 
-  constructor(options: AnsweringOptions) {
+  constructor(options: FoundResponseOptions) {
     this.#options = options;
   }
 
@@ -109,7 +109,7 @@ export class Answers {
   /** Rebuilds a response from the history, as one response even if the app asked questions in between. */
   async #recalled(
     found: FoundResponse,
-  ): Promise<{ readonly stream: ResponseStream; readonly frames: ResponseFrame[] }> {
+  ): Promise<{ readonly stream: ResponseStream; readonly frames: ResponseEventFrame[] }> {
     const { session, name } = found;
     if (name.index > 0) throw gone();
     const state = await stateOf(session);

@@ -6,7 +6,7 @@ import { fieldError } from '../conversation/errors.js';
 import type { InputItem, InputPart } from './request-schema.js';
 import { vendorContent } from './vendor-items.js';
 
-type ItemOf<Type extends InputItem['type']> = Extract<InputItem, { readonly type: Type }>;
+type InputItemOf<Type extends InputItem['type']> = Extract<InputItem, { readonly type: Type }>;
 
 /** Finds the content of an item that a request only names; null if it adds nothing to a conversation. */
 export type Resolve = (id: string, path: string) => Promise<readonly ContentBlock[] | null>;
@@ -77,7 +77,7 @@ export async function toMessages(items: readonly InputItem[], resolve: Resolve):
 }
 
 /** The output of a function: text, or content in the form of the app's own tools. */
-export function outputOf({ output }: Pick<ItemOf<'function_call_output'>, 'output'>): unknown {
+export function outputOf({ output }: Pick<InputItemOf<'function_call_output'>, 'output'>): unknown {
   if (typeof output === 'string') return output;
   const content = blocksOf(output, 'output');
   return content.every((block) => block.type === 'text')
@@ -87,7 +87,7 @@ export function outputOf({ output }: Pick<ItemOf<'function_call_output'>, 'outpu
 
 /** A call of the app's own tools in an earlier answer, with its result. */
 function ownCall(
-  { id, name, arguments: text, output, error }: ItemOf<'mcp_call'>,
+  { id, name, arguments: text, output, error }: InputItemOf<'mcp_call'>,
   at: string,
 ): ContentBlock[] {
   if (output == null && error == null) return [];

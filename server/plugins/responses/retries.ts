@@ -11,7 +11,7 @@ const REMEMBERED_MS = 10 * 60_000;
  * Recognizes retries of the vendor's clients. They send no idempotency key, but a retry count. Only a request with a count above 0 is a
  * retry, since a user may ask the same question twice.
  */
-export class Retries {
+export class ResponseRetries {
   readonly #notes: PluginNotes;
   /** Responses that are being begun here. */
   readonly #under = new Map<string, Promise<FoundResponse>>();

@@ -9,17 +9,17 @@ import { partsOf, queryOf } from '../conversation/urls.js';
 import { notServed } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
 import type { PluginContext } from '../plugin.js';
-import { type AnsweringOptions, Answers } from './answers.js';
-import { Creating, type CreatingOptions } from './creating.js';
+import { type FoundResponseOptions, FoundResponseWriter } from './answers.js';
 import { Finder, type FoundResponse, idOf } from './finding.js';
 import { itemPage } from './pages.js';
 import { isGenerated, isTemporary } from './places.js';
 import { readResponseRequest } from './request.js';
-import { Retries } from './retries.js';
+import { ResponseCreator, type ResponseCreatorOptions } from './response-creator.js';
+import { ResponseRetries } from './retries.js';
 import { TemporarySessions } from './temporary.js';
 
 /** Options of the routes of responses. */
-export interface ResponseRoutesOptions extends AnsweringOptions, CreatingOptions {
+export interface ResponseRoutesOptions extends FoundResponseOptions, ResponseCreatorOptions {
   readonly path: string;
   readonly models: Models;
   readonly toolWaitMs: number;
@@ -30,18 +30,18 @@ export class ResponseRoutes {
   readonly #context: PluginContext;
   readonly #options: ResponseRoutesOptions;
   readonly #finder: Finder;
-  readonly #answers: Answers;
-  readonly #creating: Creating;
-  readonly #retries: Retries;
+  readonly #answers: FoundResponseWriter;
+  readonly #creating: ResponseCreator;
+  readonly #retries: ResponseRetries;
   readonly #temporary: TemporarySessions;
 
   constructor(context: PluginContext, options: ResponseRoutesOptions) {
     this.#context = context;
     this.#options = options;
     this.#finder = new Finder(context);
-    this.#answers = new Answers(options);
-    this.#creating = new Creating(context, this.#finder, options);
-    this.#retries = new Retries(context.peers);
+    this.#answers = new FoundResponseWriter(options);
+    this.#creating = new ResponseCreator(context, this.#finder, options);
+    this.#retries = new ResponseRetries(context.peers);
     this.#temporary = new TemporarySessions(context, options.toolWaitMs);
   }
 

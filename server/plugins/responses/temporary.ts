@@ -1,18 +1,18 @@
-import type { RunName } from '../../../shared/responses/ids.js';
+import type { IdentifiedRun } from '../../../shared/responses/ids.js';
 import type { Identity } from '../../auth/types.js';
 import { codeOf } from '../conversation/errors.js';
-import { Waits } from '../conversation/waits.js';
+import { CallerWaits } from '../conversation/waits.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
 
 /** Sessions of responses with `store: false`. A session that waits for its caller's functions is kept until the caller comes back. */
 export class TemporarySessions {
-  readonly #waits: Waits<RunName>;
+  readonly #waits: CallerWaits<IdentifiedRun>;
   readonly #report: PluginContext['report'];
   readonly #dropping = new Set<Promise<void>>();
 
   constructor(context: PluginContext, toolWaitMs: number) {
     this.#report = context.report;
-    this.#waits = new Waits(context, {
+    this.#waits = new CallerWaits(context, {
       waitMs: toolWaitMs,
       names: ({ sessionId }) => [sessionId],
       end: ({ sessionId, runId }, identity) => this.#end(context.session(sessionId, identity), runId),

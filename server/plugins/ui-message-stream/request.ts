@@ -83,7 +83,7 @@ function toolsIn(own: Readonly<Record<string, unknown>>): {
   return { clientTools, rest };
 }
 
-type Given = z.infer<typeof message>;
+type UiMessageInput = z.infer<typeof message>;
 
 function readMessage(value: unknown): UiRequestMessage {
   if (value === undefined) throw fieldError('messages', 'there is no message to answer');
@@ -114,7 +114,7 @@ const answered = z.discriminatedUnion('state', [
   z.looseObject({ state: z.literal('output-error'), toolCallId: z.string(), errorText: z.string() }),
 ]);
 
-function answersIn(parts: Given['parts']): ReadonlyMap<string, CallAnswer> {
+function answersIn(parts: UiMessageInput['parts']): ReadonlyMap<string, CallAnswer> {
   const answers = new Map<string, CallAnswer>();
   for (const part of parts) {
     if (part.type !== 'dynamic-tool' && !part.type.startsWith('tool-')) continue;

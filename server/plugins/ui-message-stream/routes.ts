@@ -10,10 +10,10 @@ import { currentRun } from '../conversation/conversation.js';
 import { fieldError } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
 import { assertKept, stateOf, stop } from '../conversation/state.js';
-import type { Telling } from '../conversation/telling.js';
+import type { ToldSegment } from '../conversation/told-segment.js';
 import { only, partsOf, queryOf } from '../conversation/urls.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
-import { Posting } from './posting.js';
+import { UiPost } from './post.js';
 import { readUiRequest } from './request.js';
 import { tellEnd, tellNothing, tellRun } from './telling.js';
 
@@ -65,7 +65,7 @@ export class UiRoutes {
     const { conversation: options, stream } = this.#options;
     const session = this.#session(request.chatId, identity);
     const key = call.request.headers['idempotency-key'];
-    const posted = await new Posting(session, request, { options, key: key?.toString() }).post();
+    const posted = await new UiPost(session, request, { options, key: key?.toString() }).post();
     const { telling, missing } = posted;
     if (!missing) return tellRun(call.response, session, telling, this.#telling);
     const metadata = metadataOf({ runId: telling.runId }, stream);
@@ -110,12 +110,12 @@ export class UiRoutes {
     }
     const { cursor } = await session.run(found.runId).status();
     if (found.told !== 'whole' || index !== null) await assertKept(session, cursor);
-    const telling: Telling = { ...found, cursor, ...(index !== null && { skip: index }) };
+    const telling: ToldSegment = { ...found, cursor, ...(index !== null && { skip: index }) };
     await tellRun(response, session, telling, this.#telling);
   }
 
   /** The answer in progress, or about to begin, or that has just ended. @param ever Whether it may have ended long ago */
-  async #current(session: PluginSession, ever: boolean): Promise<Pick<Telling, 'runId' | 'told'> | null> {
+  async #current(session: PluginSession, ever: boolean): Promise<Pick<ToldSegment, 'runId' | 'told'> | null> {
     const state = await stateOf(session);
     if (!state) return null;
     const active = currentRun(state);

@@ -3,7 +3,7 @@ import { formatSegment } from '../../../shared/segments.js';
 import type { UiChunk } from '../../../shared/ui-stream/chunks.js';
 import type { UiStreamOptions } from '../../../shared/ui-stream/options.js';
 import { UiMessageStream } from '../../../shared/ui-stream/stream.js';
-import { segmentDialect, type Telling, tell, tellAll } from '../conversation/telling.js';
+import { segmentDialect, type ToldSegment, tell, tellAll } from '../conversation/told-segment.js';
 import type { PluginSession } from '../plugin.js';
 
 /** Response headers that a page of another origin must read. */
@@ -20,7 +20,7 @@ function frame(chunk: UiChunk): string {
 export async function tellRun(
   response: ServerResponse,
   session: PluginSession,
-  telling: Telling,
+  telling: ToldSegment,
   { report, ...options }: UiStreamOptions & { report(error: unknown, what: string): void },
 ): Promise<void> {
   beginTelling(response, session, telling);
@@ -37,7 +37,7 @@ export async function tellRun(
 export function tellNothing(
   response: ServerResponse,
   session: PluginSession,
-  telling: Telling,
+  telling: ToldSegment,
   chunks: readonly UiChunk[],
 ): void {
   beginTelling(response, session, telling);
@@ -54,7 +54,7 @@ function endWith(response: ServerResponse, chunks: readonly UiChunk[]): void {
   tellAll({ response }, `${chunks.map(frame).join('')}${DONE}`);
 }
 
-function beginTelling(response: ServerResponse, { id }: PluginSession, { runId, told }: Telling): void {
+function beginTelling(response: ServerResponse, { id }: PluginSession, { runId, told }: ToldSegment): void {
   response.setHeader('x-vercel-ai-ui-message-stream', 'v1');
   if (told === 'whole') return;
   const segment = formatSegment({ sessionId: id, runId, index: told });

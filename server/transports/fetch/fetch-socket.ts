@@ -15,7 +15,7 @@ export interface ResponseHead {
 }
 
 /** Facts about the real connection of a `FetchSocket`. */
-export interface SocketOptions {
+export interface FetchSocketOptions {
   /** Whether the request came over TLS. */
   readonly encrypted: boolean;
   /** The client's address; empty when it is not known. */
@@ -36,7 +36,7 @@ export class FetchSocket extends Writable {
   #blocked: (() => void) | null = null;
   #over = false;
 
-  constructor({ encrypted, ip }: SocketOptions, onHead: (head: ResponseHead) => void) {
+  constructor({ encrypted, ip }: FetchSocketOptions, onHead: (head: ResponseHead) => void) {
     super();
     this.encrypted = encrypted;
     this.remoteAddress = ip;

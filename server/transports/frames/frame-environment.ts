@@ -4,12 +4,12 @@ import type { Report } from '../../diagnostics/log-facts.js';
 import type { RequestGate } from '../../limits/address-gate.js';
 import type { RateLimiter } from '../../limits/token-bucket.js';
 import type { Operations } from '../../operations/operations.js';
-import type { Identifying } from '../identify.js';
+import type { IdentityParts } from '../identify.js';
 import type { OriginPolicy } from '../origin.js';
 import type { SocketClients } from './socket-clients.js';
 
 /** The parts of the gateway that doors with frames use. */
-export interface FrameEnvironment extends Identifying {
+export interface FrameEnvironment extends IdentityParts {
   readonly operations: Operations;
   readonly connections: Connections;
   readonly clients: SocketClients;

@@ -10,7 +10,7 @@ import type { LogFacts } from '../../diagnostics/log-facts.js';
 import { parseTraceparent } from '../../diagnostics/traceparent.js';
 import { newRequestId, newTraceId } from '../../ids.js';
 import type { MethodStream } from '../../methods/stream.js';
-import { type Asking, callFacts } from '../../operations/call-facts.js';
+import { type CallTarget, callFacts } from '../../operations/call-facts.js';
 import type { Caller } from '../../operations/caller.js';
 import type { Invocation } from '../../operations/invoke.js';
 import type { PlainOperation } from '../../operations/operations.js';
@@ -304,7 +304,7 @@ export class FrameCall implements Caller {
   /** Facts about the request, for the operator's log. */
   facts(): LogFacts {
     if (!isOperation(this.#method)) return callFacts(this, { operation: 'invoke', method: this.#method });
-    const { sessionId, method } = (this.#params ?? {}) as Asking;
+    const { sessionId, method } = (this.#params ?? {}) as CallTarget;
     return callFacts(this, { operation: this.#method, sessionId, method });
   }
 

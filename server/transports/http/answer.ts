@@ -78,13 +78,13 @@ export function sendFallback(response: ServerResponse): void {
 }
 
 /** The caller of a request and the plugin that serves it, if known. */
-export interface Answering {
+export interface ResponseContext {
   readonly by?: CalledBy;
   readonly plugin?: PluginRoute;
 }
 
 /** Ends each request once, with its result or with an error. Never throws. */
-export class Answers {
+export class Responder {
   readonly #env: Pick<HttpEnvironment, 'unread' | 'report'>;
 
   constructor(env: Pick<HttpEnvironment, 'unread' | 'report'>) {
@@ -111,7 +111,7 @@ export class Answers {
   }
 
   /** Waits for a handler that writes the response itself. */
-  await(response: ServerResponse, serving: Promise<unknown>, answering: Answering = {}): void {
+  await(response: ServerResponse, serving: Promise<unknown>, answering: ResponseContext = {}): void {
     serving.then(
       () => this.over(response, answering.by),
       (error: unknown) => this.fail(response, error, answering),
@@ -119,7 +119,7 @@ export class Answers {
   }
 
   /** Answers with an error, or ends the response. */
-  fail(response: ServerResponse, error: unknown, { by, plugin }: Answering = {}): void {
+  fail(response: ServerResponse, error: unknown, { by, plugin }: ResponseContext = {}): void {
     try {
       const shown = publicError(error, this.#env.report, {
         requestId: requestIdOf(response),

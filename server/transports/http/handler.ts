@@ -12,11 +12,11 @@ import {
   authRequest,
   type HandleOptions,
   type OperationOptions,
+  type RequestTarget,
   type ServedOperation,
-  type Target,
   targetOf,
 } from '../request.js';
-import { Answers, sendError, sendJson } from './answer.js';
+import { Responder, sendError, sendJson } from './answer.js';
 import { readBody } from './body.js';
 import { allowOrigin, answerPreflight, isPreflight, originAllowedByHost } from './cors.js';
 import { openEvents, queryOf, readEventsRequest, readLastEventId } from './events-route.js';
@@ -41,19 +41,19 @@ const CUT_AFTER_MS = 1000;
  * A request with its route. Objects that live as long as a request are classes: V8 allocates the objects of a literal in its old generation
  * once it finds that many of them survive, and each then keeps its whole request until the next full collection.
  */
-class Asked {
-  readonly target: Target;
+class HttpExchange {
+  readonly target: RequestTarget;
   readonly route: FoundRoute;
   readonly options: OperationOptions;
 
-  constructor(target: Target, route: FoundRoute, options: OperationOptions) {
+  constructor(target: RequestTarget, route: FoundRoute, options: OperationOptions) {
     this.target = target;
     this.route = route;
     this.options = options;
   }
 }
 
-interface EventsAsked extends Pick<Asked, 'options'> {
+interface EventsAsked extends Pick<HttpExchange, 'options'> {
   readonly query: string;
   readonly address: string;
 }
@@ -61,12 +61,12 @@ interface EventsAsked extends Pick<Asked, 'options'> {
 /** Serves HTTP requests: standalone, embedded and behind every adapter alike. */
 export class HttpHandler {
   readonly #env: HttpEnvironment;
-  readonly #answers: Answers;
+  readonly #answers: Responder;
   readonly #routes: ReadonlyMap<string, Route>;
 
   constructor(env: HttpEnvironment) {
     this.#env = env;
-    this.#answers = new Answers(env);
+    this.#answers = new Responder(env);
     this.#routes = routeTable(env.extraRoutes);
   }
 
@@ -83,7 +83,7 @@ export class HttpHandler {
     if (!route) return false;
     // Do not pass `options` on as a whole: a `params` that the host leaves in it belongs to its framework.
     const { user, body } = options;
-    this.#serve(request, response, new Asked(target, route, { user, body }));
+    this.#serve(request, response, new HttpExchange(target, route, { user, body }));
     return true;
   }
 
@@ -94,7 +94,7 @@ export class HttpHandler {
     { name, options }: { readonly name: ServedOperation; readonly options: OperationOptions },
   ): void {
     const target = targetOf(request, '')!;
-    this.#serve(request, response, new Asked(target, routeOf(name), options));
+    this.#serve(request, response, new HttpExchange(target, routeOf(name), options));
   }
 
   /**
@@ -116,7 +116,7 @@ export class HttpHandler {
   async #plugin(
     request: IncomingMessage,
     response: ServerResponse,
-    call: { readonly target: Target; readonly plugin: PluginRoute; readonly options: HandleOptions },
+    call: { readonly target: RequestTarget; readonly plugin: PluginRoute; readonly options: HandleOptions },
   ): Promise<undefined> {
     const { handle, options } = call.plugin;
     levelHttp2(request, response);
@@ -156,7 +156,7 @@ export class HttpHandler {
    * Serves a route: identifies the caller, reads the body, performs the operation. Each step goes on at once if it has nothing to wait for,
    * so that a call costs the promises of its method and no others. Never throws.
    */
-  #serve(request: IncomingMessage, response: ServerResponse, asked: Asked): void {
+  #serve(request: IncomingMessage, response: ServerResponse, asked: HttpExchange): void {
     try {
       const address = this.#env.addressOf(request);
       if (this.#enter(request, response, address, asked)) return this.#answers.over(response);
@@ -176,7 +176,7 @@ export class HttpHandler {
     request: IncomingMessage,
     response: ServerResponse,
     address: string,
-    { route, options }: Asked,
+    { route, options }: HttpExchange,
   ): boolean {
     const { gate, origin: policy } = this.#env;
     levelHttp2(request, response);
@@ -205,7 +205,7 @@ export class HttpHandler {
     sendJson(response, 200, { ok: true });
   }
 
-  #admit(request: IncomingMessage, response: ServerResponse, address: string, asked: Asked): void {
+  #admit(request: IncomingMessage, response: ServerResponse, address: string, asked: HttpExchange): void {
     const { options, target } = asked;
     if (asked.route.to === 'events') {
       const serving = this.#events(request, response, { query: target.query, options, address });
@@ -218,7 +218,7 @@ export class HttpHandler {
       .catch((error: unknown) => this.#answers.fail(response, error));
   }
 
-  #perform(request: IncomingMessage, response: ServerResponse, asked: Asked, by: CalledBy): void {
+  #perform(request: IncomingMessage, response: ServerResponse, asked: HttpExchange, by: CalledBy): void {
     const { unread, operations, limits } = this.#env;
     const { route, options, target } = asked;
     if (unread.bytes > 0) unread.admit(readerKey(by.identity, by.address));

@@ -4,7 +4,7 @@ import type { Identity } from '../../auth/types.js';
 import type { LogFacts } from '../../diagnostics/log-facts.js';
 import { parseTraceparent } from '../../diagnostics/traceparent.js';
 import { newClientId, newTraceId } from '../../ids.js';
-import { type Asking, callFacts } from '../../operations/call-facts.js';
+import { type CallTarget, callFacts } from '../../operations/call-facts.js';
 import type { Caller } from '../../operations/caller.js';
 import { requestIdOf } from './request-id.js';
 
@@ -45,7 +45,7 @@ export class HttpCall implements Caller {
   }
 
   facts(): LogFacts {
-    const { sessionId, method } = (this.#params ?? {}) as Asking;
+    const { sessionId, method } = (this.#params ?? {}) as CallTarget;
     return callFacts(this, { operation: this.#operation, sessionId, method });
   }
 

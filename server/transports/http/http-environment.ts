@@ -8,14 +8,14 @@ import type { Report } from '../../diagnostics/log-facts.js';
 import type { RequestGate } from '../../limits/address-gate.js';
 import type { OpenCalls } from '../../operations/open-calls.js';
 import type { Operations } from '../../operations/operations.js';
-import type { Identifying, TicketDoor } from '../identify.js';
+import type { IdentityParts, TicketDoor } from '../identify.js';
 import type { OriginPolicy } from '../origin.js';
 import type { BodyLimits } from './body.js';
 import type { PluginRoutes } from './plugin-route.js';
 import type { UnreadAnswers } from './unread.js';
 
 /** The parts of the gateway that the HTTP door uses. */
-export interface HttpEnvironment extends Identifying, TicketDoor {
+export interface HttpEnvironment extends IdentityParts, TicketDoor {
   readonly operations: Operations;
   readonly presence: Presence;
   /** Bounds the number of requests of one address. */

@@ -23,14 +23,14 @@ export interface ServerHandlers {
 }
 
 /** A server that listens. */
-export interface Listening {
+export interface ListeningServer {
   readonly port: number;
   /** Stops listening and waits for the open requests. Connections that are still open after `graceMs` are cut. */
   stop(graceMs: number): Promise<void>;
 }
 
 /** @throws GatewayError `ADDRESS_IN_USE` naming the port and the option */
-export function listen(options: ListenOptions, handlers: ServerHandlers): Promise<Listening> {
+export function listen(options: ListenOptions, handlers: ServerHandlers): Promise<ListeningServer> {
   const { host, port, handshakeMs, keepAliveMs } = options;
   const bounded = Math.min(handshakeMs, 0x7fffffff);
   const carried = new CarriedRequests(Math.min(bounded * 3, 0x7fffffff), Math.min(bounded, 5000));

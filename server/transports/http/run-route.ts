@@ -4,7 +4,7 @@ import type { RunOperation } from '../../../shared/operations.js';
 import { encodeSse } from '../../../shared/sse.js';
 import { newConnectionId } from '../../ids.js';
 import type { Caller } from '../../operations/caller.js';
-import type { Sent } from '../../operations/sending.js';
+import type { Sent } from '../../operations/send-operations.js';
 import { sendJson } from './answer.js';
 import type { HttpEnvironment } from './http-environment.js';
 import { nameAnswer } from './request-id.js';

@@ -19,7 +19,7 @@ import type { OpenSocket } from '../frames/socket-clients.js';
 import { identify, redeem, type TicketDoor } from '../identify.js';
 import { parseJson } from '../json.js';
 import { publicError } from '../public-error.js';
-import type { Target } from '../request.js';
+import type { RequestTarget } from '../request.js';
 import { requestIdOfRequest } from '../request-id.js';
 import type {
   PluginSocket,
@@ -34,7 +34,7 @@ export type PluginSocketEnvironment = FrameEnvironment & TicketDoor;
 /** An upgrade to a WebSocket, and the plugin's route for it. */
 export interface Upgraded {
   readonly request: IncomingMessage;
-  readonly target: Target;
+  readonly target: RequestTarget;
   readonly route: PluginSocketRoute;
   readonly peer: FramePeer;
 }

@@ -14,12 +14,14 @@ export interface ServerOptions {
   readonly database?: string | undefined;
   /** Folder of the built page; without it the page is Vite's. */
   readonly page?: string | undefined;
+  /** How many proxies are in front: each says for whom it asks. */
+  readonly proxies?: number | undefined;
   /** Serves the gateway's playground too. */
   readonly playground?: boolean;
 }
 
 /** The gateway below `/agent`, beside the page. */
-export function createServer({ secret, database, page, playground = false }: ServerOptions) {
+export function createServer({ secret, database, page, proxies = 0, playground = false }: ServerOptions) {
   const visitors = createVisitors(secret);
   const gateway = gatewayMiddleware(
     {
@@ -27,13 +29,14 @@ export function createServer({ secret, database, page, playground = false }: Ser
       methods: { suggestions: async () => ['Hello', 'roll 20', 'delete report.txt'] },
       // Programs show a token; `npx agent-session-gateway token jwt --sub ann` makes one.
       auth: { type: 'jwt', secret },
+      ...(proxies > 0 && { trustProxy: proxies }),
       ...(database && { store: sqliteStore({ path: database }) }),
     },
     { user: visitors.userOf },
   );
   if (playground) gateway.gateway.use(playgroundPlugin());
 
-  const host = express().disable('x-powered-by');
+  const host = express().disable('x-powered-by').set('trust proxy', proxies);
   host.post('/visitor', (request, response) => {
     if (!visitors.userOf(request)) response.setHeader('Set-Cookie', visitors.newCookie(request.secure));
     response.status(204).end();

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { createClient } from 'agent-session-gateway/client';
 import { createServer, type Gateway } from '../server/server.js';
 
-const server = createServer({ secret: 'a-secret-for-tests-of-at-least-32-bytes' });
+const server = createServer({ secret: 'a-secret-for-tests-of-at-least-32-bytes', proxies: 1 });
 let listening: Awaited<ReturnType<typeof server.listen>>;
 
 before(async () => {
@@ -40,4 +40,14 @@ test('knows one visitor from another, and lets nobody else in', async (t) => {
   assert.deepEqual((await bob.sessions()).sessions, []);
   const headers = { cookie: 'visitor=visitor-1.forged' };
   assert.equal((await fetch(`${listening.url}/agent/status`, { headers })).status, 401);
+});
+
+test('gives cookies for HTTPS alone where the proxy has that', async () => {
+  const cookieBy = async (proto: string) => {
+    const headers = { 'x-forwarded-proto': proto };
+    const response = await fetch(`${listening.url}/visitor`, { method: 'POST', headers });
+    return response.headers.get('set-cookie') ?? '';
+  };
+  assert.match(await cookieBy('https'), /; Secure$/);
+  assert.doesNotMatch(await cookieBy('http'), /Secure/);
 });

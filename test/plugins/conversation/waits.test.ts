@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Identity } from '../../../server/auth/types.js';
-import { Waits } from '../../../server/plugins/conversation/waits.js';
+import { CallerWaits } from '../../../server/plugins/conversation/waits.js';
 import { peersOf } from '../../../server/plugins/plugin-peers.js';
 import { alone } from '../../support/alone.js';
 import { closeLater } from '../../support/resources.js';
@@ -8,7 +8,7 @@ import { closeLater } from '../../support/resources.js';
 describe('what waits for callers of a door', () => {
   it('is taken by one of those who come at once', async () => {
     const waits = closeLater(
-      new Waits<string>(
+      new CallerWaits<string>(
         { peers: peersOf('door', alone()), report: () => {} },
         { waitMs: 60_000, names: (kept) => [kept], end: async () => {} },
       ),

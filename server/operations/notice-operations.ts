@@ -1,0 +1,100 @@
+import { fieldError } from '../../shared/errors.js';
+import type { CustomNotice, PushTarget } from '../../shared/notices.js';
+import type { ParamsOf, ResultOf } from '../../shared/operation-types.js';
+import { newNoticeId } from '../ids.js';
+import { noticeId } from '../notices/causes.js';
+import { urlProblem } from '../notices/schema.js';
+import { addPush, pushesOf, removePush } from '../notices/subscriptions.js';
+import type { Caller } from './caller.js';
+import { assertOpen, type OperationEnvironment } from './environment.js';
+import type { Authorize } from './operation-parts.js';
+
+/** Largest size of a host's notice, in characters of JSON. */
+const DATA_LENGTH = 4096;
+const ENDPOINT_LENGTH = 2048;
+/** Encryption keys of a browser's push subscription, with their sizes in bytes. */
+const KEY_BYTES = [
+  ['p256dh', 65],
+  ['auth', 16],
+] as const;
+
+/** @throws GatewayError `INVALID_PARAMS` naming the field, for a forbidden address or malformed keys */
+function assertTarget({ endpoint, keys }: PushTarget, allowPrivate: boolean): void {
+  const problem =
+    endpoint.length > ENDPOINT_LENGTH
+      ? `at most ${ENDPOINT_LENGTH} characters`
+      : urlProblem(endpoint, allowPrivate);
+  if (problem !== undefined) throw fieldError('add.endpoint', problem);
+  for (const [name, bytes] of KEY_BYTES)
+    if (!/^[\w-]+=*$/.test(keys[name]) || Buffer.from(keys[name], 'base64url').length !== bytes)
+      throw fieldError(`add.keys.${name}`, `${bytes} bytes in base64url`);
+}
+
+/** The operations on notices and push subscriptions, which reach users that are away. */
+export class NoticeOperations {
+  readonly #env: OperationEnvironment;
+  readonly #authorize: Authorize;
+
+  constructor(env: OperationEnvironment, { authorize }: { readonly authorize: Authorize }) {
+    this.#env = env;
+    this.#authorize = authorize;
+  }
+
+  /** The caller's notices of a session, and in its own scope also those to the scope. @throws GatewayError `SESSION_NOT_FOUND` */
+  async notices({ sessionId }: ParamsOf<'notices'>, caller: Caller): Promise<ResultOf<'notices'>> {
+    const { ref, via } = await this.#authorize(sessionId, 'notices', caller);
+    await this.#env.sessions.existing(ref);
+    const { userKey } = caller.identity;
+    const isOwn = (to: string): boolean => to === userKey || (!via && to === ref.scope);
+    return { notices: (await this.#env.notices?.states(ref, isOwn)) ?? [] };
+  }
+
+  /** @throws GatewayError `INVALID_PARAMS` naming the field, `QUOTA_EXCEEDED` */
+  async push({ add, remove }: ParamsOf<'push'>, caller: Caller): Promise<ResultOf<'push'>> {
+    assertOpen(this.#env);
+    const { quotas, notices, store, pushSubscriptions: most } = this.#env;
+    quotas.sends.take(caller.identity);
+    const { scope, userKey } = caller.identity;
+    const publicKey = notices?.publicKey ?? null;
+    if (remove !== undefined) await removePush(store, { scope, userKey }, remove);
+    if (add) {
+      if (!notices || publicKey === null)
+        throw fieldError('add', 'this gateway sends no pushes (notify.push)');
+      assertTarget(add, notices.allowPrivate);
+      await addPush(store, { scope, userKey }, { ...add, most });
+    }
+    return { publicKey, subscriptions: (await pushesOf(store, userKey)).length };
+  }
+
+  /** Sends the caller a host's notice of a session. @throws GatewayError `SESSION_NOT_FOUND`, `INVALID_PARAMS` naming the field */
+  async notify(sessionId: string, notice: CustomNotice, caller: Caller): Promise<{ readonly id: string }> {
+    const { notices, sessions } = this.#env;
+    const { id: given = newNoticeId(), title, body, data } = notice;
+    if (!notices) throw fieldError('notify', 'the gateway tells nobody (notify)', 'INVALID_REQUEST');
+    if (typeof title !== 'string' || title === '') throw fieldError('title', 'a text');
+    if (JSON.stringify([title, body, data]).length > DATA_LENGTH)
+      throw fieldError('data', `at most ${DATA_LENGTH} characters of JSON, with title and body`);
+    const { ref } = await this.#authorize(sessionId, 'notify', caller);
+    const session = await sessions.existing(ref);
+    const { user, userKey } = caller.identity;
+    const id = noticeId('custom', session.log!.ref.epoch, given);
+    await notices.add(
+      ref,
+      {
+        ...{
+          id,
+          kind: 'custom',
+          sessionId: session.id,
+          app: ref.app,
+          userId: user.id,
+          title,
+          at: Date.now(),
+        },
+        ...(body !== undefined && { body }),
+        ...(data !== undefined && { data }),
+      },
+      userKey,
+    );
+    return { id };
+  }
+}

@@ -1,0 +1,185 @@
+import { parseCursor } from '../../shared/cursor.js';
+import { GatewayError } from '../../shared/errors.js';
+import type { Message } from '../../shared/messages.js';
+import type { ParamsOf, ResultOf, SessionSummary } from '../../shared/operation-types.js';
+import { pick } from '../../shared/pick.js';
+import { PROTOCOL_RANGE } from '../../shared/version.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
+import { formatListPlace, parseListPlace } from '../list-place.js';
+import { historyPage } from '../log/page.js';
+import { asUnavailable } from '../log/unavailable.js';
+import { originOf, stateOf } from '../sessions/find-run.js';
+import type { Session } from '../sessions/session.js';
+import type { RunRecord, SessionRecord, SessionRef } from '../stores/store.js';
+import type { Access } from './access.js';
+import type { Caller } from './caller.js';
+import type { OperationEnvironment } from './environment.js';
+import type { GrantOperations } from './grant-operations.js';
+import type { Authorize, OperationParts } from './operation-parts.js';
+import { assertShared, type Reach, shownMessages } from './reach.js';
+
+const PAGE = 50;
+
+/** A run of a session, found by its id. */
+interface LocatedRun {
+  readonly session: Session;
+  readonly record: RunRecord;
+  /** Cursor just before its `message_accepted`. */
+  readonly cursor: string;
+  readonly reach: Reach;
+}
+
+/** A run that was found by the idempotency key of its message. */
+export interface SentRun {
+  readonly runId: string;
+  /** Cursor just before its `message_accepted`. */
+  readonly cursor: string;
+  /** The message; absent if its `message_accepted` is not kept any more. */
+  readonly message?: Message;
+}
+
+/** The operations that only read. They never move a session to this gateway. */
+export class ReadOperations {
+  readonly #env: OperationEnvironment;
+  readonly #access: Access;
+  readonly #authorize: Authorize;
+  readonly #sharing: GrantOperations;
+
+  constructor(
+    env: OperationEnvironment,
+    {
+      access,
+      authorize,
+      sharing,
+    }: Pick<OperationParts, 'access' | 'authorize'> & { readonly sharing: GrantOperations },
+  ) {
+    this.#env = env;
+    this.#access = access;
+    this.#authorize = authorize;
+    this.#sharing = sharing;
+  }
+
+  async history(params: ParamsOf<'history'>, caller: Caller): Promise<ResultOf<'history'>> {
+    const { sessionId, limit = PAGE, before } = params;
+    const reach = await this.#authorize(sessionId, 'history', caller);
+    const { log } = await this.#existing(reach);
+    await log!.folded();
+    const page = await historyPage(log!, before, { limit, bytes: log!.pageBytes });
+    return { ...page, messages: shownMessages(page.messages, reach) };
+  }
+
+  sessions(
+    { shared = false, ...params }: ParamsOf<'sessions'>,
+    caller: Caller,
+  ): Promise<ResultOf<'sessions'>> {
+    const { identity } = caller;
+    if (shared) return this.#sharing.sharedWith(params, caller, (record) => this.#summaryOf(record));
+    return this.list(
+      identity.scope,
+      params,
+      async (ref) =>
+        (await this.#access.mayUse(ref.app, identity)) && this.#access.mayReach(ref, 'sessions', identity),
+    );
+  }
+
+  /** A page of the open sessions of a scope. @param mayShow Whether the caller may see a session */
+  async list(
+    scope: string,
+    { limit = PAGE, before, ...filter }: ParamsOf<'sessions'>,
+    mayShow: (ref: SessionRef) => MaybePromise<boolean>,
+  ): Promise<ResultOf<'sessions'>> {
+    const page = await this.#env.store.list(
+      scope,
+      { limit, before: parseListPlace(before, 'before') },
+      filter,
+    );
+    const sessions = [];
+    for (const record of page.records) if (await mayShow(record.ref)) sessions.push(this.#summaryOf(record));
+    return { sessions, cursor: formatListPlace(page.next) };
+  }
+
+  #summaryOf(record: SessionRecord): SessionSummary {
+    const { ref, activity, archived = false, forkedFrom, createdAt, updatedAt } = record;
+    return {
+      sessionId: this.#env.apps.format(ref.app, ref.name),
+      app: ref.app,
+      status: activity.status,
+      ...pick(record, 'title', 'preview', 'metadata', 'messageCount', 'pending'),
+      archived,
+      ...(forkedFrom && { forkedFrom }),
+      createdAt,
+      updatedAt,
+    };
+  }
+
+  async status({ sessionId }: ParamsOf<'status'>, caller: Caller): Promise<ResultOf<'status'>> {
+    if (sessionId === undefined) {
+      const { gatewayId, state } = this.#env;
+      return {
+        gatewayId,
+        protocol: PROTOCOL_RANGE,
+        draining: state.draining,
+        user: { id: caller.identity.user.id },
+      };
+    }
+    const reach = await this.#authorize(sessionId, 'status', caller);
+    const session = await this.#existing(reach);
+    const log = session.log!;
+    const { first, head, cursor } = log;
+    return {
+      sessionId: reach.sessionId,
+      app: session.ref.app,
+      ...session.describe(),
+      epoch: log.ref.epoch,
+      first,
+      head,
+      cursor,
+    };
+  }
+
+  async #existing({ ref, via }: Reach): Promise<Session> {
+    const session = await this.#env.sessions.existing(ref);
+    // The session may have been closed and begun again since it was authorized.
+    if (via) assertShared(session.log!.cursor, { ref, via, sessionId: session.id });
+    return session;
+  }
+
+  async find({ runId, sessionId }: ParamsOf<'run'>, caller: Caller): Promise<LocatedRun> {
+    const reach = await this.#authorize(sessionId, 'run', caller);
+    const { ref, via } = reach;
+    const session = this.#env.sessions.get(ref);
+    // Look at the session before the record, so that a run that ends meanwhile is reported as ended.
+    await session.look();
+    const record = await this.#env.store.run(ref, { runId });
+    if (!record) {
+      this.#env.sessions.forget(session);
+      throw new GatewayError({ code: 'RUN_NOT_FOUND' });
+    }
+    const { cursor } = await originOf(this.#env.store, session, record);
+    if (via && parseCursor(cursor)?.epoch !== via.epoch) throw new GatewayError({ code: 'RUN_NOT_FOUND' });
+    return { session, record, cursor, reach };
+  }
+
+  async sent(
+    { sessionId, key }: { readonly sessionId: string; readonly key: string },
+    caller: Caller,
+  ): Promise<SentRun | null> {
+    const reach = await this.#authorize(sessionId, 'run', caller);
+    const { ref } = reach;
+    const record = await this.#env.store.run(ref, { key });
+    if (!record) return null;
+    const session = this.#env.sessions.get(ref);
+    await session.look();
+    const { message, cursor } = await originOf(this.#env.store, session, record);
+    assertShared(cursor, reach);
+    return { runId: record.runId, cursor, ...(message && { message: shownMessages([message], reach)[0]! }) };
+  }
+
+  async run(params: ParamsOf<'run'>, caller: Caller): Promise<ResultOf<'run'>> {
+    const { session, record, cursor, reach } = await this.find(params, caller);
+    const { runId, result } = record;
+    const shown = result && reach.via ? reach.via.view.result(result) : result;
+    const state = await asUnavailable(() => stateOf(record, session));
+    return { runId, sessionId: reach.sessionId, state, cursor, ...(shown && { result: shown }) };
+  }
+}

@@ -1,0 +1,163 @@
+import { isGatewayError } from '../../shared/errors.js';
+import type { Accepted, ParamsOf, ResultOf, RunResult } from '../../shared/operation-types.js';
+import type { RunOperation } from '../../shared/operations.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
+import type { AccessedOperation } from '../config/access.js';
+import { asUnavailable } from '../log/unavailable.js';
+import { toMessage } from '../runs/to-message.js';
+import type { SendRequest } from '../sessions/message-sender.js';
+import type { Caller } from './caller.js';
+import { checkClientMessages, checkToolCount } from './client-messages.js';
+import { assertOpen, type OperationEnvironment } from './environment.js';
+import type { OperationParts } from './operation-parts.js';
+import { readParams } from './params.js';
+import { asReached, assertShared, type Followable, type Reach } from './reach.js';
+import { traceOf } from './trace-of.js';
+
+/** A run that can be followed. */
+export interface FollowableRun {
+  readonly runId: string;
+  readonly session: Followable;
+  /** Cursor just before its `message_accepted`. */
+  readonly cursor: string;
+  readonly result: Promise<RunResult>;
+}
+
+/** An accepted message, and the means to follow its run. */
+export interface Sent extends FollowableRun {
+  readonly accepted: Accepted;
+  /** Whether an earlier send with the same key was accepted before. */
+  readonly repeated: boolean;
+}
+
+/** The operations that begin a run. */
+export class SendOperations {
+  readonly #env: OperationEnvironment;
+  readonly #parts: OperationParts;
+
+  constructor(env: OperationEnvironment, parts: OperationParts) {
+    this.#env = env;
+    this.#parts = parts;
+  }
+
+  /** Sends a message, or answers one again; resolves once it is accepted. @throws GatewayError */
+  start(name: RunOperation, raw: unknown, caller: Caller, behind?: string | null): Promise<Sent> {
+    return this.#env.calls.send(this.#start(name, raw, caller, behind));
+  }
+
+  async #start(...[name, raw, caller, behind]: Parameters<SendOperations['start']>): Promise<Sent> {
+    return asUnavailable(() =>
+      name === 'send' ? this.#send(raw, caller, behind) : this.#regenerate(raw, caller),
+    );
+  }
+
+  #send(raw: unknown, caller: Caller, behind: string | null | undefined): Promise<Sent> {
+    const params = readParams('send', raw);
+    const { message, messages, onBusy, parent, replaces, lane, keep } = params;
+    const inputs = messages ?? [message!];
+    if (!caller.trusted) checkClientMessages(inputs, this.#env.clientMessages);
+    const place = replaces === undefined ? (parent === undefined ? undefined : { parent }) : { replaces };
+    const beside = lane && { keep: keep !== false };
+    return this.#begin('send', params, caller, { inputs, onBusy, place, behind, beside });
+  }
+
+  /** Sends a message to a run beside the conversation. @throws GatewayError `RUN_NOT_FOUND`, and as `start` */
+  async steer(params: ParamsOf<'steer'>, caller: Caller): Promise<ResultOf<'steer'>> {
+    const { sessionId, runId, message: input } = params;
+    const inputs = [input];
+    if (!caller.trusted) checkClientMessages(inputs, this.#env.clientMessages);
+    const reach = await this.#parts.authorize(sessionId, 'steer', caller);
+    await this.#admit(inputs, reach, caller);
+    const message = toMessage(input, senderIn(reach, caller));
+    await this.#env.sessions.perform(reach.ref, { type: 'steer', runId, message });
+    return { messageId: message.id };
+  }
+
+  /** Counts a message, and checks the files that it names and the room for it. @throws GatewayError */
+  #admit(inputs: SendRequest['inputs'], { ref, via }: Reach, { identity }: Caller): MaybePromise<void> {
+    assertOpen(this.#env);
+    this.#env.quotas.sends.take(identity);
+    const { files, room } = this.#parts;
+    const readable = via ? files.checkShared(inputs, ref) : files.checkNamed(inputs, identity);
+    return readable ? readable.then(() => room.check(ref)) : room.check(ref);
+  }
+
+  #regenerate(raw: unknown, caller: Caller): Promise<Sent> {
+    const params = readParams('regenerate', raw);
+    return this.#begin('regenerate', params, caller, { inputs: [], again: params.messageId ?? null });
+  }
+
+  async #begin(
+    name: RunOperation,
+    params: ParamsOf<'regenerate'>,
+    caller: Caller,
+    begun: Pick<SendRequest, 'inputs' | 'onBusy' | 'place' | 'behind' | 'again' | 'beside'>,
+  ): Promise<Sent> {
+    const { sessionId, idempotencyKey: key, metadata } = params;
+    const { inputs, onBusy, place, behind, again, beside } = begun;
+    const { user } = caller.identity;
+    const { access, authorize } = this.#parts;
+    checkToolCount(params, this.#env.clientToolsPerSend);
+    const reach = await authorize(sessionId, name, caller);
+    const { ref } = reach;
+    if (!caller.trusted) await access.brought(params, ref.app, caller.identity);
+    const session = this.#env.sessions.get(ref);
+    let isCounted = false;
+    const sending = this.#env.sessions.sender.send(session, {
+      inputs,
+      onBusy,
+      place,
+      behind,
+      again,
+      beside,
+      senderId: senderIn(reach, caller),
+      key,
+      metadata,
+      user,
+      trace: traceOf(caller),
+      requestId: caller.requestId,
+      clientTools: params.clientTools,
+      parameters: params.parameters,
+      admit: () => {
+        const admitted = this.#admit(inputs, reach, caller);
+        isCounted = true;
+        return admitted;
+      },
+    });
+    const sent = await sending.catch((error: unknown) => {
+      // The caller plans the send anew, and both attempts together count as one message.
+      const isOutdated = isGatewayError(error) && error.code === 'HISTORY_MOVED' && behind !== undefined;
+      if (isOutdated && isCounted) this.#env.quotas.sends.giveBack(caller.identity);
+      throw error;
+    });
+    const { repeated, result, ...accepted } = sent;
+    const { runId, cursor } = accepted;
+    assertShared(cursor, reach);
+    return {
+      ...{ runId, cursor, repeated, accepted, session: asReached(session, reach) },
+      result: this.shown(result, reach, 'run', caller),
+    };
+  }
+
+  /** The outcome of a run in its caller's view. Rejects if the caller has lost access by then. */
+  shown(
+    outcome: Promise<RunResult>,
+    { via, sessionId }: Reach,
+    operation: AccessedOperation,
+    { identity }: Pick<Caller, 'identity'>,
+  ): Promise<RunResult> {
+    if (!via) return outcome;
+    const shown = outcome.then(async (result) => {
+      const again = await this.#parts.access.session(sessionId, operation, identity);
+      return again.via!.view.result(result);
+    });
+    // Avoid an unhandled rejection if nobody waits for the outcome.
+    shown.catch(() => {});
+    return shown;
+  }
+}
+
+/** The sender's id, which would say nothing in a session with a single user. */
+function senderIn({ via }: Reach, { identity: { user, userKey, scope } }: Caller): string | undefined {
+  return scope === userKey && !via ? undefined : user.id;
+}

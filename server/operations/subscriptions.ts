@@ -1,0 +1,155 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { SubscriptionInfo } from '../../shared/events.js';
+import { INBOX } from '../../shared/inbox.js';
+import type { ParamsOf, ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
+import { PROTOCOL_RANGE } from '../../shared/version.js';
+import { authExpiry } from '../auth/expiry.js';
+import { errand } from '../cluster/errands.js';
+import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
+import type { Inbox } from '../inbox/inbox.js';
+import { InboxStream } from '../inbox/inbox-stream.js';
+import { asUnavailable } from '../log/unavailable.js';
+import type { Caller } from './caller.js';
+import { assertOpen, type OperationEnvironment } from './environment.js';
+import type { Authorize } from './operation-parts.js';
+import { asReached } from './reach.js';
+
+/** Forwards a change of subscriptions to the gateway that has the connection. */
+const SUBSCRIBE = errand<
+  { readonly params: ParamsOf<'subscribe'>; readonly identity: Caller['identity'] },
+  ResultOf<'subscribe'>
+>('subscribe');
+
+/** Manages the subscriptions of connections. */
+export class Subscriptions {
+  readonly #env: OperationEnvironment;
+  readonly #authorize: Authorize;
+  readonly #inbox: Inbox;
+
+  constructor(env: OperationEnvironment, { authorize, inbox }: { authorize: Authorize; inbox: Inbox }) {
+    this.#env = env;
+    this.#inbox = inbox;
+    this.#authorize = authorize;
+    // The other gateway authenticated the caller and counted the request; authorize again here.
+    env.sessions.cluster.errands.on(SUBSCRIBE, ({ params, identity }) => this.subscribe(params, identity));
+  }
+
+  /** Renews the identity of a connection after revalidation. @throws GatewayError when the caller lost access to a followed session */
+  async renew(connection: EventConnection, identity: Caller['identity']): Promise<void> {
+    connection.identity = identity;
+    for (const sessionId of connection.sessionIds)
+      if (sessionId !== INBOX) await this.#authorize(sessionId, 'events', { identity });
+  }
+
+  /** Sends a new connection its subscriptions, then begins them. @returns the description of each session @throws GatewayError */
+  async open(
+    connection: EventConnection,
+    targets: readonly SubscribeTarget[],
+    protocol: number = PROTOCOL_RANGE.max,
+  ): Promise<Readonly<Record<string, SubscriptionInfo>>> {
+    // Plugins and host code may still follow accepted runs to their end while the gateway drains.
+    if (connection.options.client) assertOpen(this.#env);
+    const followed = [];
+    for (const { sessionId, ...target } of targets) {
+      if (connection.options.client) this.#env.quotas.subscribes.take(connection.identity);
+      followed.push(await this.#follow(connection, sessionId, target, connection.identity));
+    }
+    this.#env.connections.announce(connection);
+    const sessions = Object.fromEntries(followed.map(({ id, info }) => [id, info]));
+    const { expiresAt } = connection.identity;
+    connection.send('connected', {
+      protocol,
+      gatewayId: this.#env.gatewayId,
+      connectionId: connection.id,
+      clientId: connection.id,
+      heartbeatMs: connection.options.heartbeatMs,
+      ...authExpiry(expiresAt),
+      defaultApp: this.#env.apps.defaultApp,
+      sessions,
+    });
+    connection.heartbeat();
+    for (const { begin } of followed) begin();
+    return sessions;
+  }
+
+  /**
+   * Follows a session, or the inbox by its name. The client must be sent `info` before `begin` is called.
+   *
+   * @param identity Identity of the present caller, whose token decides, not the one that the connection was opened with
+   */
+  async #follow(
+    connection: EventConnection,
+    sessionId: string,
+    target: Omit<SubscribeTarget, 'sessionId'>,
+    identity: Caller['identity'],
+  ): Promise<{ readonly id: string; readonly info: SubscriptionInfo; begin(): void }> {
+    if (sessionId === INBOX) {
+      const stream = (): InboxStream => new InboxStream(this.#inbox, this.#env.inboxChanges, connection);
+      return { id: INBOX, ...(await asUnavailable(() => connection.followAs(INBOX, stream, target))) };
+    }
+    const reach = await this.#authorize(sessionId, 'events', { identity });
+    const session = this.#env.sessions.get(reach.ref);
+    // A session that has not begun can be followed too.
+    await session.look();
+    const reached = asReached(session, reach);
+    const place = await asUnavailable(() => connection.follow(reached, target));
+    try {
+      // A grant that ended meanwhile has not ended this subscription, so check the grant again.
+      if (reach.via) await this.#authorize(sessionId, 'events', { identity });
+    } catch (error) {
+      connection.unfollow(reached.id);
+      throw error;
+    }
+    return { id: reached.id, ...place };
+  }
+
+  /** Changes the subscriptions of an open connection, at any gateway. @throws GatewayError */
+  async subscribe(
+    params: ParamsOf<'subscribe'>,
+    identity: Caller['identity'],
+  ): Promise<ResultOf<'subscribe'>> {
+    const { connectionId, sessionId, add = [], remove = [] } = params;
+    const { sessions, connections } = this.#env;
+    const holder = connections.elsewhere(connectionId);
+    if (holder !== null) {
+      const done = await sessions.cluster.errands.ask(holder, SUBSCRIBE, { params, identity });
+      if (!done) throw new GatewayError({ code: 'CONNECTION_NOT_FOUND' });
+      return done;
+    }
+    const connection = connections.get(connectionId);
+    const { scope, userKey } = identity;
+    if (
+      !connection?.options.client ||
+      connection.identity.scope !== scope ||
+      connection.identity.userKey !== userKey
+    ) {
+      throw new GatewayError({ code: 'CONNECTION_NOT_FOUND' });
+    }
+    const targets = [...(sessionId === undefined ? [] : [sessionId]), ...add];
+    const canonical = (id: string): string => {
+      if (id === INBOX) return id;
+      const { app, name } = this.#env.apps.parse(id);
+      return this.#env.apps.format(app, name);
+    };
+    const removed = remove.map(canonical);
+    const followed = new Set(connection.sessionIds);
+    for (const id of removed) followed.delete(id);
+    for (const target of targets)
+      followed.add(canonical(typeof target === 'string' ? target : target.sessionId));
+    if (followed.size > MAX_SUBSCRIPTIONS) {
+      throw new GatewayError({
+        code: 'QUEUE_FULL',
+        message: `A connection follows at most ${MAX_SUBSCRIPTIONS} sessions`,
+      });
+    }
+    for (const id of removed) connection.unfollow(id);
+    for (const target of targets) {
+      const { sessionId: id, ...start } = typeof target === 'string' ? { sessionId: target } : target;
+      this.#env.quotas.subscribes.take(identity);
+      const { id: sessionId, info, begin } = await this.#follow(connection, id, start, identity);
+      connection.send('subscribed', { sessionId, ...info });
+      begin();
+    }
+    return { subscriptions: connection.sessionIds };
+  }
+}

@@ -1,0 +1,36 @@
+import { expect } from 'chai';
+import { openState, STATES, WIDTHS } from '../../scripts/playground-states.js';
+import { findings } from '../support/axe.js';
+import { needChromium, openPage } from '../support/browser.js';
+import { isToday } from '../support/daily.js';
+import { buildPlayground } from '../support/playground.js';
+import { closeLater } from '../support/resources.js';
+import { expectToFit } from './playground-page.js';
+
+describe('the states of the playground', () => {
+  before(async function () {
+    needChromium(this);
+    await buildPlayground();
+  });
+
+  for (const [number, name] of Object.keys(STATES).entries()) {
+    for (const width of ['phone', 'desk'] as const) {
+      if (!isToday(number + (width === 'desk' ? 2 : 0), 4)) continue;
+      it(`${name}: can be used by everybody, in light and dark, and fits, on a ${width}`, async () => {
+        const { page, problems } = await openPage('about:blank');
+        const [wide, high] = WIDTHS[width];
+        await page.setViewportSize({ width: wide, height: high });
+        await page.emulateMedia({ reducedMotion: 'reduce' });
+        closeLater(await openState(page, name), (it) => it.close());
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          expect(await findings(page), colorScheme).to.deep.equal([]);
+        }
+        // Who asks for less motion is given none, so nothing was looked at while it faded in.
+        expect(await page.evaluate(() => document.getAnimations().length)).to.equal(0);
+        await expectToFit(page, name);
+        expect(problems).to.deep.equal([]);
+      });
+    }
+  }
+});
