@@ -125,6 +125,8 @@ export const GROUPS = [
       ['documents.md', 'OpenAPI and AsyncAPI'],
       ['versions.md', 'Versions'],
       ['internals.md', 'Internals'],
+      ['internals-stores.md', 'Internals of stores'],
+      ['extending.md', 'Add an operation, a store, a door'],
     ],
   },
 ];

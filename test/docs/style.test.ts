@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { riddlesIn } from '../structure/comments.js';
 import { PAGES, proseOf, readPage } from '../support/pages.js';
 
 /** Words of a sentence, and characters of a paragraph: five lines of 120. */
@@ -26,8 +27,11 @@ const longIn = (page: string): string[] =>
 
 /** Pages of no feature: they tell of a task, are for looking things up, or lead to others. */
 const OTHERS = [
-  ...['README', 'configuration', 'deployment', 'documents', 'errors', 'getting-started', 'internals'],
+  ...['README', 'configuration', 'deployment', 'documents', 'errors', 'getting-started'],
   ...[
+    'extending',
+    'internals',
+    'internals-stores',
     'laboratory',
     'limits',
     'performance',
@@ -39,6 +43,9 @@ const OTHERS = [
   ],
   'vocabulary',
 ];
+
+/** Pages about the code, in the same English as its comments. */
+const PLAIN = ['extending', 'internals', 'internals-stores'];
 
 /** Pages of a feature: what it is for, then a block, and at the end what happens where things go wrong. */
 const FEATURES = PAGES.filter((path) => /^docs\/[^/]+$/.test(path))
@@ -58,6 +65,13 @@ describe('what the documents say', () => {
     it(`is short to read: ${page}`, () => {
       const found = longIn(page);
       expect(found).to.deep.equal([]);
+    });
+  }
+
+  for (const name of PLAIN) {
+    it(`has its subject first: ${name}`, () => {
+      const text = paragraphsOf(`docs/${name}.md`).map((each) => each.replace(/\*\*/g, ''));
+      expect(text.flatMap((each) => riddlesIn({ line: 0, text: each }))).to.deep.equal([]);
     });
   }
 

@@ -7,6 +7,7 @@ import { langGraphPlugin } from '../../server/plugins/langgraph/index.js';
 import { mcpServerPlugin } from '../../server/plugins/mcp/index.js';
 import { responsesPlugin } from '../../server/plugins/responses/index.js';
 import { uiMessageStreamPlugin } from '../../server/plugins/ui-message-stream/index.js';
+import type { CallOf } from '../../shared/calls.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { initialState, reduce, type SessionState } from '../../shared/fold.js';
 import { HIDDEN_PARTS } from '../../shared/grants.js';
@@ -59,15 +60,22 @@ describe('a grant that hides', () => {
       await fetch(`${url}/export?sessionId=main&what=events`, { headers: as('ann') })
     ).text();
     for (const part of HIDDEN_PARTS) expect(mine, part).to.include(String(SECRETS[part]));
-    for (const path of [
-      `history?sessionId=${sessionId}`,
-      `status?sessionId=${sessionId}`,
-      `export?sessionId=${sessionId}`,
-      `export?sessionId=${sessionId}&what=events`,
-      `export?sessionId=${sessionId}&what=schedules`,
-      `run?sessionId=${sessionId}&runId=${run.runId}`,
-      'sessions?shared=true',
-    ]) {
+    const named = `sessionId=${sessionId}`;
+    // A viewer may not list grants.
+    const queries = {
+      history: [named],
+      status: [named],
+      export: [named, `${named}&what=events`, `${named}&what=schedules`],
+      run: [`${named}&runId=${run.runId}`],
+      schedules: [named],
+      notices: [named],
+      sessions: ['shared=true', ''],
+      inbox: [''],
+      apps: [''],
+      methods: [''],
+    } satisfies Record<Exclude<CallOf<'GET'>, 'grants'> | 'export', readonly string[]>;
+    const paths = Object.entries(queries).flatMap(([name, all]) => all.map((query) => `${name}?${query}`));
+    for (const path of paths) {
       const response = await fetch(`${url}/${path}`, { headers: ben });
       expect(response.status, path).to.equal(200);
       expectClean(await response.text(), path);

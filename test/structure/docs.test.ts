@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import GithubSlugger from 'github-slugger';
@@ -65,6 +65,26 @@ function anchorsOf(page: string): string[] {
   return headings.map((text) => slugger.slug(text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/`/g, '')));
 }
 
+/** The folders in a folder. */
+const foldersIn = (path: string): string[] =>
+  readdirSync(join(ROOT, path), { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() && entry.name !== 'node_modules' ? [entry.name] : [],
+  );
+
+/** The folders below a folder, at any depth. */
+const foldersBelow = (path: string): string[] =>
+  foldersIn(path).flatMap((name) => [name, ...foldersBelow(`${path}/${name}`)]);
+
+/** The rows of a page's tables that begin with folders, by the names of these. */
+function folderRows(page: string): Map<string, string> {
+  const rows = [...readPage(page).matchAll(/^\| ((?:`[\w/-]+`(?:, )?)+) \|(.*)$/gm)];
+  return new Map(
+    rows.flatMap(([, names, text]) =>
+      [...names!.matchAll(/`([\w-]+(?:\/[\w-]+)?)`/g)].map(([, name]) => [name!, text!]),
+    ),
+  );
+}
+
 describe('documentation', () => {
   it('links to pages and headings that exist', () => {
     const leads = ({ path, anchor }: PageLink): boolean =>
@@ -75,6 +95,22 @@ describe('documentation', () => {
         .map(({ path, anchor }) => `${page} → ${path}${anchor === undefined ? '' : `#${anchor}`}`),
     );
     expect(dead).to.deep.equal([]);
+  });
+
+  it('says of every folder what it is for, and names the folders in it', () => {
+    const roots = ['server', 'shared', 'client', 'testing', 'playground'];
+    const rows = folderRows('docs/internals.md');
+    const paths = roots.flatMap((root) => [root, ...foldersIn(root).map((name) => `${root}/${name}`)]);
+    const said = [...rows.keys()].filter((name) => roots.includes(name.split('/')[0]!));
+    // The table has no row of its own for all of `server`.
+    expect(said).to.have.members(paths.filter((path) => path !== 'server'));
+    const inner = paths.filter((path) => path.includes('/'));
+    const unnamed = inner.flatMap((path) =>
+      foldersBelow(path)
+        .filter((name) => !rows.get(path)?.includes(`\`${name}\``))
+        .map((name) => `${path}/${name}`),
+    );
+    expect(unnamed).to.deep.equal([]);
   });
 
   it('leads out of docs only to what the package has as well', () => {
