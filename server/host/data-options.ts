@@ -12,7 +12,7 @@ export type WholeScope =
 export interface EraseOptions extends WhoseSessions {
   /**
    * Whether the store's files are overwritten at once, which blocks all other work until they are rewritten. Otherwise `gateway.vacuum()`
-   * does it, or, with SQLite, the next opening of the store.
+   * does it, or, with SQLite, the next gateway that opens the store.
    *
    * @default true
    */

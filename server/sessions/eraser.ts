@@ -2,7 +2,13 @@ import { isGatewayError } from '../../shared/errors.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { GatewayFiles } from '../files/files.js';
 import { asUnavailable } from '../log/unavailable.js';
-import { homeOf, type RecordChange, type RecordHome, textOfHome } from '../stores/records.js';
+import {
+  homeOf,
+  type RecordChange,
+  type RecordHome,
+  type StoredRecord,
+  textOfHome,
+} from '../stores/records.js';
 import type { SessionRef, Store } from '../stores/store.js';
 import type { SessionDirectory } from './directory.js';
 
@@ -13,8 +19,9 @@ const PAGE = 100;
 export const ERASURE = 'erasure';
 /** Home of records that no scope has: the scope of a user is never empty. */
 export const GATEWAYS: RecordHome = { scope: '' };
-/** Id of the record of data that was dropped and is to be overwritten. */
+/** Ids of the records of data that was dropped: to be overwritten at once, or when its store is opened again. */
 const VACUUM = 'vacuum';
+const VACUUM_LATER = 'vacuum later';
 
 /** An erasure under way, as its record has it. */
 interface BegunErasure {
@@ -55,6 +62,8 @@ export class Eraser {
   #resuming: Promise<void> | null = null;
   /** Erasures that run here. */
   readonly #active = new Set<string>();
+  /** Number of vacuums under way here, with the erasures before them. */
+  #vacuums = 0;
 
   constructor(env: EraserEnvironment) {
     this.#env = env;
@@ -66,15 +75,32 @@ export class Eraser {
    */
   async erase(erasure: Erasure, vacuum: boolean): Promise<Erased> {
     await this.#change([this.#begun(textOfHome(erasure), vacuum)]);
-    const erased = await this.#finish(erasure, vacuum);
-    if (vacuum) await this.vacuum();
-    return erased;
+    const finish = (): Promise<Erased> => this.#finish(erasure, vacuum);
+    return vacuum ? this.#vacuumAfter(finish) : finish();
   }
 
   /** Overwrites what was dropped. */
-  async vacuum(): Promise<void> {
-    await asUnavailable(() => this.#env.store.vacuum?.());
-    await this.#change([{ kind: ERASURE, id: VACUUM }]);
+  vacuum(): Promise<void> {
+    return this.#vacuumAfter(async () => {});
+  }
+
+  async #vacuumAfter<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#vacuums += 1;
+    try {
+      const result = await work();
+      const due = (await this.#records()).filter(({ id }) => isVacuum(id));
+      await asUnavailable(() => this.#env.store.vacuum?.());
+      // A record that was put meanwhile has another token. It tells of data that this vacuum may have missed.
+      for (const { kind, id, token } of due) await this.#change([{ kind, id, token }]);
+      return result;
+    } finally {
+      this.#vacuums -= 1;
+    }
+  }
+
+  async #records(): Promise<readonly StoredRecord[]> {
+    const query = { home: GATEWAYS, kind: ERASURE, limit: 10_000 };
+    return asUnavailable(() => this.#env.store.records(query));
   }
 
   #begun(id: string, vacuum: boolean): RecordChange {
@@ -95,15 +121,18 @@ export class Eraser {
   }
 
   async #resume(): Promise<void> {
-    const { store, report } = this.#env;
+    const { store, holder, report } = this.#env;
     try {
       let isToVacuum = false;
-      for (const { id, value } of await store.records({ home: GATEWAYS, kind: ERASURE, limit: 10_000 })) {
+      for (const { id, value } of await this.#records()) {
         const { by, vacuum } = JSON.parse(value) as BegunErasure;
         if (await this.#isUnderWay(id, by)) continue;
-        await this.#change([this.#begun(id, vacuum)]);
-        if (id !== VACUUM) await this.#finish(homeOf(id), vacuum);
-        isToVacuum ||= vacuum;
+        if (!isVacuum(id)) {
+          await this.#change([this.#begun(id, vacuum)]);
+          await this.#finish(homeOf(id), vacuum);
+        }
+        // A store of one process is vacuumed when it is opened again. Others wait meanwhile where there are any.
+        isToVacuum ||= vacuum || (by !== holder && !store.shared);
       }
       if (isToVacuum) await this.vacuum();
     } catch (error) {
@@ -113,7 +142,8 @@ export class Eraser {
 
   /** Whether a living process works on it. */
   async #isUnderWay(id: string, by: string): Promise<boolean> {
-    return this.#active.has(id) || (by !== this.#env.holder && (await this.#env.alive(by)));
+    const isHere = this.#active.has(id) || (id === VACUUM && this.#vacuums > 0);
+    return isHere || (by !== this.#env.holder && (await this.#env.alive(by)));
   }
 
   async #finish(erasure: Erasure, vacuum: boolean): Promise<Erased> {
@@ -122,11 +152,17 @@ export class Eraser {
     try {
       const erased = await this.#drop(erasure);
       // The name of a person is not kept until everything is overwritten.
-      await this.#change([{ kind: ERASURE, id }, ...(vacuum ? [this.#begun(VACUUM, true)] : [])]);
+      await this.#change([{ kind: ERASURE, id }, ...this.#due(vacuum)]);
       return erased;
     } finally {
       this.#active.delete(id);
     }
+  }
+
+  /** The record of what was dropped. A store that gateways share is not vacuumed but on request. */
+  #due(vacuum: boolean): readonly RecordChange[] {
+    if (vacuum) return [this.#begun(VACUUM, true)];
+    return this.#env.store.shared ? [] : [this.#begun(VACUUM_LATER, false)];
   }
 
   async #drop(erasure: Erasure): Promise<Erased> {
@@ -180,3 +216,5 @@ export class Eraser {
     }
   }
 }
+
+const isVacuum = (id: string): boolean => id === VACUUM || id === VACUUM_LATER;

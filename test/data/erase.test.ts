@@ -288,6 +288,18 @@ describe('erasing all that is kept of a user', () => {
     expect((await get(`${second.url}/history?sessionId=main`, as(BOB.id))).body.messages).to.have.length(2);
   });
 
+  it('leaves its bytes to the next opening of an SQLite store where it is told to, and no longer', async () => {
+    const path = newDatabase();
+    const first = await setUp(sqliteStore({ path }));
+    await first.send(ALICE.id, 'main', `${PLANTED} `.repeat(2000));
+    await first.gateway.erase({ user: ALICE }, { vacuum: false });
+    await first.gateway.close();
+    const store = sqliteStore({ path });
+    await setUp(store);
+    for (const planted of [PLANTED, ALICE.id]) expect(filesWith(dirname(path), planted)).to.deep.equal([]);
+    expect(await erasuresIn(store)).to.deep.equal([]);
+  });
+
   it('ends, and leaves every sender with an answer, while the user goes on sending', async () => {
     const store = sqliteStore({ path: newDatabase() });
     const { gateway, url } = await setUp(store);
