@@ -128,7 +128,6 @@ async function moving<Outcome>(
 ): Promise<Outcome> {
   const { view } = held.log;
   for (;;) {
-    held.assertOpen();
     try {
       return await work(await asUnavailable(() => Move.plan(view, by, () => find(view))));
     } catch (error) {
@@ -180,7 +179,6 @@ async function acceptBeside(held: HeldSession, request: RunRequest): Promise<Acc
   const { log, runs } = held;
   const asked = assertNotKept(request, log);
   if (asked) await asked;
-  held.assertOpen();
   assertNewIds(request, log.view, runs.all());
   const accepted = await runs.lanes.accept(request);
   if ('duplicate' in accepted) return accepted;
@@ -214,7 +212,6 @@ async function acceptAt(
   if (expected !== undefined) await othersAccepted(held);
   const asked = assertNotKept(request, log);
   if (asked) await asked;
-  held.assertOpen();
   // Check this first: a move that is outdated must be planned again, even if something else is wrong too.
   assertBehind(log.state, expected);
   assertNewIds(request, log.view, runs.all());

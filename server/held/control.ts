@@ -101,7 +101,6 @@ export async function handBack(
     return control ? [moved({ to: null, by, ...(note !== undefined && { note }) })] : [];
   };
   for (;;) {
-    held.assertOpen();
     const { control } = log.state;
     const message = answer && control?.by === by ? unanswered(log.state) : null;
     if (!message) {

@@ -1,7 +1,6 @@
-import { GatewayError } from '../../shared/errors.js';
+import type { GatewayError } from '../../shared/errors.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { LogWriter } from '../log/log-writer.js';
-import { notTried } from '../log/unavailable.js';
 import type { SessionRef, Store } from '../stores/store.js';
 import type { HeldEnvironment } from './environment.js';
 import { Publisher } from './publisher.js';
@@ -11,8 +10,6 @@ import { SessionRuns } from './session-runs.js';
 export interface Tenure {
   /** Whether another run may begin here. Not while the session closes, and not once the gateway is ending. */
   readonly mayStart: boolean;
-  /** Whether a close is in progress. */
-  readonly closing: boolean;
   /** Whether nobody here follows or uses the session. */
   readonly unfollowed: boolean;
   /** The callers here who wait for runs. */
@@ -23,9 +20,6 @@ export interface Tenure {
   /** Gives the session up. @throws StoreError */
   letGo(): Promise<void>;
 }
-
-/** How a hold ended. */
-export type HoldEnd = 'lost' | 'closed' | 'given up';
 
 /**
  * A session while it is held here: the writer of its log, its runs, and everything that works in it. One is made each time that the session
@@ -41,7 +35,7 @@ export class HeldSession {
   readonly publisher: Publisher;
   /** Sends on their way to the store, by their keys. */
   readonly accepting = new Map<string, Promise<unknown>>();
-  #end: HoldEnd | null = null;
+  #isOver = false;
 
   constructor(
     { ref, id }: { readonly ref: SessionRef; readonly id: string },
@@ -64,7 +58,7 @@ export class HeldSession {
 
   /** Whether the session is no longer held by this. */
   get over(): boolean {
-    return this.#end !== null;
+    return this.#isOver;
   }
 
   /** Whether another run may begin. */
@@ -72,19 +66,11 @@ export class HeldSession {
     return !this.over && this.tenure.mayStart;
   }
 
-  /** Asserts after a wait that work may still be done. @throws GatewayError `OVERLOADED`, `SESSION_CLOSED`: nothing was done */
-  assertOpen(): void {
-    if (this.#end === 'lost') throw notTried(new Error('The log was lost'));
-    if (this.over || this.tenure.closing)
-      throw new GatewayError({ code: 'SESSION_CLOSED', retryAfterMs: 100 });
-  }
-
   /** Ends the hold. Nothing more is written, and runs that have not ended are left to the next holder. */
-  drop(how: HoldEnd): void {
+  drop(): void {
     if (this.over) return;
-    this.#end = how;
+    this.#isOver = true;
     this.runs.drop(this.log.view.cursor);
-    // The writer of a closed log refuses the rest by itself.
-    if (how !== 'closed') this.log.abandon();
+    this.log.abandon();
   }
 }

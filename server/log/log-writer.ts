@@ -155,7 +155,7 @@ export class LogWriter {
   commit(drafts: Drafts, options: GroupOptions = {}): Promise<Committed> {
     return new Promise((resolve, reject) => {
       const entries = typeof drafts === 'function' ? drafts : mapPacked(drafts, toEntry);
-      if (this.#broken) return reject(unavailable(this.#broken));
+      if (this.#broken) return reject(notTried(this.#broken));
       if (this.#closed) return reject(new GatewayError({ code: 'SESSION_CLOSED' }));
       if (options.refusable && this.#retry?.waiting) return reject(notTried(this.#retry.error));
       this.#gathering.seal();
@@ -184,8 +184,9 @@ export class LogWriter {
     await this.#retry?.over();
   }
 
-  /** Gives up events that could not be stored. */
+  /** Gives up events that could not be stored, and refuses any more. The writer of a closed log refuses them by itself. */
   abandon(): void {
+    if (this.#closed) return;
     this.#broken ??= new StoreError('UNKNOWN', 'The log was given up');
     if (this.#writing) this.#groups.unshift(this.#writing);
     this.#writing = null;

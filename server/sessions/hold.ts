@@ -2,7 +2,7 @@ import { GatewayError } from '../../shared/errors.js';
 import { within } from '../async/deadline.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { HeldElsewhere } from '../cluster/held-elsewhere.js';
-import type { HeldSession, HoldEnd, Tenure } from '../held/held-session.js';
+import type { HeldSession, Tenure } from '../held/held-session.js';
 import { LimitError } from '../limit-error.js';
 import type { LogBatch } from '../log/batch.js';
 import { healMs } from '../log/heal.js';
@@ -171,7 +171,7 @@ export class Hold implements LogListener, Tenure {
     session.report(error, `the log of session ${session.id} was lost`);
     const isFenced = error instanceof StoreError && error.code === 'FENCED';
     this.#lackingSince = null;
-    this.#drop(held, 'lost');
+    this.#drop(held);
     session.endCalls('The session was lost');
     if (isFenced) {
       // Another gateway holds the session. Its followers here continue in that gateway's log.
@@ -185,9 +185,9 @@ export class Hold implements LogListener, Tenure {
   }
 
   /** Ends the hold here. */
-  #drop(held: HeldSession, how: HoldEnd): void {
+  #drop(held: HeldSession): void {
     if (this.life.held === held) this.life.become({ name: 'free' });
-    held.drop(how);
+    held.drop();
   }
 
   /**
@@ -228,7 +228,7 @@ export class Hold implements LogListener, Tenure {
     const isThis = (): boolean => life.stage.name === 'closing' && life.stage.done === done;
     const stored = held.runs.close({ reason, erase }, () => {
       if (isThis()) life.become({ name: 'closing', held: null, done });
-      held.drop('closed');
+      held.drop();
       this.#session.reader.forget(erase);
     });
     const done = stored.finally(() => {
@@ -253,7 +253,7 @@ export class Hold implements LogListener, Tenure {
   }
 
   async #letGo(held: HeldSession): Promise<void> {
-    this.#drop(held, 'given up');
+    this.#drop(held);
     this.#session.reader.forget();
     try {
       await this.#env.store.release(this.#session.ref, held.log.term);
@@ -274,7 +274,7 @@ export class Hold implements LogListener, Tenure {
         session.report(error, `session ${session.id} was given up with events that could not be stored`);
       const released = this.#release(held).catch(failed);
       if (!(await within(released, ms))) failed(new StoreError('UNKNOWN', 'The store did not answer'));
-      this.#drop(held, 'given up');
+      this.#drop(held);
     }
     session.reader.forget();
     // Subscribers here continue in the log of the next holder.

@@ -216,8 +216,9 @@ export async function live(names: readonly string[], isLate: boolean): Promise<v
   }
 }
 
+/** Whether a write is refused, so that its caller knows that nothing was done. */
 const refused = ({ log }: HeldSession): Promise<boolean> =>
   log.commit([{ type: 'custom', ts: 1, name: 'late', payload: 1 }]).then(
     () => false,
-    () => true,
+    ({ code, details }) => code === 'SESSION_CLOSED' || (code === 'OVERLOADED' && !details),
   );
