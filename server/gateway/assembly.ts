@@ -394,45 +394,18 @@ function sessionEnvironment(
     | 'now'
   >,
 ): Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written'> {
-  const { limits, id, onDisconnect } = config;
-  const { queueLength, titleLength, metadataBytes, runMs, waitMs, answerSize, stepsSize, parkMs, storeMs } =
-    limits;
-  const { childRuns, childDepth } = limits;
-  const { disconnectGraceMs, pageBytes, retention } = limits;
+  const { apps, quotas, ...given } = parts;
+  const { limits, id: gatewayId, onDisconnect } = config;
   return {
-    store: parts.store,
-    notices: parts.notices,
-    files: parts.files,
-    gatewayId: id,
-    holder: parts.holder,
-    reaches: parts.reaches,
-    ungranted: parts.ungranted,
-    retention,
-    moderation: parts.moderation,
-    pageBytes,
-    queueLength,
-    titleLength,
-    metadataBytes,
-    sessionsIn: (scope) => parts.quotas.sessions(scope),
-    runMs,
-    waitMs,
-    answerSize,
-    stepsSize,
-    childRuns,
-    childDepth,
-    parkMs,
-    storeMs,
-    disconnectGraceMs,
-    onDisconnect,
-    now: parts.now,
-    app: (name): Application => parts.apps.get(name),
-    format: (app, name) => parts.apps.format(app, name),
+    ...{ limits, gatewayId, onDisconnect },
+    ...given,
+    sessionsIn: (scope) => quotas.sessions(scope),
+    app: (name): Application => apps.get(name),
+    format: (app, name) => apps.format(app, name),
     checkPayload(kind, name, payload) {
       const failed = (error: unknown): void => parts.report(error, `payload of ${kind} ${name}`);
       checkLogged(config[kind], name, payload, failed);
     },
-    notify: parts.notify,
-    report: parts.report,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { Application } from '../apps/application.js';
+import type { Limits } from '../config/limits.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { GatewayFiles } from '../files/files.js';
 import type { Store } from '../stores/store.js';
@@ -9,16 +10,7 @@ export interface HeldEnvironment {
   readonly store: Store;
   readonly files: GatewayFiles;
   readonly gatewayId: string;
-  readonly queueLength: number;
-  readonly titleLength: number;
-  readonly metadataBytes: number;
-  readonly runMs: number;
-  readonly waitMs: number;
-  readonly answerSize: number;
-  readonly stepsSize: number;
-  readonly childRuns: number;
-  readonly childDepth: number;
-  readonly parkMs: number;
+  readonly limits: Limits;
   app(name: string): Application;
   /** @throws GatewayError `INVALID_PARAMS` if the payload does not fit the channel's or event's schema. */
   checkPayload(kind: 'channels' | 'events', name: string, payload: unknown): void;

@@ -64,7 +64,7 @@ export class Lanes {
 
   /** @param parent Null for a lane of a person. @throws LimitError `limits.childRuns`, `limits.childDepth` */
   assertRoom(parent: LiveRun | null): void {
-    const { childRuns, childDepth } = this.#held.env;
+    const { childRuns, childDepth } = this.#held.env.limits;
     if (parent && depthUnder(parent) > childDepth)
       throw new LimitError('limits.childDepth', {
         code: 'QUOTA_EXCEEDED',

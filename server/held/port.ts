@@ -12,7 +12,8 @@ import { steeringOf } from './steering.js';
 /** The parts of its session that a run uses. */
 export function portOf(held: HeldSession, run: LiveRun, app: Application): RunPort {
   const { id, ref, env, log, runs, publisher } = held;
-  const { gatewayId, runMs, waitMs, answerSize, stepsSize, parkMs } = env;
+  const { gatewayId } = env;
+  const { runMs, waitMs, answerSize, stepsSize, parkMs } = env.limits;
   const session = new RunSession(held, gatewayId);
   return {
     setting: {

@@ -31,13 +31,13 @@ export class Publisher {
 
   /** Changes the title, metadata or archived mark of the session. @throws GatewayError `INVALID_PARAMS`, `PAYLOAD_TOO_LARGE`; `OVERLOADED` */
   async update(changes: SessionChanges, by: string): Promise<void> {
-    checkChanges(changes, this.#held.env);
+    checkChanges(changes, this.#held.env.limits);
     await this.#held.log.commit((state) => updateDrafts(state, changes, { by }), { refusable: true });
   }
 
   /** Gives the session a title, cut to the longest allowed: a model may have written it. */
   title(text: string, runId: string): void {
-    const title = fittingTitle(text, this.#held.env.titleLength);
+    const title = fittingTitle(text, this.#held.env.limits.titleLength);
     if (title === '') return;
     const stored = this.#held.log.commit((state) =>
       // Nothing of a run may follow its end.

@@ -43,7 +43,7 @@ export class SessionRuns {
   constructor(held: HeldSession) {
     this.held = held;
     this.env = held.env;
-    this.queue = new RunQueue(held.env.queueLength);
+    this.queue = new RunQueue(held.env.limits.queueLength);
     this.lanes = new Lanes(held);
   }
 

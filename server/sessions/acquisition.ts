@@ -105,7 +105,7 @@ export class Acquisition {
     const { reader } = session;
     const view = reader.viewOf(head);
     const opened = LogWriter.open(this.#env.store, view, head.term, {
-      retention: this.#env.retention,
+      retention: this.#env.limits.retention,
       moderation: this.#env.moderation,
       now: this.#env.now,
       arrivals: record.arrivals,

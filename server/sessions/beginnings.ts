@@ -24,7 +24,7 @@ interface BeginningSessions {
   perform(ref: SessionRef, input: SessionInput & { readonly type: 'begin' }): MaybePromise<HistoryPlace>;
 }
 
-type BeginningParts = Pick<SessionEnvironment, 'files' | 'store' | 'titleLength' | 'metadataBytes'> & {
+type BeginningParts = Pick<SessionEnvironment, 'files' | 'limits' | 'store'> & {
   /** Bounds how long callers wait for an answer. The work itself goes on. */
   readonly deadlines: Deadlines;
 };
@@ -78,7 +78,7 @@ export class Beginnings {
   }
 
   async #import(ref: SessionRef, { messages, userId, ...about }: Imported): Promise<BegunSession> {
-    checkChanges(about, this.#parts);
+    checkChanges(about, this.#parts.limits);
     const files = await this.#parts.files.name(ref, newRequestId(), messages, Number.POSITIVE_INFINITY);
     const parts = { ...about, from: { messages: files?.messages ?? messages }, userId };
     return this.#begin(ref, parts, files, async () =>

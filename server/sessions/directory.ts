@@ -75,7 +75,7 @@ export class SessionDirectory {
       session.calls.decided(callId, answer);
       return true;
     });
-    this.#deadlines = new Deadlines(env.storeMs + BEHIND_MS);
+    this.#deadlines = new Deadlines(env.limits.storeMs + BEHIND_MS);
     this.sender = new MessageSender(env.store, env.files, this.#deadlines);
     this.beginnings = new Beginnings(this, { ...env, deadlines: this.#deadlines });
   }

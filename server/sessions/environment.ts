@@ -2,7 +2,6 @@ import type { OnDisconnect } from '../apps/application.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { HeldEnvironment } from '../held/environment.js';
 import type { Moderation } from '../log/moderation.js';
-import type { Retention } from '../log/retention.js';
 import type { Written } from '../log/written.js';
 import type { Notices } from '../notices/notices.js';
 import type { SessionRef } from '../stores/store.js';
@@ -15,14 +14,8 @@ export interface SessionEnvironment extends HeldEnvironment {
   readonly cluster: Cluster;
   /** Id of this process as a holder. Another process with the same gateway id has a different one. */
   readonly holder: string;
-  readonly retention: Retention;
   readonly moderation: Moderation;
-  /** Size of the messages of a snapshot or of a page of history, in bytes of JSON. */
-  readonly pageBytes: number;
   readonly written: Written;
-  /** Time limit of a call of the store. */
-  readonly storeMs: number;
-  readonly disconnectGraceMs: number;
   readonly onDisconnect: OnDisconnect;
   /** Open sessions a scope may have. */
   sessionsIn(scope: string): number;

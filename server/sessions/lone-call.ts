@@ -152,7 +152,7 @@ export class LoneCall implements ToolCaller {
       new ToolCallError({ callId, toolName: name, denied: true }, this.#unasked());
     // Announce it even without viewers here: the holder of the session may have some.
     announce();
-    const wait = new PausableTimer(this.#env.waitMs, () => this.stop('Nobody answered'));
+    const wait = new PausableTimer(this.#env.limits.waitMs, () => this.stop('Nobody answered'));
     const open = new AbortController();
     let watch: NodeJS.Timeout | undefined;
     const close = (): void => {

@@ -78,7 +78,7 @@ export class SessionReader {
       if (!this.view.isReplaced) return this.view;
     }
     const { scope, app, name } = this.#session.ref;
-    return new LogView(this.#env.store, { scope, app, name, epoch }, head, this.#env.pageBytes);
+    return new LogView(this.#env.store, { scope, app, name, epoch }, head, this.#env.limits.pageBytes);
   }
 
   /** Makes a view the present one of the session. */

@@ -121,7 +121,7 @@ export class Viewers {
     const end = (): void => {
       for (const run of running) void held!.runs.end(run, ending);
     };
-    return { afterMs: this.#env.disconnectGraceMs, end: () => void this.#endUnseen(end) };
+    return { afterMs: this.#env.limits.disconnectGraceMs, end: () => void this.#endUnseen(end) };
   }
 
   async #endUnseen(end: () => void): Promise<void> {

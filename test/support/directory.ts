@@ -1,3 +1,4 @@
+import type { Limits } from '../../server/config/limits.js';
 import { defineApp, type Store } from '../../server/index.js';
 import { SessionDirectory } from '../../server/sessions/directory.js';
 import type { SessionEnvironment } from '../../server/sessions/environment.js';
@@ -11,14 +12,12 @@ export function directoryOn(store: Store): { directory: SessionDirectory; report
     ...({} as SessionEnvironment),
     store,
     holder: 'g',
-    retention: { events: 10_000, bytes: 1e9, ageMs: 1e9 },
-    queueLength: 32,
+    limits: {
+      ...({} as Limits),
+      ...{ retention: { events: 10_000, bytes: 1e9, ageMs: 1e9 }, queueLength: 32 },
+      ...{ runMs: 1e6, waitMs: 1e6, answerSize: 1e6, stepsSize: 1e6, disconnectGraceMs: 1 },
+    },
     sessionsIn: () => 1e9,
-    runMs: 1e6,
-    waitMs: 1e6,
-    answerSize: 1e6,
-    stepsSize: 1e6,
-    disconnectGraceMs: 1,
     onDisconnect: 'continue',
     now: Date.now,
     app: () => app,
