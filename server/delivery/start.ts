@@ -1,7 +1,8 @@
-import { formatCursor, parseCursor } from '../../shared/cursor.js';
+import { type Cursor, formatCursor, parseCursor } from '../../shared/cursor.js';
 import type { GapReason } from '../../shared/events.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
 import type { From } from '../../shared/operation-types.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
 import type { LogView } from '../log/log-view.js';
 import type { ReadableLog } from '../log/readable-log.js';
 import { stateAt } from '../log/snapshot.js';
@@ -55,19 +56,17 @@ export async function resolveStart(source: StartSource, request: StartRequest): 
 }
 
 /** Null if the log was cut meanwhile. */
-async function find(source: StartSource, request: StartRequest): Promise<Start | null> {
+function find(source: StartSource, request: StartRequest): MaybePromise<Start | null> {
   // An empty cursor means that the session had not begun, so the reader has missed everything since.
   if (request.cursor === '') return { log: null, after: 0, resume: 'new' };
   if (request.cursor !== undefined) return fromCursor(source, request.cursor);
   const { log } = source;
-  if (!log) return behind(await source.lastLog());
+  if (!log) return source.lastLog().then(behind);
   // The log goes on while the store is asked. The result is for this head.
   const { head } = log;
   switch (request.from ?? 'now') {
-    case 'snapshot': {
-      const snapshot = await stateAt(log, head);
-      return snapshot && { log, after: head, resume: 'new', snapshot };
-    }
+    case 'snapshot':
+      return withSnapshot(log, head);
     case 'earliest':
       if (log.first > 1) return gap(log, 'evicted', null, log.first - 1);
       return head === 0 ? fromNothing(log) : { log, after: 0, resume: 'new' };
@@ -83,6 +82,11 @@ async function find(source: StartSource, request: StartRequest): Promise<Start |
   }
 }
 
+async function withSnapshot(log: LogView, head: number): Promise<Start | null> {
+  const snapshot = await stateAt(log, head);
+  return snapshot && { log, after: head, resume: 'new', snapshot };
+}
+
 /** The start in a log without events. The log may have initial messages if its gateway was killed before it stored the event with them. */
 async function fromNothing(log: LogView): Promise<Start | null> {
   const { tip } = await log.folded();
@@ -91,23 +95,24 @@ async function fromNothing(log: LogView): Promise<Start | null> {
   return { log, after: 0, resume: 'new', ...(snapshot && { snapshot }) };
 }
 
-async function fromCursor(source: StartSource, requested: string): Promise<Start | null> {
+function fromCursor(source: StartSource, requested: string): MaybePromise<Start | null> {
   const { log } = source;
   const cursor = parseCursor(requested);
   if (!cursor)
     return log ? gap(log, 'malformed', requested, log.head) : gapWithoutLog(source, 'malformed', requested);
   if (log && cursor.epoch === log.ref.epoch) return inLog(log, cursor, requested);
+  return inPastLog(source, cursor, requested);
+}
+
+async function inPastLog(source: StartSource, cursor: Cursor, requested: string): Promise<Start | null> {
+  const { log } = source;
   const past = await source.pastLog(cursor.epoch);
   // The reader finishes a closed log first. At its end, the subscription announces the new epoch.
   if (past && placeOf(past, cursor) === 'exact') return { log: past, after: cursor.seq, resume: 'exact' };
   return log ? gap(log, 'epoch', requested, log.first - 1) : gapWithoutLog(source, 'epoch', requested);
 }
 
-async function inLog(
-  log: LogView,
-  cursor: { term: number; seq: number },
-  requested: string,
-): Promise<Start | null> {
+function inLog(log: LogView, cursor: Cursor, requested: string): MaybePromise<Start | null> {
   const place = placeOf(log, cursor);
   if (place === 'exact') return { log, after: cursor.seq, resume: 'exact' };
   if (place === 'evicted') return gap(log, place, requested, log.first - 1);
@@ -116,10 +121,7 @@ async function inLog(
   return gap(log, place, requested, log.head);
 }
 
-function placeOf(
-  log: ReadableLog,
-  cursor: { term: number; seq: number },
-): 'exact' | Exclude<GapReason, 'epoch'> {
+function placeOf(log: ReadableLog, cursor: Cursor): 'exact' | Exclude<GapReason, 'epoch'> {
   const { term, seq } = cursor;
   if (seq > log.head) return term >= log.termAt(log.head) ? 'ahead' : 'truncated';
   if (seq < log.first - 1) return 'evicted';

@@ -280,12 +280,19 @@ function work(session: Session, held: HeldSession, input: SessionInput): MaybePr
  * Accepts a run, or returns the record of the run that the same send began before. Everything that others wrote in a session that is held
  * here is stored, and the store refuses a second run of a key.
  */
-async function once(
-  { accepting, ref, store }: HeldSession,
-  { key, repeatable, runId }: Pick<RunRequest, 'key' | 'repeatable' | 'runId'>,
+function once(
+  held: HeldSession,
+  request: Pick<RunRequest, 'key' | 'repeatable' | 'runId'>,
   begin: () => Promise<AcceptedRun>,
 ): Promise<AcceptedRun> {
-  if (key === undefined && !repeatable) return begin();
+  return request.key === undefined && !request.repeatable ? begin() : onceNamed(held, request, begin);
+}
+
+async function onceNamed(
+  { accepting, ref, store }: HeldSession,
+  { key, runId }: Pick<RunRequest, 'key' | 'runId'>,
+  begin: () => Promise<AcceptedRun>,
+): Promise<AcceptedRun> {
   const name = key ?? runId;
   const known = async () => asUnavailable(() => store.run(ref, key === undefined ? { runId } : { key }));
   let mayBeKnown = key === undefined;
