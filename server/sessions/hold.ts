@@ -198,6 +198,8 @@ export class Hold implements LogListener, Tenure {
     const { life } = this;
     life.become({ name: 'doubtful', tries: tries + 1 });
     const { stage } = life;
+    // A gateway that is ending takes nothing again.
+    if (stage.name !== 'doubtful') return;
     const longest = Math.min(RETRY_MS.longest, this.#env.cluster.leaseMs / 2);
     const ms = tries === 0 ? 0 : Math.min(RETRY_MS.first * 2 ** (tries - 1), longest);
     setTimeout(() => {

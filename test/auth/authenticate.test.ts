@@ -207,7 +207,7 @@ describe('authenticate', () => {
       await clock.tickAsync(1);
       expect(await code).to.equal('AUTH_UNAVAILABLE');
       expect(errors).to.have.length(1);
-      expect(left()).to.deep.equal([]);
+      expect(left('server/auth')).to.deep.equal([]);
     });
   });
 

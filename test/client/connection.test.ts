@@ -18,7 +18,7 @@ describe('client connection', () => {
   });
   afterEach(() => {
     client.disconnect();
-    expect(timers.left()).to.deep.equal([]);
+    expect(timers.left('client')).to.deep.equal([]);
   });
 
   it('opens on first use, reports its states and closes on disconnect', async () => {
@@ -90,7 +90,7 @@ describe('client connection', () => {
     await transport.link(1);
     await again.return?.();
     expect(client.connection.state).to.equal('closed');
-    expect(timers.left()).to.deep.equal([]);
+    expect(timers.left('client')).to.deep.equal([]);
   });
 
   it('takes silence of 2.5 heartbeats for a cut', async () => {

@@ -21,7 +21,7 @@ describe('client watch', () => {
     client.disconnect();
     await settle();
     // Each with its stack, so that whoever set it is found.
-    expect(timers.left().join('\n')).to.equal('');
+    expect(timers.left('client').join('\n')).to.equal('');
   });
 
   const message = (id: string, text = 'Hello') =>

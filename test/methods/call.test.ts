@@ -207,7 +207,7 @@ describe('the guard of a method', () => {
       { guardMs: 300 },
     );
     await clock.tickAsync(299);
-    expect(left()).to.have.length(1);
+    expect(left('server/methods')).to.have.length(1);
     await clock.tickAsync(1);
     expect(await outcome).to.include({ code: 'GUARD_DENIED', guardType: 'custom' });
   });
@@ -258,10 +258,10 @@ describe('the time and the signal of a call', () => {
     for (const timeoutMs of [Number.POSITIVE_INFINITY, undefined]) {
       void call(entryOf(never), undefined, makeContext(), timeoutMs === undefined ? {} : { timeoutMs });
     }
-    expect(left()).to.deep.equal([]);
+    expect(left('server/methods')).to.deep.equal([]);
     void call(entryOf(never), undefined, makeContext(), { timeoutMs: 2 ** 40 });
     await clock.tickAsync(60_000);
-    expect(left()).to.have.length(1);
+    expect(left('server/methods')).to.have.length(1);
   });
 
   it('shares one timer with all others, which is left behind only until it runs', async () => {
@@ -269,9 +269,9 @@ describe('the time and the signal of a call', () => {
     const limits = { timeoutMs: 1000, timer: new SharedTimer() };
     for (const handler of [async () => 1, async () => Promise.reject(new TypeError()), () => 1])
       await failureOf(handler, undefined, makeContext(), limits).catch(() => {});
-    expect(left()).to.have.length(1);
+    expect(left('server/methods')).to.have.length(1);
     await clock.tickAsync(1000);
-    expect(left()).to.deep.equal([]);
+    expect(left('server/methods')).to.deep.equal([]);
   });
 
   it('tells those who listen to its signal in the context in which they asked for it', async () => {

@@ -172,7 +172,7 @@ describe('the end of a streaming method', () => {
     expect(await pending).to.deep.equal({ done: true, value: undefined });
     await clock.tickAsync(RETURN_GRACE_MS);
     expect(await returned).to.deep.equal({ done: true, value: undefined });
-    expect(left()).to.deep.equal([]);
+    expect(left('server/methods')).to.deep.equal([]);
   });
 
   it('is the end of one that never began, whose handler is then not called', async () => {
@@ -243,6 +243,6 @@ describe('the end of a streaming method', () => {
     const opened = codeOf(hung.open());
     await clock.tickAsync(100);
     expect(await opened).to.equal('TIMEOUT');
-    expect(left()).to.deep.equal([]);
+    expect(left('server/methods')).to.deep.equal([]);
   });
 });

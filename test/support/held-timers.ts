@@ -1,17 +1,14 @@
 import FakeTimers, { type Clock } from '@sinonjs/fake-timers';
 import { closeLater } from './resources.js';
 
-/** Where the product's own code lies, in a line of a stack. */
-const OWN = /(?<!\/test)\/(?:client|server|shared)\//;
-
 /** Timers that a test lets run when it wants. */
 export interface HeldTimers {
   readonly clock: Clock;
   /**
-   * Where the product set the timers that have not run yet. Others that live in this process, as sockets that an earlier test left to
-   * close, set timers too: they are not among them.
+   * Where a folder of the product set the timers that have not run yet. Others that live in this process, as sockets that an earlier test
+   * left to close, set timers too: they are not among them.
    */
-  left(): string[];
+  left(folder: string): string[];
 }
 
 /** Holds timers until the test ends, however it ends. @param others What else is held */
@@ -29,8 +26,7 @@ export function holdTimers(...others: ('Date' | 'performance')[]): HeldTimers {
         origins.delete(timer);
         run(...args);
       }, ms);
-      const stack = new Error().stack ?? '';
-      if (OWN.test(stack)) origins.set(timer, stack);
+      origins.set(timer, new Error().stack ?? '');
       return timer;
     },
     set,
@@ -39,5 +35,9 @@ export function holdTimers(...others: ('Date' | 'performance')[]): HeldTimers {
     origins.delete(timer);
     clear(timer);
   };
-  return { clock, left: () => [...origins.values()] };
+  const left = (folder: string): string[] => {
+    const own = new RegExp(`(?<!/test)/${folder}/`);
+    return [...origins.values()].filter((stack) => own.test(stack));
+  };
+  return { clock, left };
 }
