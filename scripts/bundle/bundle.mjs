@@ -1,6 +1,7 @@
 // Bundles entries, or their types. What `tsc` has said of the types is in .cache/types.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
@@ -13,6 +14,8 @@ const KNOWN = [
   /"use client"|Can't resolve original location/,
   // Types that no entry exports are named through one that does.
   /private shared type exports/,
+  // Circles and comments of packages.
+  /^(?:Circular dependency: )?node_modules\//,
 ];
 const onwarn = ({ message }) => {
   if (!KNOWN.some((known) => known.test(message))) throw new Error(message);
@@ -20,14 +23,18 @@ const onwarn = ({ message }) => {
 const directiveOf = (file) => /^'use \w+';\n/.exec(readFileSync(file, 'utf8'))?.[0] ?? '';
 const { compilerOptions } = JSON.parse(readFileSync('tsconfig.json', 'utf8'));
 
+/** Whether it is a module of a package, which is in the bundle as it is. */
+const isForeign = (id) => id.includes('/node_modules/');
+
 /** Finds the modules of the sources, and takes their types off. */
 const typescript = {
   name: 'typescript',
   resolveId: (id, importer) =>
-    importer !== undefined && id.startsWith('.')
+    importer !== undefined && id.startsWith('.') && !isForeign(importer)
       ? resolve(dirname(importer), id.replace(/\.js$/, '.ts'))
       : undefined,
-  transform: async (text) => {
+  transform: async (text, id) => {
+    if (isForeign(id)) return undefined;
     const { code } = await transform(text, {
       loader: 'ts',
       target: 'node20',
@@ -48,22 +55,44 @@ const keepMaps = {
   },
 };
 
+/** Packages whose parts that are used are in the code: zod as a whole takes longer to load than all that is ours. */
+const BUNDLED = ['zod'];
+const packages = {
+  name: 'packages',
+  resolveId: (id) => (BUNDLED.includes(id) ? fileURLToPath(import.meta.resolve(id)) : undefined),
+  // Their licences ask for that.
+  renderChunk: (code, { name }) => (BUNDLED.includes(name) ? `/*!\n${licenseOf(name)}*/\n${code}` : null),
+};
+const licenseOf = (name) => {
+  const folder = dirname(fileURLToPath(import.meta.resolve(`${name}/package.json`)));
+  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  return `${name} ${version}\n\n${readFileSync(join(folder, 'LICENSE'), 'utf8')}`;
+};
+
 /** What runs is the code of the sources but for its types, without maps: those of the types lead an editor to the sources. */
-const CODE = { from: '.', source: '.ts', built: '.js', plugins: [typescript], sourcemap: false };
+const CODE = {
+  from: '.',
+  source: '.ts',
+  built: '.js',
+  bundled: BUNDLED,
+  plugins: [packages, typescript],
+  sourcemap: false,
+};
 const TYPES = {
   from: '.cache/types',
   source: '.d.ts',
   built: '.d.ts',
+  bundled: [],
   plugins: [keepMaps, dts({ sourcemap: true })],
   sourcemap: true,
 };
 
-async function outputOf(names, { from, source, built, plugins, sourcemap }) {
+async function outputOf(names, { from, source, built, bundled, plugins, sourcemap }) {
   const idOf = (name) => resolve(from, `${name}${source}`);
   const nameOf = (id) => relative(from, id).slice(0, -source.length);
   const bundle = await rollup({
     input: Object.fromEntries(names.map((name) => [name, idOf(name)])),
-    external: (id) => !/^[./]/.test(id),
+    external: (id) => !/^[./]/.test(id) && !bundled.includes(id),
     plugins,
     onwarn,
     // As package.json says, but for the check of Node's version.

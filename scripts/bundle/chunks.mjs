@@ -25,6 +25,8 @@ const CHUNKS = [
 export function chunkOf(entries, nameOf) {
   let reached;
   return (id, { getModuleInfo }) => {
+    const [, foreign] = /\/node_modules\/([^/]+)\//.exec(id) ?? [];
+    if (foreign !== undefined) return foreign;
     reached ??= reachOf(entries, getModuleInfo);
     const names = [...(reached.get(id) ?? [])].map(nameOf);
     if (names.length < 2) return undefined;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { OnExpiry } from '../../shared/approvals.js';
 import { fieldError } from '../../shared/errors.js';
 

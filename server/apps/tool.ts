@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { UserContext } from '../../shared/contract.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { ContentBlock } from '../../shared/messages.js';

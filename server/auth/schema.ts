@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseUrl } from '../../shared/parse-url.js';
 import {
   type AuthConfig,

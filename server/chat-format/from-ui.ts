@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { fieldError, type GatewayError } from '../../shared/errors.js';
 import type { ContentBlock, ToolResultBlock, ToolUseBlock } from '../../shared/messages.js';
 import type { ImportedMessage } from '../../shared/operation-types.js';

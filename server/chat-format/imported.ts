@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ImportedMessage, ImportFormat } from '../../shared/operation-types.js';
 import { importedMessageSchema } from '../../shared/schemas/messages.js';
 import { validate } from '../schema/validate.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { GatewayError } from '../../shared/errors.js';
 import { GRANT_ROLES } from '../../shared/grants.js';
 import type { MethodTree } from '../../shared/method.js';

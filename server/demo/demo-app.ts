@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { textOf } from '../../shared/messages.js';
 import { type App, defineApp, ToolCallError, type Turn, tool } from '../index.js';
 import { research } from './research.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { GatewayError, getContext, method } from '../index.js';
 
 /** A task of the demo's list. */

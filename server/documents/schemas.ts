@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { EventType } from '../../shared/events.js';
 import type { OperationName } from '../../shared/operations.js';
 import { errorBodySchema } from '../../shared/schemas/errors.js';

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
-import { toJSONSchema, type z } from 'zod';
+import * as z from 'zod';
 import { isPromise } from '../async/maybe-promise.js';
 import { type AnySchema, isPlainObject, isStandardSchema, type JsonSchema } from './schema.js';
 
@@ -57,7 +57,7 @@ function convertOutput(schema: StandardSchemaV1): JsonSchema | null {
         ? ({ type: 'string', format: 'date-time' } as const)
         : ('throw' as const);
     };
-    const converted = toJSONSchema(schema as never, { io: 'output', unrepresentable }) as JsonSchema;
+    const converted = z.toJSONSchema(schema as never, { io: 'output', unrepresentable }) as JsonSchema;
     // An older zod does not call back, and omits values that it cannot represent.
     if (!asked) throw error;
     return converted;
@@ -68,7 +68,7 @@ function convert(schema: StandardSchemaV1, side: SchemaSide): JsonSchema | null 
   const standard: Standard = schema['~standard'];
   if (standard.jsonSchema) return standard.jsonSchema[side]({ target: 'draft-2020-12' });
   if (standard.vendor !== 'zod') return null;
-  if ('_zod' in schema) return toJSONSchema(schema as never, { io: side }) as JsonSchema;
+  if ('_zod' in schema) return z.toJSONSchema(schema as never, { io: side }) as JsonSchema;
   // Only for zod 3: the converter returns an empty object for a zod 4 schema.
   const options = { pipeStrategy: side, effectStrategy: side === 'input' ? 'input' : 'any' };
   return loadZodToJsonSchema()(schema, options);

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ErrorBody } from '../gateway-error.js';
 
 /** The fields of the error object of the wire. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { EventType, GatewayEvent, LoggedEventType, TransientEventType } from '../events.js';
 import { anything } from './anything.js';
 import { controlMoveShape, handOffShape } from './control.js';

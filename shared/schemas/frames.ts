@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ClientFrame, ServerFrame } from '../frames.js';
 import { errorBodySchema, errorBodyShape } from './errors.js';
 import { subscribeTargetSchema } from './operations.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { GRANT_ROLES, HIDDEN_PARTS } from '../grants.js';
 
 const as = z.enum(GRANT_ROLES);

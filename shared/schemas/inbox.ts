@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 const count = z.number().int().min(0);
 const totals = { unread: count, waiting: count };

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Accepted, OperationTypes, RunResult } from '../operation-types.js';
 import type { OperationName } from '../operations.js';
 import { controlSchema, handBackShape, takeOverShape } from './control.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { PresenceMember } from '../presence.js';
 
 /** Somebody who has a session open. */

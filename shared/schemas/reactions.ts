@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Reaction } from '../reactions.js';
 
 /** A reaction as a message has it. */

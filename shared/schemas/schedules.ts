@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 const every = z.union([z.string(), z.object({ ms: z.number() })]);
 const missed = z.enum(['once', 'all', 'skip']);

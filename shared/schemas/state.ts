@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { LaneRun, SessionState } from '../fold.js';
 import { controlSchema, handOffShape } from './control.js';
 import { lanePlaceShape, messageSchema, toldShape, usageSchema } from './messages.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Schema of a run's stop reason. */
 export const stopReasonSchema = z.enum([

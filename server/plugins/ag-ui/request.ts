@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { approvalsIn } from '../../../shared/ag-ui/approvals.js';
 import type { GivenMessage } from '../../../shared/ag-ui/events.js';
 import type { CallAnswer } from '../../../shared/asked-calls.js';

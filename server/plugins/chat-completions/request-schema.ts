@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { chatMessageSchema, toolName } from '../../chat-format/chat-schema.js';
 
 const tool = z.object({

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { fieldError, read } from '../conversation/errors.js';
 

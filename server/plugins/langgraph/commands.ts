@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { toResponse } from '../../../shared/asked-calls.js';
 import { type GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { Identity } from '../../auth/types.js';

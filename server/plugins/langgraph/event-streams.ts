@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Identity } from '../../auth/types.js';
 import type { DoorOutlet } from '../conversation/told-segment.js';
 import { eventDialect, seqOf, seqOfId, startOf } from './events.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { GatewayError } from '../../../shared/errors.js';
 import type { OnBusy } from '../../../shared/events.js';
 import type { ContentBlock } from '../../../shared/messages.js';

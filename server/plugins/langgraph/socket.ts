@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isGatewayError } from '../../../shared/errors.js';
 import type { PluginSocketListener, PluginUpgrade } from '../../transports/websocket/plugin-upgrade.js';
 import { type CommandAnswer, type Commands, readCommand } from './commands.js';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { UserContext } from '../../../shared/contract.js';
 import { GatewayError } from '../../../shared/errors.js';
 import { PROTOCOL_VERSION } from '../../../shared/version.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Message } from '../../../shared/messages.js';
 import { givenItems } from '../../../shared/responses/items.js';
 import { ResponseStream } from '../../../shared/responses/stream.js';

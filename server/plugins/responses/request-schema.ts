@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { toolName } from '../../chat-format/chat-schema.js';
 import { VENDOR_ITEMS } from './vendor-items.js';
 

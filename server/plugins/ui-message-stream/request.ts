@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CallAnswer } from '../../../shared/asked-calls.js';
 import type { ContentBlock } from '../../../shared/messages.js';
 import type { UiPart } from '../../../shared/ui-stream/chunks.js';
