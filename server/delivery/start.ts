@@ -69,7 +69,7 @@ function find(source: StartSource, request: StartRequest): MaybePromise<Start | 
       return withSnapshot(log, head);
     case 'earliest':
       if (log.first > 1) return gap(log, 'evicted', null, log.first - 1);
-      return head === 0 ? fromNothing(log) : { log, after: 0, resume: 'new' };
+      return { log, after: 0, resume: 'new' };
     case 'run': {
       const { runStart } = source;
       if (runStart === null) return { log, after: head, resume: 'new' };
@@ -85,14 +85,6 @@ function find(source: StartSource, request: StartRequest): MaybePromise<Start | 
 async function withSnapshot(log: LogView, head: number): Promise<Start | null> {
   const snapshot = await stateAt(log, head);
   return snapshot && { log, after: head, resume: 'new', snapshot };
-}
-
-/** The start in a log without events. The log may have initial messages if its gateway was killed before it stored the event with them. */
-async function fromNothing(log: LogView): Promise<Start | null> {
-  const { tip } = await log.folded();
-  const snapshot = tip === null ? undefined : await stateAt(log, 0);
-  if (snapshot === null) return null;
-  return { log, after: 0, resume: 'new', ...(snapshot && { snapshot }) };
 }
 
 function fromCursor(source: StartSource, requested: string): MaybePromise<Start | null> {

@@ -4,13 +4,11 @@ import { reduce } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { lastThatFit } from '../log/fit.js';
 import type { LogView } from '../log/log-view.js';
-import { lastBehind, pathLength, pathTo, repliesTo } from '../log/message-tree.js';
+import { placeBefore } from '../log/message-places.js';
+import { depthOf, lastBehind, pathTo, repliesTo } from '../log/message-tree.js';
 import { SNAPSHOT_MESSAGES } from '../log/snapshot.js';
 import { withVersions } from '../log/versions.js';
 import type { Checkpoint } from '../stores/store.js';
-
-/** Messages that are read at once. */
-const STEP = 1000;
 
 /** The place of a message that does not follow the last one: behind another message, or in place of one on the current path. */
 export type Place = { readonly parent: string | null } | { readonly replaces: string };
@@ -66,7 +64,7 @@ export class Move {
     const path = tip === null ? [] : await pathTo(log, tip, SNAPSHOT_MESSAGES);
     if (tip !== null && path.length === 0) throw notFound(log, tip);
     const stored = await log.storedReplies(tip);
-    const messageCount = await pathLength(log, tip);
+    const messageCount = await depthOf(log, tip);
     return new Move(log, { base, moves }, { tip, by, path, stored, messageCount });
   }
 
@@ -163,14 +161,15 @@ async function isShown(log: LogView, id: string): Promise<boolean> {
   const { messages, tip } = log.state;
   if (messages.some((message) => message.id === id)) return true;
   let end = messages.length > 0 ? (messages[0]!.parentId ?? null) : tip;
-  while (end !== null) {
-    const path: readonly Message[] = await pathTo(log, end, STEP);
-    if (path.some((message) => message.id === id)) return true;
-    end = path[0]?.parentId ?? null;
-    // A store that answers at once would have all of a long path followed in one turn.
-    await new Promise(setImmediate);
+  while (end !== null && log.aside.has(end)) {
+    if (end === id) return true;
+    end = log.aside.get(end)!.parentId ?? null;
   }
-  return false;
+  const asked = await log.storedPlace(id);
+  if (end === null || !asked) return false;
+  let place = await log.storedPlace(end);
+  while (place && place.branch !== asked.branch) place = await placeBefore(log, place);
+  return place !== null && asked.depth <= place.depth;
 }
 
 function notFound(log: LogView, messageId: string): GatewayError {

@@ -25,7 +25,10 @@ export interface EndingRun {
 }
 
 /** Options of a group of events. */
-export type GroupOptions = Pick<AppendOptions, 'opens' | 'steps' | 'once' | 'close' | 'erase'> & {
+export type GroupOptions = Pick<
+  AppendOptions,
+  'opens' | 'steps' | 'messages' | 'once' | 'close' | 'erase'
+> & {
   /** Changes of records, or a function that returns them once the events are made. */
   readonly records?: readonly RecordChange[] | (() => readonly RecordChange[]);
   /** Runs that this append may end. Anything an ended run yields later is dropped. */
@@ -55,12 +58,13 @@ export function endsOf({ options }: Group, entries: readonly Entry[]): readonly 
   return outcomes.size > 0 ? [...outcomes].map(([runId, result]) => ({ runId, result })) : null;
 }
 
-/** Size of the events, steps and records of groups, in characters. Events that are not made yet do not count. */
+/** Size of the events, steps, records and messages of groups, in characters. Events that are not made yet do not count. */
 export function sizeOf(groups: readonly Group[]): number {
   let size = 0;
   for (const { entries, options } of groups) {
     for (const { outcome = '' } of options?.steps ?? []) size += outcome.length;
     for (const { value = '' } of recordsOf(options)) size += value.length;
+    for (const message of options?.messages ?? []) size += JSON.stringify(message).length;
     if (Array.isArray(entries)) for (const { record } of entries) size += record.body.length;
   }
   return size;

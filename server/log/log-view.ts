@@ -8,6 +8,7 @@ import {
   type Checkpoint,
   type LogHead,
   type LogRef,
+  type MessagePlace,
   type News,
   type Store,
   type StoredEvent,
@@ -17,6 +18,7 @@ import { parseEvent } from './entry.js';
 import { healMs } from './heal.js';
 import { LazyFold } from './lazy-fold.js';
 import { DEFAULT_PAGE_BYTES } from './log-options.js';
+import { messageOf } from './message-places.js';
 import { type ReadableLog, termAt } from './readable-log.js';
 import { RetainedRange } from './retained-range.js';
 import { showing } from './showing.js';
@@ -117,17 +119,17 @@ export class LogView implements ReadableLog {
 
   /** The last `limit` stored messages up to one, oldest first. Empty if that message has no row. */
   storedMessages(tip: string, limit: number): MaybePromise<readonly Message[]> {
-    return this.#store.messages(this.ref, { tip, limit });
+    return andThen(this.#store.messages(this.ref, { tip, limit }), (rows) => rows.map(messageOf));
+  }
+
+  /** The place of a message among the stored ones; null if it has no row. */
+  storedPlace(id: string): MaybePromise<MessagePlace | null> {
+    return andThen(this.#store.messages(this.ref, { tip: id, limit: 1 }), ([row]) => row ?? null);
   }
 
   /** Ids of the stored messages that follow one. */
   storedReplies(parent: string | null): MaybePromise<readonly string[]> {
     return this.#store.replies(this.ref, parent);
-  }
-
-  /** Number of stored messages on the path to one. */
-  storedLength(tip: string): MaybePromise<number> {
-    return this.#store.pathLength(this.ref, tip);
   }
 
   /** Messages off the path that may have no rows yet, by id. Needs a folded view. */

@@ -290,7 +290,7 @@ export class LogWriter {
     const batch = ++this.#batch;
     const { term } = this;
     if (!group.options) return changes ? { term, batch, ...changes } : { term, batch };
-    const { opens, steps, parked, once, close, erase } = group.options;
+    const { opens, steps, messages, parked, once, close, erase } = group.options;
     const { records: caused = [], ...changed } = changes ?? {};
     // Nobody gets a notice of a deleted session.
     const records = [...recordsOf(group.options), ...(erase === undefined ? caused : [])];
@@ -300,6 +300,7 @@ export class LogWriter {
       batch,
       ...(opens && { opens }),
       ...(steps && { steps }),
+      ...(messages && { messages }),
       ...(records.length > 0 && { records }),
       ...(once !== undefined && { once }),
       ...(ends && { ends }),
@@ -450,4 +451,7 @@ const usesSession = ({ record }: Entry): boolean => isUse(record.type);
 const changesSession = ({ record }: Entry): boolean => changesRecord(record.type);
 /** Whether a group without events has anything to store. */
 const changesMore = (options: GroupOptions | null): boolean =>
-  options?.steps !== undefined || options?.parked !== undefined || recordsOf(options).length > 0;
+  options?.steps !== undefined ||
+  options?.messages !== undefined ||
+  options?.parked !== undefined ||
+  recordsOf(options).length > 0;

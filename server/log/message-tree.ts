@@ -1,8 +1,19 @@
 import type { Message } from '../../shared/messages.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
-import type { LogSource } from '../stores/store.js';
+import type { LogRef } from '../stores/store.js';
 import { type LogView, MESSAGES_IN_MEMORY } from './log-view.js';
 import { longest, withVersions } from './versions.js';
+
+/** Messages of a conversation that begins with them: the rows of the path that ends with `tip` in another log, then `messages`. */
+export interface FirstMessages {
+  readonly log?: LogRef;
+  readonly tip?: string;
+  /** Each message has the previous one as its `parentId`. */
+  readonly messages: readonly Message[];
+}
+
+/** Messages that are looked at in one turn of the event loop. */
+const STEPS = 100;
 
 /** The part of a folded log that is in memory. */
 type InMemory = Pick<LogView, 'state' | 'aside'>;
@@ -27,7 +38,7 @@ export async function pathTo(log: LogView, tip: string, limit: number): Promise<
 }
 
 /** The path to a message as the beginning of a new log: the messages in memory, and the id of the row at which the rest ends. */
-export async function sourceOf(log: LogView, tip: string | null): Promise<LogSource | null> {
+export async function sourceOf(log: LogView, tip: string | null): Promise<FirstMessages | null> {
   let messages: readonly Message[] = [];
   let before = tip;
   while (before !== null) {
@@ -37,15 +48,12 @@ export async function sourceOf(log: LogView, tip: string | null): Promise<LogSou
     before = part[0]!.parentId ?? null;
   }
   if (before === null) return { messages };
-  const isRow = (await log.storedMessages(before, 1)).length > 0;
-  return isRow || messages.length > 0 ? { log: log.ref, tip: before, messages } : null;
+  if (await log.storedPlace(before)) return { log: log.ref, tip: before, messages };
+  return messages.length > 0 ? { messages } : null;
 }
 
-/**
- * Number of messages on the path to one, which need not be on the current path. 0 if it does not exist. Rows are followed only if the path
- * joins the current one further back than memory reaches.
- */
-export async function pathLength(log: LogView, tip: string | null): Promise<number> {
+/** Number of messages on the path to one, which need not be on the current path. 0 if it does not exist. */
+export async function depthOf(log: LogView, tip: string | null): Promise<number> {
   const { messages, messageCount } = log.state;
   let length = 0;
   let end = tip;
@@ -53,7 +61,7 @@ export async function pathLength(log: LogView, tip: string | null): Promise<numb
     const at = messages.findLastIndex(({ id }) => id === end);
     if (at >= 0) return length + messageCount - (messages.length - 1 - at);
     const other = log.aside.get(end);
-    if (!other) return length + (await log.storedLength(end));
+    if (!other) return length + ((await log.storedPlace(end))?.depth ?? 0);
     length += 1;
     end = other.parentId ?? null;
   }
@@ -72,10 +80,13 @@ export function shownBefore(log: LogView, id: string): MaybePromise<readonly Mes
 
 /** The newest message behind one: at each step the newest reply, whether or not it is on the current path. */
 export async function lastBehind(log: LogView, id: string): Promise<string> {
-  for (let last = id; ; ) {
+  let last = id;
+  for (let steps = 1; ; steps++) {
     const next = repliesTo(log, last, await log.storedReplies(last)).at(-1);
     if (next === undefined) return last;
     last = next;
+    // A store that answers at once would have all of a long path followed in one turn.
+    if (steps % STEPS === 0) await new Promise(setImmediate);
   }
 }
 

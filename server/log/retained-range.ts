@@ -1,7 +1,8 @@
-import { type Checkpoint, firstCheckpoint, type StoredEvent } from '../stores/store.js';
+import { initialState } from '../../shared/fold.js';
+import type { Checkpoint, StoredEvent } from '../stores/store.js';
 
 /** The fold before any event. */
-const BEGINNING: Checkpoint = Object.freeze(firstCheckpoint());
+const BEGINNING: Checkpoint = Object.freeze({ seq: 0, state: initialState });
 
 /** The retained events of a log: their first, their size, and the fold before them. */
 export class RetainedRange {

@@ -1,10 +1,10 @@
 import { isDelta } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
-import type { Message } from '../../shared/messages.js';
-import type { Checkpoint, Store, StoredEvent } from '../stores/store.js';
+import type { Checkpoint, MessageRow, Store, StoredEvent } from '../stores/store.js';
 import { parseEvent } from './entry.js';
 import { LazyFold } from './lazy-fold.js';
 import type { LogView } from './log-view.js';
+import { placed } from './message-places.js';
 import type { ReadableLog } from './readable-log.js';
 import { showing } from './showing.js';
 import { withVersions } from './versions.js';
@@ -32,7 +32,7 @@ export interface Room {
 interface Cut {
   readonly checkpoint: Checkpoint;
   /** The messages that the dropped events complete. */
-  readonly messages: readonly Message[];
+  readonly messages: readonly MessageRow[];
   /** Size of the dropped events, in characters. */
   readonly size: number;
 }
@@ -150,7 +150,7 @@ export class LogCutter {
     // The retained events tell of later reactions too. Folding a reaction twice changes nothing.
     for (const message of this.#log.reactedTo(state.tip, (id) => completed.has(id)))
       completed.set(message.id, message);
-    const messages = withVersions([...completed.values()]);
+    const messages = await placed(this.#log, withVersions([...completed.values()]));
     return { checkpoint: { seq, state: showing(state, []) }, messages, size };
   }
 

@@ -12,16 +12,18 @@ import { LogWriter } from '../log/log-writer.js';
 import { storeTime } from '../stores/skew.js';
 import type { Acquired, NewSession } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
-import { tellFirst } from './fork.js';
+import { type FirstContent, fill } from './first-content.js';
 import type { Hold } from './hold.js';
 import type { Session } from './session.js';
 
 /** The user who begins a session that does not exist, and its first content. */
-export interface Beginning extends Omit<NewSession, 'epoch' | 'userId'> {
+export interface Beginning extends Pick<NewSession, 'forkedFrom'> {
   readonly userId: string | undefined;
+  /** Also given to a session that has no events, as a beginning that failed leaves it. */
+  readonly content?: FirstContent;
   /** The run that is about to be accepted. */
   readonly runId?: string;
-  /** Called once the session has begun. */
+  /** Called once the session has begun, or was given its first content. */
   readonly begun?: () => void;
 }
 
@@ -60,15 +62,16 @@ export class Acquisition {
     };
     return andThen(store.acquire(ref, options), (acquired) => {
       if (from && acquired.kind === 'acquired') void cluster.tellTaken(ref, from);
-      if (acquired.kind !== 'absent' || !create) return this.#adopt(acquired, { toEnd });
+      if (acquired.kind !== 'absent' || !create) return this.#adopt(acquired, create, { toEnd });
       return andThen(this.#room(), () => {
-        const { userId, runId, begun, ...parts } = create;
-        const anew = { epoch: newEpoch(), ...(userId !== undefined && { userId }), ...parts };
+        const { userId, forkedFrom } = create;
+        const anew = {
+          epoch: newEpoch(),
+          ...(userId !== undefined && { userId }),
+          ...(forkedFrom && { forkedFrom }),
+        };
         return andThen(store.acquire(ref, { create: anew, ...options }), (acquired) =>
-          andThen(this.#adopt(acquired, { beginning: runId }), (held) => {
-            if (acquired.kind === 'acquired' && acquired.created) begun?.();
-            return held;
-          }),
+          this.#adopt(acquired, create, { beginning: create.runId }),
         );
       });
     });
@@ -93,6 +96,7 @@ export class Acquisition {
 
   #adopt(
     acquired: Acquired,
+    create: Beginning | undefined,
     {
       beginning,
       toEnd = false,
@@ -112,8 +116,13 @@ export class Acquisition {
       listener: this.#hold,
       recordsOf: this.#recordsOf(view, head.term),
     });
-    const told = andThen(opened, (log) => andThen(tellFirst(log, record.userId), () => log));
-    return andThen(told, (log) => {
+    const content = head.head === 0 ? create?.content : undefined;
+    const { store } = this.#env;
+    const filled = content
+      ? andThen(opened, (log) => fill(log, store, content, record.userId).then(() => log))
+      : opened;
+    return andThen(filled, (log) => {
+      if (created || content) create?.begun?.();
       if (this.#hold.life.stage.name === 'leaving') return this.#returned(log);
       const held = new HeldSession(session, log, this.#env, this.#hold);
       this.#hold.life.become({ name: 'held', held });

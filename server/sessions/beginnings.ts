@@ -5,16 +5,19 @@ import type { MaybePromise } from '../async/maybe-promise.js';
 import type { NamedFiles } from '../files/files.js';
 import { checkChanges } from '../held/session-changes.js';
 import { newRequestId } from '../ids.js';
+import { pathTo } from '../log/message-tree.js';
 import { unanswered } from '../log/unavailable.js';
-import type { NewSession, SessionRef } from '../stores/store.js';
+import type { SessionRef } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
 import { filesIn, forkSource } from './fork.js';
 import { type Imported, importedBefore } from './import.js';
-import type { SessionInput } from './perform.js';
+import type { SessionInput, SessionWork } from './perform.js';
 import type { Session } from './session.js';
 
 /** A session that has begun with messages. */
 export type BegunSession = HistoryPlace & { readonly id: string };
+
+type BegunWith = SessionWork['begin']['input']['parts'];
 
 /** The sessions among which one begins. */
 interface BeginningSessions {
@@ -89,7 +92,7 @@ export class Beginnings {
   /** @param known The result if the session was begun before in the same way; null if it comes from somewhere else */
   async #begin(
     ref: SessionRef,
-    { userId, ...parts }: Omit<NewSession, 'epoch' | 'userId'> & { readonly userId: string },
+    { userId, ...parts }: BegunWith & { readonly userId: string },
     files: Omit<NamedFiles, 'messages'> | null,
     known: () => Promise<BegunSession | null>,
   ): Promise<BegunSession> {
@@ -110,7 +113,10 @@ export class Beginnings {
     const { sessionId, messageId = null } = record?.forkedFrom ?? {};
     if (sessionId !== sourceId || (at !== undefined && at !== messageId)) return null;
     const { id, log } = await this.#sessions.existing(ref);
+    await log?.folded();
+    // A fork that failed has left the session empty.
+    if (!log || (messageId !== null && (await pathTo(log, messageId, 1)).length === 0)) return null;
     // The first event says which messages the session began with.
-    return log && { id, tip: messageId, cursor: log.cursorAt(messageId === null ? 0 : 1) };
+    return { id, tip: messageId, cursor: log.cursorAt(messageId === null ? 0 : 1) };
   }
 }

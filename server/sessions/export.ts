@@ -12,7 +12,6 @@ import { pathTo } from '../log/message-tree.js';
 import { boundedPage } from '../log/page.js';
 import { stateAt } from '../log/snapshot.js';
 import { asUnavailable } from '../log/unavailable.js';
-import { withoutVersions } from '../stores/message-rows.js';
 import type { Session } from './session.js';
 
 /** Most items in memory at once. */
@@ -66,7 +65,7 @@ async function* messagesOf(log: LogView, view: View | undefined): AsyncGenerator
     if (messages.length < count) throw gone();
     // Messages that the view hides are left out.
     for (const message of messages) {
-      const plain = withoutVersions(message);
+      const { versions: _, ...plain } = message;
       yield view ? view.message(plain) : plain;
     }
   }

@@ -44,6 +44,7 @@ import type { RunRequest } from '../runs/live-run.js';
 import type { Answer } from '../runs/questions.js';
 import type { NewSession } from '../stores/store.js';
 import type { Beginning } from './acquisition.js';
+import type { FirstContent } from './first-content.js';
 import type { Session } from './session.js';
 import type { LoneQuestion, Withdrawn } from './session-calls.js';
 
@@ -58,7 +59,7 @@ export interface SessionWork {
   begin: {
     readonly input: {
       readonly userId: string | undefined;
-      readonly parts: Omit<NewSession, 'epoch' | 'userId'>;
+      readonly parts: FirstContent & Pick<NewSession, 'forkedFrom'>;
     };
     readonly output: HistoryPlace;
   };
@@ -193,10 +194,21 @@ export function performHere<Input extends SessionInput>(
       if (input.type === 'accept') assertBehind(initialState, input.behind);
       throw new GatewayError({ code: 'SESSION_NOT_FOUND' });
     }
-    if (input.type === 'begin' && !begun) throw new GatewayError({ code: 'SESSION_EXISTS' });
+    if (input.type === 'begin' && !begun) return beginAgain(session, held, input);
     return work(session, held, input);
   });
   return done as MaybePromise<OutputOf<Input>>;
+}
+
+/** Gives a session that was begun before its first content, if it has none. */
+async function beginAgain(
+  session: Session,
+  { log }: HeldSession,
+  input: SessionInput & { readonly type: 'begin' },
+): Promise<SessionWork['begin']['output']> {
+  if (log.view.head > 0 || log.pending) throw new GatewayError({ code: 'SESSION_EXISTS' });
+  await session.hold.letGo();
+  return performHere(session, input);
 }
 
 function end(session: Session, input: SessionInput & { readonly type: 'close' | 'delete' }): Promise<void> {
@@ -322,7 +334,10 @@ function createdBy(input: SessionInput, begun: () => void): Beginning | undefine
     const names = behind != null || (at && ('replaces' in at || at.parent !== null));
     return names ? undefined : { userId: request.user?.id, runId: request.runId };
   }
-  if (input.type === 'begin') return { ...input.parts, userId: input.userId, begun };
+  if (input.type === 'begin') {
+    const { forkedFrom, ...content } = input.parts;
+    return { userId: input.userId, ...(forkedFrom && { forkedFrom }), content, begun };
+  }
   if (input.type === 'ask') return input.begins ? { userId: input.userId } : undefined;
   if (input.type === 'schedule') return { userId: input.user.id };
   return input.type === 'publish' || input.type === 'custom' ? { userId: input.userId } : undefined;

@@ -1,11 +1,10 @@
 import { formatCursor } from '../../shared/cursor.js';
-import type { Message } from '../../shared/messages.js';
-import { ABOUT_NOTHING, type About, aboutOf } from './about.js';
+import { ABOUT_NOTHING } from './about.js';
 import { grow, MemoryLog, type MemoryScope, type MemorySession, NO_LOGS } from './memory-log.js';
 import { describe, headOf, listOf, recordOf } from './memory-records.js';
 import { MemoryRuns } from './memory-runs.js';
 import { StoredRecords } from './memory-stored-records.js';
-import { MessageRows, withoutVersions } from './message-rows.js';
+import { MessageRows } from './message-rows.js';
 import { keyOf } from './ref-key.js';
 import {
   type Acquired,
@@ -15,12 +14,11 @@ import {
   type Checkpoint,
   type DeleteNotice,
   type EventRecord,
-  firstCheckpoint,
   type ListFilter,
   type ListPage,
-  type LogBeginning,
   type LogHead,
   type LogRef,
+  type MessageRow,
   type NewSession,
   ONCE_MS,
   type PageOptions,
@@ -114,8 +112,7 @@ class MemoryStore implements Store {
     const now = Date.now();
     const scope = this.#scope(ref.scope);
     const log = new MemoryLog(scope, create.epoch);
-    const about = this.#copy(log, create);
-    const begun = { log, createdAt: now, updatedAt: now, userId, forkedFrom, about };
+    const begun = { log, createdAt: now, updatedAt: now, userId, forkedFrom, about: ABOUT_NOTHING };
     if (old) {
       if (!old.log.expired) old.past = new Map([...old.past, [old.log.epoch, old.log]]);
       Object.assign(old, { ...begun, ordinal: ++this.#ordinal });
@@ -129,7 +126,7 @@ class MemoryStore implements Store {
       updatedAt: now,
       userId,
       forkedFrom,
-      about,
+      about: ABOUT_NOTHING,
       term: 0,
       taken: null,
       log,
@@ -141,24 +138,6 @@ class MemoryStore implements Store {
     this.#sessions.set(keyOf(ref), session);
     scope.open.add(session);
     return session;
-  }
-
-  /** Fills a log with the beginning of its session, and returns the session's list entry. */
-  #copy(log: MemoryLog, { from, title, metadata }: NewSession): About {
-    if (!from && title === undefined && !metadata) return ABOUT_NOTHING;
-    const { log: source, tip, messages = [] } = from ?? {};
-    const path = (source && this.#log(source)?.messages.path({ tip })) ?? [];
-    const all = [...path, ...messages].map(withoutVersions);
-    grow(log, log.messages.put(all));
-    const beginning: LogBeginning = {
-      tip: all.at(-1)?.id,
-      messageCount: all.length,
-      ...(title !== undefined && { title }),
-      ...(metadata && { metadata }),
-    };
-    const checkpoint = firstCheckpoint(beginning);
-    log.checkpoint = checkpoint;
-    return aboutOf({ ...checkpoint.state, messages: all });
   }
 
   #scope(name: string): MemoryScope {
@@ -211,6 +190,7 @@ class MemoryStore implements Store {
     }
     if (options.steps) session.runs.keep(options.steps);
     if (records) this.#records.change(session.ref, records);
+    if (options.messages) grow(log, log.messages.put(options.messages));
     if (ends) {
       for (const { runId, result } of ends) {
         const cursor = formatCursor(log.epoch, term, placeOfEnd(events, runId, seq));
@@ -319,7 +299,7 @@ class MemoryStore implements Store {
     return this.#sessions.get(keyOf(ref))?.runs.find(name) ?? null;
   }
 
-  cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): void {
+  cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly MessageRow[], term: number): void {
     const log = this.#log(ref);
     if (!log || checkpoint.seq < log.first) return;
     if (log.terms.at(-1)?.term !== term) throw new StoreError('FENCED', 'Another writer holds this session');
@@ -335,16 +315,12 @@ class MemoryStore implements Store {
     return this.#log(ref)?.checkpoint ?? null;
   }
 
-  messages(ref: LogRef, path: PathOptions): readonly Message[] {
+  messages(ref: LogRef, path: PathOptions): readonly MessageRow[] {
     return this.#log(ref)?.messages.path(path) ?? [];
   }
 
   replies(ref: LogRef, parent: string | null): readonly string[] {
     return this.#log(ref)?.messages.replies(parent) ?? [];
-  }
-
-  pathLength(ref: LogRef, tip: string): number {
-    return this.#log(ref)?.messages.path({ tip }).length ?? 0;
   }
 
   record(ref: SessionRef): SessionRecord | null {

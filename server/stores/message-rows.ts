@@ -1,25 +1,24 @@
-import type { Message } from '../../shared/messages.js';
-
-/** The end of a path and its length. Without a `tip` the path is empty, without a `limit` it is whole. */
-interface PathPart {
-  readonly tip: string | undefined;
-  readonly limit?: number;
-}
+import type { MessageRow, PathOptions } from './store.js';
 
 /** The messages of a log that are stored apart from its events, by their ids. */
 export class MessageRows {
-  #rows: Map<string, Message> | null = null;
+  #rows: Map<string, MessageRow> | null = null;
+  /** Id of the first reply to each message, and of the first message. */
+  #replies: Map<string | null, string> | null = null;
 
   /** Keeps messages, and replaces those with the same ids. Returns the growth in characters. */
-  put(messages: readonly Message[]): number {
+  put(messages: readonly MessageRow[]): number {
     if (messages.length === 0) return 0;
     this.#rows ??= new Map();
-    const rows = this.#rows;
+    this.#replies ??= new Map();
+    const [rows, replies] = [this.#rows, this.#replies];
     let size = 0;
     for (const message of messages) {
       const before = rows.get(message.id);
       size += sizeOf(message) - (before ? sizeOf(before) : 0);
       rows.set(message.id, message);
+      const { parentId = null } = message;
+      if (!replies.has(parentId)) replies.set(parentId, message.id);
       for (const other of outdated(message, (id) => rows.get(id))) {
         size += sizeOf(other) - sizeOf(rows.get(other.id)!);
         rows.set(other.id, other);
@@ -30,16 +29,16 @@ export class MessageRows {
 
   /** Ids of the messages that follow one. */
   replies(parent: string | null): readonly string[] {
-    for (const { id, parentId = null, versions = [id] } of this.#rows?.values() ?? [])
-      if (parentId === parent) return versions;
-    return [];
+    const id = this.#replies?.get(parent);
+    if (id === undefined) return [];
+    return this.#rows!.get(id)!.versions ?? [id];
   }
 
   /** The last messages of the path to a message, oldest first. A circle, which no gateway makes, ends at the first repeated message. */
-  path({ tip, limit = Number.POSITIVE_INFINITY }: PathPart): readonly Message[] {
-    const path = new Set<Message>();
+  path({ tip, limit }: PathOptions): readonly MessageRow[] {
+    const path = new Set<MessageRow>();
     for (let id: string | null | undefined = tip; id != null && path.size < limit; ) {
-      const message: Message | undefined = this.#rows?.get(id);
+      const message: MessageRow | undefined = this.#rows?.get(id);
       if (!message || path.has(message)) break;
       path.add(message);
       id = message.parentId;
@@ -50,20 +49,15 @@ export class MessageRows {
 
 /** The stored versions of a message that do not list it yet, with their lists completed. */
 export function outdated(
-  { versions = [] }: Message,
-  rowOf: (id: string) => Message | undefined,
-): readonly Message[] {
+  { versions = [] }: MessageRow,
+  rowOf: (id: string) => MessageRow | undefined,
+): readonly MessageRow[] {
   return versions.flatMap((id) => {
     const row = rowOf(id);
     return row && (row.versions?.length ?? 0) < versions.length ? [{ ...row, versions }] : [];
   });
 }
 
-/** A copy of a message for the beginning of another conversation. */
-export function withoutVersions({ versions: _, ...message }: Message): Message {
-  return message;
-}
-
-function sizeOf(message: Message): number {
+function sizeOf(message: MessageRow): number {
   return JSON.stringify(message).length;
 }

@@ -1,5 +1,5 @@
 import type { LoggedEventType, SessionStatus } from '../../shared/events.js';
-import { initialState, type SessionState } from '../../shared/fold.js';
+import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
@@ -156,13 +156,19 @@ export interface Checkpoint {
   readonly state: SessionState;
 }
 
-/** The first messages of a conversation: rows of the path that ends with `tip` in another log, then `messages`. Their `versions` are not copied. */
-export interface LogSource {
-  readonly log?: LogRef;
-  readonly tip?: string;
-  /** Each message has the previous one as its `parentId`. */
-  readonly messages: readonly Message[];
+/** The place of a message among the stored ones of its log. */
+export interface MessagePlace {
+  /** Number of messages on the path that ends with it. */
+  readonly depth: number;
+  /**
+   * Name of its branch: messages that each follow the one before as its first reply. '' for the branch that begins with the first message of the
+   * log, otherwise the id of the message that begins the branch.
+   */
+  readonly branch: string;
 }
+
+/** A message as a store keeps it. */
+export interface MessageRow extends Message, MessagePlace {}
 
 /** A store's answer to `acquire`. */
 export type Acquired =
@@ -187,10 +193,6 @@ export interface RunEnd {
 export interface NewSession {
   readonly epoch: string;
   readonly userId?: string;
-  /** Messages that the session has as rows from the start. The log that they come from stays unchanged. */
-  readonly from?: LogSource;
-  readonly title?: string;
-  readonly metadata?: Readonly<Record<string, unknown>>;
   readonly forkedFrom?: ForkedFrom;
 }
 
@@ -249,6 +251,8 @@ export interface AppendOptions {
   readonly once?: string;
   /** Records of the session to put or drop with this batch, which may have no events. Each record occurs once. */
   readonly records?: readonly RecordChange[];
+  /** Messages to keep as rows with this batch, which may have no events: as `cut` does. For the beginning of a conversation. */
+  readonly messages?: readonly MessageRow[];
   /** Marks the session closed with this batch. */
   readonly close?: boolean;
   /**
@@ -260,8 +264,8 @@ export interface AppendOptions {
 
 /** Whether a batch changes only the log, as pieces of answers do. */
 export function isPlain(options: AppendOptions): boolean {
-  const { opens, ends, steps, activity, about, records, close, once, erase } = options;
-  const changes = opens || ends || steps || activity || about || records || close;
+  const { opens, ends, steps, activity, about, records, messages, close, once, erase } = options;
+  const changes = opens || ends || steps || activity || about || records || messages || close;
   return !changes && once === undefined && erase === undefined;
 }
 
@@ -361,21 +365,6 @@ export interface PathOptions {
   readonly limit: number;
 }
 
-/** The beginning of a log. */
-export interface LogBeginning extends Pick<NewSession, 'title' | 'metadata'> {
-  /** The last message that is a row. */
-  readonly tip?: string | undefined;
-  /** Number of messages on the path that ends with `tip`. */
-  readonly messageCount?: number;
-}
-
-/** The checkpoint of a log without events. */
-export function firstCheckpoint({ tip, messageCount = 0, title, metadata }: LogBeginning = {}): Checkpoint {
-  const given = { ...(title !== undefined && { title }), ...(metadata && { metadata }) };
-  const path = tip === undefined ? {} : { tip, hasMore: true, messageCount };
-  return { seq: 0, state: { ...initialState, ...path, ...given } };
-}
-
 /**
  * Keeps logs and session records. Every member may answer at once or by promise. An answered `append` is kept at the store's durability, and only
  * then is it delivered to clients. One contract suite (testing/stores) describes each member.
@@ -398,7 +387,7 @@ export interface Store {
 
   /**
    * Takes the session for writing under a new, higher term. With `create` an absent or closed session begins anew under that epoch; without it such a
-   * session is `absent`. A session that begins with messages, a title or metadata has a checkpoint of them at 0.
+   * session is `absent`.
    */
   acquire(ref: SessionRef, options: AcquireOptions): MaybePromise<Acquired>;
   /** Gives the session up, if `term` still holds it. */
@@ -441,14 +430,12 @@ export interface Store {
    *
    * @param term The writer's. @throws StoreError `FENCED` when another writer took over
    */
-  cut(log: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): MaybePromise<void>;
+  cut(log: LogRef, checkpoint: Checkpoint, messages: readonly MessageRow[], term: number): MaybePromise<void>;
   checkpoint(log: LogRef): MaybePromise<Checkpoint | null>;
   /** Messages stored as rows: the last `limit` of the path that ends with `tip`, oldest first. The path stops before a parent that is no row. */
-  messages(log: LogRef, path: PathOptions): MaybePromise<readonly Message[]>;
+  messages(log: LogRef, path: PathOptions): MaybePromise<readonly MessageRow[]>;
   /** Ids of the stored messages whose parent is `parent`, or that have none (`null`): the `versions` of each of them. */
   replies(log: LogRef, parent: string | null): MaybePromise<readonly string[]>;
-  /** Number of stored messages on the path to `tip`; 0 if `tip` is no row. */
-  pathLength(log: LogRef, tip: string): MaybePromise<number>;
 
   record(ref: SessionRef): MaybePromise<SessionRecord | null>;
   /**

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { defineApp, memoryStore, type Store } from '../../server/index.js';
+import { messageOf, placed } from '../../server/log/message-places.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
-import type { LogSource } from '../../server/stores/store.js';
 import type { SessionState } from '../../shared/fold.js';
 import { initialState, reduce } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
-import { chain, newTestEpoch, TestWriter } from '../../testing/stores/records.js';
+import { message, newTestEpoch, record, TestWriter } from '../../testing/stores/records.js';
 import { newDatabase } from '../support/durable.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
 import { refusingStore } from '../support/refusing-store.js';
@@ -20,15 +20,25 @@ const stores: Record<string, () => Store> = {
   sqlite: () => sqliteStore({ path: newDatabase() }),
 };
 const range = (count: number): string[] => Array.from({ length: count }, (_, i) => `m${i}`);
+/** Messages that follow one another, without places. */
+const chain = (ids: readonly string[], after: string | null = null): Message[] =>
+  ids.map((id, i) => messageOf(message(id, ids[i - 1] ?? after)));
 const idsOf = (messages: readonly Message[]): string[] => messages.map(({ id }) => id);
 const refused = ({ status, body }: { status: number; body: any }) => [status, body.error?.code];
 
-/** Begins the session `main` with messages, as `History` will, and opens a gateway on it. */
-async function setUp(store: Store, from: LogSource, epoch = newTestEpoch()) {
+/** Begins the session `main` with messages, of which the last one is shown, and opens a gateway on it. */
+async function setUp(store: Store, messages: readonly Message[] = [], epoch = newTestEpoch()) {
   await store.open();
   closeLater(store, (it) => it.close());
   const ref = { scope: '[null,"token"]', app: 'default', name: 'main' };
-  const writer = await TestWriter.acquire(store, ref, { epoch, from });
+  const writer = await TestWriter.acquire(store, ref, { epoch });
+  if (messages.length > 0) {
+    const rows = await placed({ storedPlace: () => null }, messages);
+    const { id: tip, depth: messageCount } = rows.at(-1)!;
+    const moved = { ts: 1, tip, messageCount, messages: messages.slice(-50) };
+    const event = { ...record(1, 'history_moved'), runId: undefined, body: JSON.stringify(moved) };
+    await writer.append([event], { messages: rows });
+  }
   await store.release(ref, writer.term);
   const app = defineApp({ run: (turn) => `${turn.history.length} before ${turn.text}` });
   const open = () => startGateway({ app, store, limits: { retention: { events: 8 } } });
@@ -52,10 +62,10 @@ for (const [name, make] of Object.entries(stores)) {
   describe(`the tree of messages (${name})`, () => {
     it('begins with the messages that a log was given, and goes on behind them', async () => {
       const given = chain(range(60));
-      const { send, history, snapshot, open, epoch } = await setUp(make(), { messages: given });
+      const { send, history, snapshot, open, epoch } = await setUp(make(), given);
       const state = await snapshot();
       expect(state).to.deep.include({ messages: given.slice(10), hasMore: true, tip: 'm59' });
-      expect(state.cursor).to.match(new RegExp(`^${epoch}\\.\\d+\\.0$`));
+      expect(state.cursor).to.match(new RegExp(`^${epoch}\\.\\d+\\.1$`));
       expect((await history('&limit=100')).body).to.deep.equal({
         messages: given,
         cursor: null,
@@ -83,7 +93,7 @@ for (const [name, make] of Object.entries(stores)) {
 
     it('refuses ids of messages that left memory, on the shown path or not, and takes others', async () => {
       const given = [...chain(['n1', 'n2'], 'm1'), ...chain(range(1100))];
-      const { send, history } = await setUp(make(), { messages: given });
+      const { send, history } = await setUp(make(), given);
       const { body: first } = await send('Hello');
       for (const id of ['m0', 'm99', 'm100', 'm1099', first.message.id, 'n2']) {
         const taken = await send({ id, content: 'again' });
@@ -105,7 +115,7 @@ for (const [name, make] of Object.entries(stores)) {
 
     it('is paged from any message, whatever its id looks like', async () => {
       const ids = ['a.b', 'ä/&?#=%', '😀', '.', '..', "'", ' ', 'x'.repeat(256)];
-      const { send, history, epoch } = await setUp(make(), { messages: [] });
+      const { send, history, epoch } = await setUp(make());
       for (const id of ids) expect((await send({ id, content: 'x' })).status, id).to.equal(200);
       const whole: Message[] = (await history('&limit=100')).body.messages;
       expect(idsOf(whole).filter((_, i) => i % 2 === 0)).to.deep.equal(ids);
@@ -127,7 +137,7 @@ for (const [name, make] of Object.entries(stores)) {
     });
 
     it('ends where the store has lost a message, and is not asked for more for ever', async () => {
-      const { history, snapshot, epoch } = await setUp(make(), { messages: chain(['x', 'y'], 'lost') });
+      const { history, snapshot, epoch } = await setUp(make(), chain(['x', 'y'], 'lost'));
       expect((await history()).body).to.deep.include({ cursor: null, hasMore: false });
       expect((await snapshot()).messages).to.have.length(2);
       const { body } = await history('&limit=2');
@@ -137,7 +147,7 @@ for (const [name, make] of Object.entries(stores)) {
     });
 
     it('is made by the gateway alone: nobody who sends says what a message follows', async () => {
-      const { send } = await setUp(make(), { messages: chain(['m0']) });
+      const { send } = await setUp(make(), chain(['m0']));
       const own = await send({ content: 'x', parentId: 'm0' });
       expect(refused(own)).to.deep.equal([400, 'INVALID_PARAMS']);
     });
@@ -147,7 +157,7 @@ for (const [name, make] of Object.entries(stores)) {
 describe('the ids of messages that left memory', () => {
   it('are not taken for free where the store cannot be asked', async () => {
     const { store, outage } = refusingStore(memoryStore(), 'messages');
-    const { send, history } = await setUp(store, { messages: chain(range(1001)) });
+    const { send, history } = await setUp(store, chain(range(1001)));
     expect((await send('Hello')).status).to.equal(200);
     outage.on = true;
     expect(refused(await send({ id: 'm0', content: 'x' }))).to.deep.equal([503, 'OVERLOADED']);
@@ -161,7 +171,7 @@ describe('the ids of messages that left memory', () => {
 describe('the events of a conversation', () => {
   it('say nothing of the tree, which their readers fold alike', async () => {
     const { store, eventsOf } = testStore();
-    const { send, history } = await setUp(store, { messages: [] });
+    const { send, history } = await setUp(store);
     for (const text of ['one', 'two']) await send(text);
     const events = eventsOf('main');
     expect(JSON.stringify(events)).to.not.include('parentId');

@@ -6,6 +6,7 @@ import {
   memoryStore,
   type SessionHandle,
 } from '../../server/index.js';
+import { type MessageRow, StoreError } from '../../server/stores/store.js';
 import { type Message, textOf } from '../../shared/messages.js';
 import { embedGateway } from '../support/embedded.js';
 import { overriding } from '../support/overriding.js';
@@ -47,39 +48,60 @@ async function refusalOf(work: PromiseLike<unknown>): Promise<{ code: string; de
 }
 
 describe('a conversation that is long', () => {
-  it('is edited, answered again, moved and left again without its rows being followed', async () => {
-    const followed: string[] = [];
-    const inner = memoryStore();
-    const store = overriding(inner, {
-      pathLength(log, tip) {
-        followed.push(tip);
-        return inner.pathLength(log, tip);
-      },
-    });
-    const gateway = embedGateway({ app: echo, store });
-    const session = gateway.session('main');
-    const messages = Array.from({ length: 3000 }, (_, i) => ({
-      ...{ id: `m${i}`, role: i % 2 ? ('assistant' as const) : ('user' as const), content: `${i}` },
-    }));
-    await session.import(messages);
-    const counted = async (): Promise<number> => (await gateway.sessions()).sessions[0]!.messageCount;
-    const edited = session.send('edited', { replaces: 'm2990' });
-    await edited.result;
-    expect(await counted()).to.equal(2992);
-    await session.regenerate({ messageId: (await edited.accepted).message.id }).result;
-    expect(await counted()).to.equal(2992);
-    await session.move('m2999');
-    expect(await counted()).to.equal(3000);
-    await session.move('m2500');
-    await session.move((await edited.accepted).message.id);
-    expect(await counted()).to.equal(2991);
-    expect(followed).to.deep.equal([]);
-    // Further back than memory reaches.
-    await session.move('m99');
-    expect(await counted()).to.equal(100);
-    expect(followed).to.deep.equal(['m99']);
+  it('is edited, answered again, moved and left again with as many rows read as if it were short', async () => {
+    const rowsRead = await Promise.all([3000, 9000].map(changed));
+    expect(rowsRead[1]).to.deep.equal(rowsRead[0]);
   });
 });
+
+/** Changes a conversation of so many messages, at its end and far back. Returns how many rows each change read. */
+async function changed(length: number): Promise<readonly number[]> {
+  let rows = 0;
+  const inner = memoryStore();
+  const store = overriding(inner, {
+    messages: (log, path) => {
+      const read = inner.messages(log, path) as readonly MessageRow[];
+      rows += read.length;
+      return read;
+    },
+  });
+  const gateway = embedGateway({ app: echo, store });
+  const session = gateway.session('main');
+  const messages = Array.from({ length }, (_, i) => ({
+    ...{ id: `m${i}`, role: i % 2 ? ('assistant' as const) : ('user' as const), content: `${i}` },
+  }));
+  await session.import(messages);
+  const counted = async (): Promise<number> => (await gateway.sessions()).sessions[0]!.messageCount;
+  const all: number[] = [];
+  const read = async (count: number): Promise<void> => {
+    expect(await counted()).to.equal(count);
+    all.push(rows);
+    rows = 0;
+  };
+  rows = 0;
+  const edited = session.send('edited', { replaces: `m${length - 10}` });
+  await edited.result;
+  await read(length - 8);
+  await session.regenerate({ messageId: (await edited.accepted).message.id }).result;
+  await read(length - 8);
+  await session.move(`m${length - 1}`);
+  await read(length);
+  await session.move((await edited.accepted).message.id);
+  await read(length - 9);
+  // Further back than memory reaches, and from a branch of a branch.
+  await session.move('m99');
+  await read(100);
+  const far = session.send('far back', { replaces: 'm80' });
+  await far.result;
+  await read(82);
+  await session.regenerate({ messageId: (await far.accepted).message.id }).result;
+  await read(82);
+  const refused = session.send('not there', { replaces: 'm90' });
+  expect(await refusalOf(refused.accepted)).to.deep.include({ code: 'HISTORY_MOVED' });
+  await session.send('first', { replaces: 'm0' }).result;
+  await read(2);
+  return all;
+}
 
 describe('a message that is edited', () => {
   it('takes the place of the old one, which stays as a version beside it', async () => {
@@ -351,6 +373,62 @@ describe('a session that is forked', () => {
     await gateway.session('main').send('only there').result;
     expect((await shown(side)).at(-2)).to.equal('only here');
     for (const { versions } of (await side.history()).messages) expect(versions).to.equal(undefined);
+  });
+
+  it('is copied by small pieces, and begins again where the store failed between them', async () => {
+    const inner = memoryStore();
+    const sizes: number[] = [];
+    let refusesAfter = Number.POSITIVE_INFINITY;
+    const store = overriding(inner, {
+      append: (log, events, options) => {
+        if (options.messages) {
+          if (sizes.length >= refusesAfter) throw new StoreError('UNAVAILABLE', 'The test refuses it');
+          sizes.push(options.messages.length);
+        }
+        return inner.append(log, events, options);
+      },
+    });
+    const gateway = embedGateway({ app: echo, store });
+    const session = gateway.session('main');
+    const ids = Array.from({ length: 1050 }, (_, i) => `m${i}`);
+    await session.import(ids.map((id) => ({ id, role: 'user', content: id })));
+    await session.send('at the end').result;
+    expect(sizes.reduce((sum, size) => sum + size)).to.equal(1050);
+    sizes.length = 0;
+    refusesAfter = 3;
+    expect(await refusalOf(session.fork('side'))).to.deep.include({ code: 'OVERLOADED' });
+    const side = gateway.session('side');
+    expect((await side.history()).messages, 'nothing of it is shown').to.deep.equal([]);
+    refusesAfter = Number.POSITIVE_INFINITY;
+    const forked = await session.fork('side');
+    expect(Math.max(...sizes)).to.be.at.most(100);
+    const last = (await session.history({ limit: 1 })).messages[0]!;
+    expect(forked).to.include({ tip: last.id });
+    expect((await side.history({ limit: 1000 })).messages.slice(0, -2).map(({ id }) => id)).to.deep.equal(
+      ids.slice(-998),
+    );
+    expect((await gateway.sessions()).sessions.map(({ messageCount }) => messageCount)).to.deep.equal([
+      1052, 1052,
+    ]);
+    expect(await session.fork('side'), 'the same again').to.deep.equal(forked);
+  });
+
+  it('shows nothing where the session that it copies is deleted meanwhile', async () => {
+    const inner = memoryStore();
+    let copied = 0;
+    const store = overriding(inner, {
+      append: (log, events, options) => {
+        if (log.name === 'side' && options.messages && ++copied === 2) void gateway.session('main').delete();
+        return inner.append(log, events, options);
+      },
+    });
+    const gateway = embedGateway({ app: echo, store });
+    const session = gateway.session('main');
+    await session.import(
+      Array.from({ length: 500 }, (_, i) => ({ id: `m${i}`, role: 'user', content: 'x' })),
+    );
+    expect(await refusalOf(session.fork('side'))).to.deep.include({ code: 'SESSION_NOT_FOUND' });
+    expect((await gateway.session('side').history()).messages).to.deep.equal([]);
   });
 
   it('is not put into one that is open', async () => {

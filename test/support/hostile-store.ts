@@ -49,7 +49,6 @@ const hostile: Readonly<Record<Hostile, true>> = {
   checkpoint: true,
   messages: true,
   replies: true,
-  pathLength: true,
   record: true,
   list: true,
   count: true,

@@ -5,11 +5,11 @@ import type {
   Checkpoint,
   EventRecord,
   LogRef,
+  MessageRow,
   SessionRef,
 } from '../../server/stores/index.js';
 import type { LoggedEventType } from '../../shared/events.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
-import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import { closeLater } from './runner.js';
 
@@ -66,23 +66,25 @@ export function records(from: number, to: number): EventRecord[] {
   return Array.from({ length: to - from + 1 }, (_, i) => record(from + i));
 }
 
-export function message(id: string, parentId: string | null = null): Message {
+export function message(id: string, parentId: string | null = null): MessageRow {
   return {
     id,
     parentId,
     role: 'user',
     content: [{ type: 'text', text: `text of ${id}` }],
     createdAt: 1,
+    depth: 1,
+    branch: '',
   };
 }
 
 /** Messages that follow one another. The first follows `after`. */
-export function chain(ids: readonly string[], after: string | null = null): Message[] {
+export function chain(ids: readonly string[], after: string | null = null): MessageRow[] {
   return ids.map((id, i) => message(id, ids[i - 1] ?? after));
 }
 
 export function resultOf(runId: string): Omit<RunResult, 'cursor'> {
-  const { parentId: _, ...answer } = message(`answer-${runId}`);
+  const { parentId: _, depth: __, branch: ___, ...answer } = message(`answer-${runId}`);
   return { runId, message: answer, stopReason: 'end', usage: { inputTokens: 3 } };
 }
 

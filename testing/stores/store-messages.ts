@@ -1,8 +1,6 @@
 import { expect } from 'chai';
 import type { Store } from '../../server/index.js';
 import type { LogRef } from '../../server/stores/index.js';
-import { initialState } from '../../shared/fold.js';
-import type { Message } from '../../shared/messages.js';
 import {
   chain,
   checkpointAt,
@@ -13,13 +11,14 @@ import {
   record,
   records,
   refOf,
+  refusal,
   type StoreUnderTest,
   TestWriter,
 } from './records.js';
 import { beforeEach, describe, it } from './runner.js';
 
-const sizeOf = (messages: readonly Message[]): number =>
-  messages.reduce((sum, it) => sum + JSON.stringify(it).length, 0);
+const sizeOf = (messages: readonly object[]): number =>
+  messages.reduce<number>((sum, it) => sum + JSON.stringify(it).length, 0);
 const range = (from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_, i) => `m${from + i}`);
 
@@ -58,15 +57,15 @@ export function describeMessages(makeStore: MakeStore): void {
       expect(await path('n2')).to.deep.equal(['m0', 'n1', 'n2']);
     });
 
-    it('are counted by the paths that they are on', async () => {
-      const rows = [...chain(range(0, 5)), ...chain(['n1', 'n2'], 'm0'), message('x', 'lost')];
-      await store.cut(writer.log, checkpointAt(4, 'n2'), rows, writer.term);
-      for (const [tip, length] of Object.entries({ m4: 5, m0: 1, n2: 3, x: 1, lost: 0 }))
-        expect(await store.pathLength(writer.log, tip), tip).to.equal(length);
-      expect(await store.pathLength({ ...writer.log, epoch: newTestEpoch() }, 'm4')).to.equal(0);
-      const circle = [message('a', 'c'), message('b', 'a'), message('c', 'b')];
-      await store.cut(writer.log, checkpointAt(8, 'c'), circle, writer.term);
-      expect(await store.pathLength(writer.log, 'c'), 'a circle').to.equal(3);
+    it('have the places that they were given', async () => {
+      const places = [
+        { depth: 1, branch: '' },
+        { depth: 2, branch: '' },
+        { depth: 100_000, branch: "it's 😀" },
+      ];
+      const rows = chain(range(0, 3)).map((row, i) => ({ ...row, ...places[i] }));
+      await store.cut(writer.log, checkpointAt(4, 'm2'), rows, writer.term);
+      expect(await store.messages(writer.log, { tip: 'm2', limit: 9 })).to.deep.equal(rows);
     });
 
     it('end before a parent that is not there, and in a circle', async () => {
@@ -173,150 +172,74 @@ export function describeMessages(makeStore: MakeStore): void {
     });
   });
 
-  describe('a log that begins with messages', () => {
+  describe('messages of a batch', () => {
     let made: StoreUnderTest;
     let store: Store;
-    let source: TestWriter;
+    let writer: TestWriter;
+    const kept = (tip: string) => store.messages(writer.log, { tip, limit: 99 });
 
     beforeEach(async () => {
       made = await opened(makeStore);
       ({ store } = made);
-      source = await TestWriter.acquire(store, refOf('source'));
-      await source.append(records(1, 8));
-      const rows = [...chain(range(0, 5)), ...chain(['n1', 'n2'], 'm1')];
-      await store.cut(source.log, checkpointAt(8, 'n2'), rows, source.term);
+      writer = await TestWriter.acquire(store, refOf());
     });
 
-    it('leaves versions behind: those that it does not have are no versions of its messages', async () => {
-      const versions = ['m2', 'n9'];
-      await source.append(records(9, 9));
-      const edited = versions.map((id) => ({ ...message(id, 'm1'), versions }));
-      await store.cut(source.log, checkpointAt(9, 'n9'), edited, source.term);
-      const added = { ...message('x', 'n9'), versions: ['x', 'y'] };
-      const from = { log: source.log, tip: 'n9', messages: [added] };
-      const fork = await TestWriter.acquire(store, refOf('fork'), { epoch: newTestEpoch(), from });
-      const all = chain(['m0', 'm1', 'n9', 'x']);
-      expect(await store.messages(fork.log, { tip: 'x', limit: 9 })).to.deep.equal(all);
-      expect(await store.replies(fork.log, 'm1')).to.deep.equal(['n9']);
-      expect(await store.replies(fork.log, 'n9')).to.deep.equal(['x']);
-      expect(await store.replies(fork.log, 'x')).to.deep.equal([]);
-      expect((await store.usage(refOf('fork'))).session).to.equal(sizeOf(all));
-      expect(await store.replies(source.log, 'm1')).to.deep.equal(versions);
+    it('are rows once it is answered, with events or without', async () => {
+      const messages = chain(range(0, 5));
+      expect(await writer.append([], { messages: messages.slice(3) })).to.include({ first: 1, last: 0 });
+      expect(await kept('m4'), 'the path ends where a parent is missing').to.deep.equal(messages.slice(3));
+      await writer.append(records(1, 2), { messages: messages.slice(0, 3) });
+      expect(await kept('m4')).to.deep.equal(messages);
+      expect(await store.replies(writer.log, 'm1')).to.deep.equal(['m2']);
+      expect(await writer.seqs()).to.deep.equal([1, 2]);
+      expect(await store.head(refOf())).to.include({ first: 1, head: 2 });
+      const size = sizeOf(messages) + records(1, 2).reduce((sum, { body }) => sum + body.length, 0);
+      expect(await store.usage(refOf())).to.deep.equal({ session: size, scope: size });
     });
 
-    it('has a copy of a path of another log, and what follows it', async () => {
-      const before = await store.usage(refOf('source'));
-      const added = chain(['x', '😀', 'y'], 'm2');
-      const from = { log: source.log, tip: 'm2', messages: added };
-      const fork = await TestWriter.acquire(store, refOf('fork'), {
-        epoch: newTestEpoch(),
-        userId: 'alice',
-        from,
-      });
-      expect(fork.acquired).to.deep.include({ created: true, openRuns: [] });
-      expect(fork.acquired.record).to.include({ userId: 'alice', closed: false });
-      expect(fork.acquired.head).to.include({ first: 1, head: 0 });
-      expect(await store.checkpoint(fork.log)).to.deep.equal({
-        seq: 0,
-        state: { ...initialState, tip: 'y', hasMore: true, messageCount: 6 },
-      });
-      expect(fork.acquired.record).to.include({ messageCount: 6, preview: 'text of y' });
-      const all = [...chain(range(0, 3)), ...added];
-      expect(await store.messages(fork.log, { tip: 'y', limit: 99 })).to.deep.equal(all);
-      for (const id of ['m3', 'n1'])
-        expect(await store.messages(fork.log, { tip: id, limit: 9 }), 'only the path').to.deep.equal([]);
-      expect(await store.usage(refOf('fork'))).to.deep.equal({
-        session: sizeOf(all),
-        scope: before.scope + sizeOf(all),
-      });
-      expect(await store.usage(refOf('source'))).to.include({ session: before.session });
-      expect(await store.messages(source.log, { tip: 'm4', limit: 9 })).to.deep.equal(chain(range(0, 5)));
+    it('are kept once if it is sent again, and replace those of the same ids', async () => {
+      const messages = chain(range(0, 3));
+      const { term } = writer;
+      for (let times = 0; times < 2; times++)
+        await store.append(writer.log, [], { term, batch: 1, messages });
+      expect((await store.usage(refOf())).session).to.equal(sizeOf(messages));
+      const longer = { ...message('m1', 'm0'), metadata: { note: 'longer 😀' } };
+      await store.append(writer.log, [], { term, batch: 2, messages: [longer] });
+      const all = [messages[0]!, longer, messages[2]!];
+      expect(await kept('m2')).to.deep.equal(all);
+      expect((await store.usage(refOf())).session).to.equal(sizeOf(all));
     });
 
-    it('goes on by itself: what is appended and cut in either is not in the other', async () => {
-      const from = { log: source.log, tip: 'n2', messages: [] };
-      const fork = await TestWriter.acquire(store, refOf('fork'), { epoch: newTestEpoch(), from });
-      expect(await fork.append(records(1, 3))).to.include({ first: 1, last: 3 });
-      expect(await fork.seqs()).to.deep.equal([1, 2, 3]);
-      await store.cut(fork.log, checkpointAt(3, 'f'), [message('f', 'n2')], fork.term);
-      await source.append(records(9, 9));
-      await store.cut(source.log, checkpointAt(9, 's'), [message('s', 'n2')], source.term);
-      const ids = async (log: LogRef, tip: string) =>
-        (await store.messages(log, { tip, limit: 9 })).map(({ id }) => id);
-      expect(await ids(fork.log, 'f')).to.deep.equal(['m0', 'm1', 'n1', 'n2', 'f']);
-      expect(await ids(source.log, 's')).to.deep.equal(['m0', 'm1', 'n1', 'n2', 's']);
-      expect([await ids(fork.log, 's'), await ids(source.log, 'f')]).to.deep.equal([[], []]);
+    it('complete the versions of those that are there', async () => {
+      await writer.append([], { messages: [message('a')] });
+      await writer.append([], { messages: [{ ...message('b'), versions: ['a', 'b'] }] });
+      const rows = ['a', 'b'].map((id) => ({ ...message(id), versions: ['a', 'b'] }));
+      for (const row of rows) expect(await kept(row.id)).to.deep.equal([row]);
+      expect((await store.usage(refOf())).session).to.equal(sizeOf(rows));
     });
 
-    it('may take up a closed one of its own session, and only messages of nowhere', async () => {
-      await source.append([record(9, 'session_closed')], { close: true });
-      const from = { log: source.log, tip: 'm1', messages: [] };
-      const again = await TestWriter.acquire(store, refOf('source'), { epoch: newTestEpoch(), from });
-      expect(await store.messages(again.log, { tip: 'm1', limit: 9 })).to.deep.equal(chain(['m0', 'm1']));
-      const imported = await TestWriter.acquire(store, refOf('import'), {
-        epoch: newTestEpoch(),
-        from: { messages: chain(['i0', 'i1']) },
-      });
-      expect((await store.checkpoint(imported.log))!.state).to.include({
-        tip: 'i1',
-        hasMore: true,
-        messageCount: 2,
-      });
-      expect(await store.messages(imported.log, { tip: 'i1', limit: 9 })).to.deep.equal(chain(['i0', 'i1']));
+    it('are not kept of a batch that is refused', async () => {
+      const messages = [message('x')];
+      const next = await TestWriter.acquire(store, refOf(), null);
+      expect(await refusal(() => writer.append([], { messages }))).to.equal('FENCED');
+      expect(await kept('x')).to.deep.equal([]);
+      expect((await store.usage(refOf())).session).to.equal(0);
+      await next.append([], { messages });
+      expect(await kept('x')).to.deep.equal(messages);
     });
 
-    it('is empty where nothing is to be copied', async () => {
-      const nowhere = { ...refOf('source'), epoch: newTestEpoch() };
-      const origins = [
-        { log: source.log, tip: 'unknown', messages: [] },
-        { log: nowhere, tip: 'm1', messages: [] },
-        { log: source.log, messages: [] },
-        { messages: [] },
-      ];
-      for (const [i, from] of origins.entries()) {
-        const writer = await TestWriter.acquire(store, refOf(`n${i}`), { epoch: newTestEpoch(), from });
-        expect((await store.checkpoint(writer.log))!.state).to.deep.equal(initialState);
-        expect((await store.usage(refOf(`n${i}`))).session).to.equal(0);
-      }
-    });
-
-    it('leaves a session that is open as it is', async () => {
-      const open = await TestWriter.acquire(store, refOf('open'));
-      await open.append(records(1, 2));
-      const from = { log: source.log, tip: 'm1', messages: [] };
-      const next = await TestWriter.acquire(store, refOf('open'), { epoch: newTestEpoch(), from });
-      expect(next.acquired).to.include({ created: false });
-      expect(next.log).to.deep.equal(open.log);
-      expect(await store.checkpoint(next.log)).to.equal(null);
-      expect(await store.messages(next.log, { tip: 'm1', limit: 9 })).to.deep.equal([]);
-    });
-
-    it('is begun once where the call is made again', async () => {
-      const from = { log: source.log, tip: 'm1', messages: [message('x', 'm1')] };
-      const create = { epoch: newTestEpoch(), from };
-      await TestWriter.acquire(store, refOf('fork'), create);
-      const fork = await TestWriter.acquire(store, refOf('fork'), create);
-      expect(fork.log.epoch).to.equal(create.epoch);
-      expect(await store.conversations(refOf('fork'))).to.deep.equal([create.epoch]);
-      const all = chain(['m0', 'm1', 'x']);
-      expect(await store.messages(fork.log, { tip: 'x', limit: 9 })).to.deep.equal(all);
-      expect((await store.usage(refOf('fork'))).session).to.equal(sizeOf(all));
-    });
-
-    it('is there with its size when the store was opened again, and goes when it is dropped', async () => {
-      if (!made.reopen) return;
-      const from = { log: source.log, tip: 'm1', messages: [message('x', 'm1')] };
-      const fork = await TestWriter.acquire(store, refOf('fork'), { epoch: newTestEpoch(), from });
-      const usage = await store.usage(refOf('fork'));
-      store = await made.reopen();
-      expect((await store.checkpoint(fork.log))!.state.tip).to.equal('x');
-      expect(await store.messages(fork.log, { tip: 'x', limit: 9 })).to.deep.equal(chain(['m0', 'm1', 'x']));
-      expect(await store.usage(refOf('fork'))).to.deep.equal(usage);
-      const last = await TestWriter.acquire(store, refOf('fork'), null);
-      await last.append([record(1, 'session_closed')], { close: true });
-      await store.remove(refOf('fork'));
-      expect(await store.usage(refOf('fork'))).to.deep.include({ session: 0 });
-      expect(await store.messages(fork.log, { tip: 'x', limit: 9 })).to.deep.equal([]);
+    it('are there with their size when the store was opened again, and go when the session is dropped', async () => {
+      const messages = chain(range(0, 3));
+      await writer.append(records(1, 2), { messages });
+      const usage = await store.usage(refOf());
+      if (made.reopen) store = await made.reopen();
+      expect(await kept('m2')).to.deep.equal(messages);
+      expect(await store.usage(refOf())).to.deep.equal(usage);
+      const last = await TestWriter.acquire(store, refOf(), null);
+      await last.append([record(3, 'session_closed')], { close: true });
+      await store.remove(refOf());
+      expect(await store.usage(refOf())).to.deep.include({ session: 0 });
+      expect(await kept('m2')).to.deep.equal([]);
     });
   });
 }

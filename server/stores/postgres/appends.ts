@@ -16,7 +16,7 @@ import { Batched } from './batched.js';
 import type { PostgresDatabase } from './database.js';
 import type { PostgresRow } from './driver.js';
 import { homeRow, toRow } from './records.js';
-import { runOf } from './rows.js';
+import { messagesToPut, runOf } from './rows.js';
 import { toColumn, toNullable } from './text.js';
 
 export interface QueuedAppend {
@@ -115,7 +115,7 @@ function dataOf({ events, options: { term, erase } }: QueuedAppend): string | nu
 /** The changes that come with the events; null for most appends. */
 function extrasOf({ ref, key, events, options }: QueuedAppend): string | null {
   if (isPlain(options)) return null;
-  const { term, opens, steps, ends, activity, about, records, once, close, erase } = options;
+  const { term, opens, steps, ends, activity, about, records, messages, once, close, erase } = options;
   const last = events.length;
   return JSON.stringify({
     ...(opens && { opens: opensOf(opens, events) }),
@@ -130,6 +130,7 @@ function extrasOf({ ref, key, events, options }: QueuedAppend): string | null {
     ...(activity && { status: activity.status, activity: JSON.stringify(activity) }),
     ...(about && aboutOf(about)),
     ...(records && { ...homeRow(ref, key), records: records.map(toRow) }),
+    ...(messages && messagesToPut(messages)),
     ...(once !== undefined && { once: toColumn(once) }),
     ...(close && { close }),
     ...(erase !== undefined && {

@@ -1,4 +1,3 @@
-import type { Message } from '../../../shared/messages.js';
 import { encodeEvents } from '../event-text.js';
 import type { SharedStore } from '../shared-store.js';
 import {
@@ -13,6 +12,7 @@ import {
   type ListPage,
   type LogHead,
   type LogRef,
+  type MessageRow,
   type News,
   type PageOptions,
   type PathOptions,
@@ -26,7 +26,6 @@ import {
   StoreError,
 } from '../store.js';
 import { Appends } from './appends.js';
-import { beginningOf, byId } from './beginning.js';
 import { PostgresDatabase } from './database.js';
 import { openFailure, unknown } from './faults.js';
 import { Node } from './node.js';
@@ -34,7 +33,7 @@ import { type PostgresSettings, type PostgresStoreOptions, settingsOf } from './
 import { prepareSchema } from './prepare-schema.js';
 import { PostgresReader } from './reader.js';
 import { PostgresRecords } from './records.js';
-import { headOf, recordOf, toMessageRow } from './rows.js';
+import { beginningOf, headOf, messagesToPut, recordOf } from './rows.js';
 import { SessionIds } from './sessions.js';
 import { sharedPart } from './shared.js';
 import { fromColumn, toColumn } from './text.js';
@@ -153,7 +152,7 @@ export class PostgresStore implements Store {
       key,
       ...[ref.scope, ref.app, ref.name, holder].map(toColumn),
       from === undefined ? null : toColumn(from),
-      create ? await beginningOf(create, this.#open) : null,
+      create ? beginningOf(create) : null,
     );
     const { kind, v_holder, v_term, v_log } = row!;
     if (kind === 'absent') return { kind };
@@ -211,15 +210,19 @@ export class PostgresStore implements Store {
     return this.#open.reader.run(ref, name);
   }
 
-  async cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): Promise<void> {
+  async cut(
+    ref: LogRef,
+    checkpoint: Checkpoint,
+    messages: readonly MessageRow[],
+    term: number,
+  ): Promise<void> {
     const { database, sessions } = this.#open;
     const id = await sessions.idOf(ref);
     if (id === null) return;
-    const rows = byId(messages.map(toMessageRow));
-    const touched = new Set(rows.flatMap((row) => [row.id, ...('versionIds' in row ? row.versionIds : [])]));
+    const put = messagesToPut(messages);
     const cut = await database.call<boolean>(
       'cut',
-      ...[id, term, checkpoint.seq, JSON.stringify(checkpoint), JSON.stringify(rows), [...touched]],
+      ...[id, term, checkpoint.seq, JSON.stringify(checkpoint), JSON.stringify(put.messages), put.touched],
     );
     if (!cut) throw new StoreError('FENCED', 'Another writer holds this session');
   }
@@ -228,16 +231,12 @@ export class PostgresStore implements Store {
     return this.#open.reader.checkpoint(log);
   }
 
-  async messages(log: LogRef, path: PathOptions): Promise<readonly Message[]> {
+  async messages(log: LogRef, path: PathOptions): Promise<readonly MessageRow[]> {
     return this.#open.reader.messages(log, path);
   }
 
   async replies(log: LogRef, parent: string | null): Promise<readonly string[]> {
     return this.#open.reader.replies(log, parent);
-  }
-
-  async pathLength(log: LogRef, tip: string): Promise<number> {
-    return this.#open.reader.pathLength(log, tip);
   }
 
   async record(ref: SessionRef): Promise<SessionRecord | null> {

@@ -1,4 +1,3 @@
-import type { Message } from '../../../shared/messages.js';
 import { searched } from '../about.js';
 import { EventReader } from '../event-text.js';
 import type {
@@ -8,6 +7,7 @@ import type {
   ListPage,
   LogHead,
   LogRef,
+  MessageRow,
   PageOptions,
   PathOptions,
   RunName,
@@ -24,11 +24,6 @@ import { fromColumn, toColumn } from './text.js';
 
 /** Exceeds every page, path and size. */
 const ALL = Number.MAX_SAFE_INTEGER;
-const PATH = `WITH RECURSIVE path(id, parent) AS (
-    SELECT m.id, m.parent FROM $S.message m WHERE m.log = $1 AND m.id = $2
-    UNION
-    SELECT m.id, m.parent FROM path p JOIN $S.message m ON m.log = $1 AND m.id = p.parent
-  )`;
 
 /** A session with unfinished work that no living gateway holds. */
 export interface Unfinished extends SessionRef {
@@ -122,7 +117,7 @@ export class PostgresReader {
     return row && (JSON.parse(row.data) as Checkpoint);
   }
 
-  async messages(ref: LogRef, { tip, limit }: PathOptions): Promise<readonly Message[]> {
+  async messages(ref: LogRef, { tip, limit }: PathOptions): Promise<readonly MessageRow[]> {
     const id = await this.#sessions.idOf(ref);
     if (id === null) return [];
     // The limit ends a circle, which no gateway makes.
@@ -142,12 +137,6 @@ export class PostgresReader {
     const row = await this.#database.first(query, id, parent === null ? null : toColumn(parent));
     if (!row) return [];
     return row.versions === null ? [fromColumn(row.id)] : (JSON.parse(row.versions) as string[]);
-  }
-
-  async pathLength(ref: LogRef, tip: string): Promise<number> {
-    const id = await this.#sessions.idOf(ref);
-    const row = await this.#database.first(`${PATH} SELECT count(*) AS n FROM path`, id, toColumn(tip));
-    return row!.n as number;
   }
 
   async list(scope: string, { limit, before }: PageOptions, filter: ListFilter = {}): Promise<ListPage> {

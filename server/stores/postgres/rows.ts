@@ -1,6 +1,6 @@
-import type { Message } from '../../../shared/messages.js';
 import type { RunResult } from '../../../shared/operation-types.js';
-import type { LogHead, RunRecord, SessionRecord, SessionRef } from '../store.js';
+import { ABOUT_NOTHING } from '../about.js';
+import type { LogHead, MessageRow, NewSession, RunRecord, SessionRecord, SessionRef } from '../store.js';
 import type { PostgresRow } from './driver.js';
 import { fromColumn, toColumn } from './text.js';
 
@@ -39,6 +39,16 @@ export function recordOf(row: PostgresRow): SessionRecord {
   };
 }
 
+/** The beginning of a session as `acquire` takes it. */
+export function beginningOf({ epoch, userId, forkedFrom }: NewSession): string {
+  return JSON.stringify({
+    epoch,
+    about: JSON.stringify(ABOUT_NOTHING),
+    ...(userId !== undefined && { userId: toColumn(userId) }),
+    ...(forkedFrom && { forkedFrom: JSON.stringify(forkedFrom) }),
+  });
+}
+
 export function runOf(row: PostgresRow): RunRecord {
   const { run_id, key, hash, epoch, accepted, request, result, cursor } = row;
   return {
@@ -52,7 +62,7 @@ export function runOf(row: PostgresRow): RunRecord {
 }
 
 /** A message as a row: its versions, which change by themselves, are apart from the rest. */
-export function toMessageRow({ versions, ...message }: Message) {
+function toRow({ versions, ...message }: MessageRow) {
   const data = JSON.stringify(message);
   const { id, parentId = null } = message;
   const row = {
@@ -72,7 +82,14 @@ export function toMessageRow({ versions, ...message }: Message) {
   };
 }
 
-export function messageOf({ data, versions }: PostgresRow): Message {
-  const message = JSON.parse(data) as Message;
+/** Messages as the parameters of `put_messages`: the last row of each id, and the ids of all rows that change. */
+export function messagesToPut(messages: readonly MessageRow[]) {
+  const rows = [...new Map(messages.map((message) => [message.id, toRow(message)])).values()];
+  const touched = new Set(rows.flatMap((row) => [row.id, ...('versionIds' in row ? row.versionIds : [])]));
+  return { messages: rows, touched: [...touched] };
+}
+
+export function messageOf({ data, versions }: PostgresRow): MessageRow {
+  const message = JSON.parse(data) as MessageRow;
   return versions === null ? message : { ...message, versions: JSON.parse(versions) };
 }

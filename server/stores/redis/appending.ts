@@ -3,6 +3,7 @@ import { sizeOf } from '../stored-size.js';
 import { encodeBatch } from './events.js';
 import type { Keys } from './keys.js';
 import { encodeChanges } from './records.js';
+import { encodeRows, NO_ROWS, type PutRows } from './rows.js';
 import type { Script } from './script.js';
 import { APPEND, COMMIT, ERASE } from './scripts/append.js';
 import { openRowOf } from './session-data.js';
@@ -12,7 +13,7 @@ export interface SentBatch {
   readonly script: Script;
   readonly keys: readonly string[];
   readonly args: readonly string[];
-  /** The size of its events, in characters. */
+  /** The size of its events and messages, in characters. */
   readonly size: number;
   /** The run that begins with it. */
   readonly runId?: string | undefined;
@@ -23,17 +24,19 @@ function offsetOfEnd(events: readonly EventRecord[], runId: string): number {
   return events.findLastIndex((event) => event.type === 'message_end' && event.runId === runId) + 1;
 }
 
-/** The arguments of an append. Most appends are pieces of answers, which need few. */
+/** The arguments of an append. Most appends are pieces of answers, which need few. @param rows The messages of `options` as rows */
 export function encodeAppend(
   keys: Keys,
   log: LogRef,
   events: readonly EventRecord[],
   options: AppendOptions,
+  rows: PutRows = NO_ROWS,
 ): SentBatch {
   const session = keys.session(log);
+  const own = keys.log(session, log.epoch);
   const size = sizeOf(events);
   const { term, batch } = options;
-  const head = [session.meta, keys.log(session, log.epoch).events, session.news];
+  const head = [session.meta, own.events, session.news];
   const place = [
     log.epoch,
     String(term),
@@ -49,10 +52,10 @@ export function encodeAppend(
     script: COMMIT,
     keys: [
       ...[...head, open, ended, byKey, steps, part.runs, part.logs, part.unfinished, part.busy, done],
-      ...[part.held, records, part.due],
+      ...[part.held, records, part.due, own.rows, own.replies],
     ],
-    args: [...place, String(Date.now()), session.sid, ...changesOf(events, options)],
-    size,
+    args: [...place, String(Date.now()), session.sid, ...changesOf(events, options), ...putOf(rows)],
+    size: size + rows.grown,
   };
 }
 
@@ -86,6 +89,8 @@ function changesOf(
     close ? '1' : '',
   ];
 }
+
+const putOf = ({ grown, messages }: PutRows): readonly string[] => [String(grown), ...encodeRows(messages)];
 
 /** The arguments of an append that erases its session. @param past Epochs of its closed logs */
 export function encodeErase(

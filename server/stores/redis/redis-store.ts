@@ -1,4 +1,3 @@
-import type { Message } from '../../../shared/messages.js';
 import {
   type Acquired,
   type AcquireOptions,
@@ -11,6 +10,7 @@ import {
   type ListPage,
   type LogHead,
   type LogRef,
+  type MessageRow,
   type News,
   type PageOptions,
   type PathOptions,
@@ -25,7 +25,6 @@ import {
 } from '../store.js';
 import { sizeOf } from '../stored-size.js';
 import { keysToDrop } from './appending.js';
-import { encodeBeginning } from './beginning.js';
 import { encodeBatch } from './events.js';
 import { Expiry } from './expiry.js';
 import { HeldLogs } from './held-logs.js';
@@ -40,7 +39,7 @@ import { checkRedis } from './requirements.js';
 import { encodeRows, RedisRows } from './rows.js';
 import { REMOVE } from './scripts/append.js';
 import { ACQUIRE, CUT } from './scripts/hold.js';
-import { type Fields, headOf, leftRunsOf, recordOf, sessionDataOf } from './session-data.js';
+import { encodeBeginning, type Fields, headOf, leftRunsOf, recordOf, sessionDataOf } from './session-data.js';
 import { RedisUsage } from './usage.js';
 import { rewriteFiles } from './vacuum.js';
 import { RedisWatches } from './watches.js';
@@ -116,7 +115,7 @@ export class RedisStore implements Store {
       new RedisRows(link, keys),
     ];
     const records = new RedisRecords(link, keys);
-    const writer = new Writer({ link, keys, held, lists, usage, expiry, records });
+    const writer = new Writer({ link, keys, held, lists, usage, expiry, records, rows });
     const reader = new RedisReader(link, keys, this.shared);
     this.#parts = { link, watches, reader, held, lists, rows, usage, expiry, writer, records };
   }
@@ -148,21 +147,17 @@ export class RedisStore implements Store {
   }
 
   async acquire(ref: SessionRef, { holder, create, from = '', taken }: AcquireOptions): Promise<Acquired> {
-    const { link, held, lists, usage, expiry } = this.#open;
+    const { link, held, lists, expiry } = this.#open;
     const session = this.#keys.session(ref);
     const part = this.#keys.partition(session.partition);
     if (create) await expiry.keep(ref);
     const { meta, closed, open, steps, news, sid } = session;
-    const { checkpoint, rows, replies } = this.#keys.log(session, create?.epoch ?? '');
     const { unfinished, busy, held: holders } = part;
-    const keys = [
-      ...[meta, closed, open, steps, unfinished, busy, news, holders],
-      ...[checkpoint, rows, replies, this.#keys.gone(session)],
-    ];
-    const begun = create ? await encodeBeginning(this.#open.rows, create) : { args: [''], size: 0 };
+    const keys = [...[meta, closed, open, steps, unfinished, busy, news, holders], this.#keys.gone(session)];
+    const begun = create ? encodeBeginning(create) : [''];
     const by = [holder, from, String(Date.now() + this.shared.skewMs), sid, random()];
     const at = performance.now();
-    const args = [...by, '', '', '', ...begun.args];
+    const args = [...by, '', '', '', ...begun];
     let isTaken = false;
     const take = async (): Promise<readonly unknown[]> => {
       const taking = link.run(ACQUIRE, keys, args) as Promise<readonly unknown[]>;
@@ -182,12 +177,11 @@ export class RedisStore implements Store {
     const created = isCreated === 1;
     const again = async (): Promise<boolean> => {
       const seen = created ? ['', ''] : [head.epoch, String(head.head)];
-      const given = [...by.slice(0, -1), data.od!, String(head.term), ...seen, ...begun.args];
+      const given = [...by.slice(0, -1), data.od!, String(head.term), ...seen, ...begun];
       return ((await link.run(ACQUIRE, keys, given)) as readonly unknown[])[0] === 'A';
     };
     held.add({ log, sid, term: head.term, ordinal: data.od!, taken, taking: { at, again } });
     lists.used(ref, data.od!, record.updatedAt);
-    if (created) usage.grow(ref.scope, begun.size);
     return { kind: 'acquired', record, head, openRuns: leftRunsOf(runs, kept), created };
   }
 
@@ -234,7 +228,12 @@ export class RedisStore implements Store {
     return this.#open.reader.unfinished();
   }
 
-  async cut(log: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): Promise<void> {
+  async cut(
+    log: LogRef,
+    checkpoint: Checkpoint,
+    messages: readonly MessageRow[],
+    term: number,
+  ): Promise<void> {
     const { link, rows, usage } = this.#open;
     const session = this.#keys.session(log);
     const own = this.#keys.log(session, log.epoch);
@@ -247,16 +246,12 @@ export class RedisStore implements Store {
     usage.grow(log.scope, grown);
   }
 
-  messages(log: LogRef, path: PathOptions): Promise<readonly Message[]> {
+  messages(log: LogRef, path: PathOptions): Promise<readonly MessageRow[]> {
     return this.#open.rows.path(log, path);
   }
 
   replies(log: LogRef, parent: string | null): Promise<readonly string[]> {
     return this.#open.rows.replies(log, parent);
-  }
-
-  pathLength(log: LogRef, tip: string): Promise<number> {
-    return this.#open.rows.pathLength(log, tip);
   }
 
   list(scope: string, page: PageOptions, filter?: ListFilter): Promise<ListPage> {

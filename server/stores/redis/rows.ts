@@ -1,6 +1,5 @@
-import type { Message } from '../../../shared/messages.js';
 import { MessageRows } from '../message-rows.js';
-import type { LogRef, PathOptions } from '../store.js';
+import type { LogRef, MessageRow, PathOptions } from '../store.js';
 import type { Keys } from './keys.js';
 import type { Link } from './link.js';
 import { PATH } from './scripts/look.js';
@@ -12,7 +11,7 @@ const AT_ONCE = 500;
 const idOf = (id: string | null | undefined): string => JSON.stringify(id ?? null);
 
 /** Encodes rows for scripts: their number, and id, row and parent of each. */
-export function encodeRows(messages: readonly Message[]): string[] {
+export function encodeRows(messages: readonly MessageRow[]): string[] {
   const rows = messages.flatMap((message) => {
     const parent = idOf(message.parentId);
     return [idOf(message.id), `${parent}\n${JSON.stringify(message)}`, parent];
@@ -20,13 +19,15 @@ export function encodeRows(messages: readonly Message[]): string[] {
   return [String(messages.length), ...rows];
 }
 
-const decodeRow = (row: string): Message => JSON.parse(row.slice(row.indexOf('\n') + 1)) as Message;
+const decodeRow = (row: string): MessageRow => JSON.parse(row.slice(row.indexOf('\n') + 1)) as MessageRow;
 
-/** The rows that a cut writes, and the number of characters by which they grow the log. */
+/** The rows that are written, and the number of characters by which they grow the log. */
 export interface PutRows {
-  readonly messages: readonly Message[];
+  readonly messages: readonly MessageRow[];
   readonly grown: number;
 }
+
+export const NO_ROWS: PutRows = { messages: [], grown: 0 };
 
 /** The messages of logs, which are kept apart from the events. */
 export class RedisRows {
@@ -42,35 +43,22 @@ export class RedisRows {
     return this.#keys.log(this.#keys.session(log), log.epoch).rows;
   }
 
-  async path(log: LogRef, { tip, limit }: PathOptions): Promise<readonly Message[]> {
+  async path(log: LogRef, { tip, limit }: PathOptions): Promise<readonly MessageRow[]> {
     const key = this.#rows(log);
-    const path: Message[] = [];
-    for await (const { rows } of this.#follow(key, tip, limit, '1'))
-      for (const row of rows) path.push(JSON.parse(row) as Message);
-    return path.reverse();
-  }
-
-  async pathLength(log: LogRef, tip: string): Promise<number> {
-    let length = 0;
-    for await (const { count } of this.#follow(this.#rows(log), tip, Number.POSITIVE_INFINITY, '0'))
-      length += count;
-    return length;
-  }
-
-  /** Follows a path from its end. A path that is longer than the number of rows is a circle. */
-  async *#follow(key: string, tip: string, limit: number, content: '0' | '1') {
-    let left = limit;
+    const path: MessageRow[] = [];
     let all = Number.POSITIVE_INFINITY;
-    for (let id = idOf(tip); id !== 'null' && left > 0; ) {
-      const args = [id, String(Math.min(left, AT_ONCE)), content];
-      const [next, count, rows] = (await this.#link.run(PATH, [key], args)) as [string, number, string[]];
-      yield { count, rows };
-      if (count === AT_ONCE && all === Number.POSITIVE_INFINITY)
+    for (let [id, left] = [idOf(tip), limit]; id !== 'null' && left > 0; ) {
+      const args = [id, String(Math.min(left, AT_ONCE))];
+      const [next, rows] = (await this.#link.run(PATH, [key], args)) as [string, string[]];
+      for (const row of rows) path.push(JSON.parse(row) as MessageRow);
+      // A path that is longer than the number of rows is a circle.
+      if (rows.length === AT_ONCE && all === Number.POSITIVE_INFINITY)
         all = Number(await this.#link.send(key, ['HLEN', key]));
-      all -= count;
-      left = Math.min(left - count, all);
+      all -= rows.length;
+      left = Math.min(left - rows.length, all);
       id = next;
     }
+    return path.reverse();
   }
 
   async replies(log: LogRef, parent: string | null): Promise<readonly string[]> {
@@ -83,8 +71,8 @@ export class RedisRows {
   }
 
   /** The rows to write for these messages, some of which may exist. Each stored version of a message is updated to list the new one. */
-  async put(log: LogRef, messages: readonly Message[]): Promise<PutRows> {
-    if (messages.length === 0) return { messages, grown: 0 };
+  async put(log: LogRef, messages: readonly MessageRow[]): Promise<PutRows> {
+    if (messages.length === 0) return NO_ROWS;
     const key = this.#rows(log);
     const ids = [...new Set(messages.flatMap(({ id, versions = [] }) => [id, ...versions]))];
     const found = (await this.#link.send(key, ['HMGET', key, ...ids.map(idOf)])) as (string | null)[];

@@ -7,6 +7,7 @@ import {
   IDLE,
   type LeftRun,
   type LogHead,
+  type NewSession,
   type RunRecord,
   type SessionRecord,
   type SessionRef,
@@ -24,6 +25,16 @@ export type SessionData = Readonly<Record<(typeof META)[number], string | null>>
 export function sessionDataOf(fields: Fields): SessionData | null {
   const data = Object.fromEntries(META.map((name, i) => [name, fields[i] ?? null]));
   return data.ep === null ? null : (data as SessionData);
+}
+
+/** The epoch of a session that begins, and the fields of its meta, after their number. */
+export function encodeBeginning({ epoch, userId, forkedFrom }: NewSession): readonly string[] {
+  const fields = [
+    ...['mz', '0', 'ab', JSON.stringify(ABOUT_NOTHING)],
+    ...(userId === undefined ? [] : ['uid', userId]),
+    ...(forkedFrom ? ['fk', JSON.stringify(forkedFrom)] : []),
+  ];
+  return [epoch, String(fields.length / 2), ...fields];
 }
 
 function termsOf(text: string | null): LogHead['terms'] {

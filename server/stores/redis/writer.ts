@@ -14,6 +14,7 @@ import type { Keys } from './keys.js';
 import type { Link } from './link.js';
 import type { Lists } from './lists.js';
 import type { RedisRecords } from './records.js';
+import type { RedisRows } from './rows.js';
 import { RELEASE } from './scripts/hold.js';
 import { runOf } from './session-data.js';
 import type { RedisUsage } from './usage.js';
@@ -29,6 +30,7 @@ interface RedisWriterParts {
   readonly usage: RedisUsage;
   readonly expiry: Expiry;
   readonly records: RedisRecords;
+  readonly rows: RedisRows;
 }
 
 /** Replies of the scripts that append. */
@@ -60,12 +62,13 @@ export class Writer {
   }
 
   async append(log: LogRef, events: readonly EventRecord[], options: AppendOptions): Promise<AppendResult> {
-    const { keys, held, usage, records } = this.#parts;
-    const { records: changes = [] } = options;
+    const { keys, held, usage, records, rows } = this.#parts;
+    const { records: changes = [], messages } = options;
     if (options.erase !== undefined) return this.#erase(log, events, options, options.erase);
     const { sid } = keys.session(log);
     const own = held.get(sid, options.term);
-    const sent = encodeAppend(keys, log, events, options);
+    const put = messages && (await rows.put(log, messages));
+    const sent = encodeAppend(keys, log, events, options, put);
     await records.announce(log, changes);
     const answer = await this.#write(sent, own);
     const result = this.#resultOf(log, answer);

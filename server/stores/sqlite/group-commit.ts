@@ -17,6 +17,7 @@ import type { Journal } from './journal.js';
 import type { LiveLogs } from './live-logs.js';
 import { encodeActivity, type LogState } from './log-state.js';
 import { putAbout } from './put-about.js';
+import { putMessages } from './put-messages.js';
 import type { SqliteRecords } from './records.js';
 import type { Statements } from './statements.js';
 
@@ -219,7 +220,7 @@ class CommitGroup {
   #writeRecords(
     log: LogState,
     { first, events }: { readonly first: number; readonly events: readonly EventRecord[] },
-    { opens, steps = [], ends = [], activity, about, records }: AppendOptions,
+    { opens, steps = [], ends = [], activity, about, records, messages }: AppendOptions,
   ): void {
     if (activity) {
       this.#sql().putActivity.run(encodeActivity(activity), log.id);
@@ -229,6 +230,12 @@ class CommitGroup {
     if (records) {
       this.#sql();
       this.#options.records.change(log.ref, records);
+    }
+    if (messages) {
+      const sql = this.#sql();
+      const grown = putMessages(sql, log.id, messages);
+      sql.moveFirst.run(log.first, grown, log.id);
+      log.size += grown;
     }
     if (opens) {
       const { runId, key = null, hash = null, request } = opens;

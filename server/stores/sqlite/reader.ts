@@ -9,6 +9,7 @@ import type {
   ListPage,
   ListPlace,
   LogRef,
+  MessageRow,
   PageOptions,
   PathOptions,
   RunName,
@@ -93,8 +94,8 @@ export class SqliteReader {
     return row ? (JSON.parse(row.data as string) as Checkpoint) : null;
   }
 
-  messages(log: number, { tip, limit }: PathOptions): readonly Message[] {
-    return this.#sql.messages.all(log, tip, limit).map((row) => JSON.parse(row.data as string) as Message);
+  messages(log: number, { tip, limit }: PathOptions): readonly MessageRow[] {
+    return this.#sql.messages.all(log, tip, limit).map((row) => JSON.parse(row.data as string) as MessageRow);
   }
 
   replies(log: number, parent: string | null): readonly string[] {
@@ -113,10 +114,6 @@ export class SqliteReader {
       const steps = all.filter(({ runId }) => runId === run.runId);
       return steps.length > 0 ? { ...run, steps } : run;
     });
-  }
-
-  pathLength(log: number, tip: string): number {
-    return this.#sql.pathLength.get(log, tip)!.n as number;
   }
 
   list(scope: string, { limit, before = NEWEST }: PageOptions, filter: ListFilter = {}): ListPage {

@@ -1,4 +1,3 @@
-import type { Message } from '../../../shared/messages.js';
 import { DirectoryFiles } from '../files/directory-file-store.js';
 import type { FileStore } from '../files/file-store.js';
 import { keyOf } from '../ref-key.js';
@@ -14,6 +13,7 @@ import {
   type ListPage,
   type LogHead,
   type LogRef,
+  type MessageRow,
   type PageOptions,
   type PathOptions,
   type RunName,
@@ -26,7 +26,7 @@ import {
   StoreError,
 } from '../store.js';
 import { backUp } from './backup.js';
-import { begin, putMessages } from './beginning.js';
+import { begin } from './beginning.js';
 import { SqliteConnection } from './connection.js';
 import { loadDriver } from './driver.js';
 import { keptSessions, removeSession, vacuum } from './erasing.js';
@@ -36,6 +36,7 @@ import { filesOf } from './files-beside.js';
 import { GroupCommit } from './group-commit.js';
 import { Journal } from './journal.js';
 import { LiveLogs } from './live-logs.js';
+import { putMessages } from './put-messages.js';
 import { SqliteReader } from './reader.js';
 import { SqliteRecords } from './records.js';
 import { prepareStatements, type Statements } from './statements.js';
@@ -244,7 +245,7 @@ export class SqliteStore implements Store {
     return session === undefined ? null : reader.run(session, name);
   }
 
-  cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly Message[], term: number): void {
+  cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly MessageRow[], term: number): void {
     const { connection, sql, reader, journal, usage } = this.#open;
     const log = reader.log(ref, ref.epoch);
     if (!log || checkpoint.seq < log.first) return;
@@ -275,7 +276,7 @@ export class SqliteStore implements Store {
     return log && this.#open.reader.checkpoint(log.id);
   }
 
-  messages(ref: LogRef, path: PathOptions): readonly Message[] {
+  messages(ref: LogRef, path: PathOptions): readonly MessageRow[] {
     const log = this.#open.reader.log(ref, ref.epoch);
     return log ? this.#open.reader.messages(log.id, path) : [];
   }
@@ -283,11 +284,6 @@ export class SqliteStore implements Store {
   replies(ref: LogRef, parent: string | null): readonly string[] {
     const log = this.#open.reader.log(ref, ref.epoch);
     return log ? this.#open.reader.replies(log.id, parent) : [];
-  }
-
-  pathLength(ref: LogRef, tip: string): number {
-    const log = this.#open.reader.log(ref, ref.epoch);
-    return log ? this.#open.reader.pathLength(log.id, tip) : 0;
   }
 
   record(ref: SessionRef): SessionRecord | null {

@@ -87,27 +87,8 @@ export function prepareStatements(db: SqliteDatabase) {
     message: sql('SELECT data FROM message WHERE log = ? AND id = ?'),
     // The row that was written last has the complete list of versions.
     reply: sql('SELECT data FROM message WHERE log = ? AND parent IS ? ORDER BY rowid DESC LIMIT 1'),
-    pathLength: sql(
-      `WITH RECURSIVE path(id, parent) AS (
-         SELECT id, parent FROM message WHERE log = ?1 AND id = ?2
-         UNION
-         SELECT m.id, m.parent FROM path p JOIN message m ON m.log = ?1 AND m.id = p.parent
-       ) SELECT count(*) AS n FROM path`,
-    ),
     sizeOfMessage: sql('SELECT size FROM message WHERE log = ? AND id = ?'),
-    sizeOfMessages: sql('SELECT sum(size) AS n FROM message WHERE log = ?'),
     putMessage: sql('INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?, ?)'),
-    copyPath: sql(
-      `INSERT INTO message
-       WITH RECURSIVE path(id, parent) AS (
-         SELECT id, parent FROM message WHERE log = ?2 AND id = ?3
-         UNION
-         SELECT m.id, m.parent FROM path p JOIN message m ON m.log = ?2 AND m.id = p.parent
-       ), copy(id, parent, data) AS (
-         SELECT m.id, m.parent, iif(m.data ->> '$.versions' IS NULL, m.data, json_remove(m.data, '$.versions'))
-         FROM path p JOIN message m ON m.log = ?2 AND m.id = p.id
-       ) SELECT ?1, id, parent, length(data), data FROM copy`,
-    ),
 
     openRuns: sql(`SELECT ${RUN} FROM run WHERE session = ? AND request IS NOT NULL ORDER BY accepted`),
     run: sql(`SELECT ${RUN} FROM run WHERE run_id = ? AND session = ?`),

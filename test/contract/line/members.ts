@@ -173,8 +173,7 @@ export const WRITES: readonly MemberCase[] = [
   },
   {
     name: 'acquire, of one that begins',
-    call: (store, world) =>
-      store.acquire(another(world), { holder: HOLDER, create: { epoch: world.epoch, title: 'Begun' } }),
+    call: (store, world) => store.acquire(another(world), { holder: HOLDER, create: { epoch: world.epoch } }),
     says: isCreated,
     done: async (store, world) => (await store.record(another(world)))?.epoch === world.epoch,
   },
@@ -184,19 +183,6 @@ export const WRITES: readonly MemberCase[] = [
     call: (store, { ref, epoch }) => store.acquire(ref, { holder: HOLDER, create: { epoch } }),
     says: isCreated,
     done: async (store, { ref, epoch }) => (await store.head(ref))?.epoch === epoch,
-  },
-  {
-    name: 'acquire, of one that begins with the messages of another one',
-    prepare: (store, { log, term }) => store.cut(log, checkpointAt(1, 'm1', 1), [message('m1')], term),
-    call: (store, world) => {
-      const from = { log: world.log, tip: 'm1', messages: [message('m2', 'm1')] };
-      return store.acquire(another(world), { holder: HOLDER, create: { epoch: world.epoch, from } });
-    },
-    says: isCreated,
-    done: async (store, world) => {
-      const log = { ...another(world), epoch: world.epoch };
-      return (await store.messages(log, { tip: 'm2', limit: 9 })).length === 2;
-    },
   },
   {
     name: 'release',
@@ -241,6 +227,11 @@ export const WRITES: readonly MemberCase[] = [
     'that closes',
     ({ runId }) => ({ ends: [{ runId, result: resultOf(runId) }], close: true }),
     async (store, { ref }) => (await store.head(ref))?.closed === true,
+  ),
+  appending(
+    'of messages',
+    () => ({ messages: [message('m1')] }),
+    async (store, { log }) => (await store.messages(log, { tip: 'm1', limit: 1 })).length === 1,
   ),
   {
     ...appending('of records', () => ({ records: [RECORD] }), hasRecord),
@@ -358,7 +349,6 @@ export const READS: readonly MemberCase[] = [
   { name: 'checkpoint', call: (store, { log }) => store.checkpoint(log) },
   { name: 'messages', call: (store, { log }) => store.messages(log, { tip: 'm0', limit: 9 }) },
   { name: 'replies', call: (store, { log }) => store.replies(log, null) },
-  { name: 'pathLength', call: (store, { log }) => store.pathLength(log, 'm0') },
   { name: 'record', call: (store, { ref }) => store.record(ref) },
   { name: 'list', call: (store, { ref }) => store.list(ref.scope, { limit: 9 }) },
   { name: 'count', call: (store, { ref }) => store.count(ref.scope) },

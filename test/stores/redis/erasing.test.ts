@@ -41,9 +41,8 @@ describeWithRedis('Redis, of what was dropped', () => {
     const past = await TestWriter.acquire(store, refOf());
     await past.append(records(1, 4));
     await past.append([record(5, 'session_closed')], { close: true });
-    const from = { messages: chain(['i0', 'i1']) };
-    const create = { epoch: newTestEpoch(), userId: 'alice', title: 'A title', from };
-    const writer = await TestWriter.acquire(store, refOf(), create);
+    const writer = await TestWriter.acquire(store, refOf(), { epoch: newTestEpoch(), userId: 'alice' });
+    await writer.append([], { messages: chain(['i0', 'i1']) });
     const opens = (runId: string) => ({ opens: { runId, key: `k ${runId}`, hash: 'h', request: '{}' } });
     const about = { messageCount: 1, pending: 0, usedAt: Date.now() };
     await writer.append([record(1, 'message_accepted')], { ...opens('run_1'), about });

@@ -101,6 +101,10 @@ BEGIN
       SELECT l.session, o ->> 'runId', o ->> 'key', o ->> 'hash', l.epoch, v_first + (o ->> 'offset')::bigint, o ->> 'request'
       FROM (SELECT x -> 'opens' AS o) AS opens;
   END IF;
+  IF x ? 'messages' THEN
+    UPDATE $S.log g SET size = g.size + $S.put_messages(l.id, x -> 'messages', ARRAY(SELECT jsonb_array_elements_text(x -> 'touched')))
+      WHERE g.id = l.id;
+  END IF;
   IF x ? 'steps' THEN
     INSERT INTO $S.step (session, run_id, n, name, outcome)
       SELECT l.session, t."runId", t.number, t.name, t.outcome
@@ -123,16 +127,19 @@ BEGIN
   END IF;
 END $f$;
 
--- False: another writer took over. p_touched: ids of all rows that change, which are these messages and their versions.
-CREATE FUNCTION $S.cut(p_log bigint, p_term bigint, p_seq bigint, p_checkpoint text, p_messages jsonb, p_touched text[])
-RETURNS boolean LANGUAGE plpgsql AS $f$
-DECLARE l $S.log; v_size bigint; v_first bigint := p_seq + 1;
+-- Keeps messages as rows; returns by how many characters the log grows. p_touched: ids of all rows that change, which are these messages and
+-- their versions.
+CREATE FUNCTION $S.put_messages(p_log bigint, p_messages jsonb, p_touched text[]) RETURNS bigint LANGUAGE plpgsql AS $f$
+DECLARE v_before bigint; v_after bigint;
 BEGIN
-  SELECT * INTO l FROM $S.log g WHERE g.id = p_log FOR UPDATE;
-  IF NOT FOUND OR p_seq < l.first THEN RETURN true; END IF;
-  IF l.term <> p_term THEN RETURN false; END IF;
-  SELECT -coalesce(sum(m.size + m.version_size), 0) INTO v_size FROM $S.message m WHERE m.log = p_log AND m.id = ANY (p_touched);
-  PERFORM $S.put_messages(p_log, p_messages);
+  SELECT coalesce(sum(m.size + m.version_size), 0) INTO v_before FROM $S.message m WHERE m.log = p_log AND m.id = ANY (p_touched);
+  INSERT INTO $S.message AS m (log, id, parent, size, data, versions, version_count, version_size)
+    SELECT p_log, x.id, x.parent, x.size, x.data, x.versions, coalesce(x.version_count, 0), coalesce(x.version_size, 0)
+    FROM jsonb_to_recordset(p_messages)
+      AS x (id text, parent text, size bigint, data text, versions text, version_count int, version_size int)
+  ON CONFLICT (log, id) DO UPDATE SET n = nextval('$S.message_n'), parent = excluded.parent, size = excluded.size,
+    data = excluded.data, versions = excluded.versions, version_count = excluded.version_count,
+    version_size = excluded.version_size;
   -- The versions that one of them names know of it from then on.
   UPDATE $S.message m SET versions = v.versions, version_count = v.version_count, version_size = v.version_size
     FROM (
@@ -141,8 +148,19 @@ BEGIN
         jsonb_array_elements_text(x."versionIds") AS e (id)
       ORDER BY e.id, x.version_count DESC
     ) AS v WHERE m.log = p_log AND m.id = v.id AND m.version_count < v.version_count;
-  v_size := v_size
-    + (SELECT coalesce(sum(m.size + m.version_size), 0) FROM $S.message m WHERE m.log = p_log AND m.id = ANY (p_touched));
+  SELECT coalesce(sum(m.size + m.version_size), 0) INTO v_after FROM $S.message m WHERE m.log = p_log AND m.id = ANY (p_touched);
+  RETURN v_after - v_before;
+END $f$;
+
+-- False: another writer took over.
+CREATE FUNCTION $S.cut(p_log bigint, p_term bigint, p_seq bigint, p_checkpoint text, p_messages jsonb, p_touched text[])
+RETURNS boolean LANGUAGE plpgsql AS $f$
+DECLARE l $S.log; v_size bigint; v_first bigint := p_seq + 1;
+BEGIN
+  SELECT * INTO l FROM $S.log g WHERE g.id = p_log FOR UPDATE;
+  IF NOT FOUND OR p_seq < l.first THEN RETURN true; END IF;
+  IF l.term <> p_term THEN RETURN false; END IF;
+  v_size := $S.put_messages(p_log, p_messages, p_touched);
   WITH cut AS (DELETE FROM $S.batch b WHERE b.log = p_log AND b.last <= p_seq RETURNING b.size)
     SELECT v_size - coalesce(sum(cut.size), 0) INTO v_size FROM cut;
   INSERT INTO $S.checkpoint AS k VALUES (p_log, p_checkpoint) ON CONFLICT (log) DO UPDATE SET data = excluded.data;

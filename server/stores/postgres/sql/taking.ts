@@ -20,20 +20,10 @@ BEGIN
   END LOOP;
 END $f$;
 
-CREATE FUNCTION $S.put_messages(p_log bigint, p_messages jsonb) RETURNS void LANGUAGE sql VOLATILE AS $q$
-  INSERT INTO $S.message AS m (log, id, parent, size, data, versions, version_count, version_size)
-    SELECT p_log, x.id, x.parent, x.size, x.data, x.versions, coalesce(x.version_count, 0), coalesce(x.version_size, 0)
-    FROM jsonb_to_recordset(p_messages)
-      AS x (id text, parent text, size bigint, data text, versions text, version_count int, version_size int)
-  ON CONFLICT (log, id) DO UPDATE SET n = nextval('$S.message_n'), parent = excluded.parent, size = excluded.size,
-    data = excluded.data, versions = excluded.versions, version_count = excluded.version_count,
-    version_size = excluded.version_size
-$q$;
-
--- c: how it begins where there is none; its own copy of a path has as many messages as were seen when it was prepared.
+-- c: how it begins where there is none.
 CREATE FUNCTION $S.acquire(p_key text, p_scope text, p_app text, p_name text, p_holder text, p_from text, c jsonb)
 RETURNS TABLE (kind text, v_holder text, v_term bigint, v_log bigint) LANGUAGE plpgsql AS $f$
-DECLARE v_session bigint; l $S.log; v_now bigint; v_copied bigint;
+DECLARE v_session bigint; l $S.log; v_now bigint;
 BEGIN
   LOOP
     SELECT k.v_session, k.v_log INTO v_session, v_log FROM $S.lock_session(p_key) k;
@@ -62,26 +52,8 @@ BEGIN
   v_now := $S.now_ms();
   INSERT INTO $S.log AS g (session, epoch, user_id, created, term, terms, holder)
     VALUES (v_session, c ->> 'epoch', c ->> 'userId', v_now, v_term, ARRAY[v_term, 1], p_holder) RETURNING g.id INTO v_log;
-  UPDATE $S.session s SET log = v_log, open = v_log, used = v_now, archived = false, searched = c ->> 'searched',
+  UPDATE $S.session s SET log = v_log, open = v_log, used = v_now, archived = false, searched = NULL,
     about = c ->> 'about', forked_from = c ->> 'forkedFrom' WHERE s.id = v_session;
-  IF c ? 'source' THEN
-    INSERT INTO $S.message (log, id, parent, size, data)
-      WITH RECURSIVE path(id, parent) AS (
-        SELECT m.id, m.parent FROM $S.message m WHERE m.log = (c ->> 'source')::bigint AND m.id = c ->> 'tip'
-        UNION
-        SELECT m.id, m.parent FROM path p JOIN $S.message m ON m.log = (c ->> 'source')::bigint AND m.id = p.parent
-      ) SELECT v_log, m.id, m.parent, m.size, m.data FROM path p
-        JOIN $S.message m ON m.log = (c ->> 'source')::bigint AND m.id = p.id ORDER BY m.n;
-    GET DIAGNOSTICS v_copied = ROW_COUNT;
-    IF v_copied <> (c ->> 'copied')::bigint THEN
-      RAISE EXCEPTION 'What is copied has changed meanwhile' USING ERRCODE = '40001';
-    END IF;
-  END IF;
-  IF c ? 'messages' THEN PERFORM $S.put_messages(v_log, c -> 'messages'); END IF;
-  IF c ? 'checkpoint' THEN
-    INSERT INTO $S.checkpoint VALUES (v_log, c ->> 'checkpoint');
-    UPDATE $S.log g SET size = coalesce((SELECT sum(m.size) FROM $S.message m WHERE m.log = v_log), 0) WHERE g.id = v_log;
-  END IF;
   kind := 'created'; RETURN NEXT;
 END $f$;
 

@@ -1,5 +1,5 @@
 import { ONCE_MS } from '../../store.js';
-import { COMMON, Script } from '../script.js';
+import { COMMON, PUT_ROWS, Script } from '../script.js';
 import { CHANGE_RECORDS } from './records.js';
 
 /**
@@ -56,7 +56,8 @@ export const APPEND = new Script(
 
 /**
  * An append that begins or ends runs, has steps, changes fields of the session, or closes it: all of that or nothing. Further KEYS: open,
- * ended, byKey, steps, runs by time, logs by time, unfinished, busy, done, held, records, due. Nothing is written with these replies. `K`:
+ * ended, byKey, steps, runs by time, logs by time, unfinished, busy, done, held, records, due, rows, replies. Nothing is written with these
+ * replies. `K`:
  * the key has started a run before. `S`: a record has changed. `O`: a request that is done `once` was done before.
  */
 export const COMMIT = new Script(
@@ -64,6 +65,7 @@ export const COMMIT = new Script(
   CHECK,
   WRITE,
   CHANGE_RECORDS,
+  PUT_ROWS,
   `
 at = 6
 local open, ended, byKey, steps, runsByTime, logsByTime = KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
@@ -128,6 +130,9 @@ if closes then
   call('HDEL', KEYS[13], sid)
   call('ZADD', logsByTime, now, epoch .. '\\n' .. sid)
 end
+local grown = take()
+if grown ~= '0' then call('HINCRBY', KEYS[1], 'mz', grown) end
+putRows(KEYS[16], KEYS[17])
 local state = call('HMGET', KEYS[1], 'bz', 'own')
 -- Nobody takes up what is parked.
 local isLeft = not closes and state[1] ~= 'p' and (state[1] == '1' or call('HLEN', open) > 0)

@@ -7,16 +7,15 @@ export const META = [
 ] as const;
 
 /**
- * Takes a session for writing. KEYS: meta, closed, open, steps, unfinished, busy, news, held, then checkpoint, rows and replies of a new
- * log, and gone. ARGV: holder, from, now, sid, random; then, if Redis has forgotten that it was taken, the former term, epoch and head (''
- * otherwise), with the place in lists instead of the random number; then the epoch to begin ('' for none), and its content.
+ * Takes a session for writing. KEYS: meta, closed, open, steps, unfinished, busy, news, held, gone. ARGV: holder, from, now, sid,
+ * random; then, if Redis has forgotten that it was taken, the former term, epoch and head ('' otherwise), with the place in lists instead of
+ * the random number; then the epoch to begin ('' for none), and the number of fields of its meta, with those.
  *
  * `N`: there is none. `O holder`: another gateway holds it. `A`: the caller alone holds it, under a term that is higher than any. A
  * repetition takes it again, and still reports it as created.
  */
 export const ACQUIRE = new Script(
   COMMON,
-  PUT_ROWS,
   `
 at = 0
 local holder, from, now, sid, random, given, seen, place, anew = take(), take(), take(), take(), take(), take(), take(), take(), take()
@@ -26,7 +25,7 @@ local terms = meta[7] or ''
 if given ~= '' then
   if meta[2] == given then return {'A'} end
   -- What another one has removed is not begun again by who wrote it before.
-  if tonumber(given) <= (tonumber(call('GET', KEYS[12]) or 0)) then return {'R'} end
+  if tonumber(given) <= (tonumber(call('GET', KEYS[9]) or 0)) then return {'R'} end
   -- It must be as it was before: else more was forgotten than its holder knows, or another one came.
   local isAsBefore = seen == '' and (not meta[1] or meta[5]) or meta[1] == seen and text(seq) == place and not meta[5]
   if not isAsBefore or (tonumber(meta[2]) or 0) >= tonumber(given) then return {'R'} end
@@ -45,9 +44,6 @@ if not meta[1] or meta[5] then
     'od', given ~= '' and random or text(tonumber(time[1]) * 1000000 + tonumber(time[2])))
   call('HSETNX', KEYS[1], 'pz', '0')
   for _ = 1, tonumber(take()) do call('HSET', KEYS[1], take(), take()) end
-  local checkpoint = take()
-  if checkpoint ~= '' then call('SET', KEYS[9], checkpoint) end
-  putRows(KEYS[10], KEYS[11])
   seq, terms = 0, ''
 elseif meta[4] and meta[4] ~= '' and meta[4] ~= holder and meta[4] ~= from then
   return {'O', meta[4]}

@@ -42,8 +42,7 @@ end
 );
 
 /**
- * Follows a path of rows from its end. KEYS: rows. ARGV: id, limit, '1' for the rows themselves. Replies the id before, the number of rows,
- * and the rows, last first.
+ * Follows a path of rows from its end. KEYS: rows. ARGV: id, limit. Replies the id before, and the rows, last first.
  */
 export const PATH = new Look(
   COMMON,
@@ -55,11 +54,11 @@ while count < limit and id ~= 'null' and not seen[id] do
   seen[id] = true
   count = count + 1
   local line = string.find(row, '\\n', 1, true)
-  if ARGV[3] == '1' then path[count] = string.sub(row, line + 1) end
+  path[count] = string.sub(row, line + 1)
   id = string.sub(row, 1, line - 1)
 end
 if seen[id] then id = 'null' end
-return {id, count, path}
+return {id, path}
 `,
 );
 

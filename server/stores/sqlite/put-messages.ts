@@ -1,0 +1,22 @@
+import { outdated } from '../message-rows.js';
+import type { MessageRow } from '../store.js';
+import type { Statements } from './statements.js';
+
+/** Keeps messages as rows of a log, within a transaction. Returns the number of characters by which the log grows. */
+export function putMessages(sql: Statements, log: number, messages: readonly MessageRow[]): number {
+  let size = 0;
+  const rowOf = (id: string): MessageRow | undefined => {
+    const row = sql.message.get(log, id);
+    return row && (JSON.parse(row.data as string) as MessageRow);
+  };
+  const put = (message: MessageRow): void => {
+    const data = JSON.stringify(message);
+    size += data.length - Number(sql.sizeOfMessage.get(log, message.id)?.size ?? 0);
+    sql.putMessage.run(log, message.id, message.parentId ?? null, data.length, data);
+  };
+  for (const message of messages) {
+    put(message);
+    for (const other of outdated(message, rowOf)) put(other);
+  }
+  return size;
+}
