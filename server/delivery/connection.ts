@@ -6,9 +6,10 @@ import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Identity } from '../auth/types.js';
 import type { ConnectionEndReason } from '../diagnostics/messages.js';
 import type { EndReason } from './end-reason.js';
+import type { Outlet } from './outlet.js';
 import type { FollowedRun } from './run-filter.js';
 import { Stall } from './stall.js';
-import { type Outlet, type Subscribable, Subscription } from './subscription.js';
+import { type Subscribable, Subscription } from './subscription.js';
 import { Tally } from './tally.js';
 import type { TransientPayload, WireForm } from './wire-form.js';
 

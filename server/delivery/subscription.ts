@@ -1,4 +1,4 @@
-import type { GapReason, SubscriptionInfo } from '../../shared/events.js';
+import type { SubscriptionInfo } from '../../shared/events.js';
 import { initialState } from '../../shared/fold.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { Lens } from '../grants/lens.js';
@@ -7,27 +7,12 @@ import type { LogBatch } from '../log/batch.js';
 import { answeringAfter, type OpenAnswer } from '../log/open-answer.js';
 import type { ReadableLog } from '../log/readable-log.js';
 import type { StoredEvent } from '../stores/store.js';
+import { writeGap, writeSnapshot } from './announcement.js';
 import { room, spend } from './catching-up.js';
+import type { Outlet } from './outlet.js';
 import { type FollowedRun, RunFilter } from './run-filter.js';
 import { sharedPage } from './shared-pages.js';
-import { snapshotPayload } from './shared-snapshot.js';
 import { cursorAt, resolveStart, type Start, type StartRequest, type StartSource } from './start.js';
-import type { WireForm } from './wire-form.js';
-
-/** The receiver of a subscription's events. `writable` is false while the receiver lags behind; its owner pumps again on drain. */
-export interface Outlet {
-  readonly form: WireForm<unknown>;
-  readonly writable: boolean;
-  /** @param events Number of logged events in the payload. */
-  write(payload: unknown, events: number): void;
-  /** Called when a gap is announced. */
-  gap(reason: GapReason): void;
-  /** Called when the place of a subscription changed other than by events: a new log, or a snapshot. */
-  moved(): void;
-  /** Ends the connection because a log can't be served here any more. The client comes back and resumes. */
-  interrupt(): void;
-  report(error: unknown, what: string): void;
-}
 
 /** The session a subscription follows. */
 export interface Subscribable extends StartSource {
@@ -331,31 +316,10 @@ export class Subscription {
 
   /** Sends a gap and its snapshot with nothing in between. */
   #announce({ gap, snapshot }: Pick<Start, 'gap' | 'snapshot'>): void {
+    const place = { session: this.session, log: this.#log, after: this.#after };
     this.#become(ANNOUNCING);
-    if (gap) this.#sendGap(gap);
+    if (gap) writeGap(this.#outlet, place, gap);
     this.#become(LIVE);
-    if (snapshot) this.#sendSnapshot(snapshot);
-  }
-
-  #sendGap(gap: NonNullable<Start['gap']>): void {
-    const log = this.#log;
-    const place = { epoch: log?.ref.epoch ?? null, first: log?.first ?? 1, head: log?.head ?? 0 };
-    this.#outlet.gap(gap.reason);
-    this.#outlet.write(this.#transient('gap', { ...gap, ...place }), 0);
-  }
-
-  #sendSnapshot(state: NonNullable<Start['snapshot']>): void {
-    const { form } = this.#outlet;
-    const encode = (shown: typeof state) => this.#transient('snapshot', { state: shown });
-    const { view } = this.session;
-    const payload = view ? encode(view.state(state)) : snapshotPayload(state, form, () => encode(state));
-    this.#outlet.write(payload, 0);
-    this.#outlet.moved();
-  }
-
-  #transient(type: 'gap' | 'snapshot', data: Record<string, unknown>): unknown {
-    const cursor = cursorAt(this.#log, this.#after);
-    const payload = { sessionId: this.session.id, ...(cursor !== null && { cursor }), ...data };
-    return this.#outlet.form.transient(type, payload as never, this.cursor ?? undefined);
+    if (snapshot) writeSnapshot(this.#outlet, place, snapshot);
   }
 }

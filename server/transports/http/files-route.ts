@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import { Stall } from '../../delivery/stall.js';
 import type { TickerItem } from '../../delivery/ticker.js';
-import type { Upload } from '../../files/files.js';
+import type { Upload } from '../../files/uploads.js';
 import type { ByteRange } from '../../stores/files/file-store.js';
 import { sentBytes } from '../sent-bytes.js';
 import { sendJson } from './answer.js';
