@@ -2,7 +2,7 @@ import type { View } from '../grants/view.js';
 import type { ReadableLog } from '../log/readable-log.js';
 import type { Outlet } from './outlet.js';
 import { snapshotPayload } from './shared-snapshot.js';
-import { cursorAt, type Start } from './start.js';
+import { cursorAt, type ReaderStart } from './start.js';
 
 /** The place from which a reader goes on. */
 export interface AnnouncedPlace {
@@ -12,7 +12,7 @@ export interface AnnouncedPlace {
 }
 
 /** Tells a reader that events before its new place are missing. A client that is cut off here must not resume behind the snapshot to come. */
-export function writeGap(outlet: Outlet, place: AnnouncedPlace, gap: NonNullable<Start['gap']>): void {
+export function writeGap(outlet: Outlet, place: AnnouncedPlace, gap: NonNullable<ReaderStart['gap']>): void {
   const { log } = place;
   const range = { epoch: log?.ref.epoch ?? null, first: log?.first ?? 1, head: log?.head ?? 0 };
   outlet.gap(gap.reason);
@@ -24,7 +24,7 @@ export function writeGap(outlet: Outlet, place: AnnouncedPlace, gap: NonNullable
 export function writeSnapshot(
   outlet: Outlet,
   place: AnnouncedPlace,
-  state: NonNullable<Start['snapshot']>,
+  state: NonNullable<ReaderStart['snapshot']>,
 ): void {
   const { form } = outlet;
   const { view } = place.session;

@@ -7,7 +7,7 @@ import type { Identity } from '../auth/types.js';
 import type { ConnectionEndReason } from '../diagnostics/messages.js';
 import type { EndReason } from './end-reason.js';
 import type { Outlet } from './outlet.js';
-import type { FollowedRun } from './run-filter.js';
+import type { AwaitedRun } from './run-filter.js';
 import { Stall } from './stall.js';
 import { type Subscribable, Subscription } from './subscription.js';
 import { Tally } from './tally.js';
@@ -25,7 +25,7 @@ export interface Sink {
 }
 
 /** Settings of a connection. */
-export interface ConnectionOptions {
+export interface EventConnectionOptions {
   readonly id: string;
   readonly transport: string;
   readonly identity: Identity;
@@ -80,7 +80,7 @@ const MAX_HELD = 1024 * 1024;
 
 /** One client's stream of events: its subscriptions, heartbeats and limits. The transport decides how to write them. */
 export class EventConnection implements Outlet {
-  readonly options: ConnectionOptions;
+  readonly options: EventConnectionOptions;
   readonly form: WireForm<unknown>;
   readonly #sink: Sink;
   readonly #vector: boolean;
@@ -104,7 +104,7 @@ export class EventConnection implements Outlet {
   #closed = false;
 
   constructor(
-    options: ConnectionOptions,
+    options: EventConnectionOptions,
     onClose: (connection: EventConnection, ending: ConnectionEnding) => void,
     report: (error: unknown, what: string) => void,
     tally: Tally = new Tally(),
@@ -240,7 +240,7 @@ export class EventConnection implements Outlet {
   }
 
   /** Follows one run to its end. */
-  async followRun(session: Subscribable, cursor: string, run: FollowedRun): Promise<void> {
+  async followRun(session: Subscribable, cursor: string, run: AwaitedRun): Promise<void> {
     const subscription = new Subscription(session, this, run);
     this.#subscriptions.set(session.id, subscription);
     await subscription.open({ cursor });

@@ -10,9 +10,9 @@ import type { StoredEvent } from '../stores/store.js';
 import { writeGap, writeSnapshot } from './announcement.js';
 import { room, spend } from './catching-up.js';
 import type { Outlet } from './outlet.js';
-import { type FollowedRun, RunFilter } from './run-filter.js';
+import { type AwaitedRun, RunFilter } from './run-filter.js';
 import { sharedPage } from './shared-pages.js';
-import { cursorAt, resolveStart, type Start, type StartRequest, type StartSource } from './start.js';
+import { cursorAt, type ReaderStart, resolveStart, type StartRequest, type StartSource } from './start.js';
 
 /** The session a subscription follows. */
 export interface Subscribable extends StartSource {
@@ -35,9 +35,9 @@ type State =
   /** The starting place is being resolved. */
   | { readonly is: 'opening' }
   /** The starting place is known. Nothing is sent before `begin`. */
-  | { readonly is: 'ready'; readonly start: Start }
+  | { readonly is: 'ready'; readonly start: ReaderStart }
   /** A gap and a snapshot go first, as soon as the outlet takes them. Without the start, they are being written. */
-  | { readonly is: 'announcing'; readonly start: Start | null }
+  | { readonly is: 'announcing'; readonly start: ReaderStart | null }
   /** Sends events as they come. */
   | { readonly is: 'live' }
   /** Waits for the store, and is live again after its answer. */
@@ -70,7 +70,7 @@ export class Subscription {
   #unreadable = false;
 
   /** @param run The run to follow, instead of the whole session. */
-  constructor(session: Subscribable, outlet: Outlet, run: FollowedRun | null = null) {
+  constructor(session: Subscribable, outlet: Outlet, run: AwaitedRun | null = null) {
     this.session = session;
     this.#outlet = outlet;
     this.#filter = run && new RunFilter(run, () => this.pump());
@@ -107,7 +107,7 @@ export class Subscription {
     this.pump();
   }
 
-  #standAt({ log, after }: Pick<Start, 'log' | 'after'>): void {
+  #standAt({ log, after }: Pick<ReaderStart, 'log' | 'after'>): void {
     this.#log = log;
     this.#after = after;
     this.#known = null;
@@ -115,7 +115,7 @@ export class Subscription {
   }
 
   /** Continues from a start. Waits until the outlet takes its snapshot, or a client that never reads could pile snapshots up. */
-  #go(start: Start): void {
+  #go(start: ReaderStart): void {
     this.#become(start.snapshot ? { is: 'announcing', start } : LIVE);
   }
 
@@ -315,7 +315,7 @@ export class Subscription {
   }
 
   /** Sends a gap and its snapshot with nothing in between. */
-  #announce({ gap, snapshot }: Pick<Start, 'gap' | 'snapshot'>): void {
+  #announce({ gap, snapshot }: Pick<ReaderStart, 'gap' | 'snapshot'>): void {
     const place = { session: this.session, log: this.#log, after: this.#after };
     this.#become(ANNOUNCING);
     if (gap) writeGap(this.#outlet, place, gap);

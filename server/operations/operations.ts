@@ -10,7 +10,7 @@ import type { AccessedOperation } from '../config/access.js';
 import type { EventConnection } from '../delivery/connection.js';
 import type { Upload } from '../files/uploads.js';
 import { Inbox } from '../inbox/inbox.js';
-import { Room } from '../limits/room.js';
+import { SessionRoom } from '../limits/session-room.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { listMethods, listPayloads } from '../methods/catalogue.js';
 import { exportItems } from '../sessions/export.js';
@@ -70,7 +70,7 @@ type Handlers = {
 export class Operations {
   readonly #env: OperationEnvironment;
   readonly #access: Access;
-  readonly #room: Room;
+  readonly #room: SessionRoom;
   readonly #reading: ReadOperations;
   readonly #sending: SendOperations;
   readonly #changing: ChangeOperations;
@@ -88,7 +88,7 @@ export class Operations {
   constructor(env: OperationEnvironment) {
     this.#env = env;
     this.#access = new Access(env);
-    this.#room = new Room(env.store, env.quotas);
+    this.#room = new SessionRoom(env.store, env.quotas);
     const authorize: Authorize = (...asked) => this.#authorize(...asked);
     this.#inbox = new Inbox({
       ...{ store: env.store, apps: env.apps, grants: env.grants },

@@ -27,7 +27,7 @@ export interface Settled {
   readonly decision?: Answer;
 }
 
-type Question = PendingQuestion & { readonly policy: ApprovalPolicy };
+type PolicyQuestion = PendingQuestion & { readonly policy: ApprovalPolicy };
 
 /**
  * The policy of a question as it is logged; undefined if the app sets none.
@@ -112,23 +112,23 @@ export function due(state: SessionState, callId: string, now: number): Settled {
 }
 
 /** The question of this id if it has a policy and is undecided, else null. */
-export function openIn({ pending }: SessionState, callId: string): Question | null {
+export function openIn({ pending }: SessionState, callId: string): PolicyQuestion | null {
   const found = pending.find((question) => question.callId === callId);
-  return found?.policy ? (found as Question) : null;
+  return found?.policy ? (found as PolicyQuestion) : null;
 }
 
 /** Whether the time of a question is over. */
-export function isOver({ policy }: Question, now: number): boolean {
+export function isOver({ policy }: PolicyQuestion, now: number): boolean {
   return policy.expiresAt !== undefined && policy.expiresAt <= now;
 }
 
-function expired(question: Question): Settled {
+function expired(question: PolicyQuestion): Settled {
   const { votes = [], policy } = question;
   const approved = policy.onExpiry === 'approve';
   return decided(question, { approved, reason: 'expired', by: 'gateway', votes, expired: true });
 }
 
-function decided(question: Question, decision: Answer): Settled {
+function decided(question: PolicyQuestion, decision: Answer): Settled {
   const { callId, name } = question;
   const { approved = false, reason, input, by, votes = [], expired: isExpired } = decision;
   const event: EventDraft = {
@@ -151,7 +151,7 @@ function baseOf({ runId }: PendingQuestion): { readonly runId?: string; readonly
 }
 
 function assertMay(
-  { name, policy, escalated }: Question,
+  { name, policy, escalated }: PolicyQuestion,
   { by, roles }: Answer,
   sender: string | undefined,
 ): void {

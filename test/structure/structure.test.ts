@@ -353,7 +353,7 @@ describe('files', () => {
 
 /** Names of types that two files have: stores and sessions have them, or two public entries. None is to be added. */
 const SHARED_NAMES =
-  'Answer Asked Call Client ClientOptions Confirmation ConnectionOptions ConvertedMessage Drafts EventReader ExportOptions FollowedRun ImportOptions LangGraphOptions Link Outcome Question Room Script SessionOptions SessionRuns Shared Start StreamOptions Wire';
+  'Answer Asked Client ClientOptions Confirmation ConvertedMessage Drafts EventReader ExportOptions ImportOptions LangGraphOptions Link Script SessionOptions SessionRuns Shared StreamOptions Wire';
 
 /** Nouns that end as gerunds do. */
 const NOUNS = [
