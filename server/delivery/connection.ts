@@ -286,7 +286,7 @@ export class EventConnection implements Outlet {
   end(reason: EndReason): void {
     if (this.#closed) return;
     if (reason === 'expired' && this.writable)
-      this.send('auth_expired', { message: 'The token has expired, or what it allowed was withdrawn' });
+      this.send('auth_expired', { message: 'The token has expired, or its access was withdrawn' });
     this.gone(reason);
     try {
       this.#sink.end(reason);

@@ -216,5 +216,5 @@ export class GatewayFiles {
 }
 
 function tooMany(filesPerSend: number): GatewayError {
-  return fieldError('message.content', `at most ${filesPerSend} files (limits.filesPerSend)`);
+  return fieldError('message.content', `must name at most ${filesPerSend} files (limits.filesPerSend)`);
 }

@@ -93,7 +93,7 @@ export class Uploads {
     if (used + more <= allowed) return;
     throw new LimitError('limits.userFileBytes', {
       code: 'QUOTA_EXCEEDED',
-      message: `Your files may take up ${allowed} bytes; those of sessions that are gone make room`,
+      message: `Your files may take up ${allowed} bytes; delete sessions with files to make room`,
       details: { limit: 'userFileBytes', bytes: allowed, used },
     });
   }

@@ -94,7 +94,7 @@ export class ChangeOperations {
     const { ref: source } = await this.#parts.authorize(sessionId, 'fork', caller);
     const { ref } = await this.#parts.authorize(to, 'fork', caller);
     if (ref.app !== source.app) {
-      throw fieldError('to', 'a session of another app');
+      throw fieldError('to', 'must be a session of the same app');
     }
     await this.#parts.room.check(ref);
     const { id, ...place } = await this.#env.sessions.beginnings.fork(source, ref, {

@@ -37,7 +37,7 @@ export class ScheduleOperations {
     const { sessionId, id = newScheduleId(), message, at, every, zone, missed = 'once' } = params;
     const { scheduleLength, schedulesPerSession } = limits;
     if (message.length > scheduleLength)
-      throw fieldError('message', `at most ${scheduleLength} characters (limits.scheduleLength)`);
+      throw fieldError('message', `must have at most ${scheduleLength} characters (limits.scheduleLength)`);
     const times = {
       ...(at !== undefined && { at }),
       ...(every !== undefined && { every }),

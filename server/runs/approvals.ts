@@ -64,9 +64,9 @@ export function assertInput(
   { input, policy }: Pick<PendingQuestion, 'input' | 'policy'>,
 ): void {
   if (seen !== undefined && seen !== (policy?.inputHash ?? inputHash(input)))
-    throw fieldError('inputHash', 'it is that of another input');
+    throw fieldError('inputHash', 'must be the hash of the present input');
   if (changed !== undefined && policy && policy.approvals > 1)
-    throw fieldError('input', 'more than one person has to approve, and all of them approve the same');
+    throw fieldError('input', 'cannot be changed, because several people have to approve the same input');
 }
 
 /** The record by which a question falls due; null if it never does. */
@@ -159,9 +159,9 @@ function assertMay(
   if (named && !holdsAnyRole({ roles }, escalated ? [...named, ...escalateRoles] : named)) {
     throw new GuardError({
       guardType: 'role',
-      message: `Deciding on ${name} takes a role that you do not hold`,
+      message: `You need another role to decide on ${name}`,
     });
   }
   if (notBy === 'sender' && by === sender)
-    throw new GuardError({ message: `${name} was asked for by you: somebody else has to decide on it` });
+    throw new GuardError({ message: `You asked for ${name}, so somebody else has to decide on it` });
 }

@@ -213,7 +213,7 @@ export function confirmation(
     },
     async (answer) => {
       if (typeof answer.approved !== 'boolean')
-        throw fieldError('approved', 'a confirmation needs true or false');
+        throw fieldError('approved', 'must be true or false for a confirmation');
       assertInput(answer, asked);
       const changed =
         answer.approved && answer.input !== undefined ? { input: await check(answer.input) } : {};
@@ -311,5 +311,5 @@ function toFailure(run: ToolCaller, call: BegunCall, error: unknown): ToolCallEr
 /** @throws GatewayError `INVALID_PARAMS` for a value that is not a JSON number */
 function finite(value: unknown, field: string): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw fieldError(field, 'progress is a finite number');
+  throw fieldError(field, 'progress must be a finite number');
 }

@@ -52,9 +52,9 @@ export async function uploadRoute(
 function checkEncoding(headers: IncomingMessage['headers']): void {
   const encoding = headers['content-encoding'];
   const message = /^multipart\//i.test(headers['content-type'] ?? '')
-    ? 'The body is the file itself, and not a form'
+    ? 'The body must be the file itself, not a form'
     : encoding !== undefined && encoding !== 'identity'
-      ? 'Compressed bodies are not accepted'
+      ? 'The gateway takes no compressed bodies: send the body as it is'
       : null;
   if (message !== null) throw new GatewayError({ code: 'UNSUPPORTED_MEDIA_TYPE', message });
 }
