@@ -8,7 +8,7 @@ export const formatListPlace = (place: ListPlace | null): string | null =>
 /** The same, read. @throws GatewayError `INVALID_PARAMS` naming the field */
 export function parseListPlace(cursor: string | undefined, field: string): ListPlace | undefined {
   if (cursor === undefined) return undefined;
-  if (!/^\d{1,15}\.\d{1,15}$/.test(cursor)) throw fieldError(field, 'not a cursor of this list');
+  if (!/^\d{1,15}\.\d{1,15}$/.test(cursor)) throw fieldError(field, 'must be a cursor of this list');
   const [updatedAt = 0, ordinal = 0] = cursor.split('.').map(Number);
   return { updatedAt, ordinal };
 }

@@ -40,6 +40,6 @@ export function parseSessionKey(text: string, defaultApp: string): SessionKey {
   throw new GatewayError({
     code: 'INVALID_REQUEST',
     message: 'sessionId must be a name or app:name; each 1 to 128 of the characters A-Z a-z 0-9 _ . : @ + -',
-    details: [{ path: 'sessionId', message: 'not a session key' }],
+    details: [{ path: 'sessionId', message: 'must be a session key' }],
   });
 }

@@ -170,7 +170,7 @@ class ChatSend {
     const { run, messages } = await session.state();
     const runId = run?.message.id === id ? run.runId : messages.find((message) => message.id === id)?.runId;
     if (runId === undefined)
-      throw new GatewayError({ code: 'MESSAGE_NOT_FOUND', message: 'No such message' });
+      throw new GatewayError({ code: 'MESSAGE_NOT_FOUND', message: 'There is no such message' });
     const asked = new AskedCalls(runId);
     await readSoFar(session, runId, asked);
     const answers = answersIn(parts);

@@ -129,7 +129,7 @@ export function toStream(
 function gone(): GatewayError {
   return new GatewayError({
     code: 'CURSOR_GONE',
-    message: 'What comes next of the answer is not kept any more',
+    message: 'The rest of the answer is not kept any more',
   });
 }
 

@@ -188,7 +188,7 @@ class Sends {
     const { id } = message;
     const content = contentOf(message);
     if (content.length === 0)
-      throw new GatewayError({ code: 'INVALID_REQUEST', message: 'There is nothing in the message' });
+      throw new GatewayError({ code: 'INVALID_REQUEST', message: 'The message is empty' });
     const session = this.#session;
     const state = await session.state();
     const known = versionOf(state, id);

@@ -52,7 +52,7 @@ export function unreachable(address: string, cause: unknown): GatewayError {
 
 /** The error of a connection that ended before its requests did. */
 export function broken(address: string, cause?: unknown): GatewayError {
-  return asGatewayError(cause, `${address} broke off`, 'What was under way may have been done.');
+  return asGatewayError(cause, `${address} broke off`, 'Requests under way may have been done.');
 }
 
 /** The error of an answer that did not come from a gateway. */

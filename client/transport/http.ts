@@ -123,7 +123,9 @@ export function urlOf(baseUrl: string, path: string): string {
   // Only the page's own address is used, since `location` is missing outside of browsers.
   const page = (globalThis as { readonly location?: { readonly href?: string } }).location?.href;
   if (!page)
-    throw misused(`baseUrl ${JSON.stringify(baseUrl)} is relative, without a page here: write it out`);
+    throw misused(
+      `baseUrl ${JSON.stringify(baseUrl)} is relative, and there is no page here: give the whole address`,
+    );
   return new URL(url, page).href;
 }
 

@@ -33,7 +33,10 @@ export const GATEWAY: InjectionKey<Client<any>> = Symbol('gateway');
 export function useGateway<Source = unknown>(): Client<Source> {
   const client = inject(GATEWAY, undefined);
   if (client) return client as Client<Source>;
-  throw new GatewayError({ code: 'INVALID_REQUEST', message: 'Missing: app.provide(GATEWAY, client)' });
+  throw new GatewayError({
+    code: 'INVALID_REQUEST',
+    message: 'The app provides no client: call app.provide(GATEWAY, client)',
+  });
 }
 
 /** A session's state as refs, each of which changes only when its part does, with the session's actions. */

@@ -3,7 +3,8 @@ import type { MethodTree } from '../../shared/method.js';
 import type { Application } from '../apps/application.js';
 import type { UserLike } from '../auth/types.js';
 import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
-import { Gateway, type GivenMethods, mayUpgrade, startForHost } from '../gateway/gateway.js';
+import { mayUpgrade, startForHost } from '../gateway/embedding.js';
+import { Gateway, type GivenMethods } from '../gateway/gateway.js';
 import { ExpressUpgrades } from './upgrades.js';
 
 /** A request as host middleware left it. */

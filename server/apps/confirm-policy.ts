@@ -62,7 +62,7 @@ function check(schema: z.ZodType<ConfirmPolicy>, policy: ConfirmPolicy, before: 
   }
   const { expiresInMs, onExpiry, escalate } = data!;
   if (onExpiry !== undefined && expiresInMs === undefined)
-    throw fieldError(`${before}onExpiry`, 'it takes expiresInMs');
+    throw fieldError(`${before}onExpiry`, 'needs expiresInMs too');
   if (escalate && expiresInMs !== undefined && escalate.afterMs >= expiresInMs)
-    throw fieldError(`${before}escalate.afterMs`, 'it has to come before expiresInMs');
+    throw fieldError(`${before}escalate.afterMs`, 'must be less than expiresInMs');
 }

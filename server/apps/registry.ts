@@ -17,7 +17,8 @@ export class AppRegistry {
   /** @throws GatewayError `INVALID_REQUEST` that names the wrong field */
   constructor(apps: Readonly<Record<string, Application>>, defaultApp: string) {
     for (const [name, app] of Object.entries(apps)) {
-      if (!isAppName(name)) throw invalid(`apps.${name}`, 'app names are 1 to 128 of A-Z a-z 0-9 _ . @ + -');
+      if (!isAppName(name))
+        throw invalid(`apps.${name}`, 'an app name must be 1 to 128 of the characters A-Z a-z 0-9 _ . @ + -');
       if (typeof app?.run !== 'function') throw invalid(`apps.${name}.run`, 'an app needs a run function');
     }
     if (!Object.hasOwn(apps, defaultApp)) throw invalid('defaultApp', `there is no app named ${defaultApp}`);

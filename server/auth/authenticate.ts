@@ -221,7 +221,7 @@ class ConfiguredAuthenticator implements Authenticator {
     const run = () => hydrateUser({ valid: true, user: user as BaseUser, expiresAt }, request);
     return andThen(this.#host.call<UserLike>({ name: 'auth.hydrateUser', token, run }), (outcome) => {
       if (!outcome.ok) {
-        throw outcome.bad ? unauthenticated('hydrateUser found the token to be bad') : outcome.error;
+        throw outcome.bad ? unauthenticated('hydrateUser refused the token') : outcome.error;
       }
       const problem = userProblem(outcome.value);
       if (problem !== undefined) this.#host.report(`auth.hydrateUser: ${problem}`);

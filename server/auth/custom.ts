@@ -20,7 +20,7 @@ export function createCustomVerifier(auth: CustomAuth, host: HostCode, now: () =
 function judge(outcome: HostOutcome<AuthResult>, host: HostCode, now: () => number): Verification {
   if (!outcome.ok) {
     const { bad } = outcome;
-    if (bad) return { ok: false, reason: 'validate found the token to be bad', guess: bad !== 'untimely' };
+    if (bad) return { ok: false, reason: 'validate refused the token', guess: bad !== 'untimely' };
     const { error } = outcome;
     const { code } = error;
     const unjudged = code === 'AUTH_UNAVAILABLE';
@@ -33,7 +33,8 @@ function judge(outcome: HostOutcome<AuthResult>, host: HostCode, now: () => numb
     };
   }
   const result: Partial<AuthResult> | null | undefined = outcome.value;
-  if (result?.valid !== true) return { ok: false, reason: 'validate said no', guess: true };
+  if (result?.valid !== true)
+    return { ok: false, reason: 'validate did not return valid: true', guess: true };
   const problem = userProblem(result.user) ?? expiryProblem(result.expiresAt, now());
   if (problem === undefined && result.user) {
     return { ok: true, user: result.user, expiresAt: result.expiresAt ?? undefined };

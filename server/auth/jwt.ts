@@ -99,9 +99,9 @@ function refuse(reason: string): Verification {
 }
 
 function refuseError(error: unknown): Verification {
-  if (isGatewayError(error)) return { ok: false, reason: 'the keys are out of reach', guess: false, error };
+  if (isGatewayError(error)) return { ok: false, reason: 'the keys cannot be fetched', guess: false, error };
   // The library's codes are constants; its messages may quote the token.
   const { code } = error as { readonly code?: unknown };
-  const reason = typeof code === 'string' && code.startsWith('ERR_J') ? code : 'the key is of no use';
+  const reason = typeof code === 'string' && code.startsWith('ERR_J') ? code : 'the key cannot be used';
   return { ok: false, reason, guess: badnessOf(error) !== 'untimely' };
 }

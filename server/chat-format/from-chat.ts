@@ -35,7 +35,7 @@ export function fromChatMessages(messages: readonly ChatMessage[]): MessageInput
         return { role: 'assistant', content };
       }
       default:
-        throw refusal(`messages[${at}].role`, 'one of system, developer, user, assistant, tool');
+        throw refusal(`messages[${at}].role`, 'must be one of system, developer, user, assistant, tool');
     }
   });
 }
@@ -117,7 +117,7 @@ function blockOf(part: ChatPart, path: string): ContentBlock {
       return { type: 'file', ...media, ...named };
     }
     default:
-      throw refusal(`${path}.type`, 'one of text, image_url, input_audio, file, refusal');
+      throw refusal(`${path}.type`, 'must be one of text, image_url, input_audio, file, refusal');
   }
 }
 

@@ -68,7 +68,7 @@ function toldOf(output: unknown): { readonly text: string; readonly parts: reado
   if (media.length === 0) return { text: resultText(output), parts: [] };
   const said = textOf({ content: blocks });
   const text = [said, structured === undefined ? '' : resultText(structured)].filter(Boolean).join('\n');
-  return { text: text || 'What came of it follows', parts: partsOf(media) };
+  return { text: text || 'The result follows', parts: partsOf(media) };
 }
 
 const isObject = (block: unknown): block is ContentBlock => typeof block === 'object' && block !== null;

@@ -139,7 +139,7 @@ class ModuleWriter {
         `${docComment(said, '  ')}  ${quote(name)}: { readonly input: ${union}; readonly output: unknown };\n`,
       );
     }
-    const comment = 'Tools of the apps: what they are called with. What they return has no schema.';
+    const comment = 'Tools of the apps: their parameters. Their results have no schema.';
     return block(comment, 'GatewayTools', members);
   }
 

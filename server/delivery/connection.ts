@@ -6,9 +6,10 @@ import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Identity } from '../auth/types.js';
 import type { ConnectionEndReason } from '../diagnostics/messages.js';
 import type { EndReason } from './end-reason.js';
-import type { FollowedRun } from './run-filter.js';
+import type { Outlet } from './outlet.js';
+import type { AwaitedRun } from './run-filter.js';
 import { Stall } from './stall.js';
-import { type Outlet, type Subscribable, Subscription } from './subscription.js';
+import { type Subscribable, Subscription } from './subscription.js';
 import { Tally } from './tally.js';
 import type { TransientPayload, WireForm } from './wire-form.js';
 
@@ -24,7 +25,7 @@ export interface Sink {
 }
 
 /** Settings of a connection. */
-export interface ConnectionOptions {
+export interface EventConnectionOptions {
   readonly id: string;
   readonly transport: string;
   readonly identity: Identity;
@@ -79,7 +80,7 @@ const MAX_HELD = 1024 * 1024;
 
 /** One client's stream of events: its subscriptions, heartbeats and limits. The transport decides how to write them. */
 export class EventConnection implements Outlet {
-  readonly options: ConnectionOptions;
+  readonly options: EventConnectionOptions;
   readonly form: WireForm<unknown>;
   readonly #sink: Sink;
   readonly #vector: boolean;
@@ -103,7 +104,7 @@ export class EventConnection implements Outlet {
   #closed = false;
 
   constructor(
-    options: ConnectionOptions,
+    options: EventConnectionOptions,
     onClose: (connection: EventConnection, ending: ConnectionEnding) => void,
     report: (error: unknown, what: string) => void,
     tally: Tally = new Tally(),
@@ -239,7 +240,7 @@ export class EventConnection implements Outlet {
   }
 
   /** Follows one run to its end. */
-  async followRun(session: Subscribable, cursor: string, run: FollowedRun): Promise<void> {
+  async followRun(session: Subscribable, cursor: string, run: AwaitedRun): Promise<void> {
     const subscription = new Subscription(session, this, run);
     this.#subscriptions.set(session.id, subscription);
     await subscription.open({ cursor });
@@ -285,7 +286,7 @@ export class EventConnection implements Outlet {
   end(reason: EndReason): void {
     if (this.#closed) return;
     if (reason === 'expired' && this.writable)
-      this.send('auth_expired', { message: 'The token has expired, or what it allowed was withdrawn' });
+      this.send('auth_expired', { message: 'The token has expired, or its access was withdrawn' });
     this.gone(reason);
     try {
       this.#sink.end(reason);

@@ -4,7 +4,7 @@ import type { Identity } from '../auth/types.js';
 import { traceConnectionEnd } from '../diagnostics/connection-end.js';
 import { newConnectionId } from '../ids.js';
 import { LimitError } from '../limit-error.js';
-import { type ConnectionEnding, type ConnectionOptions, EventConnection } from './connection.js';
+import { type ConnectionEnding, EventConnection, type EventConnectionOptions } from './connection.js';
 import { Tally } from './tally.js';
 import type { Ticker } from './ticker.js';
 
@@ -71,7 +71,7 @@ export class Connections {
   }
 
   /** @throws GatewayError `TOO_MANY_CONNECTIONS` if the user has as many as are allowed */
-  add(options: ConnectionOptions): EventConnection {
+  add(options: EventConnectionOptions): EventConnection {
     const { userKey, shared } = options.identity;
     if (options.client) {
       const count = this.#perUser.get(userKey) ?? 0;

@@ -5,7 +5,7 @@ import type { ReadableLog } from '../log/readable-log.js';
 import type { StoredEvent } from '../stores/store.js';
 
 /** A run that is followed to its end. */
-export interface FollowedRun {
+export interface AwaitedRun {
   readonly runId: string;
   /** The outcome of the run with the place of its end. A reader at or behind that place has nothing to wait for. */
   readonly result: Promise<Pick<RunResult, 'cursor'>>;
@@ -15,13 +15,13 @@ export interface FollowedRun {
 
 /** Picks the events of one run out of a session's, and finds the last one. */
 export class RunFilter {
-  readonly #run: FollowedRun;
+  readonly #run: AwaitedRun;
   #end: Cursor | null = null;
   /** Set if the end of the run will never be known: the store has no record of it any more. */
   isUnknown = false;
 
   /** @param known Called when the end of the run is known, or it is clear that it never will be. */
-  constructor(run: FollowedRun, known: () => void) {
+  constructor(run: AwaitedRun, known: () => void) {
     this.#run = run;
     run.result.then(
       ({ cursor }) => {

@@ -14,7 +14,7 @@ export interface StartRequest {
 }
 
 /** The resolved start: after `after` in `log`. With a gap, or on request, the folded state comes first. */
-export interface Start {
+export interface ReaderStart {
   readonly log: ReadableLog | null;
   readonly after: number;
   readonly resume: 'new' | 'exact' | 'gap';
@@ -40,7 +40,7 @@ export interface StartSource {
 }
 
 /** Finds the place that a request names, or the gap that says why it is gone. Never silent, never partial (design section 5, promise 3). */
-export async function resolveStart(source: StartSource, request: StartRequest): Promise<Start> {
+export async function resolveStart(source: StartSource, request: StartRequest): Promise<ReaderStart> {
   let isFresh = false;
   if (source.log?.isReplaced) await source.refresh();
   for (;;) {
@@ -56,7 +56,7 @@ export async function resolveStart(source: StartSource, request: StartRequest): 
 }
 
 /** Null if the log was cut meanwhile. */
-function find(source: StartSource, request: StartRequest): MaybePromise<Start | null> {
+function find(source: StartSource, request: StartRequest): MaybePromise<ReaderStart | null> {
   // An empty cursor means that the session had not begun, so the reader has missed everything since.
   if (request.cursor === '') return { log: null, after: 0, resume: 'new' };
   if (request.cursor !== undefined) return fromCursor(source, request.cursor);
@@ -82,12 +82,12 @@ function find(source: StartSource, request: StartRequest): MaybePromise<Start | 
   }
 }
 
-async function withSnapshot(log: LogView, head: number): Promise<Start | null> {
+async function withSnapshot(log: LogView, head: number): Promise<ReaderStart | null> {
   const snapshot = await stateAt(log, head);
   return snapshot && { log, after: head, resume: 'new', snapshot };
 }
 
-function fromCursor(source: StartSource, requested: string): MaybePromise<Start | null> {
+function fromCursor(source: StartSource, requested: string): MaybePromise<ReaderStart | null> {
   const { log } = source;
   const cursor = parseCursor(requested);
   if (!cursor)
@@ -96,7 +96,11 @@ function fromCursor(source: StartSource, requested: string): MaybePromise<Start 
   return inPastLog(source, cursor, requested);
 }
 
-async function inPastLog(source: StartSource, cursor: Cursor, requested: string): Promise<Start | null> {
+async function inPastLog(
+  source: StartSource,
+  cursor: Cursor,
+  requested: string,
+): Promise<ReaderStart | null> {
   const { log } = source;
   const past = await source.pastLog(cursor.epoch);
   // The reader finishes a closed log first. At its end, the subscription announces the new epoch.
@@ -104,7 +108,7 @@ async function inPastLog(source: StartSource, cursor: Cursor, requested: string)
   return log ? gap(log, 'epoch', requested, log.first - 1) : gapWithoutLog(source, 'epoch', requested);
 }
 
-function inLog(log: LogView, cursor: Cursor, requested: string): MaybePromise<Start | null> {
+function inLog(log: LogView, cursor: Cursor, requested: string): MaybePromise<ReaderStart | null> {
   const place = placeOf(log, cursor);
   if (place === 'exact') return { log, after: cursor.seq, resume: 'exact' };
   if (place === 'evicted') return gap(log, place, requested, log.first - 1);
@@ -133,12 +137,16 @@ async function gap(
   reason: GapReason,
   requested: string | null,
   after: number,
-): Promise<Start | null> {
+): Promise<ReaderStart | null> {
   const snapshot = await stateAt(log, after);
   return snapshot && { log, after, resume: 'gap', gap: { reason, requested }, snapshot };
 }
 
-async function gapWithoutLog(source: StartSource, reason: GapReason, requested: string): Promise<Start> {
+async function gapWithoutLog(
+  source: StartSource,
+  reason: GapReason,
+  requested: string,
+): Promise<ReaderStart> {
   const past = await source.lastLog();
   // A deleted session leaves one event, which says so.
   const after = past && past.head > 1 ? past.head : 0;
@@ -152,7 +160,7 @@ async function gapWithoutLog(source: StartSource, reason: GapReason, requested: 
 }
 
 /** The place behind the last conversation, from which a reader waits for the next. */
-function behind(past: ReadableLog | null): Start {
+function behind(past: ReadableLog | null): ReaderStart {
   return { log: past, after: past?.head ?? 0, resume: 'new' };
 }
 

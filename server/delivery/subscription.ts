@@ -1,4 +1,4 @@
-import type { GapReason, SubscriptionInfo } from '../../shared/events.js';
+import type { SubscriptionInfo } from '../../shared/events.js';
 import { initialState } from '../../shared/fold.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { Lens } from '../grants/lens.js';
@@ -7,27 +7,12 @@ import type { LogBatch } from '../log/batch.js';
 import { answeringAfter, type OpenAnswer } from '../log/open-answer.js';
 import type { ReadableLog } from '../log/readable-log.js';
 import type { StoredEvent } from '../stores/store.js';
+import { writeGap, writeSnapshot } from './announcement.js';
 import { room, spend } from './catching-up.js';
-import { type FollowedRun, RunFilter } from './run-filter.js';
+import type { Outlet } from './outlet.js';
+import { type AwaitedRun, RunFilter } from './run-filter.js';
 import { sharedPage } from './shared-pages.js';
-import { snapshotPayload } from './shared-snapshot.js';
-import { cursorAt, resolveStart, type Start, type StartRequest, type StartSource } from './start.js';
-import type { WireForm } from './wire-form.js';
-
-/** The receiver of a subscription's events. `writable` is false while the receiver lags behind; its owner pumps again on drain. */
-export interface Outlet {
-  readonly form: WireForm<unknown>;
-  readonly writable: boolean;
-  /** @param events Number of logged events in the payload. */
-  write(payload: unknown, events: number): void;
-  /** Called when a gap is announced. */
-  gap(reason: GapReason): void;
-  /** Called when the place of a subscription changed other than by events: a new log, or a snapshot. */
-  moved(): void;
-  /** Ends the connection because a log can't be served here any more. The client comes back and resumes. */
-  interrupt(): void;
-  report(error: unknown, what: string): void;
-}
+import { cursorAt, type ReaderStart, resolveStart, type StartRequest, type StartSource } from './start.js';
 
 /** The session a subscription follows. */
 export interface Subscribable extends StartSource {
@@ -50,9 +35,9 @@ type State =
   /** The starting place is being resolved. */
   | { readonly is: 'opening' }
   /** The starting place is known. Nothing is sent before `begin`. */
-  | { readonly is: 'ready'; readonly start: Start }
+  | { readonly is: 'ready'; readonly start: ReaderStart }
   /** A gap and a snapshot go first, as soon as the outlet takes them. Without the start, they are being written. */
-  | { readonly is: 'announcing'; readonly start: Start | null }
+  | { readonly is: 'announcing'; readonly start: ReaderStart | null }
   /** Sends events as they come. */
   | { readonly is: 'live' }
   /** Waits for the store, and is live again after its answer. */
@@ -85,7 +70,7 @@ export class Subscription {
   #unreadable = false;
 
   /** @param run The run to follow, instead of the whole session. */
-  constructor(session: Subscribable, outlet: Outlet, run: FollowedRun | null = null) {
+  constructor(session: Subscribable, outlet: Outlet, run: AwaitedRun | null = null) {
     this.session = session;
     this.#outlet = outlet;
     this.#filter = run && new RunFilter(run, () => this.pump());
@@ -122,7 +107,7 @@ export class Subscription {
     this.pump();
   }
 
-  #standAt({ log, after }: Pick<Start, 'log' | 'after'>): void {
+  #standAt({ log, after }: Pick<ReaderStart, 'log' | 'after'>): void {
     this.#log = log;
     this.#after = after;
     this.#known = null;
@@ -130,7 +115,7 @@ export class Subscription {
   }
 
   /** Continues from a start. Waits until the outlet takes its snapshot, or a client that never reads could pile snapshots up. */
-  #go(start: Start): void {
+  #go(start: ReaderStart): void {
     this.#become(start.snapshot ? { is: 'announcing', start } : LIVE);
   }
 
@@ -330,32 +315,11 @@ export class Subscription {
   }
 
   /** Sends a gap and its snapshot with nothing in between. */
-  #announce({ gap, snapshot }: Pick<Start, 'gap' | 'snapshot'>): void {
+  #announce({ gap, snapshot }: Pick<ReaderStart, 'gap' | 'snapshot'>): void {
+    const place = { session: this.session, log: this.#log, after: this.#after };
     this.#become(ANNOUNCING);
-    if (gap) this.#sendGap(gap);
+    if (gap) writeGap(this.#outlet, place, gap);
     this.#become(LIVE);
-    if (snapshot) this.#sendSnapshot(snapshot);
-  }
-
-  #sendGap(gap: NonNullable<Start['gap']>): void {
-    const log = this.#log;
-    const place = { epoch: log?.ref.epoch ?? null, first: log?.first ?? 1, head: log?.head ?? 0 };
-    this.#outlet.gap(gap.reason);
-    this.#outlet.write(this.#transient('gap', { ...gap, ...place }), 0);
-  }
-
-  #sendSnapshot(state: NonNullable<Start['snapshot']>): void {
-    const { form } = this.#outlet;
-    const encode = (shown: typeof state) => this.#transient('snapshot', { state: shown });
-    const { view } = this.session;
-    const payload = view ? encode(view.state(state)) : snapshotPayload(state, form, () => encode(state));
-    this.#outlet.write(payload, 0);
-    this.#outlet.moved();
-  }
-
-  #transient(type: 'gap' | 'snapshot', data: Record<string, unknown>): unknown {
-    const cursor = cursorAt(this.#log, this.#after);
-    const payload = { sessionId: this.session.id, ...(cursor !== null && { cursor }), ...data };
-    return this.#outlet.form.transient(type, payload as never, this.cursor ?? undefined);
+    if (snapshot) writeSnapshot(this.#outlet, place, snapshot);
   }
 }

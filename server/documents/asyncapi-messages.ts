@@ -21,13 +21,13 @@ const LAST_EVENT_ID = {
 const EVENT_ID = {
   ...TEXT,
   description:
-    'The place of the item, where the method gives one; without `data` the place alone. Whoever was cut off goes on after it, with `lastEventId` of `invoke`',
+    'The place of the item, where the method gives one; without `data` the place alone. A client that was cut off goes on after it, with `lastEventId` of `invoke`',
 };
 const WINDOW = {
   type: 'integer',
   minimum: 1,
   description:
-    'Of a streaming method: how many chunks may come before `more` allows more. Without it, any number',
+    'The number of chunks of a streaming method that may come before `more` allows more. Without it, any number',
 };
 const TRACEPARENT = {
   ...TEXT,
@@ -86,7 +86,7 @@ export function streamMessages(methods: readonly DescribedMethod[]): Messages {
       payload: anyResult(streaming),
     }),
     'sse.mark': streamed('mark', {
-      summary: 'A place without an item: its id. Whoever was cut off goes on after the last id',
+      summary: 'A place without an item: its id. A client that was cut off goes on after the last id',
       payload: { type: 'null' },
     }),
     'sse.ping': streamed('ping', {
@@ -131,7 +131,11 @@ export function frameMessages(): Messages {
       frame('ping', 'Asks for a sign of life', ping),
       frame('pong', 'A sign of life', pong),
       frame('authenticated', 'The new token counts from now on', authenticated),
-      frame('error', 'What belongs to no request, or why the connection is closed next', error),
+      frame(
+        'error',
+        'An error that belongs to no request, or the reason why the connection is closed next',
+        error,
+      ),
     ]),
     ...Object.fromEntries(events),
     'res.error': message(

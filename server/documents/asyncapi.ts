@@ -181,7 +181,7 @@ function runChannel(name: RunOperation): DocumentedChannel {
   return {
     address: OPERATIONS[name].path,
     server: 'http',
-    description: 'What begins a run, answered with its events as Server-Sent Events',
+    description: 'An operation that begins a run, answered with its events as Server-Sent Events',
     operations: {
       [name]: {
         action: 'receive',
@@ -241,7 +241,7 @@ function socketOperations(methods: readonly DescribedMethod[]): Readonly<Record<
       summary: 'The events of the sessions that the connection follows',
       messages: EVENTS.map((type) => `event.${type}`),
     },
-    errors: { action: 'send', summary: 'What belongs to no request', messages: ['error'] },
+    errors: { action: 'send', summary: 'Errors that belong to no request', messages: ['error'] },
   };
 }
 

@@ -6,9 +6,9 @@ const UPLOADED = {
   required: ['fileId', 'url', 'mediaType', 'size', 'sha256'],
   properties: {
     fileId: { ...TEXT, description: 'For the blocks of messages' },
-    url: { ...TEXT, description: 'Where the file is read, relative to this address' },
+    url: { ...TEXT, description: 'The address of the file, relative to this one' },
     name: TEXT,
-    mediaType: { ...TEXT, description: 'What its bytes say that it is' },
+    mediaType: { ...TEXT, description: 'The media type that its bytes have' },
     size: { type: 'integer', minimum: 0 },
     sha256: { ...TEXT, pattern: '^[0-9a-f]{64}$' },
   },
@@ -52,16 +52,16 @@ export const fileResponses: object = {
 /** The parameters of both routes. */
 export const FILE_PARAMETERS: Readonly<Record<'upload' | 'file', readonly object[]>> = {
   upload: [
-    { name: 'name', in: 'query', description: 'What the file is called', schema: TEXT },
+    { name: 'name', in: 'query', description: 'The name of the file', schema: TEXT },
     {
       name: 'mediaType',
       in: 'query',
-      description: 'What it is, for text and other bytes that do not say so; wins over `Content-Type`',
+      description: 'The media type of text and other bytes that do not tell it; wins over `Content-Type`',
       schema: TEXT,
     },
   ],
   file: [
-    { name: 'fileId', in: 'path', required: true, description: 'Of an uploaded file', schema: TEXT },
+    { name: 'fileId', in: 'path', required: true, description: 'The id of an uploaded file', schema: TEXT },
     {
       name: 'sessionId',
       in: 'query',

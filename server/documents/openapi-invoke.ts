@@ -4,7 +4,7 @@ import { sseContent, sseMessage } from './openapi-streams.js';
 import { type Components, operationSchema, refTo } from './schemas.js';
 
 const ANYTHING: JsonSchema = {
-  description: 'What the method returns; `x-methods` tells what is known of it',
+  description: 'The result of the method; `x-methods` has its schema, if there is one',
 };
 const callName = ({ name }: DescribedMethod): string => `call.${name}`;
 

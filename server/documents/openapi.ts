@@ -69,7 +69,7 @@ export class OpenApiWriter {
       servers: [
         {
           url: mountFrom(extraRoutes),
-          description: 'Where the gateway is mounted, relative to this document',
+          description: 'The mount of the gateway, relative to this document',
         },
       ],
       security,
@@ -164,7 +164,7 @@ const HEADERS: Readonly<Partial<Record<Described, readonly object[]>>> = {
     query(
       'from',
       { enum: ['now', 'run', 'earliest', 'snapshot'], default: 'now' },
-      'Where to start without a cursor',
+      'The place to start from without a cursor',
     ),
     query('inbox', { type: 'boolean', default: false }, 'Whether to follow the inbox of the caller'),
     query('lastEventId', TEXT, 'The same as `Last-Event-ID`, for clients that cannot set it'),
@@ -178,7 +178,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   sessionId: 'The session',
   limit: 'How many at most',
   before: 'The `cursor` of the page before',
-  what: 'What is read',
+  what: 'The part of the session to read',
 };
 
 function query(name: string, schema: object, description = '', required = false): object {

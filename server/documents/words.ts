@@ -12,7 +12,7 @@ export interface Words {
 export const TAGS = {
   conversation: 'Messages, runs and their events',
   methods: "The host's own methods",
-  reading: 'What there is',
+  reading: 'Sessions, runs, apps and files',
   service: 'Health, tickets and documents',
 } as const;
 
@@ -53,13 +53,13 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
     tag: 'conversation',
     summary: 'Delete a session',
     description:
-      'All that is kept of it: messages, events, runs and idempotency keys, of former conversations under its key too. Runs that are under way end as aborted; whoever follows it is told `session_closed` with the reason `deleted`.',
+      'All that is kept of it: messages, events, runs and idempotency keys, of former conversations under its key too. Runs that are under way end as aborted; its followers are told `session_closed` with the reason `deleted`.',
   },
   'take-over': {
     tag: 'conversation',
     summary: 'Take over from the app',
     description:
-      'In one step whatever runs or waits ends (`taken_over`), and nothing of it comes behind. What is sent from then on stays as messages; what the caller sends are answers. Whoever has control already keeps it.',
+      'All runs that are active or wait end in one step (`taken_over`), and nothing of them comes later. Messages that are sent from then on get no answer of the app; messages of the caller are answers. A caller who has control already keeps it.',
   },
   'hand-back': {
     tag: 'conversation',
@@ -104,11 +104,11 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
     tag: 'conversation',
     summary: 'The inbox',
     description:
-      'What waits in which session for the person who asks, the one that was used last first, with sums over the 1,000 that were used last. `place` is where a stream of changes goes on.',
+      'Sessions of the caller with the number of unread messages and open questions in each, the one that was used last first, and sums over the 1,000 that were used last. A stream of changes goes on from `place`.',
   },
   notices: {
     tag: 'conversation',
-    summary: 'What was told where',
+    summary: 'The notices of a session',
     description:
       "The caller's own notices of a session, the newest first: what is owed, and what became of the last 20 for each target. Addresses and reasons are the host's.",
   },
@@ -127,7 +127,8 @@ export const ROUTE_WORDS: Readonly<Record<Described, Words>> = {
   unshare: {
     tag: 'conversation',
     summary: 'End a grant',
-    description: 'What is open by it ends too. One that there is not has ended already.',
+    description:
+      'Streams and calls that are open by the grant end too. A grant that does not exist counts as ended.',
   },
   grants: {
     tag: 'conversation',
@@ -223,9 +224,9 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   input_required: 'The app, or a tool that runs at the client, waits for an answer',
   input_result: 'The answer to `input_required`',
   tool_progress: 'How far a tool has come',
-  tool_result: 'What a tool has returned',
+  tool_result: 'The result of a tool',
   data: 'A block of structured content; the same `id` replaces it',
-  steer: 'What became of a message that was to steer a run',
+  steer: 'The outcome of a message that was to steer a run',
   run_spawned:
     'A run began beside the conversation: a child of another run, or one that a person began in a lane of its own',
   run_steered: 'A message came for a run beside the conversation',
@@ -251,6 +252,6 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   gap: 'Continuity could not be proved; a `snapshot` follows',
   hidden: 'In the place of so many events that the grant does not show',
   snapshot: 'The folded state of the session; what follows comes after it',
-  presence: 'Who is in the session, or what has changed of that',
+  presence: 'The people in the session, or a change of them',
   auth_expired: 'The credentials have run out; the stream ends',
 };

@@ -1,18 +1,16 @@
-import { createHash, type Hash } from 'node:crypto';
 import { parseCursor } from '../../shared/cursor.js';
-import { fieldError, GatewayError, isGatewayError } from '../../shared/errors.js';
+import { fieldError, type GatewayError } from '../../shared/errors.js';
 import type { Message } from '../../shared/messages.js';
-import { LimitError } from '../limit-error.js';
-import type { ByteRange, FileRecord, FileStore, FileUse } from '../stores/files/file-store.js';
+import type { ByteRange, FileRecord, FileUse } from '../stores/files/file-store.js';
 import type { RecordHome } from '../stores/records.js';
 import type { SessionRef, Store } from '../stores/store.js';
-import { HEAD_BYTES, mediaTypeOf } from './media-type.js';
+import { guarded } from './file-failure.js';
 import { fileNotFound, type NamedFile, namedFiles, withMediaTypes } from './named-files.js';
 import { openedFile, type StoredFile } from './stored-file.js';
+import { type Upload, Uploads, type UploadsOptions } from './uploads.js';
 
 /** The store, limits and clock of a gateway's files. */
-export interface FilesOptions {
-  readonly store: FileStore;
+export interface FilesOptions extends UploadsOptions {
   readonly sessions: Pick<Store, 'conversations'>;
   readonly limits: {
     readonly fileBytes: number;
@@ -20,21 +18,8 @@ export interface FilesOptions {
     readonly inlineFileBytes: number;
     readonly unnamedFileMs: number;
   };
-  /** Most bytes of all files of a scope together. */
-  bytesIn(scope: string): number;
   /** The clock for ageing, in milliseconds since the epoch. */
   now(): number;
-  report(error: unknown, what: string): void;
-}
-
-/** A file on its way in. */
-export interface Upload {
-  readonly bytes: AsyncIterable<Uint8Array>;
-  /** Number of bytes, if known. */
-  readonly length?: number | undefined;
-  readonly name?: string | undefined;
-  /** Media type that the uploader declares. */
-  readonly mediaType?: string | undefined;
 }
 
 /** The files that a message names, kept for it. */
@@ -47,20 +32,17 @@ export interface NamedFiles {
   withdrawn(): void;
 }
 
-/** Bytes that each file counts for at least, because disks round up and records take room too. */
-const SMALLEST = 4096;
-
 /**
  * The files of a gateway: uploads, the messages that name them, and the removal of unnamed ones. A message's files are noted as named
  * before the message is accepted. So a crash in between keeps a file too long, and never drops one too soon.
  */
 export class GatewayFiles {
   readonly #options: FilesOptions;
-  /** Uploads in progress, by scope. */
-  readonly #arrivals = new Map<string, OpenUploads>();
+  readonly #uploads: Uploads;
 
   constructor(options: FilesOptions) {
     this.#options = options;
+    this.#uploads = new Uploads(options);
   }
 
   /**
@@ -68,65 +50,8 @@ export class GatewayFiles {
    *
    * @throws GatewayError `PAYLOAD_TOO_LARGE`, `QUOTA_EXCEEDED`, `OVERLOADED` if it can't be kept now
    */
-  async upload(
-    { scope, by }: { readonly scope: string; readonly by: string },
-    upload: Upload,
-  ): Promise<FileRecord> {
-    const { limits, store } = this.#options;
-    if ((upload.length ?? 0) > limits.fileBytes) throw tooLarge(limits.fileBytes);
-    return this.#guarded('keeping a file', async () => {
-      const arrivals = this.#arrivals.get(scope) ?? new OpenUploads();
-      this.#arrivals.set(scope, arrivals);
-      arrivals.open += 1;
-      const coming = new IncomingFile();
-      try {
-        // Note this before asking the store: its answer may lack files that are kept meanwhile.
-        const landed = arrivals.landed;
-        const { files, bytes } = await store.usage(scope);
-        const room = { scope, arrivals, taken: Math.max(bytes, files * SMALLEST) - landed };
-        this.#checkRoom(room, Math.max(upload.length ?? 0, SMALLEST));
-        const kept = await store.put(this.#bounded(room, upload.bytes, coming), async () => {
-          const { size, sha256 } = coming.end();
-          const mediaType = await mediaTypeOf(coming.head, upload.mediaType);
-          const content = JSON.stringify([scope, by, sha256, mediaType, upload.name ?? null]);
-          const fileId = `file_${createHash('sha256').update(content).digest().subarray(0, 24).toString('base64url')}`;
-          const named = upload.name !== undefined && { name: upload.name };
-          return { fileId, scope, by, ...named, mediaType, size, sha256, createdAt: Date.now() };
-        });
-        arrivals.landed += kept.size;
-        return kept;
-      } finally {
-        arrivals.coming -= coming.size;
-        arrivals.open -= 1;
-        if (arrivals.open === 0) this.#arrivals.delete(scope);
-      }
-    });
-  }
-
-  async *#bounded(
-    room: UploadRoom,
-    bytes: AsyncIterable<Uint8Array>,
-    coming: IncomingFile,
-  ): AsyncGenerator<Uint8Array> {
-    const { fileBytes } = this.#options.limits;
-    for await (const chunk of bytes) {
-      if (coming.size + chunk.byteLength > fileBytes) throw tooLarge(fileBytes);
-      this.#checkRoom(room, chunk.byteLength);
-      coming.add(chunk);
-      room.arrivals.coming += chunk.byteLength;
-      yield chunk;
-    }
-  }
-
-  #checkRoom({ scope, arrivals, taken }: UploadRoom, more: number): void {
-    const allowed = this.#options.bytesIn(scope);
-    const used = taken + arrivals.landed + arrivals.coming;
-    if (used + more <= allowed) return;
-    throw new LimitError('limits.userFileBytes', {
-      code: 'QUOTA_EXCEEDED',
-      message: `Your files may take up ${allowed} bytes; those of sessions that are gone make room`,
-      details: { limit: 'userFileBytes', bytes: allowed, used },
-    });
+  upload(owner: { readonly scope: string; readonly by: string }, upload: Upload): Promise<FileRecord> {
+    return this.#uploads.store(owner, upload);
   }
 
   /** A file of a scope; null if there is none. */
@@ -285,73 +210,11 @@ export class GatewayFiles {
     return (await store.uses(scope, fileId)).length === 0;
   }
 
-  async #guarded<T>(what: string, call: () => Promise<T>): Promise<T> {
-    try {
-      return await call();
-    } catch (error) {
-      if (isGatewayError(error)) throw error;
-      this.#options.report(error, what);
-      const isFull = ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException)?.code ?? '');
-      throw new GatewayError({
-        code: isFull ? 'QUOTA_EXCEEDED' : 'OVERLOADED',
-        message: isFull ? 'There is no room left for files' : 'The files cannot be reached now',
-        cause: error,
-      });
-    }
+  #guarded<T>(what: string, call: () => Promise<T>): Promise<T> {
+    return guarded(this.#options.report, what, call);
   }
-}
-
-/** The uploads in progress of one scope. */
-class OpenUploads {
-  /** Number of unfinished uploads. */
-  open = 0;
-  /** Bytes received of those. */
-  coming = 0;
-  /** Bytes of uploads that were stored meanwhile. */
-  landed = 0;
-}
-
-/** The remaining room for an upload. */
-interface UploadRoom {
-  readonly scope: string;
-  readonly arrivals: OpenUploads;
-  /** Bytes of the scope according to the store, without the uploads that had landed before it was asked. */
-  readonly taken: number;
-}
-
-/** A file that is being received: its size, digest and first bytes. */
-class IncomingFile {
-  readonly #hash: Hash = createHash('sha256');
-  readonly #head: Uint8Array[] = [];
-  #headBytes = 0;
-  size = 0;
-
-  add(chunk: Uint8Array): void {
-    this.size += chunk.byteLength;
-    this.#hash.update(chunk);
-    if (this.#headBytes >= HEAD_BYTES) return;
-    const part = chunk.slice(0, HEAD_BYTES - this.#headBytes);
-    this.#headBytes += part.byteLength;
-    this.#head.push(part);
-  }
-
-  get head(): Uint8Array {
-    return new Uint8Array(Buffer.concat(this.#head));
-  }
-
-  end(): { size: number; sha256: string } {
-    return { size: this.size, sha256: this.#hash.digest('hex') };
-  }
-}
-
-function tooLarge(fileBytes: number): GatewayError {
-  return new LimitError('limits.fileBytes', {
-    code: 'PAYLOAD_TOO_LARGE',
-    message: `A file is limited to ${fileBytes} bytes`,
-    details: { limit: 'fileBytes', bytes: fileBytes },
-  });
 }
 
 function tooMany(filesPerSend: number): GatewayError {
-  return fieldError('message.content', `at most ${filesPerSend} files (limits.filesPerSend)`);
+  return fieldError('message.content', `must name at most ${filesPerSend} files (limits.filesPerSend)`);
 }

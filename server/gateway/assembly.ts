@@ -3,7 +3,6 @@ import { AppRegistry } from '../apps/registry.js';
 import { createAgeClock } from '../async/age-clock.js';
 import { isLoopback } from '../auth/address.js';
 import { type Authenticator, createAuthenticator } from '../auth/authenticate.js';
-import { type ClientAddress, clientAddress, isForwarded, trustOf } from '../auth/client-address.js';
 import { type DisconnectTarget, matcherOf, Presence } from '../auth/presence.js';
 import { Tickets } from '../auth/tickets.js';
 import { errand } from '../cluster/errands.js';
@@ -12,7 +11,6 @@ import { Connections } from '../delivery/connections.js';
 import { Ticker } from '../delivery/ticker.js';
 import { withTracedAppends } from '../diagnostics/append.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
-import type { LogFacts, Report } from '../diagnostics/log-facts.js';
 import { Documents } from '../documents/documents.js';
 import { workInSessions } from '../due/due-in-session.js';
 import { DueWorker } from '../due/due-worker.js';
@@ -20,18 +18,12 @@ import { tellingStore } from '../due/telling-store.js';
 import { GatewayFiles } from '../files/files.js';
 import { Grants } from '../grants/grants.js';
 import { withGuests } from '../grants/guests.js';
-import type { SessionNotice } from '../held/environment.js';
 import { newHolder } from '../ids.js';
 import { InboxChanges } from '../inbox/changes.js';
-import { logCalls } from '../lifecycle/call-log.js';
-import { Lifecycle } from '../lifecycle/lifecycle.js';
 import { Readiness } from '../lifecycle/readiness.js';
-import { Refusals } from '../lifecycle/refusals.js';
-import { AddressGate, RequestGate } from '../limits/address-gate.js';
 import { LoopDelay } from '../limits/loop-delay.js';
 import { Quotas } from '../limits/quotas.js';
 import { SharedRates } from '../limits/shared-rates.js';
-import { RateLimiter } from '../limits/token-bucket.js';
 import { Moderation } from '../log/moderation.js';
 import { flattenMethods } from '../methods/flatten.js';
 import { Notices } from '../notices/notices.js';
@@ -45,16 +37,8 @@ import { SessionDirectory } from '../sessions/directory.js';
 import type { SessionEnvironment } from '../sessions/environment.js';
 import { Eraser } from '../sessions/eraser.js';
 import type { SessionRef } from '../stores/store.js';
-import { allowedOrigins } from '../transports/allowed-origins.js';
-import type { FrameEnvironment } from '../transports/frames/frame-environment.js';
-import { SocketClients } from '../transports/frames/socket-clients.js';
-import { HttpHandler } from '../transports/http/handler.js';
-import { UnreadAnswers } from '../transports/http/unread.js';
-import { answeredHosts, type OriginPolicy } from '../transports/origin.js';
-import { WebSocketDoor } from '../transports/websocket/websocket-door.js';
-
-/** Sustained rate of a socket's frames that request nothing. Bursts may be twice as many. */
-const CHATTER_PER_SECOND = 50;
+import { createReports, type Reports } from './reports.js';
+import { createTransports, type Transports } from './transports.js';
 
 /** Asks other gateways to end everything that a user has open. */
 const DISCONNECT = errand<DisconnectTarget, number>('disconnect');
@@ -73,7 +57,7 @@ export interface GatewayState {
 }
 
 /** The parts of a gateway. */
-export interface Assembly {
+export interface Assembly extends Reports, Transports {
   readonly config: ParsedConfig;
   readonly state: GatewayState;
   readonly load: LoopDelay;
@@ -91,27 +75,12 @@ export interface Assembly {
   readonly operations: Operations;
   readonly calls: OpenCalls;
   readonly plugins: PluginHost;
-  readonly http: HttpHandler;
-  readonly webSocket: WebSocketDoor;
-  readonly clients: SocketClients;
-  readonly frameEnvironment: FrameEnvironment;
-  readonly lifecycle: Lifecycle;
-  readonly refusals: Refusals;
-  /** Stops the log of calls. */
-  stopLog(): void;
-  /** Answers that are written and not read yet. */
-  readonly unread: UnreadAnswers;
-  /** Counts the connections of each address. */
-  readonly connectionGate: AddressGate;
-  /** Whether an address belongs to a trusted proxy at a distance in hops. */
-  readonly trust: (address: string, hop: number) => boolean;
   /** Ends everything that a user has open, and returns the number. */
   disconnect(target: DisconnectTarget): number;
   /** The clock for ageing. */
   now(): number;
   /** Resolves once the store is open; null if it is. */
   ready(): Promise<void> | null;
-  report: Report;
 }
 
 /** The functions of the gateway that its parts use. */
@@ -130,35 +99,8 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   const { auth, sessionScope, limits, store, id, logger } = config;
   const state: GatewayState = { draining: false, away: false, open: false };
   const apps = new AppRegistry(config.apps, config.defaultApp);
-  const appOf = ({ sessionId, app }: LogFacts = {}): { readonly app?: string } => {
-    if (sessionId === undefined || app !== undefined) return {};
-    try {
-      const named = apps.parse(sessionId).app;
-      return apps.get(named) ? { app: named } : {};
-    } catch {
-      // The name is not a session's.
-      return {};
-    }
-  };
-  const log: Report = (error, what, about) =>
-    logger.error({ err: error, gateway: id, ...about, ...appOf(about) }, what);
-  const lifecycle = new Lifecycle(log);
-  const report: Report = Object.assign(
-    (error: unknown, what: string, about?: LogFacts) => {
-      log(error, what, about);
-      lifecycle.emit('error', { error, message: what });
-    },
-    { warn: (what: string, about: LogFacts) => refusals.warn(what, { ...about, ...appOf(about) }) },
-  );
-  for (const warning of config.warnings) logger.warn({ gateway: id }, warning);
-
-  const stopLog = logger.debugs
-    ? logCalls({
-        ...{ gatewayId: id, logger, lifecycle, failed: log },
-        appOf: (key) => apps.parse(key).app,
-      })
-    : () => {};
-  const refusals = new Refusals(logger, lifecycle, id);
+  const reports = createReports(config, apps);
+  const { lifecycle, refusals, report, notify } = reports;
   const grants = new Grants(store);
   const ofHost = createAuthenticator({
     auth,
@@ -204,7 +146,6 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       lifecycle.emit(type, { clientId: connectionId, connectionId, transport, user: identity.user });
     },
   );
-  const notify = (notice: SessionNotice): void => announce(lifecycle, notice);
   const now = createAgeClock();
   const files = new GatewayFiles({
     store: config.files,
@@ -309,43 +250,18 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     notify,
     report,
   });
-  const findAddress = clientAddress(config.trustProxy);
-  const addressOf: ClientAddress = (request) => {
-    if (config.trustProxy === undefined && isForwarded(request)) refusals.proxied();
-    return findAddress(request);
-  };
   const host = { operations, connections, heartbeatMs: limits.heartbeatMs, ready };
   const { extraRoutes } = config;
   const environment = { gatewayId: id, extraRoutes, apps, lifecycle, host, limits, cluster, stats, report };
   const plugins = new PluginHost(environment);
-  const door = {
-    operations,
-    authenticator,
-    connections,
-    addressOf,
-    gate: new RequestGate(limits.requestsPerAddress, (address) =>
-      refusals.crowded(address, 'limits.requestsPerAddress'),
-    ),
-    anonymous: auth.type === 'none',
-    origin: originPolicy(config, { refusals, addressOf, report }),
-    cookies: auth.type === 'custom' && auth.cookies !== false,
-    limits,
-    state,
-    ready,
-    report,
-  };
-  const unread = new UnreadAnswers(limits, ticker);
   const { written } = sessions;
   const readiness = new Readiness({
     ...{ state, load, store, written, plugins, storeMs: limits.storeMs, ready, report },
   });
-  const http = new HttpHandler({
-    ...{ ...door, tickets, presence, apps, plugins, readiness, calls, ticker, unread, extraRoutes },
+  const transports = createTransports(config, {
+    ...{ operations, connections, authenticator, tickets, presence, apps, plugins, readiness, calls, ticker },
+    ...{ refusals, state, ready, report },
   });
-  const clients = new SocketClients(limits.handshakes);
-  const chatter = new RateLimiter({ perSecond: CHATTER_PER_SECOND });
-  const frameEnvironment = { ...door, clients, chatter };
-  const webSocket = new WebSocketDoor({ ...frameEnvironment, tickets }, plugins);
   return {
     ...{
       config,
@@ -364,11 +280,10 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       operations,
       calls,
       plugins,
-      lifecycle,
     },
-    ...{ http, webSocket, clients, frameEnvironment, now, ready, report, refusals, stopLog, unread },
-    connectionGate: new AddressGate(limits.connectionsPerAddress, 'limits.connectionsPerAddress'),
-    trust: trustOf(config.trustProxy),
+    ...reports,
+    ...transports,
+    ...{ now, ready },
     disconnect: (target) => {
       cluster.errands
         .askAll(DISCONNECT, target)
@@ -407,29 +322,4 @@ function sessionEnvironment(
       checkLogged(config[kind], name, payload, failed);
     },
   };
-}
-
-function originPolicy(
-  config: ParsedConfig,
-  { refusals, ...needs }: Parameters<typeof allowedOrigins>[1] & { readonly refusals: Refusals },
-): OriginPolicy {
-  const { embedded, allowedHosts, origins, auth } = config;
-  return {
-    allows: allowedOrigins(origins, needs),
-    hosts: answeredHosts(config, allowedHosts),
-    open: embedded && auth.type === 'none',
-    onRefused: (refusal) => refusals.origin(refusal),
-  };
-}
-
-function announce(lifecycle: Lifecycle, notice: SessionNotice): void {
-  const { type, ...payload } = notice;
-  if (notice.type === 'session:created') {
-    const { sessionId, app, userId } = notice;
-    lifecycle.emit('session:created', {
-      sessionId,
-      app,
-      ...(userId !== undefined && { user: { id: userId } }),
-    });
-  } else lifecycle.emit(type, payload as never);
 }

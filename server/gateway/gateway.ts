@@ -10,7 +10,7 @@ import { registerApp } from '../apps/define-app.js';
 import type { SessionHandle, SessionOptions } from '../apps/session-handle.js';
 import type { DisconnectTarget } from '../auth/presence.js';
 import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
-import { type ParsedConfig, parseConfig } from '../config/parse.js';
+import { parseConfig } from '../config/parse.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type {
   EraseOptions,
@@ -37,12 +37,11 @@ import type { HandleOptions, OperationOptions, ServedOperation } from '../transp
 import { type Assembly, assemble } from './assembly.js';
 import type { StartedGateway } from './doors.js';
 import { GatewayLife } from './life.js';
+import { keepParts, partsOf } from './parts.js';
 import { statsOf } from './stats.js';
 
 // Bundlers may drop the module that does this on import.
 installErrorTable();
-
-let partsOf: (gateway: Gateway<any, any, any>) => Assembly;
 
 /** Serves apps and methods behind one door. */
 export class Gateway<
@@ -62,16 +61,13 @@ export class Gateway<
   readonly #life: GatewayLife;
   readonly #data: HostData;
 
-  static {
-    partsOf = (gateway) => gateway.#parts;
-  }
-
   /** @throws GatewayError `INVALID_REQUEST` naming each wrong field */
   constructor(config: GatewayConfig<Methods & MethodTree, Channels, Events>) {
     this.#parts = assemble(parseConfig(config), {
       ready: () => this.#life.readyForRequests(),
       stats: () => this.stats(),
     });
+    keepParts(this, this.#parts);
     this.#life = new GatewayLife(this.#parts);
     this.#data = new HostData({ ...this.#parts, ready: () => this.#life.ready() });
     for (const [name, app] of this.#parts.apps.entries()) {
@@ -336,31 +332,4 @@ export function createInProcessTransport(
   const parts = partsOf(gateway);
   const { auth, sessionScope } = parts.config;
   return inProcessTransport(parts, hostIdentity({ ...parts, auth, sessionScope }, options));
-}
-
-/** The hosting options that a gateway was made with. */
-export function hostingOf(gateway: Gateway<any, any, any>): Pick<ParsedConfig, 'embedded' | 'extraRoutes'> {
-  const { embedded, extraRoutes } = partsOf(gateway).config;
-  return { embedded, extraRoutes };
-}
-
-/** Whether a gateway may serve an upgrade, wherever it is mounted. */
-export function mayUpgrade(gateway: Gateway<any, any, any>, path: string): boolean {
-  return partsOf(gateway).webSocket.mayTake(path);
-}
-
-/**
- * Starts an embedded gateway without waiting for it, once the host's own code has attached its plugins and listeners. Errors go to the log,
- * and to callers of `start()`.
- */
-export function startForHost(gateway: Gateway<any, any, any>): void {
-  const { config, state, report } = partsOf(gateway);
-  // A gateway with its own port is started by its owner.
-  if (!config.embedded) return;
-  setImmediate(() => {
-    if (state.draining) return;
-    gateway.start().catch((error: unknown) => {
-      if (!state.draining) report(error, 'starting the gateway');
-    });
-  });
 }

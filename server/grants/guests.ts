@@ -54,7 +54,7 @@ class GuestAuthenticator implements Authenticator {
       return guestOf(found, token);
     }
     this.#attempts.fail(ip, token);
-    const reason = 'no such share link';
+    const reason = 'there is no such share link';
     this.#options.onRefused({
       ...{ code: 'UNAUTHENTICATED', reason, address: ip },
       ...(requestId !== undefined && { requestId }),
@@ -68,7 +68,7 @@ class GuestAuthenticator implements Authenticator {
 
   async #again(identity: Identity): Promise<Identity> {
     if (await this.#options.grants.find(identity.guest!.grantId)) return identity;
-    throw unauthenticated('the share link is not good any more');
+    throw unauthenticated('the share link is not valid any more');
   }
 
   carry(identity: Identity): ReturnType<Authenticator['carry']> {

@@ -83,8 +83,7 @@ export class HostData {
   async *held({ by }: HeldOptions): AsyncGenerator<HeldSessionInfo> {
     await this.#env.ready();
     const { shared } = this.#env.config.store;
-    if (!shared)
-      throw refused('This store is not shared: what is held is held by the one gateway that has it');
+    if (!shared) throw refused('This store is not shared, so its one gateway holds every session');
     const { cluster } = this.#env.sessions;
     const living = new Map<string, boolean>();
     for (let after: SessionRef | undefined; ; ) {
@@ -133,7 +132,7 @@ export class HostData {
       throw new GatewayError({
         code: 'INVALID_REQUEST',
         message:
-          'This store makes no backups: what it keeps is copied by its own means, or gone with its process',
+          'This store cannot make backups: copy its data with its own tools. Data in memory ends with the process',
       });
     await asUnavailable(() => store.backup!(path));
   }

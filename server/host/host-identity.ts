@@ -30,6 +30,6 @@ export function hostIdentity(options: HostIdentityOptions, session: SessionOptio
   throw new GatewayError({
     code: 'INVALID_REQUEST',
     message:
-      'Users have sessions of their own, so say whose is meant: pass { user } or { anonymous: true }; to the service of the Nest module, { user } or { response } as its last argument',
+      'Users have sessions of their own: pass { user } or { anonymous: true } to name the owner. The service of the Nest module takes { user } or { response } as its last argument',
   });
 }

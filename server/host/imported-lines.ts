@@ -14,7 +14,8 @@ export async function importedLines(source: ImportSource, most: number): Promise
   const lines = new LineDecoder(Number.POSITIVE_INFINITY);
   const messages: unknown[] = [];
   const add = (message: unknown): void => {
-    if (messages.length >= most) throw fieldError('messages', `at most ${most} (limits.importedMessages)`);
+    if (messages.length >= most)
+      throw fieldError('messages', `must have at most ${most} messages (limits.importedMessages)`);
     messages.push(message);
   };
   const feed = (bytes: Uint8Array): void => {

@@ -93,8 +93,8 @@ const endOf = ({ epoch, terms, head: seq }: LogHead): Cursor => ({ epoch, term: 
 /** @throws GatewayError `INVALID_PARAMS` */
 function placeIn(head: LogHead | null, cursor: string): Cursor {
   const place = parseCursor(cursor);
-  if (!place) throw fieldError('cursor', 'not a cursor of a session');
-  if (place.epoch !== head?.epoch) throw fieldError('cursor', 'a place of another conversation');
-  if (place.seq > head.head) throw fieldError('cursor', 'behind the end of the conversation');
+  if (!place) throw fieldError('cursor', 'must be a cursor of a session');
+  if (place.epoch !== head?.epoch) throw fieldError('cursor', 'must be a place in the present conversation');
+  if (place.seq > head.head) throw fieldError('cursor', 'must not be behind the end of the conversation');
   return place;
 }

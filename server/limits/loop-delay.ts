@@ -67,7 +67,7 @@ export class LoopDelay {
     if (!this.#refusing) return;
     throw new LimitError('limits.loopDelayMs', {
       code: 'OVERLOADED',
-      message: 'The gateway has as much to do as it can',
+      message: 'The gateway has too much to do now; try again later',
       retryAfterMs: RETRY_AFTER_MS,
     });
   };

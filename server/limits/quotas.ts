@@ -159,14 +159,14 @@ export class Quotas {
     if (size.session >= sessionBytes) {
       throw new LimitError('limits.sessionBytes', {
         code: 'QUOTA_EXCEEDED',
-        message: `The session takes up the ${sessionBytes} bytes that it may; go on in another one`,
+        message: `The session has used all of its ${sessionBytes} bytes; go on in another one`,
         details: { limit: 'sessionBytes', bytes: sessionBytes, used: size.session },
       });
     }
     if (size.scope >= inAll) {
       throw new LimitError(this.#sharedScopes.has(scope) ? 'limits.shared.bytes' : 'limits.userBytes', {
         code: 'QUOTA_EXCEEDED',
-        message: `Your sessions take up the ${inAll} bytes that they may; closed ones make room once they are dropped`,
+        message: `Your sessions have used all of their ${inAll} bytes; closed ones make room once they are dropped`,
         details: { limit: 'userBytes', bytes: inAll, used: size.scope },
       });
     }

@@ -172,7 +172,7 @@ export function admit(
   if (roles && !holdsAnyRole(context.user, roles)) {
     throw new GuardError({
       guardType: 'role',
-      message: `Calling ${entry.path} takes a role that you do not hold`,
+      message: `You need another role to call ${entry.path}`,
     });
   }
   const input = schema ? validParams(schema, params, `params of ${entry.path}`) : params;

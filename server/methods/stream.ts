@@ -238,7 +238,7 @@ export class MethodStream implements AsyncGenerator<StreamItem, void, undefined>
 function noResult(path: string): GatewayError {
   return new GatewayError({
     code: 'INTERNAL',
-    message: `The async iterator of ${path} answered with something else than { done, value }`,
+    message: `The async iterator of ${path} must return { done, value }`,
   });
 }
 

@@ -79,7 +79,7 @@ export const notifySchema = z
       }
       const name = each.name ?? parsed(each.url)?.hostname ?? '';
       if (names.has(name))
-        addIssue({ code: 'custom', path: [...at, 'name'], message: `there is another webhook ${name}` });
+        addIssue({ code: 'custom', path: [...at, 'name'], message: `another webhook has the name ${name}` });
       names.add(name);
     }
   });

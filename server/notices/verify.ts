@@ -46,13 +46,13 @@ export async function verifyWebhook(
   const seconds = headerOf(received, 'webhook-timestamp');
   const signature = headerOf(received, 'webhook-signature');
   if (!id || !signature || !seconds || !/^\d{1,12}$/.test(seconds))
-    throw refused('This is no signed webhook');
+    throw refused('The request is not a signed webhook');
   const timestamp = Number(seconds);
   if (!(Math.abs(Date.now() - timestamp * 1000) <= toleranceMs))
     throw refused('The webhook is too old, or too new');
   const body = received instanceof Request ? await received.text() : received.body;
   if (!isSigned({ id, timestamp, body }, signature, all))
-    throw refused('The signature is not of this webhook');
+    throw refused('The signature does not match the webhook');
   return JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString('utf8')) as WebhookBody;
 }
 

@@ -30,7 +30,10 @@ export function checkClientMessages(
 /** @throws GatewayError `INVALID_PARAMS` naming the limit */
 export function checkToolCount({ clientTools = [] }: ClientParts, most: number): void {
   if (clientTools.length > most)
-    throw fieldError('clientTools', `at most ${most} (limits.clientToolsPerSend), not ${clientTools.length}`);
+    throw fieldError(
+      'clientTools',
+      `must have at most ${most} tools (limits.clientToolsPerSend), not ${clientTools.length}`,
+    );
 }
 
 /** The tools and parameters that a client brings with a message. */
@@ -48,7 +51,7 @@ export function checkBrought(
 ): void {
   const option = field === 'clientTools' ? 'clientMessages.tools' : 'clientMessages.parameters';
   if (allowed === true) return;
-  if (allowed === false) throw refusedField(option, field, 'clients may not bring any');
+  if (allowed === false) throw refusedField(option, field, 'clients may not bring this');
   for (const [index, name] of names.entries()) {
     if (allowed.includes(name)) continue;
     const path = field === 'clientTools' ? `${field}.${index}.name` : `${field}.${name}`;

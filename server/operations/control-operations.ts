@@ -41,7 +41,7 @@ export class ControlOperations {
   /** @throws GatewayError `MESSAGE_NOT_FOUND`, `INVALID_PARAMS` naming the field, `QUOTA_EXCEEDED`, and the errors of authorization */
   async react(params: ParamsOf<'react'>, caller: Caller): Promise<ResultOf<'react'>> {
     const { sessionId, messageId, value, comment } = params;
-    if (value === null && comment !== undefined) throw fieldError('comment', 'goes with a value');
+    if (value === null && comment !== undefined) throw fieldError('comment', 'needs a value beside it');
     const ref = await this.#admit('react', sessionId, { comment }, caller);
     const by = caller.identity.user.id;
     const reaction = { messageId, by, value, ...(comment !== undefined && { comment }) };
@@ -71,5 +71,6 @@ function checkNotes(
   { noteLength: most }: PeopleLimits,
 ): void {
   for (const [field, text = ''] of Object.entries(said))
-    if (text.length > most) throw fieldError(field, `at most ${most} characters (limits.noteLength)`);
+    if (text.length > most)
+      throw fieldError(field, `must have at most ${most} characters (limits.noteLength)`);
 }

@@ -72,14 +72,16 @@ export class GrantOperations {
   }
 
   #check({ as, hide = [], ...params }: ParamsOf<'share'>, { via }: Reach): void {
-    if (via && !isAtLeast(via.as, as)) throw fieldError('as', `more than your own grant, which is ${via.as}`);
+    if (via && !isAtLeast(via.as, as))
+      throw fieldError('as', `must not exceed your own grant, which is ${via.as}`);
     const missing = via?.hide.find((part) => !hide.includes(part));
     if (missing !== undefined) throw fieldError('hide', `your own grant does not show ${missing}`);
     if ('userId' in params.with) return;
     const { links } = this.#env.sharing;
-    if (!links) throw fieldError('with.link', 'there are no share links here (shareLinks)');
+    if (!links) throw fieldError('with.link', 'this gateway has no share links (shareLinks)');
     const { upTo = 'commenter' } = links;
-    if (!isAtLeast(upTo, as)) throw fieldError('as', `links are for ${upTo} at most here (shareLinks.upTo)`);
+    if (!isAtLeast(upTo, as))
+      throw fieldError('as', `a share link may give ${upTo} at most (shareLinks.upTo)`);
   }
 
   #whom(
@@ -88,10 +90,11 @@ export class GrantOperations {
     { identity }: Caller,
   ): Pick<KeptGrant, 'userKey' | 'hash'> {
     if (userId === undefined) return { hash: hashOf(token!) };
-    if (!this.#env.sharing.named) throw fieldError('with.userId', 'users are not told apart here (auth)');
-    if (identity.guest) throw fieldError('with.userId', 'a guest knows no users');
+    if (!this.#env.sharing.named)
+      throw fieldError('with.userId', 'this gateway does not tell users apart (auth)');
+    if (identity.guest) throw fieldError('with.userId', 'a guest may not name users');
     const userKey = userScope({ ...identity.user, id: userId });
-    if (userKey === identity.userKey) throw fieldError('with.userId', 'that is yourself');
+    if (userKey === identity.userKey) throw fieldError('with.userId', 'must be another user than yourself');
     return { userKey };
   }
 
@@ -130,7 +133,7 @@ export class GrantOperations {
     const { access } = this.#parts;
     const after = before === undefined ? null : await grants.place(before);
     if (before !== undefined && after?.kept.userKey !== identity.userKey)
-      throw fieldError('before', 'not a cursor of this list');
+      throw fieldError('before', 'must be a cursor of this list');
     const { guest } = identity;
     const ofGuest = guest && (await grants.find(guest.grantId));
     const page = guest

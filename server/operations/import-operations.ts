@@ -28,7 +28,7 @@ export class ImportOperations {
     if (given.length > importedMessages)
       throw fieldError(
         'messages',
-        `at most ${importedMessages} (limits.importedMessages), not ${given.length}`,
+        `must have at most ${importedMessages} messages (limits.importedMessages), not ${given.length}`,
       );
     const { ref } = await authorize(sessionId, 'import', caller);
     if (!trusted && !(await access.mayImport(ref.app, identity))) {

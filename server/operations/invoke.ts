@@ -138,7 +138,7 @@ function attend(
       if (roles && !holdsAnyRole(renewed.user, roles)) {
         throw new GuardError({
           guardType: 'role',
-          message: `Calling ${path} takes a role that you do not hold`,
+          message: `You need another role to call ${path}`,
         });
       }
       if (reaches) await env.access.session(reaches.sessionId, reaches.operation, renewed);

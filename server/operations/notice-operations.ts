@@ -22,12 +22,12 @@ const KEY_BYTES = [
 function assertTarget({ endpoint, keys }: PushTarget, allowPrivate: boolean): void {
   const problem =
     endpoint.length > ENDPOINT_LENGTH
-      ? `at most ${ENDPOINT_LENGTH} characters`
+      ? `must have at most ${ENDPOINT_LENGTH} characters`
       : urlProblem(endpoint, allowPrivate);
   if (problem !== undefined) throw fieldError('add.endpoint', problem);
   for (const [name, bytes] of KEY_BYTES)
     if (!/^[\w-]+=*$/.test(keys[name]) || Buffer.from(keys[name], 'base64url').length !== bytes)
-      throw fieldError(`add.keys.${name}`, `${bytes} bytes in base64url`);
+      throw fieldError(`add.keys.${name}`, `must be ${bytes} bytes in base64url`);
 }
 
 /** The operations on notices and push subscriptions, which reach users that are away. */
@@ -70,10 +70,10 @@ export class NoticeOperations {
   async notify(sessionId: string, notice: CustomNotice, caller: Caller): Promise<{ readonly id: string }> {
     const { notices, sessions } = this.#env;
     const { id: given = newNoticeId(), title, body, data } = notice;
-    if (!notices) throw fieldError('notify', 'the gateway tells nobody (notify)', 'INVALID_REQUEST');
-    if (typeof title !== 'string' || title === '') throw fieldError('title', 'a text');
+    if (!notices) throw fieldError('notify', 'this gateway sends no notices (notify)', 'INVALID_REQUEST');
+    if (typeof title !== 'string' || title === '') throw fieldError('title', 'must be a text');
     if (JSON.stringify([title, body, data]).length > DATA_LENGTH)
-      throw fieldError('data', `at most ${DATA_LENGTH} characters of JSON, with title and body`);
+      throw fieldError('data', `must have at most ${DATA_LENGTH} characters of JSON, with title and body`);
     const { ref } = await this.#authorize(sessionId, 'notify', caller);
     const session = await sessions.existing(ref);
     const { user, userKey } = caller.identity;

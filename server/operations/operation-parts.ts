@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { AccessedOperation } from '../config/access.js';
-import type { Room } from '../limits/room.js';
+import type { SessionRoom } from '../limits/session-room.js';
 import type { Access } from './access.js';
 import type { Caller } from './caller.js';
 import type { FileOperations } from './file-operations.js';
@@ -18,5 +18,5 @@ export interface OperationParts {
   readonly access: Access;
   readonly authorize: Authorize;
   readonly files: FileOperations;
-  readonly room: Room;
+  readonly room: SessionRoom;
 }

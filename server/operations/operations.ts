@@ -1,4 +1,4 @@
-import { fieldError, GatewayError } from '../../shared/errors.js';
+import { GatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
 import type { CustomNotice } from '../../shared/notices.js';
 import type { ParamsOf, ResultOf, SubscribeTarget, UploadedFile } from '../../shared/operation-types.js';
@@ -8,16 +8,16 @@ import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import { SharedTimer } from '../async/shared-timer.js';
 import type { AccessedOperation } from '../config/access.js';
 import type { EventConnection } from '../delivery/connection.js';
-import type { Upload } from '../files/files.js';
+import type { Upload } from '../files/uploads.js';
 import { Inbox } from '../inbox/inbox.js';
-import { Room } from '../limits/room.js';
+import { SessionRoom } from '../limits/session-room.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { listMethods, listPayloads } from '../methods/catalogue.js';
 import { exportItems } from '../sessions/export.js';
-import type { OutputOf, SessionInput } from '../sessions/perform.js';
 import type { ConfirmationListener, ToolProgressListener } from '../sessions/session-calls.js';
 import { Access } from './access.js';
 import type { Caller } from './caller.js';
+import { ChangeOperations } from './change-operations.js';
 import { ControlOperations } from './control-operations.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import { FileOperations, type ReadableFile } from './file-operations.js';
@@ -70,9 +70,10 @@ type Handlers = {
 export class Operations {
   readonly #env: OperationEnvironment;
   readonly #access: Access;
-  readonly #room: Room;
+  readonly #room: SessionRoom;
   readonly #reading: ReadOperations;
   readonly #sending: SendOperations;
+  readonly #changing: ChangeOperations;
   readonly #following: Subscriptions;
   readonly #invokeEnv: InvokeEnvironment;
   readonly #files: FileOperations;
@@ -87,7 +88,7 @@ export class Operations {
   constructor(env: OperationEnvironment) {
     this.#env = env;
     this.#access = new Access(env);
-    this.#room = new Room(env.store, env.quotas);
+    this.#room = new SessionRoom(env.store, env.quotas);
     const authorize: Authorize = (...asked) => this.#authorize(...asked);
     this.#inbox = new Inbox({
       ...{ store: env.store, apps: env.apps, grants: env.grants },
@@ -104,6 +105,7 @@ export class Operations {
     this.#files = new FileOperations(env, this.#access);
     const parts: OperationParts = { access: this.#access, authorize, files: this.#files, room: this.#room };
     this.#sending = new SendOperations(env, parts);
+    this.#changing = new ChangeOperations(env, { ...parts, places: this.#inbox.places });
     this.#importing = new ImportOperations(env, parts);
     this.#scheduling = new ScheduleOperations(env, parts);
     this.#notifying = new NoticeOperations(env, parts);
@@ -214,9 +216,8 @@ export class Operations {
   }
 
   /** Closes a session and drops everything that is kept of it. Does nothing if the session has not begun. @throws GatewayError */
-  async discard(sessionId: string, caller: Caller): Promise<void> {
-    const { ref } = await this.#authorize(sessionId, 'close', caller);
-    await asUnavailable(() => this.#env.sessions.discard(ref));
+  discard(sessionId: string, caller: Caller): Promise<void> {
+    return this.#changing.discard(sessionId, caller);
   }
 
   /** Sends the caller a host's notice of a session. @throws GatewayError */
@@ -254,56 +255,16 @@ export class Operations {
       assertOpen(this.#env);
       return this.#following.subscribe(params, caller.identity);
     },
-    abort: async ({ sessionId, runId, reason }, caller) => {
-      return { aborted: await this.#perform(sessionId, caller, { type: 'abort', runId, reason }) };
-    },
+    abort: (params, caller) => this.#changing.abort(params, caller),
+    close: (params, caller) => this.#changing.close(params, caller),
+    delete: (params, caller) => this.#changing.delete(params, caller),
+    'tool-response': (params, caller) => this.#changing.respond(params, caller),
+    channel: (params, caller) => this.#changing.publish(params, caller),
+    update: (params, caller) => this.#changing.update(params, caller),
+    move: (params, caller) => this.#changing.move(params, caller),
+    fork: (params, caller) => this.#changing.fork(params, caller),
     steer: (params, caller) => this.#sending.steer(params, caller),
-    close: async ({ sessionId }, caller) => {
-      await this.#perform(sessionId, caller, { type: 'close', reason: 'closed' });
-      return { ok: true };
-    },
-    'tool-response': async ({ sessionId, callId, ...answer }, caller) => {
-      const { id: by, roles } = caller.identity.user;
-      const { ref } = await this.#authorize(sessionId, 'tool-response', caller);
-      await this.#env.sessions.perform(ref, { type: 'respond', callId, answer: { ...answer, by, roles } });
-      // An answer implies that the user has read the session. A read place that can't be stored now is stored with the next one.
-      await this.#inbox.places
-        .reach(ref, caller.identity.userKey)
-        .then(() => this.#env.inboxChanges.changed(ref, false))
-        .catch((error: unknown) => this.#env.report(error, 'keeping a read place'));
-      return { ok: true };
-    },
-    channel: async ({ sessionId, channel, type = 'message', payload }, caller) => {
-      assertOpen(this.#env);
-      this.#env.quotas.sends.take(caller.identity);
-      const { ref } = await this.#authorize(sessionId, 'channel', caller);
-      await this.#room.check(ref);
-      const published = { channel, event: type, payload: payload ?? null, userId: caller.identity.user.id };
-      await this.#env.sessions.perform(ref, { type: 'publish', ...published, stored: true });
-      return { ok: true };
-    },
-    delete: async ({ sessionId }, caller) => {
-      const { ref } = await this.#authorize(sessionId, 'delete', caller);
-      await this.#env.sessions.delete(ref);
-      return { ok: true };
-    },
     import: (params, caller) => this.#importing.import(params, caller),
-    move: async ({ sessionId, tip, version }, caller) => {
-      assertOpen(this.#env);
-      this.#env.quotas.sends.take(caller.identity);
-      const goal = version === undefined ? { tip: tip! } : { version };
-      return this.#perform(sessionId, caller, { type: 'move', goal, by: caller.identity.user.id });
-    },
-    fork: (params, caller) => this.#fork(params, caller),
-    update: async ({ sessionId, ...changes }, caller) => {
-      if (!this.#env.calls.isServing) assertOpen(this.#env);
-      this.#env.quotas.sends.take(caller.identity);
-      const { ref } = await this.#authorize(sessionId, 'update', caller);
-      await this.#room.check(ref);
-      const by = caller.identity.user.id;
-      await this.#env.sessions.perform(ref, { type: 'update', changes, by });
-      return { ok: true };
-    },
     schedule: (params, caller) => this.#scheduling.schedule(params, caller),
     unschedule: (params, caller) => this.#scheduling.unschedule(params, caller),
     schedules: (params, caller) => this.#scheduling.schedules(params, caller),
@@ -338,32 +299,6 @@ export class Operations {
     openapi: (_params, { identity }) => this.#env.documents.openapi(identity.user),
     asyncapi: (_params, { identity }) => this.#env.documents.asyncapi(identity.user),
   };
-
-  async #fork({ sessionId, to, at }: ParamsOf<'fork'>, caller: Caller): Promise<ResultOf<'fork'>> {
-    assertOpen(this.#env);
-    this.#env.quotas.sends.take(caller.identity);
-    const { ref: source } = await this.#authorize(sessionId, 'fork', caller);
-    const { ref } = await this.#authorize(to, 'fork', caller);
-    if (ref.app !== source.app) {
-      throw fieldError('to', 'a session of another app');
-    }
-    await this.#room.check(ref);
-    const { id, ...place } = await this.#env.sessions.beginnings.fork(source, ref, {
-      at,
-      userId: caller.identity.user.id,
-    });
-    return { sessionId: id, ...place };
-  }
-
-  /** Authorizes and performs an operation of the same name as its session input. */
-  async #perform<Input extends Extract<SessionInput, { readonly type: OperationName }>>(
-    sessionId: string,
-    caller: Caller,
-    input: Input,
-  ): Promise<OutputOf<Input>> {
-    const { ref } = await this.#authorize(sessionId, input.type, caller);
-    return this.#env.sessions.perform(ref, input);
-  }
 
   #authorize(
     sessionId: string,

@@ -75,7 +75,7 @@ export class PresenceOperations {
     if (state !== undefined && !roster.has(attendance.id) && roster.size >= presenceLimits.presenceMembers)
       throw new LimitError('limits.presenceMembers', {
         code: 'TOO_MANY_CONNECTIONS',
-        message: `At most ${presenceLimits.presenceMembers} are present in a session (limits.presenceMembers)`,
+        message: `A session has at most ${presenceLimits.presenceMembers} people present (limits.presenceMembers)`,
       });
     if (!attended.has(id) && !connection.closed) {
       attended.set(id, attendance);
@@ -102,5 +102,8 @@ function checkData(data: unknown, { presenceBytes }: PresenceLimits): void {
   if (data === undefined) return;
   const bytes = Buffer.byteLength(JSON.stringify(data));
   if (bytes > presenceBytes)
-    throw fieldError('data', `at most ${presenceBytes} bytes of JSON (limits.presenceBytes), not ${bytes}`);
+    throw fieldError(
+      'data',
+      `must have at most ${presenceBytes} bytes of JSON (limits.presenceBytes), not ${bytes}`,
+    );
 }

@@ -3,7 +3,7 @@ import type { ParamsOf, ResultOf } from '../../shared/operation-types.js';
 import type { Limits } from '../config/limits.js';
 import { schedulesOf } from '../held/scheduling.js';
 import { newScheduleId } from '../ids.js';
-import type { Room } from '../limits/room.js';
+import type { SessionRoom } from '../limits/session-room.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { checkTimes } from '../schedules/check-times.js';
 import { storeTime } from '../stores/skew.js';
@@ -21,9 +21,9 @@ export type ScheduleLimits = Pick<
 export class ScheduleOperations {
   readonly #env: OperationEnvironment;
   readonly #authorize: Authorize;
-  readonly #room: Room;
+  readonly #room: SessionRoom;
 
-  constructor(env: OperationEnvironment, { authorize, room }: { authorize: Authorize; room: Room }) {
+  constructor(env: OperationEnvironment, { authorize, room }: { authorize: Authorize; room: SessionRoom }) {
     this.#env = env;
     this.#authorize = authorize;
     this.#room = room;
@@ -37,7 +37,7 @@ export class ScheduleOperations {
     const { sessionId, id = newScheduleId(), message, at, every, zone, missed = 'once' } = params;
     const { scheduleLength, schedulesPerSession } = limits;
     if (message.length > scheduleLength)
-      throw fieldError('message', `at most ${scheduleLength} characters (limits.scheduleLength)`);
+      throw fieldError('message', `must have at most ${scheduleLength} characters (limits.scheduleLength)`);
     const times = {
       ...(at !== undefined && { at }),
       ...(every !== undefined && { every }),

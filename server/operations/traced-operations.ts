@@ -7,7 +7,7 @@ import { channels } from '../diagnostics/channels.js';
 import { tracedInvocation } from '../diagnostics/invocation.js';
 import type { OperationMessage } from '../diagnostics/messages.js';
 import { Trace, traced } from '../diagnostics/trace.js';
-import type { Upload } from '../files/files.js';
+import type { Upload } from '../files/uploads.js';
 import { newRequestId } from '../ids.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';

@@ -42,7 +42,7 @@ function copy<T extends object>(value: T): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new GatewayError({
       code: 'INTERNAL',
-      message: 'Usage and annotations are objects of named values',
+      message: 'Usage and annotations must be objects of named values',
     });
   }
   return JSON.parse(JSON.stringify(value) ?? '{}') as Record<string, unknown>;

@@ -27,7 +27,7 @@ export interface Settled {
   readonly decision?: Answer;
 }
 
-type Question = PendingQuestion & { readonly policy: ApprovalPolicy };
+type PolicyQuestion = PendingQuestion & { readonly policy: ApprovalPolicy };
 
 /**
  * The policy of a question as it is logged; undefined if the app sets none.
@@ -64,9 +64,9 @@ export function assertInput(
   { input, policy }: Pick<PendingQuestion, 'input' | 'policy'>,
 ): void {
   if (seen !== undefined && seen !== (policy?.inputHash ?? inputHash(input)))
-    throw fieldError('inputHash', 'it is that of another input');
+    throw fieldError('inputHash', 'must be the hash of the present input');
   if (changed !== undefined && policy && policy.approvals > 1)
-    throw fieldError('input', 'more than one person has to approve, and all of them approve the same');
+    throw fieldError('input', 'cannot be changed, because several people have to approve the same input');
 }
 
 /** The record by which a question falls due; null if it never does. */
@@ -112,23 +112,23 @@ export function due(state: SessionState, callId: string, now: number): Settled {
 }
 
 /** The question of this id if it has a policy and is undecided, else null. */
-export function openIn({ pending }: SessionState, callId: string): Question | null {
+export function openIn({ pending }: SessionState, callId: string): PolicyQuestion | null {
   const found = pending.find((question) => question.callId === callId);
-  return found?.policy ? (found as Question) : null;
+  return found?.policy ? (found as PolicyQuestion) : null;
 }
 
 /** Whether the time of a question is over. */
-export function isOver({ policy }: Question, now: number): boolean {
+export function isOver({ policy }: PolicyQuestion, now: number): boolean {
   return policy.expiresAt !== undefined && policy.expiresAt <= now;
 }
 
-function expired(question: Question): Settled {
+function expired(question: PolicyQuestion): Settled {
   const { votes = [], policy } = question;
   const approved = policy.onExpiry === 'approve';
   return decided(question, { approved, reason: 'expired', by: 'gateway', votes, expired: true });
 }
 
-function decided(question: Question, decision: Answer): Settled {
+function decided(question: PolicyQuestion, decision: Answer): Settled {
   const { callId, name } = question;
   const { approved = false, reason, input, by, votes = [], expired: isExpired } = decision;
   const event: EventDraft = {
@@ -151,7 +151,7 @@ function baseOf({ runId }: PendingQuestion): { readonly runId?: string; readonly
 }
 
 function assertMay(
-  { name, policy, escalated }: Question,
+  { name, policy, escalated }: PolicyQuestion,
   { by, roles }: Answer,
   sender: string | undefined,
 ): void {
@@ -159,9 +159,9 @@ function assertMay(
   if (named && !holdsAnyRole({ roles }, escalated ? [...named, ...escalateRoles] : named)) {
     throw new GuardError({
       guardType: 'role',
-      message: `Deciding on ${name} takes a role that you do not hold`,
+      message: `You need another role to decide on ${name}`,
     });
   }
   if (notBy === 'sender' && by === sender)
-    throw new GuardError({ message: `${name} was asked for by you: somebody else has to decide on it` });
+    throw new GuardError({ message: `You asked for ${name}, so somebody else has to decide on it` });
 }

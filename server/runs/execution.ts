@@ -139,7 +139,7 @@ function stopReasonOf(reason: unknown = 'end'): StopReason {
   const reasons = [...APP_STOPS].join(', ');
   throw new GatewayError({
     code: 'INTERNAL',
-    message: `The app returned a stopReason that is none; use one of ${reasons}`,
+    message: `The app returned an unknown stopReason; use one of ${reasons}`,
   });
 }
 

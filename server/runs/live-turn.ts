@@ -200,10 +200,10 @@ export class LiveTurn implements Turn {
 
 /** Checks the arguments of `turn.handOff`. @throws GatewayError `INVALID_PARAMS` */
 function handOffOf({ reason, roles }: HandOff): HandOff {
-  if (reason !== undefined && typeof reason !== 'string') throw fieldError('reason', 'a text');
+  if (reason !== undefined && typeof reason !== 'string') throw fieldError('reason', 'must be a text');
   const isRole = (role: unknown): boolean => typeof role === 'string' && role !== '';
   if (roles !== undefined && !(Array.isArray(roles) && roles.length > 0 && roles.every(isRole)))
-    throw fieldError('roles', 'names of roles, one at least');
+    throw fieldError('roles', 'must be names of roles, at least one');
   return { ...(reason !== undefined && { reason }), ...(roles && { roles: [...roles] }) };
 }
 
@@ -211,7 +211,7 @@ function handOffOf({ reason, roles }: HandOff): HandOff {
 function wakingAt(time: number | Date): number {
   const at = time instanceof Date ? time.getTime() : Date.now() + time;
   if (Number.isFinite(at) && (time instanceof Date || time >= 0)) return at;
-  throw fieldError('time', 'a date, or a number of milliseconds that is not negative');
+  throw fieldError('time', 'must be a date, or a number of milliseconds that is not negative');
 }
 
 function stepScope(scope: RunScope): StepScope {

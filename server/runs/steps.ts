@@ -9,7 +9,7 @@ import { failureOf, type StepFailure, toError } from './step-failure.js';
 const OVERHEAD = 100;
 
 /** The outcome of a step, as its record has it in JSON. Without a value, the function returned nothing. */
-type Outcome = { readonly value?: unknown } | { readonly error: StepFailure };
+type StepOutcome = { readonly value?: unknown } | { readonly error: StepFailure };
 
 /** The parts of a run that its steps use. */
 export interface StepScope {
@@ -62,7 +62,7 @@ export class RunSteps {
     this.#check(name);
     const number = ++this.#last;
     const left = this.#match(number, name);
-    if (left?.outcome !== undefined) return resultOf(JSON.parse(left.outcome) as Outcome) as Wire<T>;
+    if (left?.outcome !== undefined) return resultOf(JSON.parse(left.outcome) as StepOutcome) as Wire<T>;
     const { runId, signal, durable } = this.#scope;
     const step = { runId, number, name };
     if (!left) this.#grow(name, '');
@@ -76,7 +76,7 @@ export class RunSteps {
       outcome = this.#encode(name, await inside.run(here, () => work(context)));
     } catch (error) {
       thrown = { error };
-      outcome = JSON.stringify({ error: failureOf(error) } satisfies Outcome);
+      outcome = JSON.stringify({ error: failureOf(error) } satisfies StepOutcome);
     }
     here.over = true;
     this.#assertGoingOn();
@@ -85,7 +85,7 @@ export class RunSteps {
       await this.#keep({ ...step, outcome });
     }
     if (thrown) throw thrown.error;
-    return resultOf(JSON.parse(outcome) as Outcome) as Wire<T>;
+    return resultOf(JSON.parse(outcome) as StepOutcome) as Wire<T>;
   }
 
   /** Keeps a step. Steps that begin or end together are one append, and so one disk sync. */
@@ -162,7 +162,7 @@ export class RunSteps {
 const sizeOf = (name: string, outcome: string): number => name.length + outcome.length + OVERHEAD;
 
 /** The result of a step's call, on the first and every later call. */
-function resultOf(outcome: Outcome): unknown {
+function resultOf(outcome: StepOutcome): unknown {
   if ('error' in outcome) throw toError(outcome.error);
   return outcome.value;
 }

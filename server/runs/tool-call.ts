@@ -56,7 +56,7 @@ export interface Asked {
 
 export type Confirmation = LoggedEventData['tool_confirmation_required'];
 
-interface Call {
+interface BegunCall {
   readonly callId: string;
   readonly toolName: string;
   /** The open question of a former process that this call continues. */
@@ -74,7 +74,7 @@ export async function callTool(run: ToolCaller, name: string, input: unknown): P
   return traceTool(run, call, () => callLogged(run, call, input));
 }
 
-async function callLogged(run: ToolCaller, call: Call, input: unknown): Promise<unknown> {
+async function callLogged(run: ToolCaller, call: BegunCall, input: unknown): Promise<unknown> {
   const { callId, toolName: name, logged } = call;
   if (!logged) run.append('tool_use', { callId, name, input, ...(isClients(run, name) && CLIENT) });
   try {
@@ -87,7 +87,7 @@ async function callLogged(run: ToolCaller, call: Call, input: unknown): Promise<
 }
 
 /** Calls a tool outside of a run. Returns the result as content, and a failure as an error result. Never rejects. */
-export async function callToolAlone(run: ToolCaller, call: Call, input: unknown): Promise<ToolOutput> {
+export async function callToolAlone(run: ToolCaller, call: BegunCall, input: unknown): Promise<ToolOutput> {
   try {
     return await traceTool(run, call, () => answerAlone(run, call, input));
   } catch (error) {
@@ -96,7 +96,7 @@ export async function callToolAlone(run: ToolCaller, call: Call, input: unknown)
   }
 }
 
-async function answerAlone(run: ToolCaller, call: Call, input: unknown): Promise<ToolOutput> {
+async function answerAlone(run: ToolCaller, call: BegunCall, input: unknown): Promise<ToolOutput> {
   try {
     return toOutput(await perform(run, call, input));
   } catch (error) {
@@ -113,7 +113,7 @@ function isClients({ tools, clientTools }: ToolCaller, name: string): boolean {
 }
 
 /** Finds the tool, asks for confirmation if needed, and runs it. */
-function perform(run: ToolCaller, call: Call, input: unknown): Promise<unknown> {
+function perform(run: ToolCaller, call: BegunCall, input: unknown): Promise<unknown> {
   const { toolName: name } = call;
   const tool: Tool<unknown, unknown> | undefined = Object.hasOwn(run.tools, name)
     ? run.tools[name]
@@ -128,7 +128,7 @@ function perform(run: ToolCaller, call: Call, input: unknown): Promise<unknown> 
 async function performOwn(
   run: ToolCaller,
   tool: Tool<unknown, unknown>,
-  call: Call,
+  call: BegunCall,
   raw: unknown,
 ): Promise<unknown> {
   const { callId, toolName: name, asked: pending } = call;
@@ -183,7 +183,7 @@ function toOutput(result: unknown): ToolOutput {
   return { content: [{ type: 'text', text: JSON.stringify(result) }], structured: result };
 }
 
-function logResult(run: ToolCaller, call: Call, result: unknown): unknown {
+function logResult(run: ToolCaller, call: BegunCall, result: unknown): unknown {
   const { callId, toolName: name } = call;
   if (!isToolResult(result)) {
     run.append('tool_result', { callId, name, output: result ?? null, isError: false });
@@ -213,7 +213,7 @@ export function confirmation(
     },
     async (answer) => {
       if (typeof answer.approved !== 'boolean')
-        throw fieldError('approved', 'a confirmation needs true or false');
+        throw fieldError('approved', 'must be true or false for a confirmation');
       assertInput(answer, asked);
       const changed =
         answer.approved && answer.input !== undefined ? { input: await check(answer.input) } : {};
@@ -233,7 +233,12 @@ export function confirmation(
 }
 
 /** Asks the user's client for the result of a call. */
-async function askClient(run: ToolCaller, schema: unknown, call: Call, input: unknown): Promise<unknown> {
+async function askClient(
+  run: ToolCaller,
+  schema: unknown,
+  call: BegunCall,
+  input: unknown,
+): Promise<unknown> {
   const asked = {
     callId: call.callId,
     name: call.toolName,
@@ -293,7 +298,7 @@ function toolContext(run: ToolCaller, callId: string): ToolContext {
 }
 
 /** A failure as the model and clients may read it: the gateway's own words, never those of an unknown error. */
-function toFailure(run: ToolCaller, call: Call, error: unknown): ToolCallError {
+function toFailure(run: ToolCaller, call: BegunCall, error: unknown): ToolCallError {
   if (error instanceof ToolCallError) return error;
   if (isGatewayError(error)) {
     const issues = Array.isArray(error.details) ? `: ${JSON.stringify(error.details)}` : '';
@@ -306,5 +311,5 @@ function toFailure(run: ToolCaller, call: Call, error: unknown): ToolCallError {
 /** @throws GatewayError `INVALID_PARAMS` for a value that is not a JSON number */
 function finite(value: unknown, field: string): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw fieldError(field, 'progress is a finite number');
+  throw fieldError(field, 'progress must be a finite number');
 }

@@ -19,19 +19,22 @@ export async function checkTimes(
 ): Promise<void> {
   const { at, every, zone } = times;
   if (zone !== undefined && typeof every !== 'string')
-    throw fieldError('zone', 'only with a cron expression');
+    throw fieldError('zone', 'needs a cron expression in every');
   if (at !== undefined) {
-    if (at > LAST) throw fieldError('at', 'no time that a date can have');
+    if (at > LAST) throw fieldError('at', 'must be a time that a date can have');
     if (at < now - scheduleGraceMs)
-      throw fieldError('at', `more than ${scheduleGraceMs} ms ago (limits.scheduleGraceMs)`);
+      throw fieldError('at', `must not be more than ${scheduleGraceMs} ms ago (limits.scheduleGraceMs)`);
     return;
   }
   if (typeof every === 'object' && !(every.ms > 0 && now + every.ms <= LAST))
-    throw fieldError('every.ms', 'a number of milliseconds above 0');
+    throw fieldError('every.ms', 'must be a number of milliseconds above 0');
   const occurrences = await occurrencesOf(times, now);
   if (occurrences.after(now) === null) throw fieldError('every', 'never fires');
   if (shortestGap(occurrences, now) < scheduleMinMs) {
     const path = typeof every === 'object' ? 'every.ms' : 'every';
-    throw fieldError(path, `at least ${scheduleMinMs} ms from one to the next (limits.scheduleMinMs)`);
+    throw fieldError(
+      path,
+      `must leave at least ${scheduleMinMs} ms from one time to the next (limits.scheduleMinMs)`,
+    );
   }
 }

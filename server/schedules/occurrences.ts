@@ -58,7 +58,7 @@ async function cronOf(every: string, zone: string): Promise<Cron> {
   try {
     return new Cron(every, { timezone: zone, paused: true, mode: '5-or-6-parts' });
   } catch (cause) {
-    throw fieldError('every', `no cron expression of five or six fields: ${(cause as Error).message}`);
+    throw fieldError('every', `must be a cron expression of five or six fields: ${(cause as Error).message}`);
   }
 }
 

@@ -26,7 +26,7 @@ export function allowedOrigins(origins: Origins, { addressOf, report }: Needs): 
       if (typeof answer === 'boolean') return answer;
       // The promise does not count, so its rejection must not end the process.
       if (isPromise(answer)) answer.then(undefined, () => {});
-      const message = 'The function origins has to answer true or false, at once';
+      const message = 'The function origins must return true or false, not a promise';
       throw new GatewayError({ code: 'INTERNAL', message });
     } catch (error) {
       report(error, 'origins failed');

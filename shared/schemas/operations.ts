@@ -81,15 +81,15 @@ const send = z
   .refine(
     ({ lane, parent, replaces, onBusy }) =>
       lane === undefined || (parent === undefined && replaces === undefined && onBusy === undefined),
-    { path: ['lane'], message: 'goes with no parent, replaces or onBusy' },
+    { path: ['lane'], message: 'cannot be used with parent, replaces or onBusy' },
   )
   .refine(({ lane, messages }) => lane === undefined || (messages?.length ?? 1) === 1, {
     path: ['messages'],
-    message: 'a lane of its own has one message',
+    message: 'must have one message in a lane of its own',
   })
   .refine(({ lane, keep }) => keep === undefined || lane !== undefined, {
     path: ['keep'],
-    message: 'goes with lane',
+    message: 'needs lane beside it',
   })
   .refine((params) => (params.message === undefined) !== (params.messages === undefined), {
     path: ['message'],
@@ -221,7 +221,7 @@ export const operationSchemas: Schemas = {
       sessionId,
       cursor: z
         .string()
-        .regex(/^[A-Za-z0-9_-]{11}\.\d{1,16}\.\d{1,16}$/, 'not a cursor of a session')
+        .regex(/^[A-Za-z0-9_-]{11}\.\d{1,16}\.\d{1,16}$/, 'must be a cursor of a session')
         .optional(),
     }),
     result: z.object({ sessionId, readTo: z.string(), unread: z.number() }),

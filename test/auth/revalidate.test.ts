@@ -128,8 +128,8 @@ describe('refusals', () => {
     ];
     expect(all.map(({ reason }) => reason)).to.deep.equal([
       'another token',
-      'validate said no',
-      'validate said no',
+      'validate did not return valid: true',
+      'validate did not return valid: true',
     ]);
     expect(JSON.stringify(all)).not.to.contain(TOKEN);
   });

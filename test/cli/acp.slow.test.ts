@@ -180,7 +180,7 @@ describe('agent-session-gateway acp', () => {
     const sessionId = await begin(editor);
     const ended = editor.prompt(sessionId, 'pay');
     const says = (): string => JSON.stringify(editor.updates);
-    await until(() => says().includes('takes a role that you do not hold'));
+    await until(() => says().includes('You need another role'));
     const { policy } = editor.asked[0]!.toolCall._meta!['agent-session-gateway'] as any;
     expect(policy).to.deep.include({ roles: ['finance'], approvals: 2 });
     const session = gateway.session(sessionId, { user: { id: 'token', roles: ['finance'] } });

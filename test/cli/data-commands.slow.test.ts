@@ -67,7 +67,7 @@ describe('agent-session-gateway backup, export, erase', function () {
 
     expect(await refusal('erase', ...WHOSE)).to.include('--yes');
     expect(await refusal('erase', '--yes')).to.include('--user');
-    expect(await refusal('export', 'never')).to.include('No such session');
+    expect(await refusal('export', 'never')).to.include('There is no such session');
     expect(await output('erase', 'main', '--yes')).to.equal('Erased 1 session and 0 files.\n');
     expect(filesWith(join(folder, 'data'), 'planted-text')).to.deep.equal([]);
     expect((await client.sessions()).sessions.map(({ sessionId }) => sessionId)).to.deep.equal(['other']);
@@ -103,7 +103,7 @@ describe('agent-session-gateway backup, export, erase', function () {
     expect(await refusal('backup', 'x.db', '--db', 'no.db')).to.include('There is no database no.db');
     const again = runCliIn(folder, ['start', 'server.js', '--port', '0'], ENV);
     await again.prints(/"message":"started"/);
-    expect(await refusal('export', 'main')).to.include('No such session');
+    expect(await refusal('export', 'main')).to.include('There is no such session');
   });
 
   it('say who uses the database where that takes no commands', async () => {

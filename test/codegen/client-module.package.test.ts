@@ -159,7 +159,7 @@ export type GatewayChannels = Readonly<Record<never, never>>;
 /** Payloads by custom event. */
 export type GatewayEvents = Readonly<Record<never, never>>;
 
-/** Tools of the apps: what they are called with. What they return has no schema. */
+/** Tools of the apps: their parameters. Their results have no schema. */
 export type GatewayTools = Readonly<Record<never, never>>;
 
 /** Values by data block. */

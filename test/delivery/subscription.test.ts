@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { EventConnection } from '../../server/delivery/connection.js';
-import { type Outlet, type Subscribable, Subscription } from '../../server/delivery/subscription.js';
+import type { Outlet } from '../../server/delivery/outlet.js';
+import { type Subscribable, Subscription } from '../../server/delivery/subscription.js';
 import { objectForm } from '../../server/delivery/wire-form.js';
 import type { LogBatch } from '../../server/log/batch.js';
 import { LogView } from '../../server/log/log-view.js';

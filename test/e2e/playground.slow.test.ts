@@ -320,7 +320,7 @@ describe('the playground in Chromium', () => {
     await other.getByLabel('Value').fill('{ "before": "2026-01-01" }');
     await other.getByRole('button', { name: 'Call' }).click();
     const refusal = (await other.getByRole('alert').textContent())!;
-    expect(refusal).to.match(/^GUARD_DENIED .*takes a role that you do not hold. Use another token/);
+    expect(refusal).to.match(/^GUARD_DENIED .*You need another role to .*\. Use another token/);
 
     await create.locator('summary').click();
     await create.getByRole('button', { name: 'Call' }).click();

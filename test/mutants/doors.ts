@@ -147,7 +147,7 @@ export const DOORS: readonly Mutant[] = [
   },
   {
     name: 'files without a quota',
-    file: 'server/files/files.ts',
+    file: 'server/files/uploads.ts',
     edits: [['if (used + more <= allowed) return;', 'if (used + more >= 0) return;']],
     test: 'test/files/routes.test.ts',
   },

@@ -48,12 +48,12 @@ describe('tools and parameters of a send', () => {
     const { send } = connectClient(url);
     const tools = await failure(send('main', 'x', { clientTools: [weather] }).accepted);
     expect(tools).to.include({ code: 'INVALID_PARAMS' });
-    expect(tools.message).to.equal('clientTools: clients may not bring any; clientMessages.tools allows it');
+    expect(tools.message).to.equal('clientTools: clients may not bring this; clientMessages.tools allows it');
     const parameters = await failure(send('main', 'x', { parameters: { temperature: 1 } }).accepted);
     expect(parameters.details).to.deep.equal([
       {
         path: 'parameters',
-        message: 'clients may not bring any; clientMessages.parameters allows it',
+        message: 'clients may not bring this; clientMessages.parameters allows it',
       },
     ]);
     expect(await send('main', 'x', { clientTools: [], parameters: {} }).result).to.include({
@@ -121,7 +121,7 @@ describe('tools and parameters of a send', () => {
     ]);
     const many = ['a', 'b', 'c'].map((name) => ({ name }));
     expect(await refused(many)).to.deep.equal([
-      { path: 'clientTools', message: 'at most 2 (limits.clientToolsPerSend), not 3' },
+      { path: 'clientTools', message: 'must have at most 2 tools (limits.clientToolsPerSend), not 3' },
     ]);
     const host = gateway.session('main', { user: { id: 'token' } });
     expect(await failure(host.send('x', { clientTools: many }).accepted)).to.include({

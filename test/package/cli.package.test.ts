@@ -75,7 +75,7 @@ describe('the command of the packed package', () => {
       /^Node \S+ loads no TypeScript by itself: npm install --save-dev tsx, .*\n$/,
     );
     expect(await answers(['doctor', '--db', 'none.db'], '')).to.match(
-      /^warning Node: \S+ runs the gateway, but opens no TypeScript files.*\n +Where you need them, npm install tsx/,
+      /^warning Node: \S+ runs the gateway, but opens no TypeScript files.*\n +To use them, npm install tsx/,
     );
   });
 

@@ -153,7 +153,7 @@ describe('the playground of the packed package', () => {
     await method.getByLabel('Value').fill('{ "before": "2026-01-01" }');
     await method.getByRole('button', { name: 'Call' }).click();
     const refusal = await method.getByRole('alert').textContent();
-    expect(refusal).to.match(/^GUARD_DENIED .*takes a role that you do not hold\. Use another token/);
+    expect(refusal).to.match(/^GUARD_DENIED .*You need another role to .*\. Use another token/);
     const create = other.page.locator('.method', { hasText: 'tasks:create' });
     await create.locator('summary').click();
     await create.getByRole('button', { name: 'Call' }).click();

@@ -74,7 +74,7 @@ describe('row 9: what a caller has open ends with what let it in', () => {
       directory.withdrawn.add('alice');
       expect(await mine.closed).to.equal(code);
       expect(mine.frames.some(({ event }) => event === 'auth_expired')).to.equal(true);
-      expect(await withdrawn.nth()).to.deep.include({ reason: 'validate said no' });
+      expect(await withdrawn.nth()).to.deep.include({ reason: 'validate did not return valid: true' });
       expect(JSON.stringify(log.lines)).to.include('a caller was withdrawn');
       expect((await other.ask('1', 'status')).ok, 'the other one goes on').to.equal(true);
     });

@@ -32,6 +32,13 @@ export function commentsOf(source: string): readonly Comment[] {
 
 /** Sentences whose subject hides in a clause. A reader has to find the end of that first. */
 const RIDDLE = /^(?:Who|Whoever|What|Whatever|Where|Of|As|By)\b/;
+const TEXT_RIDDLE =
+  /^(?!\s*(?:\/\/|\/?\*)).*?['"`](?:[^'"`]*[.:;!?] +)?(?:Who|Whoever|What|Whatever|Where|Of|As|By) [a-z`$]/;
+
+/** The lines of TypeScript with a text whose sentence begins so. Texts go to callers, to the log and into documents. */
+export function textRiddlesIn(source: string): readonly number[] {
+  return source.split('\n').flatMap((line, at) => (TEXT_RIDDLE.test(line) ? [at + 1] : []));
+}
 
 /** The sentences of a comment that begin so, without code in backticks and tags. */
 export function riddlesIn({ text }: Comment): readonly string[] {

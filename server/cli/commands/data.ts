@@ -52,7 +52,7 @@ async function erase(
   const whose = whoseOf(options);
   if (session === undefined && !whose.user && whose.scope === undefined)
     throw refused('Say what to erase: a session, or all of a --user or a --scope');
-  if (!yes) throw refused('This cannot be undone. Say --yes if it is meant');
+  if (!yes) throw refused('Erasing cannot be undone: confirm it with --yes');
   const request = { action: 'erase', ...whose, ...(session !== undefined && { session }), vacuum } as const;
   let text = '';
   for await (const part of askOperator(options, request)) text += part;
@@ -104,7 +104,7 @@ function withWhose(command: Command): Command {
 
 function whoseOf({ user, tenant, scope }: WhoseOptions): Whose {
   if (user !== undefined && scope !== undefined) throw refused('Give --user or --scope, not both');
-  if (tenant !== undefined && user === undefined) throw refused('--tenant is that of a --user');
+  if (tenant !== undefined && user === undefined) throw refused('--tenant needs --user');
   return {
     ...(user !== undefined && { user: { id: user, ...(tenant !== undefined && { tenantId: tenant }) } }),
     ...(scope !== undefined && { scope }),

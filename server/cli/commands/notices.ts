@@ -21,7 +21,10 @@ export function noticesCommand(terminal: Terminal): Command {
       let sent = 0;
       for await (const line of askOperator(database, { action: 'resend', id })) sent += sentOf(line);
       if (sent === 0)
-        throw new GatewayError({ code: 'INVALID_REQUEST', message: `Nothing of ${id} could not be told` });
+        throw new GatewayError({
+          code: 'INVALID_REQUEST',
+          message: `Every target of ${id} has been told, so nothing is sent again`,
+        });
       terminal.say(`Sent ${id} again.`);
     });
   return withDatabase(new Command('notices'))

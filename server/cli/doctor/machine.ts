@@ -20,7 +20,7 @@ export function examineNode(): Finding {
   return warning(
     about,
     `${node} runs the gateway, but opens no ${list(missing.map(({ what }) => what))}`,
-    `Where you need them, npm install ${missing.map(({ name }) => name).join(' ')}; or use Node ${missing[0]!.from} or newer.`,
+    `To use them, npm install ${missing.map(({ name }) => name).join(' ')}; or use Node ${missing[0]!.from} or newer.`,
   );
 }
 

@@ -105,7 +105,7 @@ function isSaid(value: unknown): boolean {
 export function contentOf(message: GivenMessage, at: number): readonly ContentBlock[] {
   const parts = read(contentSchema, message.content, `messages.${at}.content`);
   if (typeof parts === 'string') return [{ type: 'text', text: parts }];
-  if (parts.length === 0) throw fieldError(`messages.${at}.content`, 'there is nothing in the message');
+  if (parts.length === 0) throw fieldError(`messages.${at}.content`, 'the message is empty');
   return parts.map(blockOf);
 }
 

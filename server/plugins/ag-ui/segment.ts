@@ -103,7 +103,7 @@ export function readingOf({ headers }: Pick<IncomingMessage, 'headers'>): Reader
 /** The number at the start of an id. @throws GatewayError `INVALID_REQUEST` for a foreign id */
 export function numberOf(id: string): number {
   const [, number] = /^(\d{1,9})(?:\.\d{1,9})?(?:@[\w-]{8})?$/.exec(id) ?? [];
-  if (number === undefined) throw fieldError('Last-Event-ID', 'is none of this route');
+  if (number === undefined) throw fieldError('Last-Event-ID', 'must be an event id of this route');
   return Number(number);
 }
 

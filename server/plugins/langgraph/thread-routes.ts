@@ -37,7 +37,10 @@ export class ThreadRoutes {
       return this.#state(asked, id, checkpoint?.checkpoint_id ?? undefined);
     }
     if (what === 'state')
-      throw new GatewayError({ code: 'METHOD_NOT_ALLOWED', message: 'A state is changed by runs alone' });
+      throw new GatewayError({
+        code: 'METHOD_NOT_ALLOWED',
+        message: 'Only runs change the state of a thread',
+      });
     if (what === 'copy' && method === 'POST') return this.#copy(asked, id);
     throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
   }

@@ -34,14 +34,14 @@ export class ToolCatalogue {
     const unknown = [...(include ?? []), ...exclude].filter((name) => !found.some((it) => it.name === name));
     if (unknown.length > 0) {
       report(
-        problem(`${unknown.join(', ')}: no such tool`),
+        problem(`there is no tool ${unknown.join(', ')}`),
         'the MCP endpoint has names of tools that the app lacks',
       );
     }
     const chosen = found.filter(({ name }) => (include?.includes(name) ?? true) && !exclude.includes(name));
     this.#tools = chosen.filter((tool) => {
       const inputSchema = objectSchema(tool.inputSchema);
-      const why = tool.problem ?? (inputSchema ? undefined : 'its input is no object, which MCP needs');
+      const why = tool.problem ?? (inputSchema ? undefined : 'MCP needs an object as the input of a tool');
       if (why !== undefined) {
         const outcome = inputSchema ? 'is listed without its schema' : 'is left out';
         report(problem(why), `the tool ${tool.name} ${outcome} of the MCP endpoint`);

@@ -114,7 +114,7 @@ const GROWING: readonly GaugeRow[] = [
   ],
   [
     'notices_total',
-    'What became of notices: told, failed (to be tried again), dead (given up), gone (nobody is there), seen (and so told to nobody)',
+    'Outcomes of notices: told, failed (to be tried again), dead (given up), gone (nobody is there), seen (and so told to nobody)',
     ({ notices }) =>
       notices.outcomes.map(({ kind, target = '', outcome, count }) => [{ kind, target, outcome }, count]),
     ['kind', 'target', 'outcome'],

@@ -130,9 +130,11 @@ function makeMetrics({ Counter, Histogram }: PromClient, registry: Registry) {
       labelNames: ['operation'],
     }),
     methods: counter('method_calls_total', 'Calls of methods, by outcome', ['method', 'code']),
-    refusals: counter('refusals_total', 'What was answered with an error, also before it was an operation', [
-      'code',
-    ]),
+    refusals: counter(
+      'refusals_total',
+      'Requests that were answered with an error, also before they were operations',
+      ['code'],
+    ),
     replays: counter('idempotent_replays_total', 'Sends that were answered by their idempotency key', []),
     runs: counter('runs_ended_total', 'Runs that have ended; handed_over: another process goes on with it', [
       'app',

@@ -98,7 +98,7 @@ export class FoundResponseWriter {
     const { over } = found.session.stream(dialect, { from: cursor, ...(signal && { signal }) });
     const stream = await over;
     if (stream.begun) return stream;
-    throw notFound('response_id', 'There is no such response: its run has not come to it');
+    throw notFound('response_id', 'There is no such response yet: its run has not reached it');
   }
 
   /** Cursor of a run's beginning; null if its events are not kept any more. */

@@ -86,7 +86,11 @@ export class ConversationRoutes {
         return sendJson(call.response, item);
       }
       case 'DELETE {id}/items/{item}':
-        throw fieldError('item_id', 'a conversation is deleted as a whole', 'unsupported_value');
+        throw fieldError(
+          'item_id',
+          'an item cannot be deleted alone: delete the conversation',
+          'unsupported_value',
+        );
       default:
         throw notServed(call);
     }

@@ -34,7 +34,11 @@ export function readResponseRequest(given: unknown): ResponseRequest {
   const body = readBody(requestSchema, given);
   const { input, conversation, previous_response_id: previous, background, store } = body;
   if (background && store === false)
-    throw fieldError('background', 'an answer in the background has to be stored', 'invalid_value');
+    throw fieldError(
+      'background',
+      'needs store: true, because a response in the background is stored',
+      'invalid_value',
+    );
   if (conversation != null && previous != null)
     throw fieldError('previous_response_id', 'cannot be used with conversation', 'invalid_value');
   const items = typeof input === 'string' ? [{ role: 'user' as const, content: input }] : (input ?? []);

@@ -305,7 +305,7 @@ function lastRun(state: SessionState | null): string | undefined {
 
 function unanswered(callIds: readonly string[], run: IdentifiedRun): GatewayError {
   const named = callIds.map((callId) => clientCallId(callId, run)).join(', ');
-  return fieldError('input', `no output or approval for ${named}`, 'invalid_value');
+  return fieldError('input', `must have an output or an approval for ${named}`, 'invalid_value');
 }
 
 function previousNotFound(id: string): GatewayError {

@@ -165,7 +165,7 @@ export class ResponseRoutes {
     if (!isGenerated(session.id) || others || hasMore || queued > 0)
       throw new GatewayError({
         code: 'SESSION_BUSY',
-        message: 'This response is a part of a conversation with others, which is deleted as a whole',
+        message: 'This response belongs to a conversation with others: delete the conversation',
       });
     await session.delete();
     sendJson(response, { id: idOf(found), object: 'response', deleted: true });

@@ -90,7 +90,7 @@ function readMessage(value: unknown): UiRequestMessage {
   const given = read(message, value, 'message');
   const { id, role, parts } = given;
   if (role === 'system') throw fieldError('message.role', 'a system message cannot be answered');
-  if (parts.length === 0) throw fieldError('message.parts', 'there is nothing in the message');
+  if (parts.length === 0) throw fieldError('message.parts', 'the message is empty');
   if (role === 'assistant') return { id, role, content: [], parts, answers: answersIn(parts) };
   const [said] = fromUIMessages([given]);
   const { content, metadata } = said!;

@@ -38,7 +38,10 @@ export function readBody(
   // A host can have parsed the body only once it has ended: Express 4 sets `{}` on requests that it left unread.
   if (request.readableEnded) return take(takeParsed((request as { body?: unknown }).body, limits));
   if (encoding !== undefined && encoding !== 'identity') {
-    throw new GatewayError({ code: 'UNSUPPORTED_MEDIA_TYPE', message: 'Compressed bodies are not accepted' });
+    throw new GatewayError({
+      code: 'UNSUPPORTED_MEDIA_TYPE',
+      message: 'The gateway takes no compressed bodies: send the body as it is',
+    });
   }
   if (length > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
   // A client that has left already emits no further `close`.
@@ -60,7 +63,8 @@ function takeParsed(body: unknown, limits: BodyLimits): unknown {
   if (body === undefined) {
     throw new GatewayError({
       code: 'INVALID_REQUEST',
-      message: 'The body was read before the gateway and not parsed',
+      message:
+        'The body was read before the gateway, and not parsed: mount the gateway before the body parser',
     });
   }
   checkKeys(body, limits.jsonDepth);

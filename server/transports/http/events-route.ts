@@ -41,10 +41,10 @@ export function queryOf(params: Readonly<Record<string, unknown>>): URLSearchPar
 export function readEventsRequest(query: URLSearchParams, lastEventId: string | undefined): EventsRequest {
   const from = query.get('from') ?? 'now';
   if (!STARTS.has(from)) {
-    const details = [{ path: 'from', message: 'one of now, run, earliest, snapshot' }];
+    const details = [{ path: 'from', message: 'must be one of now, run, earliest, snapshot' }];
     throw new GatewayError({
       code: 'INVALID_PARAMS',
-      message: 'from: one of now, run, earliest, snapshot',
+      message: 'from: must be one of now, run, earliest, snapshot',
       details,
     });
   }

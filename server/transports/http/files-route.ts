@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import { Stall } from '../../delivery/stall.js';
 import type { TickerItem } from '../../delivery/ticker.js';
-import type { Upload } from '../../files/files.js';
+import type { Upload } from '../../files/uploads.js';
 import type { ByteRange } from '../../stores/files/file-store.js';
 import { sentBytes } from '../sent-bytes.js';
 import { sendJson } from './answer.js';
@@ -52,9 +52,9 @@ export async function uploadRoute(
 function checkEncoding(headers: IncomingMessage['headers']): void {
   const encoding = headers['content-encoding'];
   const message = /^multipart\//i.test(headers['content-type'] ?? '')
-    ? 'The body is the file itself, and not a form'
+    ? 'The body must be the file itself, not a form'
     : encoding !== undefined && encoding !== 'identity'
-      ? 'Compressed bodies are not accepted'
+      ? 'The gateway takes no compressed bodies: send the body as it is'
       : null;
   if (message !== null) throw new GatewayError({ code: 'UNSUPPORTED_MEDIA_TYPE', message });
 }

@@ -51,7 +51,7 @@ function accept(env: FrameEnvironment, socket: Socket): void {
   if (!env.clients.full) return void new UnixSocketWire(env, socket);
   const error = new GatewayError({
     code: 'OVERLOADED',
-    message: 'Too many sockets have not said who they are',
+    message: 'Too many sockets wait to be authenticated; try again later',
     retryAfterMs: 1000,
   });
   socket.on('error', () => {});

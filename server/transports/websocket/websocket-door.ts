@@ -92,7 +92,7 @@ export class WebSocketDoor {
       throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter('drain') });
     }
     if (this.#env.clients.full) {
-      const message = 'Too many sockets have not said who they are';
+      const message = 'Too many sockets wait to be authenticated; try again later';
       throw new GatewayError({ code: 'OVERLOADED', message, retryAfterMs: 1000 });
     }
   }

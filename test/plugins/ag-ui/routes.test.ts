@@ -82,7 +82,10 @@ describe('agUiPlugin', () => {
       body: JSON.stringify(body),
       headers: strange,
     });
-    expect([again.status, await again.text()]).to.deep.equal([400, 'Last-Event-ID: is none of this route']);
+    expect([again.status, await again.text()]).to.deep.equal([
+      400,
+      'Last-Event-ID: must be an event id of this route',
+    ]);
     expect((await ui.post('/info', {})).status).to.equal(405);
     const plain = { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'text/plain' } };
     expect((await ui.ask(RUN, plain)).status).to.equal(415);

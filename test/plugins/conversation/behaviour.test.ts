@@ -194,9 +194,7 @@ for (const door of DOORS)
           (failure) => failure,
         );
         expect(error).to.be.instanceOf(Error);
-        expect(`${error.message} ${error.code}`).to.match(
-          /takes a role that you do not hold|permission_denied|403/,
-        );
+        expect(`${error.message} ${error.code}`).to.match(/You need another role|permission_denied|403/);
         expect(effects).to.deep.equal([]);
         const logged: string[] = [];
         const session = gateway.session('main', { user: { id: 'alice', roles: ['finance'] } });

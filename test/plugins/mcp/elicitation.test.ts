@@ -57,7 +57,7 @@ for (const { name, connect } of CLIENTS) {
         (error: Error) => error.message,
       );
       expect(forms[0].message).to.match(/For finance\. 2 people have to allow it\. Until .*, then: deny\./);
-      expect(said).to.include('takes a role that you do not hold');
+      expect(said).to.include('You need another role');
       expect(paid).to.deep.equal([]);
     });
 

@@ -10,7 +10,7 @@ const SESSIONS = 10_000;
  * Checks whether a session and its scope have room for more. With an asynchronous store it uses the size of the last check, and asks again
  * for the next one, so that a message is neither delayed nor overtaken.
  */
-export class Room {
+export class SessionRoom {
   readonly #store: Store;
   readonly #quotas: Quotas;
   readonly #known = new Map<string, StoredSize>();
