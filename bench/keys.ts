@@ -144,7 +144,7 @@ const atLoad = (answers: number): Key => ({
   title: `${answers} answers at the same time, SSE: from when a piece was due to its reading`,
   unit: 'ms, p99',
   group: 'open',
-  contenders: peers('raw express fastify gateway gateway:sqlite', (peer, settings) =>
+  contenders: peers(`raw express fastify ${KEPT.join(' ')}`, (peer, settings) =>
     measureAtLoad(peer, 'send', answers, settings),
   ),
 });

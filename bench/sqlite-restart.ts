@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { userScope } from '../server/auth/scope.js';
 import { createGateway, defineApp, memoryStore, type Store } from '../server/index.js';
+import type { EventRecord } from '../server/stores/append.js';
 import { sqliteStore } from '../server/stores/sqlite/index.js';
-import type { EventRecord } from '../server/stores/store.js';
 
 // npx tsx bench/sqlite-restart.ts [sessions] [events] [open runs]: how long a gateway takes to start on a database of so many
 // sessions and events, as a crash left it, how long a page of a list takes then, and what memory it needs, against one that starts with nothing.

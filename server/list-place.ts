@@ -1,5 +1,5 @@
 import { fieldError } from '../shared/errors.js';
-import type { ListPlace } from './stores/store.js';
+import type { ListPlace } from './stores/listing.js';
 
 /** A place in a list of sessions as clients carry it; null behind the last page. */
 export const formatListPlace = (place: ListPlace | null): string | null =>

@@ -1,4 +1,5 @@
-import type { EventRecord, Store } from '../../server/stores/store.js';
+import type { EventRecord } from '../../server/stores/append.js';
+import type { Store } from '../../server/stores/store.js';
 import { createDelta } from './application.js';
 
 /** What is appended to a store, without a gateway. */

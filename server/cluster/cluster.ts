@@ -4,7 +4,7 @@ import { atOnce } from '../async/at-once.js';
 import { every, within } from '../async/deadline.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Membership, SharedStore } from '../stores/shared-store.js';
-import type { SessionRef } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import { Errands } from './errands.js';
 import { firstFor } from './rendezvous.js';
 

@@ -3,7 +3,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import { newRequestId } from '../ids.js';
 import { unavailable } from '../log/unavailable.js';
-import { StoreError } from '../stores/store.js';
+import { StoreError } from '../stores/append.js';
 import type { Cluster } from './cluster.js';
 
 /** Longest wait for the answer of a living gateway, in milliseconds. */

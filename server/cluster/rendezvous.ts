@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SessionRef } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 
 /** The member that comes first for a session. All members compute the same one, and it changes only when that member leaves (rendezvous hashing). */
 export function firstFor({ scope, app, name }: SessionRef, members: readonly string[]): string | undefined {

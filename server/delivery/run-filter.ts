@@ -2,7 +2,7 @@ import { type Cursor, parseCursor } from '../../shared/cursor.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { LogBatch } from '../log/batch.js';
 import type { ReadableLog } from '../log/readable-log.js';
-import type { StoredEvent } from '../stores/store.js';
+import type { StoredEvent } from '../stores/stored.js';
 
 /** A run that is followed to its end. */
 export interface AwaitedRun {

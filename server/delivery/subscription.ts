@@ -6,7 +6,7 @@ import type { View } from '../grants/view.js';
 import type { LogBatch } from '../log/batch.js';
 import { answeringAfter, type OpenAnswer } from '../log/open-answer.js';
 import type { ReadableLog } from '../log/readable-log.js';
-import type { StoredEvent } from '../stores/store.js';
+import type { StoredEvent } from '../stores/stored.js';
 import { writeGap, writeSnapshot } from './announcement.js';
 import { room, spend } from './catching-up.js';
 import type { Outlet } from './outlet.js';

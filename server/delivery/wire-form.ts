@@ -2,7 +2,7 @@ import { formatCursor } from '../../shared/cursor.js';
 import type { GatewayEvent, TransientEventData, TransientEventType } from '../../shared/events.js';
 import type { EventForm, Origin } from '../log/batch.js';
 import { answeringAfter, type OpenAnswer } from '../log/open-answer.js';
-import type { StoredEvent } from '../stores/store.js';
+import type { StoredEvent } from '../stores/stored.js';
 
 /** A wire form of events for one kind of connection. */
 export interface WireForm<P> extends EventForm<P> {

@@ -1,4 +1,5 @@
-import type { LogRef, SessionRef, Store } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { LogRef, SessionRef } from '../stores/stored.js';
 import { channels } from './channels.js';
 import { Trace, traced } from './trace.js';
 

@@ -1,5 +1,5 @@
 import { ERROR_TABLE } from '../../shared/errors.js';
-import type { StoreErrorCode } from '../stores/store.js';
+import type { StoreErrorCode } from '../stores/append.js';
 
 const STORE_CODES: Readonly<Record<StoreErrorCode, true>> = {
   FENCED: true,

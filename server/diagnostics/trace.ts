@@ -1,7 +1,7 @@
 import type { Channel, TracingChannel } from 'node:diagnostics_channel';
 import { isGatewayError } from '../../shared/errors.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
-import { StoreError } from '../stores/store.js';
+import { StoreError } from '../stores/append.js';
 import type { TraceChannel } from './channels.js';
 import type { TraceOutcome } from './messages.js';
 

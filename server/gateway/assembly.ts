@@ -36,7 +36,7 @@ import { checkLogged } from '../schema/check-logged.js';
 import { SessionDirectory } from '../sessions/directory.js';
 import type { SessionEnvironment } from '../sessions/environment.js';
 import { Eraser } from '../sessions/eraser.js';
-import type { SessionRef } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import { createReports, type Reports } from './reports.js';
 import { createTransports, type Transports } from './transports.js';
 

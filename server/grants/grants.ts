@@ -1,7 +1,8 @@
 import { asUnavailable } from '../log/unavailable.js';
 import type { RecordHome, StoredRecord } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
-import type { SessionRef, Store } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import {
   GRANT,
   GRANT_ADDRESS,

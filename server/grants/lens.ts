@@ -1,5 +1,5 @@
 import type { LoggedEventType } from '../../shared/events.js';
-import type { StoredEvent } from '../stores/store.js';
+import type { StoredEvent } from '../stores/stored.js';
 import type { View } from './view.js';
 
 /** Filters stored events through a view. A run of hidden events becomes one `hidden` event with its place. */

@@ -8,8 +8,8 @@ import { withoutPlace } from '../../shared/messages.js';
 import { unavailable } from '../log/unavailable.js';
 import { isOpen } from '../runs/ending.js';
 import type { RunRequest } from '../runs/live-run.js';
+import { StoreError } from '../stores/append.js';
 import type { RecordChange } from '../stores/records.js';
-import { StoreError } from '../stores/store.js';
 import { acceptWith } from './acceptance.js';
 import type { HeldSession } from './held-session.js';
 

@@ -4,7 +4,8 @@ import { droppingGrant, GRANT, type KeptGrant, keepingGrant, keptGrant } from '.
 import { LimitError } from '../limit-error.js';
 import { asUnavailable } from '../log/unavailable.js';
 import type { StoredRecord } from '../stores/records.js';
-import type { SessionRef, Store } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import type { HeldSession } from './held-session.js';
 
 /** A new grant. The holder of the session adds the conversation to it. */

@@ -1,7 +1,8 @@
 import type { GatewayError } from '../../shared/errors.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { LogWriter } from '../log/log-writer.js';
-import type { SessionRef, Store } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import type { HeldEnvironment } from './environment.js';
 import { Publisher } from './publisher.js';
 import { SessionRuns } from './session-runs.js';

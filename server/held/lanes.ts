@@ -9,7 +9,7 @@ import { asUnavailable } from '../log/unavailable.js';
 import { depthUnder, LiveRun, type RunRequest } from '../runs/live-run.js';
 import { InheritedQuestion, Resumption } from '../runs/resumption.js';
 import type { Overseer } from '../runs/run-port.js';
-import type { RunRecord } from '../stores/store.js';
+import type { RunRecord } from '../stores/stored.js';
 import type { HeldSession } from './held-session.js';
 import { portOf } from './port.js';
 import { type LeftRuns, toNewRun } from './run-record.js';

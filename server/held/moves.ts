@@ -8,7 +8,7 @@ import { placeBefore } from '../log/message-places.js';
 import { depthOf, lastBehind, pathTo, repliesTo } from '../log/message-tree.js';
 import { SNAPSHOT_MESSAGES } from '../log/snapshot.js';
 import { withVersions } from '../log/versions.js';
-import type { Checkpoint } from '../stores/store.js';
+import type { Checkpoint } from '../stores/stored.js';
 
 /** The place of a message that does not follow the last one: behind another message, or in place of one on the current path. */
 export type Place = { readonly parent: string | null } | { readonly replaces: string };

@@ -1,7 +1,8 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { QueuedMessage } from '../../shared/fold.js';
 import type { RunRequest } from '../runs/live-run.js';
-import type { LeftRun, NewRun, StepRecord } from '../stores/store.js';
+import type { NewRun } from '../stores/append.js';
+import type { LeftRun, StepRecord } from '../stores/stored.js';
 
 /** The parts of a request that are kept out of the log, because its readers may not see them. */
 type Private = Pick<

@@ -12,7 +12,8 @@ import { occurrencesOf, type Passed, passedBy } from '../schedules/occurrences.j
 import { dropping, type KeptSchedule, keeping, keptOf, SCHEDULE } from '../schedules/schedule-record.js';
 import type { RecordChange, StoredRecord } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
-import type { SessionRef, Store } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import { acceptWith, StaleRecord } from './acceptance.js';
 import type { HeldSession } from './held-session.js';
 

@@ -15,7 +15,7 @@ import { Execution } from '../runs/execution.js';
 import type { LiveRun } from '../runs/live-run.js';
 import { type Answer, Questions } from '../runs/questions.js';
 import type { RunPort } from '../runs/run-port.js';
-import { StoreError } from '../stores/store.js';
+import { StoreError } from '../stores/append.js';
 import type { HeldEnvironment } from './environment.js';
 import type { HeldSession } from './held-session.js';
 import { Lanes } from './lanes.js';

@@ -13,7 +13,8 @@ import type { SessionDirectory } from '../sessions/directory.js';
 import type { Erased, Eraser } from '../sessions/eraser.js';
 import { exportItems } from '../sessions/export.js';
 import { storeTime } from '../stores/skew.js';
-import type { SessionRef, Store } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import type {
   EraseOptions,
   ExportOptions,

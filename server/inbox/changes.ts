@@ -3,7 +3,8 @@ import { type Errands, errand } from '../cluster/errands.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import { GRANT, ownerOfUser } from '../grants/grant-record.js';
 import { textOfHome } from '../stores/records.js';
-import type { SessionRef, Store } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 
 /** Tells other gateways of a change to a session that the order of lists does not show. */
 const CHANGED = errand<Change, null>('inbox-changed');

@@ -5,7 +5,7 @@ import type { Followed } from '../delivery/connection.js';
 import type { TransientPayload } from '../delivery/wire-form.js';
 import { textOfHome } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
-import type { SessionRef } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import type { Follower, InboxChanges } from './changes.js';
 import { type Inbox, type InboxEntry, type InboxState, recordedAt } from './inbox.js';
 import { formatPlace, hashOf, hashOfAll, parsePlace } from './inbox-place.js';

@@ -6,7 +6,8 @@ import { termAt } from '../log/readable-log.js';
 import { findPlace, placeOf, placing, READ, type ReadPlace, wholeTo } from '../read-places/read-place.js';
 import { type StoredRecord, textOfHome } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
-import type { LogHead, SessionRef, Store } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { LogHead, SessionRef } from '../stores/stored.js';
 import { behindOf, recount, unreadBy } from './unread.js';
 
 /** Records read at once. */

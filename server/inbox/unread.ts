@@ -4,7 +4,7 @@ import { isNewMessage, NO_ARRIVALS } from '../log/arrivals.js';
 import { parseEvent } from '../log/entry.js';
 import type { LogView } from '../log/log-view.js';
 import type { ReadPlace } from '../read-places/read-place.js';
-import type { SessionRecord } from '../stores/store.js';
+import type { SessionRecord } from '../stores/stored.js';
 
 const PAGE = { events: 1000, bytes: 1 << 20 };
 

@@ -1,6 +1,7 @@
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { unavailable } from '../log/unavailable.js';
-import type { SessionRef, Store, StoredSize } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { SessionRef, StoredSize } from '../stores/stored.js';
 import type { Quotas } from './quotas.js';
 
 /** Sessions whose size is remembered. Beyond this number all are forgotten and asked for anew. */

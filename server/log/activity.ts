@@ -1,5 +1,5 @@
 import type { SessionState } from '../../shared/fold.js';
-import type { Activity } from '../stores/store.js';
+import type { Activity } from '../stores/stored.js';
 
 /** Events that count as a use of a session: its activity or its shown messages change. */
 const USING: ReadonlySet<string> = new Set([

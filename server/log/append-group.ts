@@ -2,8 +2,9 @@ import type { UserContext } from '../../shared/contract.js';
 import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import { mapPacked } from '../../shared/map-packed.js';
+import type { AppendOptions, RunEnd } from '../stores/append.js';
 import type { RecordChange } from '../stores/records.js';
-import type { AppendOptions, RunEnd, RunRecord } from '../stores/store.js';
+import type { RunRecord } from '../stores/stored.js';
 import type { Entry } from './entry.js';
 import { outcomesOf } from './outcome.js';
 

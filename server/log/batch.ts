@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../stores/store.js';
+import type { StoredEvent } from '../stores/stored.js';
 import { answeringAfter, namesAnswer, type OpenAnswer } from './open-answer.js';
 
 /** The session and conversation that events belong to. */

@@ -1,5 +1,6 @@
 import { type EventDraft, type GatewayEvent, isDelta } from '../../shared/events.js';
-import type { EventRecord, StoredEvent } from '../stores/store.js';
+import type { EventRecord } from '../stores/append.js';
+import type { StoredEvent } from '../stores/stored.js';
 
 /** An event on its way into the log, as the stored record and as the fold takes it. */
 export interface Entry {

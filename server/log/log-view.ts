@@ -3,17 +3,9 @@ import type { GatewayEvent } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
-import {
-  type Activity,
-  type Checkpoint,
-  type LogHead,
-  type LogRef,
-  type MessagePlace,
-  type News,
-  type Store,
-  type StoredEvent,
-  StoreError,
-} from '../stores/store.js';
+import { type News, StoreError } from '../stores/append.js';
+import type { Store } from '../stores/store.js';
+import type { Activity, Checkpoint, LogHead, LogRef, MessagePlace, StoredEvent } from '../stores/stored.js';
 import { parseEvent } from './entry.js';
 import { healMs } from './heal.js';
 import { LazyFold } from './lazy-fold.js';

@@ -4,15 +4,10 @@ import type { SessionState } from '../../shared/fold.js';
 import { mapPacked } from '../../shared/map-packed.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { type Arrivals, aboutOf } from '../stores/about.js';
+import { type AppendOptions, type EventRecord, StoreError } from '../stores/append.js';
 import { storeTime } from '../stores/skew.js';
-import {
-  type Activity,
-  type AppendOptions,
-  type EventRecord,
-  type LogRef,
-  type Store,
-  StoreError,
-} from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { Activity, LogRef } from '../stores/stored.js';
 import { activityOf, changesRecord, isSameActivity, isUse } from './activity.js';
 import {
   type Committed,

@@ -1,5 +1,5 @@
 import type { Message } from '../../shared/messages.js';
-import type { MessagePlace, MessageRow } from '../stores/store.js';
+import type { MessagePlace, MessageRow } from '../stores/stored.js';
 import type { LogView } from './log-view.js';
 
 /** The name of the branch that begins with the first message of a log. */

@@ -1,6 +1,6 @@
 import type { Message } from '../../shared/messages.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
-import type { LogRef } from '../stores/store.js';
+import type { LogRef } from '../stores/stored.js';
 import { type LogView, MESSAGES_IN_MEMORY } from './log-view.js';
 import { longest, withVersions } from './versions.js';
 

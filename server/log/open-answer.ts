@@ -1,5 +1,5 @@
 import { isDelta } from '../../shared/events.js';
-import type { StoredEvent } from '../stores/store.js';
+import type { StoredEvent } from '../stores/stored.js';
 
 /** The run and block of a log's last delta. A reader that has read that delta need not be sent both again with the next one. */
 export class OpenAnswer {

@@ -1,5 +1,6 @@
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
-import type { LogHead, LogRef, SessionRef, Store, StoredEvent } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { LogHead, LogRef, SessionRef, StoredEvent } from '../stores/stored.js';
 import { type ReadableLog, termAt } from './readable-log.js';
 
 /** A closed log that is still kept. It is only read. */

@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../async/maybe-promise.js';
-import type { LogHead, LogRef, StoredEvent } from '../stores/store.js';
+import type { LogHead, LogRef, StoredEvent } from '../stores/stored.js';
 
 /** The reading side of a log, as subscribers use it. */
 export interface ReadableLog {

@@ -1,5 +1,5 @@
 import { initialState } from '../../shared/fold.js';
-import type { Checkpoint, StoredEvent } from '../stores/store.js';
+import type { Checkpoint, StoredEvent } from '../stores/stored.js';
 
 /** The fold before any event. */
 const BEGINNING: Checkpoint = Object.freeze({ seq: 0, state: initialState });

@@ -1,6 +1,7 @@
 import { isDelta } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
-import type { Checkpoint, MessageRow, Store, StoredEvent } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { Checkpoint, MessageRow, StoredEvent } from '../stores/stored.js';
 import { parseEvent } from './entry.js';
 import { LazyFold } from './lazy-fold.js';
 import type { LogView } from './log-view.js';

@@ -1,4 +1,5 @@
-import type { News, StoredEvent } from '../stores/store.js';
+import type { News } from '../stores/append.js';
+import type { StoredEvent } from '../stores/stored.js';
 
 /** Number of events kept for readers at the head. Readers behind them use the store. */
 const KEPT = 512;

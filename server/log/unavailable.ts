@@ -1,6 +1,6 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
-import { StoreError } from '../stores/store.js';
+import { StoreError } from '../stores/append.js';
 
 /**
  * The error for a caller whose write the store did not take. Either nothing was done and the caller may try again, or the outcome is

@@ -5,7 +5,7 @@ import type { PendingQuestion, SessionState } from '../../shared/fold.js';
 import type { Notice, NoticeKind } from '../../shared/notices.js';
 import { userOfScope, userScope } from '../auth/scope.js';
 import type { RecordChange } from '../stores/records.js';
-import type { LogRef } from '../stores/store.js';
+import type { LogRef } from '../stores/stored.js';
 import { type KeptNotice, NOTICE, owing } from './notice-record.js';
 
 /** Events that are about to be appended, and their place. */

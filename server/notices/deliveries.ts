@@ -4,7 +4,8 @@ import { settleWithin, within } from '../async/deadline.js';
 import type { NoticeOutcome } from '../diagnostics/gateway-stats.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { RecordChange, RecordHome, StoredRecord } from '../stores/records.js';
-import type { SessionRef, Store } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import { DeliveryLanes } from './lanes.js';
 import {
   delivering,

@@ -1,6 +1,7 @@
 import type { GatewayEvent } from '../../shared/events.js';
 import { parseEvent } from '../log/entry.js';
-import type { SessionRef, Store } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 
 const [PAGE, PAGE_BYTES] = [500, 1024 * 1024];
 

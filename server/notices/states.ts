@@ -1,6 +1,7 @@
 import type { NoticeState } from '../../shared/notices.js';
 import type { StoredRecord } from '../stores/records.js';
-import type { SessionRef, Store } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import {
   DELIVERY,
   deliveryOf,

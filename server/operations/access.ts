@@ -8,7 +8,7 @@ import type { AccessedOperation, Allowance } from '../config/access.js';
 import type { FoundGrant } from '../grants/grants.js';
 import { assertAllowed } from '../grants/roles.js';
 import { View } from '../grants/view.js';
-import type { SessionRef } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import { type ClientParts, checkBrought } from './client-messages.js';
 import type { OperationEnvironment } from './environment.js';
 import type { Reach } from './reach.js';

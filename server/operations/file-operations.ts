@@ -5,7 +5,7 @@ import type { Identity } from '../auth/types.js';
 import { fileNotFound, namedFiles } from '../files/named-files.js';
 import type { Upload } from '../files/uploads.js';
 import type { ByteRange, FileRecord } from '../stores/files/file-store.js';
-import type { SessionRef } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import type { Access } from './access.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';

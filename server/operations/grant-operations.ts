@@ -10,7 +10,7 @@ import { grantsOf } from '../held/granting.js';
 import { newGrantId } from '../ids.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { storeTime } from '../stores/skew.js';
-import type { SessionRecord } from '../stores/store.js';
+import type { SessionRecord } from '../stores/stored.js';
 import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { OperationParts } from './operation-parts.js';

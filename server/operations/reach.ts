@@ -9,7 +9,7 @@ import type { LogView } from '../log/log-view.js';
 import type { ReadableLog } from '../log/readable-log.js';
 import type { Session } from '../sessions/session.js';
 import type { Viewers } from '../sessions/viewers.js';
-import { IDLE, type SessionRef } from '../stores/store.js';
+import { IDLE, type SessionRef } from '../stores/stored.js';
 
 /** The grant by which a caller reaches another user's session. */
 export interface Via {

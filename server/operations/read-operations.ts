@@ -10,7 +10,7 @@ import { historyPage } from '../log/page.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { originOf, stateOf } from '../sessions/find-run.js';
 import type { Session } from '../sessions/session.js';
-import type { RunRecord, SessionRecord, SessionRef } from '../stores/store.js';
+import type { RunRecord, SessionRecord, SessionRef } from '../stores/stored.js';
 import type { Access } from './access.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';

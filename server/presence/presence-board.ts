@@ -3,7 +3,7 @@ import { within } from '../async/deadline.js';
 import { type Errands, errand } from '../cluster/errands.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import { textOfHome } from '../stores/records.js';
-import type { SessionRef } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import { Roster, type RosterListener } from './roster.js';
 
 /** A message to other gateways about the people in the sender's sessions. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { GatewayError } from '../../shared/errors.js';
 import type { PendingQuestion } from '../../shared/fold.js';
 import type { Message, ToolUseBlock } from '../../shared/messages.js';
-import type { StepRecord } from '../stores/store.js';
+import type { StepRecord } from '../stores/stored.js';
 import type { Answer, OpenQuestion } from './questions.js';
 
 /** The calls and open questions of a run whose process ended. When the app runs again and asks the same, it gets the open question. */

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { GatewayError } from '../../shared/errors.js';
 import type { Wire } from '../../shared/wire.js';
 import { type BegunStep, MAX_STEP_NAME, type StepContext } from '../apps/application.js';
-import type { StepRecord } from '../stores/store.js';
+import type { StepRecord } from '../stores/stored.js';
 import { failureOf, type StepFailure, toError } from './step-failure.js';
 
 /** Size counted for each step besides its name and outcome, in characters. */

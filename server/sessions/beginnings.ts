@@ -7,7 +7,7 @@ import { checkChanges } from '../held/session-changes.js';
 import { newRequestId } from '../ids.js';
 import { pathTo } from '../log/message-tree.js';
 import { unanswered } from '../log/unavailable.js';
-import type { SessionRef } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import type { SessionEnvironment } from './environment.js';
 import { filesIn, forkSource } from './fork.js';
 import { type Imported, importedBefore } from './import.js';

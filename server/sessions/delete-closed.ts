@@ -1,6 +1,7 @@
 import { newEpoch } from '../ids.js';
 import { toEntry } from '../log/entry.js';
-import type { SessionRef, Store } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import { DELETED } from './session.js';
 
 /** Drops everything that is kept of a closed session, and leaves a notice for its readers. False if nothing was dropped. */

@@ -8,7 +8,7 @@ import { LocalHub } from '../cluster/local-hub.js';
 import { asUnavailable, unanswered } from '../log/unavailable.js';
 import { Written } from '../log/written.js';
 import { keyOf } from '../stores/ref-key.js';
-import type { SessionRef } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import { Beginnings } from './beginnings.js';
 import { deleteClosed } from './delete-closed.js';
 import type { SessionEnvironment } from './environment.js';

@@ -4,7 +4,7 @@ import type { HeldEnvironment } from '../held/environment.js';
 import type { Moderation } from '../log/moderation.js';
 import type { Written } from '../log/written.js';
 import type { Notices } from '../notices/notices.js';
-import type { SessionRef } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 
 /** The parts of a gateway that its sessions use and notify. */
 export interface SessionEnvironment extends HeldEnvironment {

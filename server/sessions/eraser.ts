@@ -9,7 +9,8 @@ import {
   type StoredRecord,
   textOfHome,
 } from '../stores/records.js';
-import type { SessionRef, Store } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import type { SessionDirectory } from './directory.js';
 
 /** Sessions looked up at once. */

@@ -4,7 +4,8 @@ import type { RunState } from '../../shared/operation-types.js';
 import { isBeside, messageIdOf } from '../held/run-record.js';
 import { pathTo } from '../log/message-tree.js';
 import { openUnder } from '../runs/ending.js';
-import type { RunRecord, Store } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { RunRecord } from '../stores/stored.js';
 import type { Session } from './session.js';
 
 /** The acceptance of a run, as its log has it. */

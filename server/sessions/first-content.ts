@@ -6,7 +6,8 @@ import type { LogWriter } from '../log/log-writer.js';
 import { messageOf, unbranched } from '../log/message-places.js';
 import { type FirstMessages, pathTo } from '../log/message-tree.js';
 import { SNAPSHOT_MESSAGES } from '../log/snapshot.js';
-import type { LogRef, MessageRow, Store } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
+import type { LogRef, MessageRow } from '../stores/stored.js';
 
 /** Messages that are read or written at once. Other sessions wait for so many. */
 export const SLICE = 100;

@@ -8,7 +8,7 @@ import type { LogBatch } from '../log/batch.js';
 import { healMs } from '../log/heal.js';
 import type { LogListener } from '../log/log-options.js';
 import { asUnavailable, notTried, unavailable } from '../log/unavailable.js';
-import { StoreError } from '../stores/store.js';
+import { StoreError } from '../stores/append.js';
 import { Acquisition, type Beginning, type HoldOptions } from './acquisition.js';
 import type { SessionEnvironment } from './environment.js';
 import { Life } from './life.js';

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { RunResult } from '../../shared/operation-types.js';
-import type { RunRecord } from '../stores/store.js';
+import type { RunRecord } from '../stores/stored.js';
 import type { SessionEnvironment } from './environment.js';
 import { RETRY_MS } from './hold.js';
 import type { Session } from './session.js';

@@ -9,7 +9,7 @@ import type { LogWriter } from '../log/log-writer.js';
 import { dueRecord } from '../runs/approvals.js';
 import type { Answer } from '../runs/questions.js';
 import type { Confirmation } from '../runs/tool-call.js';
-import type { SessionRef } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import type { SessionEnvironment } from './environment.js';
 import { LoneCall } from './lone-call.js';
 import type { Session } from './session.js';

@@ -1,7 +1,8 @@
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import { LogView } from '../log/log-view.js';
 import { asUnavailable } from '../log/unavailable.js';
-import type { LogHead, News } from '../stores/store.js';
+import type { News } from '../stores/append.js';
+import type { LogHead } from '../stores/stored.js';
 import type { SessionEnvironment } from './environment.js';
 import type { Session } from './session.js';
 

@@ -1,5 +1,5 @@
 import type { SharedStore } from '../stores/shared-store.js';
-import type { SessionRef } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 
 /** Sessions that are read at once. */
 const PAGE = 1000;

@@ -5,7 +5,7 @@ import { errand } from '../cluster/errands.js';
 import type { Subscription } from '../delivery/subscription.js';
 import type { LogBatch } from '../log/batch.js';
 import { asUnavailable } from '../log/unavailable.js';
-import type { SessionRef } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
 import type { SessionEnvironment } from './environment.js';
 import { perform } from './routing.js';
 import type { Session } from './session.js';

@@ -1,5 +1,5 @@
 import type { LoggedEventType } from '../../shared/events.js';
-import type { StoredEvent } from './store.js';
+import type { StoredEvent } from './stored.js';
 
 /** Writes events as text: a line with type, term, time, length of the body and run, then the body. */
 export function encodeEvents(events: readonly StoredEvent[]): string {

@@ -1,5 +1,7 @@
 export type { About } from './about.js';
+export * from './append.js';
 export type { ByteRange, FileRecord, FileStore, FileSweep, FileUsage, FileUse } from './files/file-store.js';
+export * from './listing.js';
 export type {
   RecordChange,
   RecordHome,
@@ -19,3 +21,4 @@ export type {
   SharedStore,
 } from './shared-store.js';
 export * from './store.js';
+export * from './stored.js';

@@ -8,7 +8,7 @@ import {
   IDLE,
   type SessionRef,
   type StoredEvent,
-} from './store.js';
+} from './stored.js';
 
 /** State that the sessions of one scope share. */
 export interface MemoryScope {

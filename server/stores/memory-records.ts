@@ -1,6 +1,7 @@
 import { searched } from './about.js';
+import type { ListFilter, ListPage, ListPlace, PageOptions } from './listing.js';
 import type { MemoryLog, MemorySession } from './memory-log.js';
-import type { ListFilter, ListPage, ListPlace, LogHead, PageOptions, SessionRecord } from './store.js';
+import type { LogHead, SessionRecord } from './stored.js';
 
 /** Place of the last event. */
 export const headOf = (log: MemoryLog): number => log.first + log.events.length - 1;

@@ -1,4 +1,5 @@
-import type { LeftRun, NewRun, RunName, RunRecord, StepRecord } from './store.js';
+import type { NewRun } from './append.js';
+import type { LeftRun, RunName, RunRecord, StepRecord } from './stored.js';
 
 interface KeptRun {
   readonly record: RunRecord;

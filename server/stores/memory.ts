@@ -1,39 +1,35 @@
 import { formatCursor } from '../../shared/cursor.js';
 import { ABOUT_NOTHING } from './about.js';
+import {
+  type AppendOptions,
+  type AppendResult,
+  type DeleteNotice,
+  type EventRecord,
+  ONCE_MS,
+  placeOfAccepted,
+  placeOfEnd,
+  StoreError,
+} from './append.js';
+import type { ListFilter, ListPage, PageOptions } from './listing.js';
 import { grow, MemoryLog, type MemoryScope, type MemorySession, NO_LOGS } from './memory-log.js';
 import { describe, headOf, listOf, recordOf } from './memory-records.js';
 import { MemoryRuns } from './memory-runs.js';
 import { StoredRecords } from './memory-stored-records.js';
 import { MessageRows } from './message-rows.js';
 import { keyOf } from './ref-key.js';
-import {
-  type Acquired,
-  type AcquireOptions,
-  type AppendOptions,
-  type AppendResult,
-  type Checkpoint,
-  type DeleteNotice,
-  type EventRecord,
-  type ListFilter,
-  type ListPage,
-  type LogHead,
-  type LogRef,
-  type MessageRow,
-  type NewSession,
-  ONCE_MS,
-  type PageOptions,
-  type PathOptions,
-  placeOfAccepted,
-  placeOfEnd,
-  type RunName,
-  type RunRecord,
-  type SessionRecord,
-  type SessionRef,
-  type Store,
-  type StoredEvent,
-  type StoredSize,
-  StoreError,
-} from './store.js';
+import type { Acquired, AcquireOptions, NewSession, PathOptions, Store } from './store.js';
+import type {
+  Checkpoint,
+  LogHead,
+  LogRef,
+  MessageRow,
+  RunName,
+  RunRecord,
+  SessionRecord,
+  SessionRef,
+  StoredEvent,
+  StoredSize,
+} from './stored.js';
 import { sizeOf } from './stored-size.js';
 
 const nameOf = ({ app, name }: SessionRef): string => `${app}:${name}`;

@@ -1,4 +1,5 @@
-import type { MessageRow, PathOptions } from './store.js';
+import type { PathOptions } from './store.js';
+import type { MessageRow } from './stored.js';
 
 /** The messages of a log that are stored apart from its events, by their ids. */
 export class MessageRows {

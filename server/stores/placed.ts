@@ -1,4 +1,4 @@
-import type { EventRecord } from './store.js';
+import type { EventRecord } from './append.js';
 
 /** Fills in the places of written events. */
 export function place(events: readonly EventRecord[], first: number, term: number): void {

@@ -1,4 +1,4 @@
-import type { SessionRef } from './store.js';
+import type { SessionRef } from './stored.js';
 
 /** The home of a record: a session, or a scope alone. Dropping the home drops its records. */
 export type RecordHome = SessionRef | { readonly scope: string; readonly app?: never; readonly name?: never };

@@ -1,4 +1,4 @@
-import type { SessionRef } from './store.js';
+import type { SessionRef } from './stored.js';
 
 /** A session's identity as one text. */
 export function keyOf({ scope, app, name }: SessionRef): string {

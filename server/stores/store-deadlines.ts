@@ -1,7 +1,8 @@
 import { Deadlines } from '../async/deadlines.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
+import { StoreError, type StoreErrorCode } from './append.js';
 import { CHANGES, CHORES, membersOf, READS, type StoreMembers } from './members.js';
-import { type Store, StoreError, type StoreErrorCode } from './store.js';
+import type { Store } from './store.js';
 
 type StoreCall = (...args: never[]) => MaybePromise<unknown>;
 

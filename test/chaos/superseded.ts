@@ -1,5 +1,6 @@
 import { defineApp, type SessionHandle } from '../../server/index.js';
-import type { LogRef, SessionRef, Store } from '../../server/stores/store.js';
+import type { Store } from '../../server/stores/store.js';
+import type { LogRef, SessionRef } from '../../server/stores/stored.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { embedGateway } from '../support/embedded.js';
 import { overriding } from '../support/overriding.js';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { defineApp } from '../../server/index.js';
-import type { News, Store } from '../../server/stores/store.js';
+import type { News } from '../../server/stores/append.js';
+import type { Store } from '../../server/stores/store.js';
 import { textOf } from '../../shared/messages.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { startNode } from '../support/nodes.js';

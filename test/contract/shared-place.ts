@@ -1,5 +1,6 @@
 import type { Membership, SharedStore } from '../../server/stores/shared-store.js';
-import type { SessionRef, Store } from '../../server/stores/store.js';
+import type { Store } from '../../server/stores/store.js';
+import type { SessionRef } from '../../server/stores/stored.js';
 import { closeLater } from '../support/resources.js';
 
 /** One of the gateways that share a store, as far as the store knows it. */

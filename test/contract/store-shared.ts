@@ -1,6 +1,8 @@
 import FakeTimers from '@sinonjs/fake-timers';
 import { expect } from 'chai';
-import type { News, SessionRef, Store } from '../../server/stores/store.js';
+import type { News } from '../../server/stores/append.js';
+import type { Store } from '../../server/stores/store.js';
+import type { SessionRef } from '../../server/stores/stored.js';
 import { newTestEpoch, record, records, refOf, refusal, TestWriter } from '../../testing/stores/records.js';
 import { closeLater } from '../support/resources.js';
 import { eventually, left, opens, type SharedStoreUnderTest, sharedPlace } from './shared-place.js';

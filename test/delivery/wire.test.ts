@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { defineApp } from '../../server/index.js';
 import { LogBatch } from '../../server/log/batch.js';
 import { answeringAfter, type OpenAnswer } from '../../server/log/open-answer.js';
-import type { StoredEvent } from '../../server/stores/store.js';
+import type { StoredEvent } from '../../server/stores/stored.js';
 import { frameForm } from '../../server/transports/frames/frame-wire.js';
 import { SSE_FORMS } from '../../server/transports/http/sse-form.js';
 import { EventReader } from '../../shared/event-reader.js';

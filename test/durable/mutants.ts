@@ -1,11 +1,6 @@
-import {
-  type AppendResult,
-  type EventRecord,
-  IDLE,
-  type LogRef,
-  type StepRecord,
-  type Store,
-} from '../../server/stores/store.js';
+import type { AppendResult, EventRecord } from '../../server/stores/append.js';
+import type { Store } from '../../server/stores/store.js';
+import { IDLE, type LogRef, type StepRecord } from '../../server/stores/stored.js';
 import { overriding } from '../support/overriding.js';
 
 /** Stores that break one promise each: the crash test must notice every one of them. */

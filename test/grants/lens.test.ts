@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Lens } from '../../server/grants/lens.js';
 import { View } from '../../server/grants/view.js';
 import { parseEvent, toEntry } from '../../server/log/entry.js';
-import type { StoredEvent } from '../../server/stores/store.js';
+import type { StoredEvent } from '../../server/stores/stored.js';
 import type { EventDraft } from '../../shared/events.js';
 import { initialState, reduce, type SessionState } from '../../shared/fold.js';
 import { HIDDEN_PARTS } from '../../shared/grants.js';

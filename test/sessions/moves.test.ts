@@ -6,7 +6,8 @@ import {
   memoryStore,
   type SessionHandle,
 } from '../../server/index.js';
-import { type MessageRow, StoreError } from '../../server/stores/store.js';
+import { StoreError } from '../../server/stores/append.js';
+import type { MessageRow } from '../../server/stores/stored.js';
 import { type Message, textOf } from '../../shared/messages.js';
 import { embedGateway } from '../support/embedded.js';
 import { overriding } from '../support/overriding.js';

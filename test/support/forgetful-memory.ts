@@ -1,5 +1,7 @@
+import type { EventRecord } from '../../server/stores/append.js';
 import { memoryStore } from '../../server/stores/memory.js';
-import type { EventRecord, SessionRef, Store } from '../../server/stores/store.js';
+import type { Store } from '../../server/stores/store.js';
+import type { SessionRef } from '../../server/stores/stored.js';
 
 /** A call that changed what is kept. */
 interface Change {

@@ -1,4 +1,5 @@
-import { type Store, StoreError } from '../../server/stores/store.js';
+import { StoreError } from '../../server/stores/append.js';
+import type { Store } from '../../server/stores/store.js';
 import { type Gate, gate } from './gate.js';
 import { overriding } from './overriding.js';
 

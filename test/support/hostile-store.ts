@@ -1,5 +1,5 @@
+import { StoreError } from '../../server/stores/append.js';
 import type { Store } from '../../server/stores/store.js';
-import { StoreError } from '../../server/stores/store.js';
 import { passing } from './overriding.js';
 
 /**

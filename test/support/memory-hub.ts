@@ -1,14 +1,7 @@
+import { isPlain, type News, StoreError } from '../../server/stores/append.js';
 import type { Member, Membership, SharedStore } from '../../server/stores/shared-store.js';
-import {
-  type Acquired,
-  isPlain,
-  type LogHead,
-  type News,
-  type SessionRef,
-  type Store,
-  type StoredEvent,
-  StoreError,
-} from '../../server/stores/store.js';
+import type { Acquired, Store } from '../../server/stores/store.js';
+import type { LogHead, SessionRef, StoredEvent } from '../../server/stores/stored.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { ForgetfulMemory, keyOf } from './forgetful-memory.js';
 import { type Gate, gate } from './gate.js';

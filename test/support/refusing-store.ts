@@ -1,4 +1,5 @@
-import { type Store, StoreError } from '../../server/stores/store.js';
+import { StoreError } from '../../server/stores/append.js';
+import type { Store } from '../../server/stores/store.js';
 import { passing } from './overriding.js';
 
 /** A store that refuses calls of some members while `outage.on`, and counts those. */

@@ -1,5 +1,7 @@
 import { isPromise } from '../../server/async/maybe-promise.js';
-import type { AppendResult, EventRecord, LogRef, Store } from '../../server/stores/store.js';
+import type { AppendResult, EventRecord } from '../../server/stores/append.js';
+import type { Store } from '../../server/stores/store.js';
+import type { LogRef } from '../../server/stores/stored.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { type HostileStore, hostileStore } from './hostile-store.js';
 import { overriding } from './overriding.js';

@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../async/maybe-promise.js';
-import type { SessionRef } from '../store.js';
+import type { SessionRef } from '../stored.js';
 
 /** The record of a stored file. */
 export interface FileRecord {

@@ -1,16 +1,16 @@
 import { searched } from '../about.js';
-import { encodeEvents } from '../event-text.js';
-import { place } from '../placed.js';
 import {
   type AppendOptions,
   type AppendResult,
   type EventRecord,
   isPlain,
-  type LogRef,
   placeOfAccepted,
   placeOfEnd,
   StoreError,
-} from '../store.js';
+} from '../append.js';
+import { encodeEvents } from '../event-text.js';
+import { place } from '../placed.js';
+import type { LogRef } from '../stored.js';
 import { sizeOf } from '../stored-size.js';
 import { Batched } from './batched.js';
 import type { PostgresDatabase } from './database.js';

@@ -1,4 +1,4 @@
-import { StoreError } from '../store.js';
+import { StoreError } from '../append.js';
 import {
   type Client,
   loadDriver,

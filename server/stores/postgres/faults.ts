@@ -1,5 +1,5 @@
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
-import { StoreError } from '../store.js';
+import { StoreError } from '../append.js';
 
 /** Reason why a database could not be opened; `details.reason` of the error. */
 export type PostgresOpenFailure =

@@ -1,30 +1,27 @@
-import { encodeEvents } from '../event-text.js';
-import type { SharedStore } from '../shared-store.js';
 import {
-  type Acquired,
-  type AcquireOptions,
   type AppendOptions,
   type AppendResult,
-  type Checkpoint,
   type DeleteNotice,
   type EventRecord,
-  type ListFilter,
-  type ListPage,
-  type LogHead,
-  type LogRef,
-  type MessageRow,
   type News,
-  type PageOptions,
-  type PathOptions,
-  type RunName,
-  type RunRecord,
-  type SessionRecord,
-  type SessionRef,
-  type Store,
-  type StoredEvent,
-  type StoredSize,
   StoreError,
-} from '../store.js';
+} from '../append.js';
+import { encodeEvents } from '../event-text.js';
+import type { ListFilter, ListPage, PageOptions } from '../listing.js';
+import type { SharedStore } from '../shared-store.js';
+import type { Acquired, AcquireOptions, PathOptions, Store } from '../store.js';
+import type {
+  Checkpoint,
+  LogHead,
+  LogRef,
+  MessageRow,
+  RunName,
+  RunRecord,
+  SessionRecord,
+  SessionRef,
+  StoredEvent,
+  StoredSize,
+} from '../stored.js';
 import { Appends } from './appends.js';
 import { PostgresDatabase } from './database.js';
 import { openFailure, unknown } from './faults.js';

@@ -1,21 +1,19 @@
 import { searched } from '../about.js';
 import { EventReader } from '../event-text.js';
+import type { ListFilter, ListPage, PageOptions } from '../listing.js';
+import type { PathOptions } from '../store.js';
 import type {
   Checkpoint,
   LeftRun,
-  ListFilter,
-  ListPage,
   LogHead,
   LogRef,
   MessageRow,
-  PageOptions,
-  PathOptions,
   RunName,
   RunRecord,
   SessionRecord,
   SessionRef,
   StoredEvent,
-} from '../store.js';
+} from '../stored.js';
 import type { PostgresDatabase } from './database.js';
 import type { PostgresRow } from './driver.js';
 import { headOf, LOG, messageOf, RUN, recordOf, refOf, runOf } from './rows.js';

@@ -1,6 +1,7 @@
 import type { RunResult } from '../../../shared/operation-types.js';
 import { ABOUT_NOTHING } from '../about.js';
-import type { LogHead, MessageRow, NewSession, RunRecord, SessionRecord, SessionRef } from '../store.js';
+import type { NewSession } from '../store.js';
+import type { LogHead, MessageRow, RunRecord, SessionRecord, SessionRef } from '../stored.js';
 import type { PostgresRow } from './driver.js';
 import { fromColumn, toColumn } from './text.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RecordHome } from '../records.js';
-import type { LogRef, SessionRef } from '../store.js';
+import type { LogRef, SessionRef } from '../stored.js';
 import type { PostgresDatabase } from './database.js';
 import { toColumn } from './text.js';
 

@@ -1,4 +1,4 @@
-import type { SessionRef, StoredSize } from '../store.js';
+import type { SessionRef, StoredSize } from '../stored.js';
 import type { PostgresDatabase } from './database.js';
 import type { SessionIds } from './sessions.js';
 import { toColumn } from './text.js';

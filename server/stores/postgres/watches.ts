@@ -1,4 +1,4 @@
-import type { News } from '../store.js';
+import type { News } from '../append.js';
 
 type PostgresWake = (news?: News) => void;
 

@@ -1,4 +1,5 @@
-import { type AppendOptions, type EventRecord, isPlain, type LogRef, placeOfAccepted } from '../store.js';
+import { type AppendOptions, type EventRecord, isPlain, placeOfAccepted } from '../append.js';
+import type { LogRef } from '../stored.js';
 import { sizeOf } from '../stored-size.js';
 import { encodeBatch } from './events.js';
 import type { Keys } from './keys.js';

@@ -1,5 +1,6 @@
 import type { LoggedEventType } from '../../../shared/events.js';
-import type { News, StoredEvent } from '../store.js';
+import type { News } from '../append.js';
+import type { StoredEvent } from '../stored.js';
 
 /** Writes a batch as text: a line for each event with type, time, run and body. JSON has neither line breaks nor tabs of its own. */
 export function encodeBatch(events: readonly StoredEvent[]): string {

@@ -1,4 +1,4 @@
-import type { SessionRef } from '../store.js';
+import type { SessionRef } from '../stored.js';
 import { type Keys, memberOf, PARTITIONS, refOfSid } from './keys.js';
 import type { Link } from './link.js';
 import { EXPIRE_LOG, EXPIRE_RUNS } from './scripts/look.js';

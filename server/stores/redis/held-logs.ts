@@ -1,4 +1,4 @@
-import type { LogRef } from '../store.js';
+import type { LogRef } from '../stored.js';
 import type { SentBatch } from './appending.js';
 
 /** Limits of the batches that are kept to be written again, for one log and for all logs, in characters. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type RecordHome, textOfHome } from '../records.js';
-import type { SessionRef } from '../store.js';
+import type { SessionRef } from '../stored.js';
 
 /** Number of partitions of the sessions. All keys of one partition are in one slot of a Redis Cluster. Fixed for the life of the data. */
 export const PARTITIONS = 256;

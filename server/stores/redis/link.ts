@@ -1,4 +1,4 @@
-import { StoreError } from '../store.js';
+import { StoreError } from '../append.js';
 import type { RedisSettings } from './options.js';
 import type { Script } from './script.js';
 import { backOff, connectWire, type Wire } from './wires.js';

@@ -1,5 +1,6 @@
 import { searched } from '../about.js';
-import type { ListFilter, ListPage, ListPlace, PageOptions, SessionRecord, SessionRef } from '../store.js';
+import type { ListFilter, ListPage, ListPlace, PageOptions } from '../listing.js';
+import type { SessionRecord, SessionRef } from '../stored.js';
 import { type Keys, memberOf, refOfMember } from './keys.js';
 import type { Link } from './link.js';
 import { META } from './scripts/hold.js';

@@ -1,3 +1,4 @@
+import { StoreError } from '../append.js';
 import type {
   HeldPage,
   Member,
@@ -7,7 +8,6 @@ import type {
   SharedStore,
 } from '../shared-store.js';
 import { skewOf } from '../skew.js';
-import { StoreError } from '../store.js';
 import { type Keys, PARTITIONS, refOfSid } from './keys.js';
 import type { Link } from './link.js';
 import { BEAT, LIVING, PUT_ONCE } from './scripts/members.js';

@@ -7,7 +7,7 @@ import type {
   SessionRecord,
   SessionRef,
   StoredEvent,
-} from '../store.js';
+} from '../stored.js';
 import { decodeBatch } from './events.js';
 import { type Keys, PARTITIONS, refOfSid } from './keys.js';
 import type { Link } from './link.js';

@@ -1,3 +1,4 @@
+import { StoreError } from '../append.js';
 import {
   homeOf,
   type RecordChange,
@@ -9,7 +10,6 @@ import {
   type Taken,
   type TakeOptions,
 } from '../records.js';
-import { StoreError } from '../store.js';
 import { type Keys, PARTITIONS } from './keys.js';
 import type { Link } from './link.js';
 import { CHANGE, DUE, HINT, TAKE } from './scripts/records.js';

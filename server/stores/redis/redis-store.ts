@@ -1,28 +1,25 @@
 import {
-  type Acquired,
-  type AcquireOptions,
   type AppendOptions,
   type AppendResult,
-  type Checkpoint,
   type DeleteNotice,
   type EventRecord,
-  type ListFilter,
-  type ListPage,
-  type LogHead,
-  type LogRef,
-  type MessageRow,
   type News,
-  type PageOptions,
-  type PathOptions,
-  type RunName,
-  type RunRecord,
-  type SessionRecord,
-  type SessionRef,
-  type Store,
-  type StoredEvent,
-  type StoredSize,
   StoreError,
-} from '../store.js';
+} from '../append.js';
+import type { ListFilter, ListPage, PageOptions } from '../listing.js';
+import type { Acquired, AcquireOptions, PathOptions, Store } from '../store.js';
+import type {
+  Checkpoint,
+  LogHead,
+  LogRef,
+  MessageRow,
+  RunName,
+  RunRecord,
+  SessionRecord,
+  SessionRef,
+  StoredEvent,
+  StoredSize,
+} from '../stored.js';
 import { sizeOf } from '../stored-size.js';
 import { keysToDrop } from './appending.js';
 import { encodeBatch } from './events.js';

@@ -1,5 +1,6 @@
 import { MessageRows } from '../message-rows.js';
-import type { LogRef, MessageRow, PathOptions } from '../store.js';
+import type { PathOptions } from '../store.js';
+import type { LogRef, MessageRow } from '../stored.js';
 import type { Keys } from './keys.js';
 import type { Link } from './link.js';
 import { PATH } from './scripts/look.js';

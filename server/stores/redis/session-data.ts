@@ -1,18 +1,18 @@
 import { formatCursor } from '../../../shared/cursor.js';
 import type { RunResult } from '../../../shared/operation-types.js';
 import { ABOUT_NOTHING, type About } from '../about.js';
+import type { NewSession } from '../store.js';
 import {
   type Activity,
   type ForkedFrom,
   IDLE,
   type LeftRun,
   type LogHead,
-  type NewSession,
   type RunRecord,
   type SessionRecord,
   type SessionRef,
   type StepRecord,
-} from '../store.js';
+} from '../stored.js';
 import { META } from './scripts/hold.js';
 
 /** The reply to `HMGET`. */

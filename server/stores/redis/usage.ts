@@ -1,4 +1,4 @@
-import type { SessionRef, StoredSize } from '../store.js';
+import type { SessionRef, StoredSize } from '../stored.js';
 import { type Keys, refOfMember } from './keys.js';
 import type { Link } from './link.js';
 import { sizeOfSession } from './session-data.js';

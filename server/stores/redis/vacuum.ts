@@ -1,4 +1,4 @@
-import { StoreError } from '../store.js';
+import { StoreError } from '../append.js';
 import { type Keys, PARTITIONS } from './keys.js';
 import type { Link } from './link.js';
 

@@ -1,4 +1,4 @@
-import type { News } from '../store.js';
+import type { News } from '../append.js';
 import { decodeNews } from './events.js';
 import type { Link } from './link.js';
 

@@ -75,6 +75,8 @@ export async function connectWire(settings: RedisSettings, events: WireEvents): 
     ...settings.client,
     maintNotifications: 'disabled',
     disableOfflineQueue: true,
+    // The library makes a timer of each command that outlives its answer. Calls are bounded by `limits.storeMs`, connections by `socketTimeout`.
+    commandOptions: { timeout: 0 },
     pingInterval: PING_MS,
     socket: { socketTimeout: SILENCE_MS, ...settings.client?.socket, reconnectStrategy },
   } as RedisClientOptions;

@@ -1,12 +1,6 @@
+import { type AppendOptions, type AppendResult, type EventRecord, StoreError } from '../append.js';
 import { place } from '../placed.js';
-import {
-  type AppendOptions,
-  type AppendResult,
-  type EventRecord,
-  type LogRef,
-  type SessionRef,
-  StoreError,
-} from '../store.js';
+import type { LogRef, SessionRef } from '../stored.js';
 import { encodeAppend, encodeErase, type SentBatch } from './appending.js';
 import type { Expiry } from './expiry.js';
 import type { HeldLog, HeldLogs, KeptBatch } from './held-logs.js';

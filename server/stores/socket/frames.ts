@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { deserialize, serialize } from 'node:v8';
-import type { News } from '../store.js';
+import type { News } from '../append.js';
 
 /** Version of the frames. Both ends need the same. */
 export const VERSION = 1;

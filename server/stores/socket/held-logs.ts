@@ -1,13 +1,7 @@
+import type { AppendOptions, AppendResult, EventRecord } from '../append.js';
 import { keyOf } from '../ref-key.js';
-import type {
-  Acquired,
-  AcquireOptions,
-  AppendOptions,
-  AppendResult,
-  EventRecord,
-  LogRef,
-  SessionRef,
-} from '../store.js';
+import type { Acquired, AcquireOptions } from '../store.js';
+import type { LogRef, SessionRef } from '../stored.js';
 
 interface ServedLog {
   readonly log: LogRef;

@@ -1,5 +1,6 @@
+import type { News } from '../append.js';
 import { keyOf } from '../ref-key.js';
-import type { News, SessionRef } from '../store.js';
+import type { SessionRef } from '../stored.js';
 import type { StoreLine } from './store-line.js';
 
 type Wake = (news?: News) => void;

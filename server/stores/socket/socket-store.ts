@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
+import { type AppendResult, StoreError } from '../append.js';
 import { CHANGES, CHORES, membersOf, READS } from '../members.js';
 import { place } from '../placed.js';
 import type { SharedStore } from '../shared-store.js';
-import { type Acquired, type AppendResult, type Store, StoreError } from '../store.js';
+import type { Acquired, Store } from '../store.js';
 import { ServedLogs } from './held-logs.js';
 import { LineWatches } from './line-watches.js';
 import { LineMembers } from './membership.js';

@@ -1,25 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { andThen, isPromise, type MaybePromise } from '../../async/maybe-promise.js';
-import { LocalNotes } from '../local-notes.js';
-import { place } from '../placed.js';
-import { keyOf } from '../ref-key.js';
-import type { HeldPage, NoteOptions, SessionHolder } from '../shared-store.js';
 import {
-  type Acquired,
-  type AcquireOptions,
   type AppendOptions,
   type AppendResult,
   type DeleteNotice,
   type EventRecord,
   isPlain,
-  type LogHead,
-  type LogRef,
   type News,
   ONCE_MS,
-  type SessionRef,
-  type Store,
   StoreError,
-} from '../store.js';
+} from '../append.js';
+import { LocalNotes } from '../local-notes.js';
+import { place } from '../placed.js';
+import { keyOf } from '../ref-key.js';
+import type { HeldPage, NoteOptions, SessionHolder } from '../shared-store.js';
+import type { Acquired, AcquireOptions, Store } from '../store.js';
+import type { LogHead, LogRef, SessionRef } from '../stored.js';
 
 /** How long former holders have to come back after a start with unfinished work, before others can take it, in milliseconds. */
 const SETTLE_MS = 1000;

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { GatewayError } from '../../../shared/errors.js';
+import { type News, StoreError, type StoreErrorCode } from '../append.js';
 import { READS } from '../members.js';
-import { type News, StoreError, type StoreErrorCode } from '../store.js';
 import {
   type AskedFrame,
   encodeFrame,

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { isGatewayError } from '../../../shared/errors.js';
 import { isPromise } from '../../async/maybe-promise.js';
+import type { News } from '../append.js';
+import { StoreError } from '../append.js';
 import { CHANGES, CHORES, READS } from '../members.js';
-import type { News, Store } from '../store.js';
-import { StoreError } from '../store.js';
+import type { Store } from '../store.js';
 import {
   type AskedFrame,
   encodeFrame,

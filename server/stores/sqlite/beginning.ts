@@ -1,4 +1,5 @@
-import type { NewSession, SessionRef } from '../store.js';
+import type { NewSession } from '../store.js';
+import type { SessionRef } from '../stored.js';
 import type { SqliteConnection } from './connection.js';
 import { LogState } from './log-state.js';
 import type { SqliteReader } from './reader.js';

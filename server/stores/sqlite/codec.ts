@@ -1,5 +1,5 @@
 import { EventReader, encodeEvents } from '../event-text.js';
-import type { StoredEvent } from '../store.js';
+import type { StoredEvent } from '../stored.js';
 
 /** Events of one log as the journal has them. */
 export interface JournalGroup {

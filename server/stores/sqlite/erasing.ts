@@ -1,6 +1,7 @@
+import type { DeleteNotice } from '../append.js';
 import { encodeEvents } from '../event-text.js';
 import { textOfHome } from '../records.js';
-import type { DeleteNotice, SessionRef } from '../store.js';
+import type { SessionRef } from '../stored.js';
 import { sizeOf } from '../stored-size.js';
 import type { SqliteConnection } from './connection.js';
 import { dropOfLog } from './expiry.js';

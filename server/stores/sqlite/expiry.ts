@@ -1,5 +1,5 @@
 import { textOfHome } from '../records.js';
-import type { SessionRef } from '../store.js';
+import type { SessionRef } from '../stored.js';
 import type { SqliteConnection } from './connection.js';
 import type { Value } from './driver.js';
 import { packChunks } from './packing.js';

@@ -1,15 +1,14 @@
 import { formatCursor } from '../../../shared/cursor.js';
-import type { ChangeOptions, RecordChange, RecordHome } from '../records.js';
 import {
   type AppendOptions,
   type AppendResult,
   type EventRecord,
-  type LogRef,
   placeOfAccepted,
   placeOfEnd,
-  type RunRecord,
   StoreError,
-} from '../store.js';
+} from '../append.js';
+import type { ChangeOptions, RecordChange, RecordHome } from '../records.js';
+import type { LogRef, RunRecord } from '../stored.js';
 import type { SqliteConnection, Sync } from './connection.js';
 import { eraseSession } from './erasing.js';
 import { commitFailure, writeFailure } from './faults.js';

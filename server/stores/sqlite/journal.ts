@@ -1,5 +1,5 @@
 import { encodeEvents } from '../event-text.js';
-import type { StoredEvent } from '../store.js';
+import type { StoredEvent } from '../stored.js';
 import { sizeOf } from '../stored-size.js';
 import { decodeJournal, encodeGroup } from './codec.js';
 import type { SqliteConnection } from './connection.js';

@@ -1,5 +1,5 @@
 import { keyOf } from '../ref-key.js';
-import type { LogRef, SessionRef } from '../store.js';
+import type { LogRef, SessionRef } from '../stored.js';
 import type { LogState } from './log-state.js';
 
 /** The number of closed logs whose repeated last batch is still answered. */

@@ -1,15 +1,15 @@
 import type { About } from '../about.js';
+import type { AppendResult } from '../append.js';
+import type { HeldBefore } from '../store.js';
 import {
   type Activity,
-  type AppendResult,
   type ForkedFrom,
-  type HeldBefore,
   IDLE,
   type LogHead,
   type SessionRecord,
   type SessionRef,
   type StoredEvent,
-} from '../store.js';
+} from '../stored.js';
 import type { SqliteRow } from './driver.js';
 
 /** The activity of a session as a column. Idle sessions are found by the plain word. */

@@ -1,5 +1,5 @@
 import { searched } from '../about.js';
-import type { AppendOptions } from '../store.js';
+import type { AppendOptions } from '../append.js';
 import type { LogState } from './log-state.js';
 import type { Statements } from './statements.js';
 

@@ -1,5 +1,5 @@
 import { outdated } from '../message-rows.js';
-import type { MessageRow } from '../store.js';
+import type { MessageRow } from '../stored.js';
 import type { Statements } from './statements.js';
 
 /** Keeps messages as rows of a log, within a transaction. Returns the number of characters by which the log grows. */

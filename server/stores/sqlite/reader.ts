@@ -2,22 +2,19 @@ import type { Message } from '../../../shared/messages.js';
 import type { RunResult } from '../../../shared/operation-types.js';
 import { searched } from '../about.js';
 import { EventReader } from '../event-text.js';
+import type { ListFilter, ListPage, ListPlace, PageOptions } from '../listing.js';
+import type { PathOptions } from '../store.js';
 import type {
   Checkpoint,
   LeftRun,
-  ListFilter,
-  ListPage,
-  ListPlace,
   LogRef,
   MessageRow,
-  PageOptions,
-  PathOptions,
   RunName,
   RunRecord,
   SessionRef,
   StepRecord,
   StoredEvent,
-} from '../store.js';
+} from '../stored.js';
 import type { SqliteRow } from './driver.js';
 import type { LiveLogs } from './live-logs.js';
 import { LogState } from './log-state.js';

@@ -1,30 +1,27 @@
-import { DirectoryFiles } from '../files/directory-file-store.js';
-import type { FileStore } from '../files/file-store.js';
-import { keyOf } from '../ref-key.js';
 import {
-  type Acquired,
-  type AcquireOptions,
   type AppendOptions,
   type AppendResult,
-  type Checkpoint,
   type DeleteNotice,
   type EventRecord,
-  type ListFilter,
-  type ListPage,
-  type LogHead,
-  type LogRef,
-  type MessageRow,
-  type PageOptions,
-  type PathOptions,
-  type RunName,
-  type RunRecord,
-  type SessionRecord,
-  type SessionRef,
-  type Store,
-  type StoredEvent,
-  type StoredSize,
   StoreError,
-} from '../store.js';
+} from '../append.js';
+import { DirectoryFiles } from '../files/directory-file-store.js';
+import type { FileStore } from '../files/file-store.js';
+import type { ListFilter, ListPage, PageOptions } from '../listing.js';
+import { keyOf } from '../ref-key.js';
+import type { Acquired, AcquireOptions, PathOptions, Store } from '../store.js';
+import type {
+  Checkpoint,
+  LogHead,
+  LogRef,
+  MessageRow,
+  RunName,
+  RunRecord,
+  SessionRecord,
+  SessionRef,
+  StoredEvent,
+  StoredSize,
+} from '../stored.js';
 import { backUp } from './backup.js';
 import { begin } from './beginning.js';
 import { SqliteConnection } from './connection.js';

@@ -1,4 +1,4 @@
-import type { SessionRef, StoredSize } from '../store.js';
+import type { SessionRef, StoredSize } from '../stored.js';
 import { sizeOf } from '../stored-size.js';
 import type { LiveLogs } from './live-logs.js';
 import type { LogState } from './log-state.js';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type Store, StoreError } from '../../../server/stores/store.js';
+import { StoreError } from '../../../server/stores/append.js';
+import type { Store } from '../../../server/stores/store.js';
 import { withDeadlines } from '../../../server/stores/store-deadlines.js';
 import { isToday } from '../../support/daily.js';
 import { until } from '../../support/until.js';

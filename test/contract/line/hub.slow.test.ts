@@ -1,5 +1,6 @@
+import { StoreError, type StoreErrorCode } from '../../../server/stores/append.js';
 import type { Membership, SharedStore } from '../../../server/stores/shared-store.js';
-import { type Store, StoreError, type StoreErrorCode } from '../../../server/stores/store.js';
+import type { Store } from '../../../server/stores/store.js';
 import { withDeadlines } from '../../../server/stores/store-deadlines.js';
 import { MemoryHub } from '../../support/memory-hub.js';
 import { Armed, LATE_MS } from './cut-line.js';

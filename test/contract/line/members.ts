@@ -1,5 +1,7 @@
+import type { AppendOptions, AppendResult } from '../../../server/stores/append.js';
 import type { Membership } from '../../../server/stores/shared-store.js';
-import type { AppendOptions, AppendResult, LogRef, SessionRef, Store } from '../../../server/stores/store.js';
+import type { Store } from '../../../server/stores/store.js';
+import type { LogRef, SessionRef } from '../../../server/stores/stored.js';
 import {
   checkpointAt,
   message,

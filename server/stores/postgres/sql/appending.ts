@@ -1,4 +1,4 @@
-import { ONCE_MS } from '../../store.js';
+import { ONCE_MS } from '../../append.js';
 
 /** The longest batch that a notification can carry beside its other fields, in bytes. */
 const TOLD = 7800;

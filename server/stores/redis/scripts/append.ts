@@ -1,4 +1,4 @@
-import { ONCE_MS } from '../../store.js';
+import { ONCE_MS } from '../../append.js';
 import { COMMON, PUT_ROWS, Script } from '../script.js';
 import { CHANGE_RECORDS } from './records.js';
 
