@@ -35,7 +35,7 @@ export function useGateway<Source = unknown>(): Client<Source> {
   if (client) return client as Client<Source>;
   throw new GatewayError({
     code: 'INVALID_REQUEST',
-    message: 'The app provides no client: call app.provide(GATEWAY, client)',
+    message: 'Call app.provide(GATEWAY, client) first',
   });
 }
 

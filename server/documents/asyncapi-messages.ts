@@ -2,10 +2,11 @@ import { beginsRun, OPERATIONS, type OperationName, RUN_OPERATIONS } from '../..
 import { clientFrameSchemas, serverFrameSchemas } from '../../shared/schemas/frames.js';
 import type { JsonSchema } from '../schema/schema.js';
 import { EVENTS } from './event-types.js';
+import { EVENT_WORDS } from './event-words.js';
 import type { DescribedMethod } from './methods.js';
 import { anyResult } from './openapi-invoke.js';
+import { ROUTES } from './routes.js';
 import { convert, eventSchema, operationSchema, refTo } from './schemas.js';
-import { EVENT_WORDS, ROUTE_WORDS } from './words.js';
 
 /** Messages by their names. */
 export type Messages = Readonly<Record<string, object>>;
@@ -98,7 +99,7 @@ export function streamMessages(methods: readonly DescribedMethod[]): Messages {
     ...Object.fromEntries(
       RUN_OPERATIONS.map((name) => [
         `body.${name}`,
-        message(name, { summary: ROUTE_WORDS[name].summary, payload: operationSchema(name, 'params') }),
+        message(name, { summary: ROUTES[name].summary, payload: operationSchema(name, 'params') }),
       ]),
     ),
     ...Object.fromEntries(calls),
@@ -157,7 +158,7 @@ export function frameMessages(): Messages {
 /** Requests over sockets and their answers: the operations, and each method by its path. */
 export function requestMessages(methods: readonly DescribedMethod[]): Messages {
   const operations = OPERATION_NAMES.flatMap((name) => [
-    [`req.${name}`, request(name, ROUTE_WORDS[name].summary, frameParams(name))],
+    [`req.${name}`, request(name, ROUTES[name].summary, frameParams(name))],
     [`res.${name}`, response(name, frameResult(name))],
   ]);
   const calls = methods.flatMap(({ name, path, description, params, paramsRequired, stream, result }) => [

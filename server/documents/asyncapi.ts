@@ -13,9 +13,9 @@ import {
 import { EVENTS, RUN_EVENTS } from './event-types.js';
 import { type GatewayFacts, infoOf } from './facts.js';
 import { type DescribedMethod, MethodDescriber } from './methods.js';
+import { ROUTES } from './routes.js';
 import { type Components, protocolSchemas, usedSchemas } from './schemas.js';
 import { asyncApiSecurity } from './security.js';
-import { ROUTE_WORDS } from './words.js';
 
 const ABOUT = `Sessions with conversational apps and typed methods: their event streams over HTTP (Server-Sent Events), and the frames of WebSockets and Unix sockets. The OpenAPI document describes the other HTTP routes.
 
@@ -151,7 +151,7 @@ function streamChannels(methods: readonly DescribedMethod[]): Readonly<Record<st
       operations: {
         follow: {
           action: 'send',
-          summary: ROUTE_WORDS.events.summary,
+          summary: ROUTES.events.summary,
           messages: EVENTS.map((type) => `sse.${type}`),
           bindings: http('GET'),
         },
@@ -166,7 +166,7 @@ function streamChannels(methods: readonly DescribedMethod[]): Readonly<Record<st
         operations: {
           invoke: {
             action: 'receive' as const,
-            summary: ROUTE_WORDS.invoke.summary,
+            summary: ROUTES.invoke.summary,
             messages: calls,
             reply: ['sse.chunk', 'sse.mark', 'sse.ping', 'sse.end', 'sse.fail'],
             bindings: http('POST'),
@@ -185,7 +185,7 @@ function runChannel(name: RunOperation): DocumentedChannel {
     operations: {
       [name]: {
         action: 'receive',
-        summary: ROUTE_WORDS[name].summary,
+        summary: ROUTES[name].summary,
         messages: [`body.${name}`],
         reply: RUN_EVENTS.map((type) => `sse.${type}`),
         bindings: http('POST'),
@@ -204,7 +204,7 @@ function socketOperations(methods: readonly DescribedMethod[]): Readonly<Record<
     name,
     {
       action: 'receive',
-      summary: ROUTE_WORDS[name].summary,
+      summary: ROUTES[name].summary,
       messages: [`req.${name}`],
       reply: [...(isStreamed(name) ? [`chunk.${name}`] : []), `res.${name}`, 'res.error'],
     },

@@ -1,5 +1,6 @@
 import { ERROR_TABLE, type ErrorCode, GatewayError } from '../../shared/errors.js';
-import { codesByStatus, type Described } from './errors.js';
+import { codesByStatus } from './errors.js';
+import type { Described } from './routes.js';
 import { type Components, refTo } from './schemas.js';
 
 const SCHEMA = refTo('ErrorAnswer');

@@ -1,8 +1,8 @@
 import type { EventType } from '../../shared/events.js';
 import type { JsonSchema } from '../schema/schema.js';
 import { EVENTS, RUN_EVENTS } from './event-types.js';
+import { EVENT_WORDS } from './event-words.js';
 import { type Components, eventSchema, operationSchema, refTo } from './schemas.js';
-import { EVENT_WORDS } from './words.js';
 
 /** Schema of one message of an event stream whose data is JSON. */
 export function sseMessage(event: string, data: JsonSchema, description?: string): JsonSchema {

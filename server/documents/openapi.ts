@@ -3,13 +3,13 @@ import type { ApiDocument } from '../../shared/operation-types.js';
 import { beginsRun, isOperation, type OperationName } from '../../shared/operations.js';
 import { PROTOCOL_VERSION } from '../../shared/version.js';
 import { type Destination, routeTable } from '../transports/http/routes.js';
-import type { Described } from './errors.js';
 import { type GatewayFacts, infoOf } from './facts.js';
 import { type DescribedMethod, MethodDescriber } from './methods.js';
 import { errorExamples, errorResponses, errorSchemas } from './openapi-errors.js';
 import { FILE_PARAMETERS, fileResponses, uploadBody, uploadResponse } from './openapi-files.js';
 import { invokeBody, invokeResponses, methodSchemas, methodTable } from './openapi-invoke.js';
 import { eventsResponse, exportResponse, runResponses, sseSchemas } from './openapi-streams.js';
+import { type Described, ROUTES, TAGS } from './routes.js';
 import {
   type Components,
   operationSchema,
@@ -18,7 +18,6 @@ import {
   usedSchemas,
 } from './schemas.js';
 import { openApiSecurity } from './security.js';
-import { ROUTE_WORDS, TAGS } from './words.js';
 
 const ABOUT = `Sessions with conversational apps and typed methods, over HTTP and Server-Sent Events. The same operations are there over WebSockets and Unix sockets, which the AsyncAPI document describes.
 
@@ -100,7 +99,7 @@ export class OpenApiWriter {
   }
 
   #operation(described: Described, http: 'GET' | 'POST', methods: readonly DescribedMethod[]): object {
-    const { tag, ...words } = ROUTE_WORDS[described];
+    const { tag, summary, description } = ROUTES[described];
     const { eventsSecurity } = openApiSecurity(this.#facts.auth);
     const parameters = http === 'GET' ? this.#parameters(described) : (HEADERS[described] ?? []);
     const security =
@@ -112,7 +111,8 @@ export class OpenApiWriter {
     return {
       operationId: described,
       tags: [tag],
-      ...words,
+      summary,
+      ...(description !== undefined && { description }),
       ...(security && { security }),
       ...(parameters.length > 0 && { parameters }),
       ...(http === 'POST' && { requestBody: bodyOf(described, methods) }),

@@ -53,6 +53,9 @@ export const LEAST_ROLES: Readonly<Record<AccessedOperation, GrantRole | 'owner'
 export function assertAllowed(role: GrantRole, operation: AccessedOperation): void {
   const least = LEAST_ROLES[operation];
   if (least !== 'owner' && isAtLeast(role, least)) return;
-  const takes = least === 'owner' ? 'only its owner may do' : `takes a grant as ${least}, not as ${role}`;
-  throw new GatewayError({ code: 'ACCESS_DENIED', message: `${operation} ${takes}` });
+  const problem =
+    least === 'owner'
+      ? `Only the owner of a session may call ${operation}`
+      : `${operation} needs a grant as ${least}; yours is as ${role}`;
+  throw new GatewayError({ code: 'ACCESS_DENIED', message: problem });
 }

@@ -50,7 +50,7 @@ describe('agent-session-gateway notices', function () {
     expect(await said('--dead')).to.equal('');
     const unknown = cli('notices', 'resend', 'run_ended:none', '--db', 'my.db');
     expect(await unknown.exited).to.equal(2);
-    expect(unknown.output).to.include('Nothing of run_ended:none');
+    expect(unknown.output).to.include('There is nothing to send again for run_ended:none');
     expect(await said('resend', id)).to.include(`Sent ${id} again.`);
     // It is tried at once, and by itself later.
     status = 204;

@@ -23,7 +23,7 @@ export function noticesCommand(terminal: Terminal): Command {
       if (sent === 0)
         throw new GatewayError({
           code: 'INVALID_REQUEST',
-          message: `Every target of ${id} has been told, so nothing is sent again`,
+          message: `There is nothing to send again for ${id}`,
         });
       terminal.say(`Sent ${id} again.`);
     });
