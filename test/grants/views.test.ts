@@ -250,7 +250,7 @@ describe('a grant that hides', () => {
     const clientInfo = { name: 't', version: '1' };
     const { id } = await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
     const { text } = await ask('tools/call', { name: 'look', arguments: {} }, { 'mcp-session-id': id });
-    expect(text).to.include('You do not have access');
+    expect(text).to.include('You have no access');
     expectClean(text, 'MCP');
   });
 
