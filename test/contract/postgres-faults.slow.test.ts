@@ -4,6 +4,7 @@ import { type PostgresStoreOptions, postgresStore } from '../../server/stores/po
 import { SCHEMA_VERSION } from '../../server/stores/postgres/schema.js';
 import type { Store } from '../../server/stores/store.js';
 import { newTestEpoch, record, records, refOf, refusal, TestWriter } from '../../testing/stores/records.js';
+import { describeDaily } from '../support/daily.js';
 import { LineNode } from '../support/line-node.js';
 import { openStore } from '../support/open-store.js';
 import { PgBouncer } from '../support/pgbouncer.js';
@@ -44,7 +45,7 @@ async function failure(options: PostgresStoreOptions): Promise<{ reason: unknown
 }
 
 describeWithPostgres('a PostgreSQL store', () => {
-  describe('is not opened', () => {
+  describeDaily('is not opened', 2, () => {
     let server: PostgresServer;
 
     before(async () => {
@@ -137,7 +138,7 @@ describeWithPostgres('a PostgreSQL store', () => {
     });
   });
 
-  describe('whose line breaks', () => {
+  describeDaily('whose line breaks', 2, () => {
     let server: PostgresServer;
     let schema: string;
 
