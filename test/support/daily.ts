@@ -1,7 +1,10 @@
 const DAY_MS = 24 * 3_600_000;
 
+/** Whether somebody runs a test by its title, which is to be found on any day. */
+const isNamed = process.argv.some((arg) => /^--f?grep\b|^-[fg]/.test(arg));
+
 /** Which day's share of much the same is tried, by `DAY`; all of it with `DAY=all`, as once a week. */
-const DAY = process.env.DAY ?? `${Math.floor(Date.now() / DAY_MS)}`;
+const DAY = process.env.DAY ?? (isNamed ? 'all' : `${Math.floor(Date.now() / DAY_MS)}`);
 
 /** Whether all of it is tried. */
 export const isWholeDay = DAY === 'all';
