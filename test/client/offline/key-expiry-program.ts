@@ -15,7 +15,10 @@ await client.session('main').run(runId).result;
 await gateway.clock.advance(23 * HOUR);
 const isSame = (await send().accepted).runId === runId;
 await gateway.clock.advance(3 * HOUR);
-const { code = null } = await send().accepted.catch((cause: { code: string }) => cause as { code?: string });
+const code = await send().accepted.then(
+  () => null,
+  (cause: { readonly code: string }) => cause.code,
+);
 const said = (await client.session('main').history()).messages.filter(({ role }) => role === 'user').length;
 console.log(JSON.stringify({ isSame, code, said }));
 process.exit(0);
