@@ -6,8 +6,12 @@ module.exports = class Reporter extends reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
     const results = [];
+    let last;
     const add = (state) => (test) => {
-      const { file, title, duration: ms = 0 } = test;
+      const { title, duration: ms = 0 } = test;
+      // Hooks of all files are of none: they come with the tests of one.
+      const { file = last } = test;
+      last = file;
       results.push({ state, file, title, path: test.fullTitle?.() ?? title, ms });
     };
     runner.on('pass', add('passed'));

@@ -31,6 +31,10 @@ for (const tier of tiers)
 const jobs = Number(values.jobs ?? availableParallelism() + 1);
 const folder = mkdtempSync(join(tmpdir(), 'tests-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+// All files, and what is run again, have the same day and begin by chance with the same: titles say so, and a test is found by its title.
+process.env.DAY ??= `${Math.floor(Date.now() / (24 * 3_600_000))}`;
+process.env.CRASH_SEED ??= `${Math.floor(Math.random() * 1e9)}`;
+if (Number(process.env.FUZZ) > 0) process.env.SEED ??= `${Date.now() % 2 ** 31}`;
 
 /** Runs files to their end. What a run that broke off has not said is a failure of all. */
 function run(files, more = []) {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { EventDoor } from '../../bench/peers/peer.js';
+import { describeDaily } from '../support/daily.js';
 import { type Counted, CountedGateway, type CountOptions, doors } from './counted-gateway.js';
 
 /**
@@ -101,7 +102,7 @@ function counted(figures: Figures, { allocations }: CountOptions): Partial<Figur
   return allocations ? { allocated } : others;
 }
 
-describe('what the gateway makes', () => {
+describeDaily('what the gateway makes', 2, () => {
   const events = (
     what: string,
     door: EventDoor,

@@ -5,9 +5,9 @@ import { expect } from 'chai';
 import type { GatewayEvent } from '../../shared/events.js';
 import { AcceptedSends } from '../support/accepted-sends.js';
 import { buildProgram } from '../support/built-program.js';
-import { isToday } from '../support/daily.js';
 import { newDatabase } from '../support/durable.js';
 import { get, TOKEN } from '../support/gateway.js';
+import { CRASH_SEED, KILLS } from '../support/kills.js';
 import { type Program, runCommand } from '../support/program.js';
 import { randomOf } from '../support/random.js';
 import { SHARED_STORES } from '../support/shared-stores.js';
@@ -17,8 +17,6 @@ import { runsIn, type Told } from './faults.js';
 import { saidIn } from './programs.js';
 
 const SESSIONS = ['s0', 's1', 's2'];
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 12 : 6));
-const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
 /** Runs of a whole tree, with the detached one. */
 const TREE = 12;
 
@@ -50,7 +48,7 @@ async function live(place: string, count: number, random: () => number): Promise
   };
   const accepted = new AcceptedSends();
   const gateways = await Promise.all(Array.from({ length: count }, start));
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < KILLS; round++) {
     const at = round % count;
     const { program, url } = gateways[at]!;
     const sending = SESSIONS.map((id) => accepted.send(url, id));
@@ -139,7 +137,7 @@ function answerOf(runId: string, runs: Runs, came: ReadonlyMap<string, string>):
 }
 
 async function survives(place: string, count: number): Promise<void> {
-  const life = await live(place, count, randomOf(SEED));
+  const life = await live(place, count, randomOf(CRASH_SEED));
   expect(violations(life).slice(0, 20)).to.deep.equal([]);
   expect(
     life.notes.filter(([what]) => what === 'resumed'),
@@ -148,21 +146,19 @@ async function survives(place: string, count: number): Promise<void> {
   expect(life.accepted, 'messages were taken').to.not.be.empty;
 }
 
-const title = `begins no child twice, does each step once and ends each run once (CRASH_SEED=${SEED})`;
+const title = `begins no child twice, does each step once and ends each run once (CRASH_SEED=${CRASH_SEED})`;
 
-describe(`a tree of runs whose gateway is killed ${ROUNDS} times`, function () {
+describe(`a tree of runs whose gateway is killed ${KILLS} times`, function () {
   this.timeout(15 * 60_000);
 
   it(title, () => survives(newDatabase(), 1));
 });
 
-// One of them a day.
-for (const [number, { name, describe: describeShared, start }] of SHARED_STORES.entries())
-  if (isToday(number, SHARED_STORES.length))
-    describeShared(`a tree of runs whose gateways are killed ${ROUNDS} times, on ${name}`, function (
-      this: Mocha.Suite,
-    ) {
-      this.timeout(15 * 60_000);
+for (const { name, describe: describeShared, start } of SHARED_STORES)
+  describeShared(`a tree of runs whose gateways are killed ${KILLS} times, on ${name}`, function (
+    this: Mocha.Suite,
+  ) {
+    this.timeout(15 * 60_000);
 
-      it(title, async () => survives(await start(), 2));
-    } as () => void);
+    it(title, async () => survives(await start(), 2));
+  } as () => void);

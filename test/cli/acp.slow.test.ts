@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { defineApp } from '../../server/index.js';
 import { actor } from '../plugins/actor.js';
 import { ByteProxy } from '../plugins/byte-proxy.js';
+import { describeDaily } from '../support/daily.js';
 import { gate } from '../support/gate.js';
 import { startGateway, TOKEN } from '../support/gateway.js';
 import { blocksOf } from '../support/pages.js';
@@ -110,7 +111,7 @@ function halting() {
   return { app, began, held };
 }
 
-describe('agent-session-gateway acp', () => {
+describeDaily('agent-session-gateway acp', 3, () => {
   it('tells an editor text, thoughts and tools, and lists and loads what was said', async () => {
     const { app, effects } = actor();
     const { url } = await startGateway({ app });

@@ -9,6 +9,7 @@ import { webPush } from '../../server/notices/index.js';
 import { PushService } from '../notices/push-service.js';
 import { findings } from '../support/axe.js';
 import { needChromium, openPage } from '../support/browser.js';
+import { describeDaily } from '../support/daily.js';
 import { listenOnLoopback } from '../support/host-server.js';
 import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
@@ -118,7 +119,7 @@ describe('agent-session-gateway add', () => {
     expect(existsSync(join(folder, 'src/components/bot'))).to.equal(false);
   });
 
-  describe('gives components that work together as they are, in a fresh Vite project:', () => {
+  describeDaily('gives components that work together as they are, in a fresh Vite project:', 3, () => {
     let page: PageFiles;
 
     before(async function () {

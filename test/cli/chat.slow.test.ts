@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { createClient } from '../../client/index.js';
 import { createDemoApp } from '../../server/demo/demo-app.js';
 import { defineApp, type Gateway } from '../../server/index.js';
+import { describeDaily } from '../support/daily.js';
 import { newDatabase, startDurable } from '../support/durable.js';
 import { startGateway, TOKEN } from '../support/gateway.js';
 import { type Program, ROOT, runCommand } from '../support/program.js';
@@ -38,7 +39,7 @@ const chatAt = (url: string, ...args: string[]) => onTerminal([...CLI, 'chat', .
 
 const script = (url: string, ...args: string[]): Program => runCliIn(ROOT, ['chat', ...args], env(url));
 
-describe('agent-session-gateway chat, on a terminal', () => {
+describeDaily('agent-session-gateway chat, on a terminal', 3, () => {
   before(function () {
     if (process.platform !== 'linux') this.skip();
   });
@@ -211,7 +212,7 @@ describe('agent-session-gateway chat, on a terminal', () => {
   });
 });
 
-describe('agent-session-gateway chat, for scripts', () => {
+describeDaily('agent-session-gateway chat, for scripts', 3, () => {
   it('writes the answers of messages, one after the other, by URL and by socket', async () => {
     const { url, gateway } = await startGateway({
       app: createDemoApp(1),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createClient } from '../../client/index.js';
 import { echo } from '../support/apps.js';
+import { describeDaily } from '../support/daily.js';
 import { startDurable } from '../support/durable.js';
 import type { Program } from '../support/program.js';
 import { filesWith } from '../support/raw-bytes.js';
@@ -47,7 +48,7 @@ const messagesOf = (ndjson: string) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-describe('agent-session-gateway backup, export, erase', function () {
+describeDaily('agent-session-gateway backup, export, erase', 3, function () {
   // Each command is a process.
   this.timeout(5 * 60_000);
 

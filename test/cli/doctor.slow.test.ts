@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { SignJWT } from 'jose';
 import { createGateway } from '../../server/index.js';
 import { echo } from '../support/apps.js';
+import { describeDaily } from '../support/daily.js';
 import { newDatabase, startDurable } from '../support/durable.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { startGateway, TOKEN } from '../support/gateway.js';
@@ -72,7 +73,7 @@ function plainProxy(
 
 const start = (config: object = {}) => startGateway({ app: echo, ...config });
 
-describe('agent-session-gateway doctor', () => {
+describeDaily('agent-session-gateway doctor', 3, () => {
   it('finds nothing where nothing is wrong, and says so in words', async () => {
     const { url } = await start({ origins: ['https://app.example'] });
     const args = ['--url', `${url}/`, '--token', TOKEN, '--origin', 'https://app.example'];

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { method } from '../../server/index.js';
 import { codegenGateway, TOKEN } from '../codegen/fixtures/gateway.js';
 import { echo } from '../support/apps.js';
+import { describeDaily } from '../support/daily.js';
 import { startGateway } from '../support/gateway.js';
 import { listenOnLoopback } from '../support/host-server.js';
 import { ROOT } from '../support/program.js';
@@ -31,7 +32,7 @@ async function startCodegenGateway(): Promise<string> {
 const answering = (status: number, body: string): Promise<string> =>
   listenOnLoopback((_request, response) => response.writeHead(status).end(body));
 
-describe('agent-session-gateway generate', () => {
+describeDaily('agent-session-gateway generate', 3, () => {
   it('writes the module, says so, and leaves an equal file alone', async () => {
     const url = await startCodegenGateway();
     const out = join(tempDir(), 'gateway.gen.ts');

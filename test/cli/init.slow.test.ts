@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { describeDaily } from '../support/daily.js';
 import { ROOT } from '../support/program.js';
 import { tempDir } from '../support/temp-dir.js';
 import { runCliIn } from './run-cli.js';
@@ -14,7 +15,7 @@ async function init(cwd: string, ...args: string[]): Promise<{ code: number | st
   return { code, output: program.output };
 }
 
-describe('agent-session-gateway init', () => {
+describeDaily('agent-session-gateway init', 2, () => {
   it('writes a project with a name, this version and a secret of its own, and says what is next', async () => {
     const folder = tempDir();
     const { code, output } = await init(folder, 'My First Agent');

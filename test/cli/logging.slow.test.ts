@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { describeDaily } from '../support/daily.js';
 import { post } from '../support/gateway.js';
 import { ROOT } from '../support/program.js';
 import { onTerminal } from '../support/pseudo-terminal.js';
@@ -43,7 +44,7 @@ const SAID = [
   'a caller was refused',
 ];
 
-describe('the log of agent-session-gateway start', () => {
+describeDaily('the log of agent-session-gateway start', 2, () => {
   it('is lines of JSON by pino where it is no terminal, at level info, without anything to hide', async () => {
     const program = runCliIn(project(), ['start', '--port', '0', '--db', 'memory'], { GATEWAY_TOKEN: TOKEN });
     const [, url] = await program.prints(/"url":"(http[^"]+)".*"message":"started"/);
@@ -104,7 +105,7 @@ ${FILE.replace('limits:', "logger: { warn: tell('warn'), error: tell('error') },
   });
 });
 
-describe('the log on a terminal', () => {
+describeDaily('the log on a terminal', 2, () => {
   before(function () {
     if (process.platform !== 'linux') this.skip();
   });

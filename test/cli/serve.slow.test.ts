@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { type Client, createClient } from '../../client/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { textOf } from '../../shared/messages.js';
+import { describeDaily } from '../support/daily.js';
 import type { Program } from '../support/program.js';
 import { onTerminal, type PseudoTerminal } from '../support/pseudo-terminal.js';
 import { closeLater } from '../support/resources.js';
@@ -40,7 +41,7 @@ async function ask(client: Client, text = 'hello'): Promise<string> {
   return textOf((await client.send('main', text).result).message);
 }
 
-describe('agent-session-gateway dev', () => {
+describeDaily('agent-session-gateway dev', 3, () => {
   it('serves the app of a file, starts again when a source changes, and clients go on', async () => {
     const folder = project({
       'server.ts':
@@ -154,7 +155,7 @@ describe('agent-session-gateway dev', () => {
     expect(missing.output).to.equal('There is no file none.ts\n');
   });
 
-  describe('on a terminal', () => {
+  describeDaily('on a terminal', 3, () => {
     before(function () {
       if (process.platform !== 'linux') this.skip();
     });
@@ -200,7 +201,7 @@ describe('agent-session-gateway dev', () => {
   });
 });
 
-describe('agent-session-gateway start', () => {
+describeDaily('agent-session-gateway start', 3, () => {
   it('serves a file, logs in JSON, and lets runs finish at SIGTERM', async () => {
     const folder = project({
       'server.js':
@@ -241,7 +242,7 @@ describe('agent-session-gateway start', () => {
   });
 });
 
-describe('agent-session-gateway demo', () => {
+describeDaily('agent-session-gateway demo', 3, () => {
   it('is the demo, in memory or with --db', async () => {
     const folder = tempDir();
     const first = runCliIn(folder, ['demo', '--port', '0', '--db', 'demo.db'], DURABLE);

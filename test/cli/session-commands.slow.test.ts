@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { createClient } from '../../client/index.js';
 import { createDemoApp } from '../../server/demo/demo-app.js';
 import { method } from '../../server/index.js';
+import { describeDaily } from '../support/daily.js';
 import { newDatabase, startDurable } from '../support/durable.js';
 import { startGateway, TOKEN } from '../support/gateway.js';
 import { type Program, ROOT, runCommand } from '../support/program.js';
@@ -31,7 +32,7 @@ const jsonLines = (text: string) =>
 const connect = (url: string) =>
   closeLater(createClient({ baseUrl: url, token: TOKEN }), (it) => it.disconnect());
 
-describe('agent-session-gateway tail', () => {
+describeDaily('agent-session-gateway tail', 3, () => {
   it('follows a session through a restart of the gateway, each event once', async () => {
     const path = newDatabase();
     const app = createDemoApp(1);
@@ -71,7 +72,7 @@ describe('agent-session-gateway tail', () => {
   });
 });
 
-describe('agent-session-gateway sessions', () => {
+describeDaily('agent-session-gateway sessions', 3, () => {
   it('lists them, the last first, page by page', async () => {
     const { url } = await startGateway({ app: createDemoApp(0) });
     const client = connect(url);
@@ -99,7 +100,7 @@ describe('agent-session-gateway sessions', () => {
   });
 });
 
-describe('agent-session-gateway invoke', () => {
+describeDaily('agent-session-gateway invoke', 3, () => {
   const methods = {
     add: method({ schema: z.object({ a: z.number(), b: z.number() }), handler: ({ a, b }) => a + b }),
     count: method({
@@ -139,7 +140,7 @@ describe('agent-session-gateway invoke', () => {
   });
 });
 
-describe('agent-session-gateway token', () => {
+describeDaily('agent-session-gateway token', 3, () => {
   it('makes secrets, each another, that a gateway takes', async () => {
     const [one, other] = [cli(['token']), cli(['token', 'secret'])];
     expect([await one.exited, await other.exited]).to.deep.equal([0, 0]);
@@ -195,7 +196,7 @@ describe('agent-session-gateway token', () => {
   });
 });
 
-describe('agent-session-gateway', () => {
+describeDaily('agent-session-gateway', 3, () => {
   it('tells its version, its commands, and what it does not know', async () => {
     const version = cli(['--version']);
     expect(await version.exited).to.equal(0);

@@ -11,6 +11,7 @@ import { createUnixSocketClientTransport } from '../../client/node/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { textOf } from '../../shared/messages.js';
 import { connectClient } from '../support/client.js';
+import { describeDaily } from '../support/daily.js';
 import { TOKEN } from '../support/gateway.js';
 import type { Program } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
@@ -42,7 +43,7 @@ export const config = {
 `;
 const WHOLE = Array.from({ length: PIECES }, (_, n) => `${n} `).join('');
 
-describe('agent-session-gateway start --workers', () => {
+describeDaily('agent-session-gateway start --workers', 3, () => {
   let folder: string;
   let socketPath: string;
 

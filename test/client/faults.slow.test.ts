@@ -4,6 +4,7 @@ import { defineApp } from '../../server/index.js';
 import { textOf } from '../../shared/messages.js';
 import { behindProxy, isEnd } from '../support/behind-proxy.js';
 import { collect, connectClient, failure, reaches, takeUntil } from '../support/client.js';
+import { describeDaily } from '../support/daily.js';
 import { foreignAnswer } from '../support/fault-proxy.js';
 import { gate } from '../support/gate.js';
 import { holdTimers } from '../support/held-timers.js';
@@ -23,7 +24,7 @@ const changes = (watch: { subscribe(listener: () => void): () => void }) =>
   });
 
 for (const transport of TRANSPORTS) {
-  describe(`a client whose network fails without a word (${transport})`, () => {
+  describeDaily(`a client whose network fails without a word (${transport})`, 3, () => {
     it('makes its calls on a new connection when the old one has fallen silent', async () => {
       const { proxy, client } = await behindProxy(transport);
       await client.apps();

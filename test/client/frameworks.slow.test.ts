@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { servePage } from '../e2e/page-host.js';
 import { needChromium, openPage } from '../support/browser.js';
+import { describeDaily } from '../support/daily.js';
 import { FRAMEWORKS, type Framework, PRELUDE } from './frameworks.js';
 import { app, PIECES } from './pieces.js';
 
@@ -28,7 +29,7 @@ const shows = (page: Page, rows: readonly string[]) =>
   );
 
 for (const framework of FRAMEWORKS)
-  describe(`${framework.name} in a page`, () => {
+  describeDaily(`${framework.name} in a page`, 2, () => {
     before(function () {
       needChromium(this);
     });

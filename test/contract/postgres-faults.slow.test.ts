@@ -4,6 +4,7 @@ import { type PostgresStoreOptions, postgresStore } from '../../server/stores/po
 import { SCHEMA_VERSION } from '../../server/stores/postgres/schema.js';
 import type { Store } from '../../server/stores/store.js';
 import { newTestEpoch, record, records, refOf, refusal, TestWriter } from '../../testing/stores/records.js';
+import { describeDaily } from '../support/daily.js';
 import { LineNode } from '../support/line-node.js';
 import { openStore } from '../support/open-store.js';
 import { PgBouncer } from '../support/pgbouncer.js';
@@ -44,7 +45,7 @@ async function failure(options: PostgresStoreOptions): Promise<{ reason: unknown
 }
 
 describeWithPostgres('a PostgreSQL store', () => {
-  describe('is not opened', () => {
+  describeDaily('is not opened', 2, () => {
     let server: PostgresServer;
 
     before(async () => {
@@ -137,7 +138,7 @@ describeWithPostgres('a PostgreSQL store', () => {
     });
   });
 
-  describe('whose line breaks', () => {
+  describeDaily('whose line breaks', 2, () => {
     let server: PostgresServer;
     let schema: string;
 
@@ -321,6 +322,40 @@ describeWithPostgres('a PostgreSQL store', () => {
       await until(async () => (await holders()).includes('a'));
       await overtaking(() => membership.leave());
       await until(async () => (await holders()).length === 0);
+    });
+
+    it('has nobody as a member whose joining was refused, also where a list of them is on its way', async () => {
+      const { store } = await node({ leaseMs: 60_000 });
+      const [{ id }] = (await server.sql(`SELECT id FROM ${schema}.node`)) as [{ id: string }];
+      const waits = async (name: string): Promise<boolean> =>
+        (
+          await server.sql(`SELECT FROM pg_stat_activity WHERE query LIKE '%.${name}(%'
+            AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()`)
+        ).length > 0;
+      const locking = async (lock: string): Promise<pg.Client> => {
+        const locker = closeLater(new pg.Client({ connectionString: server.url }), (it) => it.end());
+        await locker.connect();
+        await locker.query(`BEGIN; ${lock}`);
+        return locker;
+      };
+      await server.sql(`CREATE OR REPLACE FUNCTION ${schema}.join_member(me text, p_holder text) RETURNS void LANGUAGE plpgsql AS
+        $q$BEGIN PERFORM pg_advisory_xact_lock(29); RAISE EXCEPTION 'full' USING ERRCODE = '53100'; END$q$`);
+      const refusing = await locking('SELECT pg_advisory_xact_lock(29)');
+      const registering = await locking(`SELECT FROM ${schema}.node WHERE id = '${id}' FOR UPDATE`);
+      const join = () => store.shared!.join({ holder: 'a', hear() {}, away() {}, lapsed() {} });
+      let isOver = false;
+      const joining = refusal(join).finally(() => (isOver = true));
+      await until(() => waits('join_member'));
+      await server.sql(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'LISTEN "asg_${id}"'`,
+      );
+      await until(() => waits('register'));
+      await refusing.query('COMMIT');
+      await until(async () => !(await waits('join_member')));
+      expect(isOver, 'it is not known before the list is there').to.equal(false);
+      await registering.query('COMMIT');
+      expect(await joining).to.equal('UNAVAILABLE');
+      expect(await server.sql(`SELECT holder FROM ${schema}.member`)).to.deep.equal([]);
     });
 
     it('loses no message of a size that a notification does not have, and keeps the order', async () => {

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../server/index.js';
+import { todays } from '../support/daily.js';
 
 class Account {
   readonly #secret = 1;
@@ -30,7 +31,7 @@ const GETTER = Object.freeze(Object.defineProperty({}, 'field', { get: failing, 
 export const LARGE = '5 MB of text';
 
 /** Values that host code, a library below it or a caller's data may turn up with, by name. Each is made anew. */
-export const HOSTILE_VALUES: Readonly<Record<string, () => unknown>> = {
+const ALL: Readonly<Record<string, () => unknown>> = {
   cycle,
   bigint: () => 10n,
   'object with a bigint': () => ({ amount: 10n }),
@@ -77,3 +78,8 @@ export const HOSTILE_VALUES: Readonly<Record<string, () => unknown>> = {
   'instance of a class': () => new Account(),
   '100,000 levels': () => nested(100_000),
 };
+
+/** Those of the day. */
+export const HOSTILE_VALUES: Readonly<Record<string, () => unknown>> = Object.fromEntries(
+  todays(Object.entries(ALL), 3),
+);

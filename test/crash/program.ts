@@ -260,7 +260,8 @@ async function endOf(
 ): Promise<number> {
   const session = gateway.session(id, { user: { id: 'u' } });
   let ends = 0;
-  for await (const { type } of session.events()) {
+  // On a busy machine the run may be over before it is followed.
+  for await (const { type } of session.events({ from: 'earliest' })) {
     if (type === 'session_closed') break;
     if (type !== 'message_end') continue;
     ends += 1;

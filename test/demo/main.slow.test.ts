@@ -8,6 +8,7 @@ import { DefaultChatTransport, type UIMessage } from 'ai';
 import { expect } from 'chai';
 import OpenAI from 'openai';
 import { DOORS } from '../../server/demo/doors.js';
+import { describeDaily } from '../support/daily.js';
 import { newDatabase } from '../support/durable.js';
 import { type Program, runCommand, runProgram } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
@@ -77,7 +78,7 @@ async function startMain(env: Record<string, string> = {}): Promise<Demo> {
   return { program, url: url!, token: token!, guest: guest!, curls };
 }
 
-describe('npm start', () => {
+describeDaily('npm start', 3, () => {
   it('prints URL, token and curl lines that work as they stand', async () => {
     const { program, url, token, curls } = await startMain({ GATEWAY_TOKEN: TOKEN });
     expect(token).to.equal(TOKEN);

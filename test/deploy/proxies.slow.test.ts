@@ -3,6 +3,7 @@ import { DEFAULT_LIMITS } from '../../server/config/limits.js';
 import { defineApp } from '../../server/index.js';
 import { WebSocket } from '../support/behind-proxy.js';
 import { connectClient, reaches, takeUntil } from '../support/client.js';
+import { describeDaily } from '../support/daily.js';
 import { freePort } from '../support/free-port.js';
 import { get, jsonHeaders, post, startGateway } from '../support/gateway.js';
 import { openStream, postStream } from '../support/sse-client.js';
@@ -36,7 +37,7 @@ async function behind(proxy: ProxyKind, setting: Omit<ProxySetting, 'ports'> = {
 }
 
 for (const proxy of [...PROXIES, CLUSTER_PROXY]) {
-  describe(`${proxy.file}`, () => {
+  describeDaily(`${proxy.file}`, 3, () => {
     beforeEach(function () {
       proxy.need(this);
     });
@@ -136,7 +137,7 @@ for (const proxy of [...PROXIES, CLUSTER_PROXY]) {
 }
 
 for (const file of ['deploy/nginx/agent-session-gateway.conf', 'deploy/nginx/cluster.conf']) {
-  describe(`${file}: uploads`, () => {
+  describeDaily(`${file}: uploads`, 3, () => {
     it('takes files as large as the gateway does', () => {
       const [, mebibytes] = /client_max_body_size (\d+)m;/.exec(shipped(file))!;
       expect(Number(mebibytes) * 1024 * 1024).to.equal(fileBytes);

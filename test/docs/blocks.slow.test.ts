@@ -10,6 +10,7 @@ import { BLOCKS } from '../support/pages.js';
 import { ROOT } from '../support/program.js';
 import { CHECKS, NOT_RUN } from './checks.js';
 import { RUN_CONFIG, writeBlocks, writeProjects } from './module.js';
+import { WANTED } from './wanted.js';
 
 const run = promisify(execFile);
 
@@ -19,14 +20,10 @@ interface Line {
   readonly printed?: string;
 }
 
-/** `DOCS=docs/apps` tries those whose names begin so. */
-const { DOCS = '' } = process.env;
-const WANTED = BLOCKS.filter(({ id }) => id.startsWith(DOCS));
-
 /** What became of each block. */
 async function runBlocks(): Promise<ReadonlyMap<string, Line>> {
   const report = join(mkdtempSync(join(tmpdir(), 'asg-docs-')), 'report.ndjson');
-  const args = ['--import', 'tsx', join(ROOT, 'test/docs/runner.ts'), report, DOCS];
+  const args = ['--import', 'tsx', join(ROOT, 'test/docs/runner.ts'), report];
   const env = { ...process.env, TSX_TSCONFIG_PATH: RUN_CONFIG };
   const { stderr } = await run(process.execPath, args, { cwd: ROOT, env, maxBuffer: 64 << 20 });
   expect(existsSync(`${report}.done`), stderr).to.equal(true);

@@ -1,5 +1,5 @@
-// Runs the blocks of TypeScript of the pages, each in a world of its own, and writes a line of JSON about each to the file that is named first.
-//   node --import tsx test/docs/runner.ts report.ndjson [what the ids of blocks begin with]
+// Runs the blocks of TypeScript that are tried, each in a world of its own, and writes a line of JSON about each to the file that is named.
+//   node --import tsx test/docs/runner.ts report.ndjson
 import '../support/shipped-limits.js';
 import { appendFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,9 +17,10 @@ import { tryGateways } from './gateways.js';
 import { open } from './harbour.js';
 import { pathOf } from './module.js';
 import { showPage } from './page.js';
+import { WANTED } from './wanted.js';
 import { closeWorld, openWorld, serveInstead } from './world.js';
 
-const [report = 'report.ndjson', prefix = ''] = process.argv.slice(2);
+const [report = 'report.ndjson'] = process.argv.slice(2);
 const reportPath = resolve(report);
 const folder = mkdtempSync(join(tmpdir(), 'asg-docs-'));
 const secret = 'a-secret-of-the-documentation-32-bytes';
@@ -93,8 +94,8 @@ async function run(block: Block, check: Check): Promise<void> {
   await (check.after ?? tryGateways)(ran);
 }
 
-for (const block of BLOCKS) {
-  if (!block.id.startsWith(prefix) || block.id in NOT_RUN) continue;
+for (const block of WANTED) {
+  if (block.id in NOT_RUN) continue;
   const line: { id: string; error?: string; printed?: string } = { id: block.id };
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

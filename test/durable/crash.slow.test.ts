@@ -1,22 +1,22 @@
 import { expect } from 'chai';
 import { buildProgram } from '../support/built-program.js';
+import { todays } from '../support/daily.js';
+import { CRASH_SEED, KILLS } from '../support/kills.js';
 import { randomOf } from '../support/random.js';
 import { violations } from './checker.js';
 import { CrashRun } from './crash-harness.js';
 
 const SESSIONS = 4;
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 20 : 12));
-const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
 
 describe('a gateway that is killed at any moment', function () {
   this.timeout(15 * 60_000);
 
-  it(`keeps its promises through ${ROUNDS} kills under sends and readers (CRASH_SEED=${SEED})`, async () => {
+  it(`keeps its promises through ${KILLS} kills under sends and readers (CRASH_SEED=${CRASH_SEED})`, async () => {
     const histories = await new CrashRun(
       await buildProgram('test/durable/gateway-program.ts'),
       'none',
       SESSIONS,
-    ).run(ROUNDS, randomOf(SEED), 300_000);
+    ).run(KILLS, randomOf(CRASH_SEED), 300_000);
     expect(histories.flatMap(violations).slice(0, 20)).to.deep.equal([]);
     const ends = histories.flatMap(({ log }) => log.filter(({ event }) => event === 'message_end'));
     expect(
@@ -31,17 +31,18 @@ describe('a gateway that is killed at any moment', function () {
 
   // What the checker finds when a promise is broken on purpose: a test that nothing could fail would prove nothing. Kills hit where
   // they hit, so that a defect may take some attempts to show.
-  for (const [mutant, expected] of [
+  const defects = [
     ['dedupeOff', /^key: \S+ (?:ran|was answered)/],
     ['commitLate', /^(?:reader|key): .*is not in the log|^reader \d+: gap/],
     ['recoveryOff', /^run: \S+ ended 0 times/],
-  ] as const) {
+  ] as const;
+  for (const [mutant, expected] of todays(defects, 3)) {
     it(`is caught when it has the defect ${mutant}`, async () => {
       const file = await buildProgram('test/durable/gateway-program.ts');
       const found: string[] = [];
       for (let attempt = 0; attempt < 25 && !found.some((text) => expected.test(text)); attempt++) {
         const run = new CrashRun(file, mutant, 2);
-        found.push(...(await run.run(3, randomOf(SEED + attempt), 1500)).flatMap(violations));
+        found.push(...(await run.run(3, randomOf(CRASH_SEED + attempt), 1500)).flatMap(violations));
       }
       expect(
         found.filter((text) => expected.test(text)),

@@ -2,12 +2,11 @@ import { expect } from 'chai';
 import { buildProgram } from '../support/built-program.js';
 import { newDatabase } from '../support/durable.js';
 import { get, jsonHeaders, post } from '../support/gateway.js';
+import { CRASH_SEED, KILLS } from '../support/kills.js';
 import { runCommand } from '../support/program.js';
 import { randomOf } from '../support/random.js';
 import type { mutants } from './mutants.js';
 
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 20 : 12));
-const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
 const SESSIONS = 6;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const respondAsync = { prefer: 'respond-async' };
@@ -95,8 +94,13 @@ const isWhole = ({ kept }: Fate): boolean => kept.every((part) => part) || kept.
 describe('a gateway that is killed while it deletes sessions', function () {
   this.timeout(15 * 60_000);
 
-  it(`has deleted all of each or nothing, in ${ROUNDS} rounds (CRASH_SEED=${SEED})`, async () => {
-    const fates = await fatesOf(await buildProgram('test/durable/gateway-program.ts'), 'none', ROUNDS, SEED);
+  it(`has deleted all of each or nothing, in ${KILLS} rounds (CRASH_SEED=${CRASH_SEED})`, async () => {
+    const fates = await fatesOf(
+      await buildProgram('test/durable/gateway-program.ts'),
+      'none',
+      KILLS,
+      CRASH_SEED,
+    );
     expect(fates.filter((fate) => !isWhole(fate))).to.deep.equal([]);
     expect(fates.filter(({ answered, kept }) => answered && kept.some((part) => part))).to.deep.equal([]);
     expect(
@@ -112,7 +116,7 @@ describe('a gateway that is killed while it deletes sessions', function () {
   it('is caught where it takes two steps', async () => {
     const file = await buildProgram('test/durable/gateway-program.ts');
     for (let attempt = 0; attempt < 25; attempt++) {
-      const fates = await fatesOf(file, 'deleteInTwo', 2, SEED + attempt);
+      const fates = await fatesOf(file, 'deleteInTwo', 2, CRASH_SEED + attempt);
       if (!fates.every(isWhole)) return;
     }
     throw new Error('nothing was seen of it');

@@ -5,13 +5,12 @@ import { buildProgram } from '../support/built-program.js';
 import { newDatabase } from '../support/durable.js';
 import { erasuresIn } from '../support/erasures.js';
 import { get, post } from '../support/gateway.js';
+import { CRASH_SEED, KILLS } from '../support/kills.js';
 import { runCommand } from '../support/program.js';
 import { randomOf } from '../support/random.js';
 import { filesWith } from '../support/raw-bytes.js';
 import { as } from '../support/users.js';
 
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 12 : 6));
-const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
 const SESSIONS = 8;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -84,11 +83,11 @@ const isGone = ({ sessions, files }: Left): boolean => sessions === 0 && files.l
 describe('a gateway that is killed while it erases a user', function () {
   this.timeout(15 * 60_000);
 
-  it(`goes on with it at its next start, in ${ROUNDS} rounds (CRASH_SEED=${SEED})`, async () => {
+  it(`goes on with it at its next start, in ${KILLS} rounds (CRASH_SEED=${CRASH_SEED})`, async () => {
     const file = await buildProgram('test/durable/erase-program.ts');
     // How many are under way when they are killed is up to the disk.
     for (let attempt = 0; attempt < 5; attempt++) {
-      const left = await leftAfter(file, 'none', ROUNDS, SEED + attempt);
+      const left = await leftAfter(file, 'none', KILLS, CRASH_SEED + attempt);
       expect(left.filter((one) => !isGone(one) && !isUntouched(one))).to.deep.equal([]);
       expect(left.filter((one) => one.answered && !isGone(one))).to.deep.equal([]);
       if (left.some((one) => isGone(one) && !one.answered && one.before > 0)) return;
@@ -99,7 +98,7 @@ describe('a gateway that is killed while it erases a user', function () {
   it('is caught where it forgets what it has begun', async () => {
     const file = await buildProgram('test/durable/erase-program.ts');
     for (let attempt = 0; attempt < 10; attempt++) {
-      const left = await leftAfter(file, 'forgetful', 4, SEED + attempt);
+      const left = await leftAfter(file, 'forgetful', 4, CRASH_SEED + attempt);
       if (!left.every((one) => isGone(one) || isUntouched(one))) return;
     }
     throw new Error('nothing was seen of it');

@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { AcceptedSends } from '../support/accepted-sends.js';
 import { buildProgram } from '../support/built-program.js';
+import { todays } from '../support/daily.js';
 import { newDatabase } from '../support/durable.js';
 import { get } from '../support/gateway.js';
+import { CRASH_SEED, KILLS } from '../support/kills.js';
 import { type Program, runCommand } from '../support/program.js';
 import { randomOf } from '../support/random.js';
 import { tempDir } from '../support/temp-dir.js';
 import type { mutants } from './mutants.js';
 
 const SESSIONS = ['s0', 's1', 's2', 's3'];
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (process.env.CI ? 20 : 12));
-const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
 const NAMES = ['first', 'left', 'right', 'odd', 'retried', 'last'];
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -115,12 +115,12 @@ function violations({ notes, answers, accepted }: Life): string[] {
 describe('steps of a gateway that is killed at any moment', function () {
   this.timeout(15 * 60_000);
 
-  it(`are done once to their end, through ${ROUNDS} kills (CRASH_SEED=${SEED})`, async () => {
+  it(`are done once to their end, through ${KILLS} kills (CRASH_SEED=${CRASH_SEED})`, async () => {
     const life = await live(
       await buildProgram('test/durable/steps-program.ts'),
       'none',
-      ROUNDS,
-      randomOf(SEED),
+      KILLS,
+      randomOf(CRASH_SEED),
     );
     expect(violations(life).slice(0, 20)).to.deep.equal([]);
     const interrupted = life.notes.filter((note) => note[0] === 'effect' && note[2]);
@@ -128,15 +128,16 @@ describe('steps of a gateway that is killed at any moment', function () {
     expect(life.answers.size, 'runs came to their ends').to.be.at.least(life.accepted.length);
   });
 
-  for (const [mutant, expected] of [
+  const defects = [
     ['outcomesOff', /^done again/],
     ['beginningsOff', /^not told of/],
-  ] as const) {
+  ] as const;
+  for (const [mutant, expected] of todays(defects, 2)) {
     it(`are caught when their store has the defect ${mutant}`, async () => {
       const file = await buildProgram('test/durable/steps-program.ts');
       const found: string[] = [];
       for (let attempt = 0; attempt < 25 && !found.some((text) => expected.test(text)); attempt++)
-        found.push(...violations(await live(file, mutant, 3, randomOf(SEED + attempt))));
+        found.push(...violations(await live(file, mutant, 3, randomOf(CRASH_SEED + attempt))));
       expect(
         found.filter((text) => expected.test(text)),
         found.slice(0, 5).join('\n'),

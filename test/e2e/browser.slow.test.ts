@@ -5,6 +5,7 @@ import { type Application, defineApp } from '../../server/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { BROWSERS } from '../support/browser.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
+import { todays } from '../support/daily.js';
 import { closeLater } from '../support/resources.js';
 import { openStream } from '../support/sse-client.js';
 import { until } from '../support/until.js';
@@ -94,7 +95,7 @@ function once(events: readonly any[]): any[] {
   return [...new Map(events.map((event) => [event.cursor, event])).values()];
 }
 
-for (const { name, need, open } of BROWSERS)
+for (const { name, need, open } of todays(BROWSERS, BROWSERS.length))
   describe(`a real browser (${name})`, () => {
     before(function () {
       need(this);

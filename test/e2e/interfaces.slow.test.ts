@@ -17,6 +17,7 @@ import {
   userSays,
 } from '../plugins/ui-message-stream/fixtures.js';
 import { needChromium, openPage } from '../support/browser.js';
+import { todays } from '../support/daily.js';
 import { Hearing } from '../support/hearing.js';
 import { ROOT } from '../support/program.js';
 import { as } from '../support/users.js';
@@ -72,7 +73,7 @@ describe('WorkflowChatTransport, as it is', () => {
       ...init,
     });
 
-  for (const [store, make] of STORES) {
+  for (const [store, make] of todays(STORES, STORES.length)) {
     it(`has the same chunks, wherever it is cut or ended: ${store}`, async () => {
       const { app, effects } = actor();
       const ui = await startUi({ app, store: make(), limits: { sendsPerSecond: 1000 } });
@@ -172,10 +173,12 @@ const jsxOf = (heading: string): string => {
     .replace("'https://gateway.example/agent'", 'location.origin');
 };
 
-for (const [way, heading] of [
+const WAYS = [
   ['useChat', 'Through useChat'],
   ['useSession', "Through the gateway's own hooks"],
-] as const)
+] as const;
+
+for (const [way, heading] of todays(WAYS, WAYS.length))
   describe(`the documented page of assistant-ui over ${way}, in Chromium`, () => {
     let folder: string;
 

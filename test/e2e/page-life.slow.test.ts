@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type Application, defineApp, type Gateway } from '../../server/index.js';
 import { needChromium, openPage } from '../support/browser.js';
+import { describeDaily } from '../support/daily.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { gate } from '../support/gate.js';
 import { type PageConfig, servePage } from './page-host.js';
@@ -62,7 +63,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await delay(10);
 }
 
-describe('the life of a page', () => {
+describeDaily('the life of a page', 3, () => {
   before(function () {
     needChromium(this);
   });

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { createGateway, defineApp } from '../../server/index.js';
 import { playgroundPlugin } from '../../server/plugins/playground/index.js';
 import { needChromium } from '../support/browser.js';
+import { describeDaily } from '../support/daily.js';
 import { buildPlayground } from '../support/playground.js';
 import { closeLater } from '../support/resources.js';
 import { answers, messageBox, openPlayground, said, say, show } from './playground-page.js';
@@ -55,7 +56,7 @@ async function cpuOf(page: Page) {
   };
 }
 
-describe('the design of the playground', () => {
+describeDaily('the design of the playground', 3, () => {
   before(async function () {
     needChromium(this);
     await buildPlayground();

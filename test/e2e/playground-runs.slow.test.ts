@@ -8,6 +8,7 @@ import { textOf } from '../../shared/messages.js';
 import { findings } from '../support/axe.js';
 import { needChromium } from '../support/browser.js';
 import { connectClient } from '../support/client.js';
+import { describeDaily } from '../support/daily.js';
 import { gate } from '../support/gate.js';
 import { buildPlayground } from '../support/playground.js';
 import { randomOf } from '../support/random.js';
@@ -52,7 +53,7 @@ const drawn = (page: Page, label: string): Promise<readonly string[]> =>
 const pathsOf = (runs: readonly RunNode[], above = ''): readonly string[] =>
   runs.flatMap(({ name, children }) => [`${above}/${name}`, ...pathsOf(children, `${above}/${name}`)]);
 
-describe('the runs of a session in the playground, in Chromium', function () {
+describeDaily('the runs of a session in the playground, in Chromium', 2, function () {
   this.timeout(120_000);
   before(async function () {
     needChromium(this);

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type Application, createGateway, defineApp, method } from '../../server/index.js';
 import { type PlaygroundOptions, playgroundPlugin } from '../../server/plugins/playground/index.js';
 import { needChromium } from '../support/browser.js';
+import { describeDaily } from '../support/daily.js';
 import { listenOnLoopback } from '../support/host-server.js';
 import { buildPlayground } from '../support/playground.js';
 import { closeLater } from '../support/resources.js';
@@ -58,7 +59,7 @@ async function start(options: PlaygroundOptions = { path: '/' }, app: Applicatio
   return { gateway, url: (await gateway.start()).url! };
 }
 
-describe('the playground', () => {
+describeDaily('the playground', 3, () => {
   before(async function () {
     needChromium(this);
     await buildPlayground();

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { createDemoApp } from '../../server/demo/demo-app.js';
 import { createDemoGateway } from '../../server/demo/demo-gateway.js';
 import { needChromium } from '../support/browser.js';
+import { describeDaily } from '../support/daily.js';
 import { newDatabase } from '../support/durable.js';
 import { buildPlayground } from '../support/playground.js';
 import { type Program, runCommand } from '../support/program.js';
@@ -53,7 +54,7 @@ async function startProgram(env: Record<string, string> = {}): Promise<{ program
   return { program, link: link! };
 }
 
-describe('the playground in Chromium', () => {
+describeDaily('the playground in Chromium', 3, () => {
   before(async function () {
     needChromium(this);
     await buildPlayground();

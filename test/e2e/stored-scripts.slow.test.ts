@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { createGateway } from '../../server/index.js';
 import { echo } from '../support/apps.js';
 import { BROWSERS } from '../support/browser.js';
+import { todays } from '../support/daily.js';
 import { PNG } from '../support/files.js';
 import { listenOnLoopback } from '../support/host-server.js';
 import { closeLater } from '../support/resources.js';
@@ -38,7 +39,7 @@ for (const url of ${urls}) {
 }
 `;
 
-for (const browser of BROWSERS) {
+for (const browser of todays(BROWSERS, BROWSERS.length)) {
   describe(`uploaded files in ${browser.name}`, () => {
     it('run nothing, however a page embeds or opens them', async function () {
       browser.need(this);

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needChromium, openPage } from '../support/browser.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
+import { todays } from '../support/daily.js';
 import { ROOT } from '../support/program.js';
 import { buildPage, sayIn, serveBuilt, wordsAndPayments } from './built-page.js';
 
@@ -32,10 +33,12 @@ import { Page } from './page.jsx';
 createRoot(document.getElementById('root')).render(<Page thread="main" />);
 `;
 
-for (const [name, source] of [
+const WAYS = [
   ['its own connection', documented],
   ['gatewayConnection', withGatewayConnection],
-] as const)
+] as const;
+
+for (const [name, source] of todays(WAYS, WAYS.length))
   describe(`the documented page of TanStack AI with ${name}, built by Vite, in Chromium`, () => {
     let folder: string;
 

@@ -4,14 +4,18 @@ import { expect } from 'chai';
 import { createClient } from '../../client/index.js';
 import { createUnixSocketClientTransport } from '../../client/node/index.js';
 import { textOf } from '../../shared/messages.js';
-import { type Program, runProgram } from '../support/program.js';
+import { buildProgram } from '../support/built-program.js';
+import { type Program, runCommand } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import { socketDirectory } from '../support/socket-directory.js';
 
-const PROGRAM = 'test/support/unix-gateway.ts';
+async function run(path: string): Promise<Program> {
+  const program = await buildProgram('test/support/unix-gateway.ts');
+  return runCommand(process.execPath, { args: [program, path] });
+}
 
 async function start(path: string): Promise<Program> {
-  const program = runProgram(PROGRAM, { args: [path] });
+  const program = await run(path);
   await program.prints(/^listening/m);
   return program;
 }
@@ -37,7 +41,7 @@ describe('a gateway on a Unix socket that is killed', () => {
       `${second.child.pid} heard two`,
     );
 
-    const third = runProgram(PROGRAM, { args: [path] });
+    const third = await run(path);
     await third.prints(/^refused: ADDRESS_IN_USE/m);
     expect(await third.exited).to.equal(1);
     expect(textOf((await client.send('main', 'three').result).message)).to.include('heard three');
@@ -49,7 +53,7 @@ describe('a gateway on a Unix socket that is killed', () => {
   it('never takes the place of a file', async () => {
     const path = join(socketDirectory(), 'file');
     writeFileSync(path, 'precious');
-    const program = runProgram(PROGRAM, { args: [path] });
+    const program = await run(path);
     await program.prints(/^refused: ADDRESS_IN_USE/m);
     expect(readFileSync(path, 'utf8')).to.equal('precious');
   });

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needChromium, openPage } from '../support/browser.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
+import { todays } from '../support/daily.js';
 import { ROOT } from '../support/program.js';
 import { buildPage, sayIn, serveBuilt, wordsAndPayments } from './built-page.js';
 
@@ -45,7 +46,7 @@ const WAYS = [
   },
 ];
 
-for (const { name, page: source, alias } of WAYS)
+for (const { name, page: source, alias } of todays(WAYS, WAYS.length))
   describe(`the documented page of ${name}, built by Vite, in Chromium`, () => {
     let folder: string;
 

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { type Application, defineApp } from '../../server/index.js';
 import { BROWSERS } from '../support/browser.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
+import { todays } from '../support/daily.js';
 import { openStream } from '../support/sse-client.js';
 import { until } from '../support/until.js';
 import { servePage } from './page-host.js';
@@ -82,7 +83,7 @@ declare global {
   var result: { readonly stopReason: string };
 }
 
-for (const { name, need, open } of BROWSERS)
+for (const { name, need, open } of todays(BROWSERS, BROWSERS.length))
   describe(`a real browser with WebSockets (${name})`, () => {
     before(function () {
       need(this);

@@ -6,6 +6,7 @@ import type { gateway as express } from '../../examples/express-host.js';
 import type { gateway as standalone } from '../../examples/standalone-server.js';
 import { textOf } from '../../shared/messages.js';
 import { needChromium, openPage } from '../support/browser.js';
+import { describeDaily } from '../support/daily.js';
 import { runProgram } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import { tempDir } from '../support/temp-dir.js';
@@ -22,7 +23,7 @@ function connect<Source extends object>(options: Parameters<typeof createClient>
   return closeLater(createClient<Source>(options), (client) => client.disconnect());
 }
 
-describe('examples', () => {
+describeDaily('examples', 3, () => {
   it('standalone-server.ts answers with a tool and serves a typed method', async () => {
     const { program, url } = await start('examples/standalone-server.ts');
     const client = connect<typeof standalone>({ baseUrl: url, token: TOKEN });

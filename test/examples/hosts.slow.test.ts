@@ -3,6 +3,7 @@ import { WebSocket } from 'ws';
 import { type Client, type ClientOptions, createClient, webSocketTransport } from '../../client/index.js';
 import type { gateway } from '../../examples/node-http-host.js';
 import { textOf } from '../../shared/messages.js';
+import { describeDaily } from '../support/daily.js';
 import { runProgram } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 
@@ -38,7 +39,7 @@ async function visit(file: string, mounts: readonly string[], socketMount?: stri
   expect(await program.kill('SIGTERM')).to.equal(0);
 }
 
-describe('examples of hosts', () => {
+describeDaily('examples of hosts', 3, () => {
   it('node-http-host.ts', () => visit('examples/node-http-host.ts', ['/agent'], '/agent'));
 
   it('fastify-host.ts', () => visit('examples/fastify-host.ts', ['/agent'], '/agent'));

@@ -6,7 +6,6 @@ import type { Client } from '../../client/index.js';
 import { start } from '../notices/gateway-process.js';
 import { Receiver } from '../notices/receiver.js';
 import { connectClient } from '../support/client.js';
-import { isToday } from '../support/daily.js';
 import { newDatabase } from '../support/durable.js';
 import { freePort } from '../support/free-port.js';
 import { SHARED_STORES } from '../support/shared-stores.js';
@@ -105,9 +104,7 @@ describe('inboxes of gateways that are killed', () => {
   it('count right after, on SQLite', () => counts(newDatabase(), 1));
 });
 
-// One of them a day.
-for (const [number, { name, describe: describeShared, start: startServer }] of SHARED_STORES.entries())
-  if (isToday(number, SHARED_STORES.length))
-    describeShared(`inboxes of gateways that are killed, on ${name}`, () => {
-      it('count right after', async () => counts(await startServer(), 2));
-    });
+for (const { name, describe: describeShared, start: startServer } of SHARED_STORES)
+  describeShared(`inboxes of gateways that are killed, on ${name}`, () => {
+    it('count right after', async () => counts(await startServer(), 2));
+  });

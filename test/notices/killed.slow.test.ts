@@ -5,7 +5,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Client } from '../../client/index.js';
 import { connectClient } from '../support/client.js';
-import { isToday } from '../support/daily.js';
 import { newDatabase } from '../support/durable.js';
 import { freePort } from '../support/free-port.js';
 import { SHARED_STORES } from '../support/shared-stores.js';
@@ -107,10 +106,8 @@ describe('notices of gateways that are killed', () => {
   it('tell of every end and question at least once under one id on SQLite', () => tells(newDatabase(), 1));
 });
 
-// One of them a day.
-for (const [number, { name, describe: describeShared, start: startServer }] of SHARED_STORES.entries())
-  if (isToday(number, SHARED_STORES.length))
-    describeShared(`notices of gateways that are killed, on ${name}`, () => {
-      it('tell of every end and question at least once under one id', async () =>
-        tells(await startServer(), 2));
-    });
+for (const { name, describe: describeShared, start: startServer } of SHARED_STORES)
+  describeShared(`notices of gateways that are killed, on ${name}`, () => {
+    it('tell of every end and question at least once under one id', async () =>
+      tells(await startServer(), 2));
+  });

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { PEOPLE } from '../inbox/begin.js';
 import { connectClient, takeUntil } from '../support/client.js';
+import { describeDaily } from '../support/daily.js';
 import { until } from '../support/until.js';
 import { begin } from './begin.js';
 import { Receiver } from './receiver.js';
 import { counted, listed } from './seen.js';
 
-describe('notices, by a clock', () => {
+describeDaily('notices, by a clock', 2, () => {
   it('tell of no question that was answered in time', async () => {
     const receiver = await Receiver.start();
     const { client, clock } = await begin(receiver.url, { unseenMs: 60_000 });

@@ -2,8 +2,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import fc from 'fast-check';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import { buildProgram } from '../support/built-program.js';
 import { connectClient } from '../support/client.js';
-import { isToday } from '../support/daily.js';
+import { describeDaily } from '../support/daily.js';
 import { newDatabase } from '../support/durable.js';
 import { freePort } from '../support/free-port.js';
 import { cases } from '../support/fuzz.js';
@@ -21,7 +22,7 @@ const survives = async (gateways: Gateways, runs: number, length: number): Promi
   );
 };
 
-describe('control through ends of the gateway', () => {
+describeDaily('control through ends of the gateway', 2, () => {
   for (const [name, config] of [
     ['memory', () => ({})],
     ['SQLite', () => ({ store: sqliteStore({ path: newDatabase() }) })],
@@ -34,13 +35,10 @@ describe('control through ends of the gateway', () => {
 
 /** Gateways as processes of their own, on a store that they share. */
 async function processes(place: string): Promise<Gateways> {
+  const program = await buildProgram('test/people/program.ts');
   const nodes: { port: number; child: ChildProcess; ending: Promise<void> }[] = [];
   const start = async (port: number): Promise<ChildProcess> => {
-    const child = fork('test/people/program.ts', [place, String(port)], {
-      cwd: ROOT,
-      execArgv: ['--import', 'tsx'],
-      silent: true,
-    });
+    const child = fork(program, [place, String(port)], { cwd: ROOT, silent: true });
     closeLater(child, (it) => it.kill('SIGKILL'));
     await once(child, 'message');
     return child;
@@ -73,11 +71,11 @@ async function processes(place: string): Promise<Gateways> {
   };
 }
 
-// One of them a day.
-for (const [number, { name, describe: describeShared, start }] of SHARED_STORES.entries())
-  if (isToday(number, SHARED_STORES.length))
-    describeShared(`control through kills and hand-overs of two gateways on ${name}`, () => {
-      it('leaves nothing of the agent behind it, and each message once', async () => {
-        await survives(await processes(await start()), 3, 8);
-      });
+for (const { name, describe: describeShared, start } of SHARED_STORES)
+  describeShared(`control through kills and hand-overs of two gateways on ${name}`, () => {
+    it('leaves nothing of the agent behind it, and each message once', async function () {
+      // Each end is a start too, and processes start in their own time.
+      this.timeout(300_000);
+      await survives(await processes(await start()), 2, 8);
     });
+  });

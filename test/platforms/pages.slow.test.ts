@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { servePage } from '../e2e/page-host.js';
 import { needChromium, openPage } from '../support/browser.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
+import { describeDaily } from '../support/daily.js';
 import { platformGateway } from './gateway.js';
 import { EXPECTED, program } from './program.js';
 
@@ -27,7 +28,7 @@ const reportOf = async ({ page }: Awaited<ReturnType<typeof openPage>>): Promise
   return page.evaluate(() => globalThis.reported);
 };
 
-describe('the client runs in a page', () => {
+describeDaily('the client runs in a page', 2, () => {
   before(function () {
     needChromium(this);
   });

@@ -3,13 +3,14 @@ import { createSchedulesStore } from '../../client/hooks/schedules-store.js';
 import { type Schedule, sessionSchedules } from '../../client/schedules/index.js';
 import type { StoredRecord } from '../../server/stores/index.js';
 import { connectClient, failure, takeUntil } from '../support/client.js';
+import { describeDaily } from '../support/daily.js';
 import { startGateway } from '../support/gateway.js';
 import { overriding } from '../support/overriding.js';
 import { until } from '../support/until.js';
 import { begin, DAY, type Fired, isFired, reporter } from './begin.js';
 import { TestClock } from './test-clock.js';
 
-describe('schedules over days', () => {
+describeDaily('schedules over days', 2, () => {
   it('sends it again and again, each instant once, until it is taken back', async () => {
     const { clock, schedule, unschedule, schedules, events } = await begin();
     const { setAt } = await schedule({ id: 'tick', message: 'Tick', every: { ms: DAY } });

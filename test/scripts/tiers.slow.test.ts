@@ -45,6 +45,11 @@ const PASSES = `it('passes', () => {});`;
 const FAILS = `describe('it (all)', () => { it('fails?', () => { throw new Error('no'); }); it('is not run again', () => {}); });`;
 /** Fails where it is not alone. */
 const UNSTEADY = `it('minds others', () => { if (!process.argv.join().includes('--grep')) throw new Error('no'); });`;
+/** Has in its title what it begins with by chance. */
+const SEEDED = UNSTEADY.replace(
+  "'minds others'",
+  "'minds others, ' + (process.env.CRASH_SEED ?? Math.random())",
+);
 const SLOW = `it('takes its time', (done) => { setTimeout(done, 2100); }).timeout(9000);`;
 
 describe('the tiers of tests', () => {
@@ -75,6 +80,9 @@ describe('the tiers of tests', () => {
     ]);
     expect(kind.isGood).to.equal(true);
     expect(run(files, 'quick', '--jobs', '1', '--steady').isGood).to.equal(false);
+    expect(run({ 'a.test.ts': SEEDED }, 'quick', '--jobs', '1').end.at(-1)).to.equal(
+      'quick: 1 passed, 0 failed, 1 unsteady',
+    );
   });
 
   it('are told which quick tests are slow, which is judged where nothing else runs', () => {

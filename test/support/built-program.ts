@@ -28,7 +28,7 @@ async function bundle(path: string): Promise<string> {
     platform: 'node',
     format: 'esm',
     packages: 'external',
-    // The package says that its modules have no side effects. Those of tests do: they lift the limits that a busy machine would reach.
+    // The package says of its files that they do nothing by themselves; those of tests do, as `shipped-limits.ts`.
     ignoreAnnotations: true,
     sourcemap: 'inline',
     logLevel: 'error',

@@ -2,7 +2,7 @@
 export function describeWith(
   program: { readonly name: string; readonly isThere: boolean },
   title: string,
-  tests: () => void,
+  tests: (this: Mocha.Suite) => void,
 ): void {
   if (program.isThere) return void describe(title, tests);
   describe(title, () => {

@@ -146,7 +146,7 @@ export function postgresServer(): Promise<PostgresServer> {
 export const newSchema = (): string => `asg_${randomBytes(6).toString('hex')}`;
 
 /** Describes what needs PostgreSQL. */
-export const describeWithPostgres = (title: string, tests: () => void): void =>
+export const describeWithPostgres = (title: string, tests: (this: Mocha.Suite) => void): void =>
   describeWith(
     { name: 'PostgreSQL (Debian: postgresql), or POSTGRES_BIN', isThere: hasPostgres },
     title,

@@ -13,7 +13,7 @@ const PROGRAM = process.env.REDIS_SERVER ?? 'redis-server';
 export const hasRedis = spawnSync(PROGRAM, ['--version']).status === 0;
 
 /** Describes what needs a Redis. */
-export const describeWithRedis = (title: string, tests: () => void): void =>
+export const describeWithRedis = (title: string, tests: (this: Mocha.Suite) => void): void =>
   describeWith({ name: 'redis-server', isThere: hasRedis }, title, tests);
 
 /**

@@ -9,8 +9,19 @@ export function closeLater<T>(resource: T, close: (resource: T) => unknown): T {
   return resource;
 }
 
-export async function closeAll(): Promise<void> {
-  for (const close of open.splice(0).reverse()) await close();
+export const closeAll = (): Promise<void> => closeEach(open);
+
+/** Closes them all, also where one of them fails: what is left open disturbs whatever comes after it. */
+async function closeEach(list: Close[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const close of list.splice(0).reverse()) {
+    try {
+      await close();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Has something closed that many tests use, after the last of them. */
@@ -19,6 +30,4 @@ export function closeAtLast<T>(resource: T, close: (resource: T) => unknown): T 
   return resource;
 }
 
-export async function closeShared(): Promise<void> {
-  for (const close of shared.splice(0).reverse()) await close();
-}
+export const closeShared = (): Promise<void> => closeEach(shared);

@@ -1,3 +1,4 @@
+import { todays } from './daily.js';
 import { describeWithPostgres, PostgresServer } from './postgres-server.js';
 import { describeWithRedis, RedisServer } from './redis-server.js';
 import { closeLater } from './resources.js';
@@ -11,7 +12,7 @@ export interface SharedStoreKind {
   start(): Promise<string>;
 }
 
-export const SHARED_STORES: readonly SharedStoreKind[] = [
+const ALL: readonly SharedStoreKind[] = [
   {
     name: 'Redis',
     describe: describeWithRedis,
@@ -23,3 +24,6 @@ export const SHARED_STORES: readonly SharedStoreKind[] = [
     start: async () => closeLater(await PostgresServer.start(), (server) => server.remove()).url,
   },
 ];
+
+/** Those that gateways share: one of them a day. */
+export const SHARED_STORES = todays(ALL, ALL.length);

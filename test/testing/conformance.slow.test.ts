@@ -4,6 +4,7 @@ import { Transform } from 'node:stream';
 import { expect } from 'chai';
 import { conformance, scripted, testGateways } from '../../testing/index.js';
 import { runCliIn } from '../cli/run-cli.js';
+import { describeDaily } from '../support/daily.js';
 import { closeLater } from '../support/resources.js';
 import { tempDir } from '../support/temp-dir.js';
 
@@ -69,7 +70,7 @@ async function broken(url: string, patienceMs: number): Promise<string[]> {
   return found;
 }
 
-describe('conformance', () => {
+describeDaily('conformance', 3, () => {
   it('finds nothing wrong with a gateway, from the command line', async () => {
     const { url } = await start({ app });
     const program = runCliIn(tempDir(), ['conformance', url, '--token', 'ada', '--json']);

@@ -14,6 +14,7 @@ import {
   testGateways,
 } from '../../testing/index.js';
 import { runCliIn } from '../cli/run-cli.js';
+import { describeDaily } from '../support/daily.js';
 import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import { tempDir } from '../support/temp-dir.js';
@@ -83,7 +84,7 @@ async function ofModel(): Promise<RecordedTurn[][]> {
 const replayAll = async (records: readonly RecordedTurn[][], app: Application) =>
   Promise.all(records.map(async (turns) => (await replaySession({ record: turns, app })).divergence?.text));
 
-describe('recorded sessions', () => {
+describeDaily('recorded sessions', 3, () => {
   it('twenty of them replay as they were: the demo, the template, an app of a model', async () => {
     const demo = createDemoApp(0);
     const [ofDemo, ofTemplate, model] = [

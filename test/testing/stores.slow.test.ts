@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { todays } from '../support/daily.js';
 import { ROOT, runCommand } from '../support/program.js';
 import { tempDir } from '../support/temp-dir.js';
 
@@ -25,12 +26,14 @@ async function failures(mutant: string): Promise<string[]> {
   return found.map(({ title }) => title);
 }
 
+const MUTANTS = ['dedupeOff', 'commitLate', 'recoveryOff', 'outcomesOff', 'beginningsOff'];
+
 describe('the suite of stores', () => {
   it('finds nothing wrong with a store that keeps its promises', async () => {
     expect(await failures('none')).to.deep.equal([]);
   });
 
-  for (const mutant of ['dedupeOff', 'commitLate', 'recoveryOff', 'outcomesOff', 'beginningsOff']) {
+  for (const mutant of todays(MUTANTS, 3)) {
     it(`finds what is broken: ${mutant}`, async () => {
       expect(await failures(mutant)).to.not.deep.equal([]);
     });

@@ -131,9 +131,12 @@ export class Node {
     try {
       await this.#database.call('join_member', this.id, toColumn(holder));
     } catch (error) {
+      const meanwhile = before ?? this.#saying;
       this.#members.delete(holder);
       // The call may have been done all the same.
       this.#say(true);
+      // A registration in progress may have this member too. It is none once the error is known.
+      await this.#saidAfter(meanwhile);
       throw error;
     }
     await this.#saidAfter(before);

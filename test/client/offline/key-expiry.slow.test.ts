@@ -1,27 +1,14 @@
 import { expect } from 'chai';
-import { scripted, testGateways } from '../../../testing/index.js';
-
-const start = testGateways(afterEach);
-const HOUR = 3_600_000;
+import { buildProgram } from '../../support/built-program.js';
+import { runCommand } from '../../support/program.js';
 
 describe('a message that is sent again when its gateway has forgotten its key', () => {
   it('is refused where it was accepted then: nothing is said twice', async () => {
-    const gateway = await start({
-      app: scripted(['heard']),
-      clock: true,
-      limits: { retention: { ageMs: HOUR } },
+    // In a process of its own: what other tests left there would have each of its short timers run through a day.
+    const program = runCommand(process.execPath, {
+      args: [await buildProgram('test/client/offline/key-expiry-program.ts')],
     });
-    const client = gateway.client();
-    const send = () => client.send('main', { id: 'm1', content: 'hello' }, { idempotencyKey: 'k1' });
-    const { runId } = await send().accepted;
-    await client.session('main').run(runId).result;
-    await gateway.clock.advance(23 * HOUR);
-    expect((await send().accepted).runId, 'within a day it is the same run').to.equal(runId);
-    await gateway.clock.advance(3 * HOUR);
-    const error = await send().accepted.catch((cause: { code: string }) => cause);
-    expect(error).to.have.property('code');
-    expect(
-      (await client.session('main').history()).messages.filter(({ role }) => role === 'user'),
-    ).to.have.length(1);
+    expect(await program.exited, program.output).to.equal(0);
+    expect(JSON.parse(program.output)).to.deep.equal({ isSame: true, code: 'MESSAGE_EXISTS', said: 1 });
   });
 });

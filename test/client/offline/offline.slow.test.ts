@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { defineApp } from '../../../server/index.js';
 import { deliveryFaults, eventsOf, testGateways } from '../../../testing/index.js';
 import { needChromium } from '../../support/browser.js';
+import { describeDaily } from '../../support/daily.js';
 import { crash, cutOff, keeps, openFirst, openTab, serveOffline, shows } from './offline-page.js';
 
 const start = testGateways(afterEach);
@@ -36,7 +37,7 @@ const ONE = ['one', 'you said one'];
 const BOTH = [...ONE, 'two', 'you said two'];
 const settled = { status: 'ready', stale: false, sending: [] as never[] };
 
-describe('a page that keeps what it shows', () => {
+describeDaily('a page that keeps what it shows', 3, () => {
   before(function () {
     needChromium(this);
   });

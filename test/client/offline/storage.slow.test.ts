@@ -4,6 +4,7 @@ import { type Client, createClient } from '../../../client/index.js';
 import { type PersistOptions, type StorageLike, storage } from '../../../client/offline/index.js';
 import { createInProcessTransport, type Gateway } from '../../../server/index.js';
 import { scripted, testGateways, textOf } from '../../../testing/index.js';
+import { describeDaily } from '../../support/daily.js';
 import { closeLater } from '../../support/resources.js';
 import { until } from '../../support/until.js';
 
@@ -48,7 +49,7 @@ async function used(client: Client, phone: Phone): Promise<void> {
   await until(() => phone.keys(':s:').length === 1);
 }
 
-describe('what a client keeps in a storage', () => {
+describeDaily('what a client keeps in a storage', 2, () => {
   it('is the sessions that were shown last, and their drafts', async () => {
     const phone = new Phone();
     const { gateway } = await start({ app: scripted(['heard']) });

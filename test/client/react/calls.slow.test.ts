@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { defineApp, type Gateway } from '../../../server/index.js';
 import { servePage } from '../../e2e/page-host.js';
 import { needChromium, openPage, untilTitled } from '../../support/browser.js';
+import { describeDaily } from '../../support/daily.js';
 import { PRELUDE } from './pages.js';
 
 const app = defineApp({
@@ -36,7 +37,7 @@ const heard = (page: Page): Promise<unknown[]> => page.evaluate(() => (globalThi
 const heardCount = (page: Page, wanted: number) =>
   page.waitForFunction((many) => (globalThis as any).heard.length >= many, wanted);
 
-describe('react hooks', () => {
+describeDaily('react hooks', 3, () => {
   before(function () {
     needChromium(this);
   });

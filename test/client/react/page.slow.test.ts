@@ -9,6 +9,7 @@ import { defineApp, type Gateway } from '../../../server/index.js';
 import { type PageConfig, servePage } from '../../e2e/page-host.js';
 import { needChromium, openPage } from '../../support/browser.js';
 import { CuttingProxy } from '../../support/cutting-proxy.js';
+import { describeDaily } from '../../support/daily.js';
 import { gate } from '../../support/gate.js';
 import { CHAT, PRELUDE } from './pages.js';
 
@@ -41,7 +42,7 @@ const echo = defineApp({
   },
 });
 
-describe('react in a page', () => {
+describeDaily('react in a page', 3, () => {
   before(function () {
     needChromium(this);
   });

@@ -7,6 +7,7 @@ import {
   type Store,
 } from '../../../server/index.js';
 import type { Message } from '../../../shared/messages.js';
+import { isToday } from '../../support/daily.js';
 import { embedGateway } from '../../support/embedded.js';
 import { until } from '../../support/until.js';
 import type { Cut, Hit } from './cut-line.js';
@@ -237,11 +238,15 @@ export function describeGateways(make: () => { open(): Promise<StoresOnALine> })
     }
   }
 
+  // A quarter of them a day, in which each operation is.
+  let number = 0;
   for (const cut of ['before', 'after'] as const)
     for (const heldBy of ['the gateway that is asked', 'the other gateway'] as const)
       describe(`whose line is cut ${cut} one request, of a session that ${heldBy} holds`, () => {
-        for (const operation of OPERATIONS)
+        for (const operation of OPERATIONS) {
+          if (!isToday(number++, 4)) continue;
           it(`${operation.name}: what is refused was not done, and nobody is locked out`, () =>
             check(operation, heldBy, cut)).timeout(120_000);
+        }
       });
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { describeDaily } from '../../support/daily.js';
 import { FAST } from '../../support/gateway.js';
 import { FrameProxy } from '../frame-proxy.js';
 import {
@@ -66,7 +67,7 @@ async function cutEverywhere(ui: AgUiGateway, client: AgUiClient, effects: strin
   expect(effects).to.deep.equal(Array.from({ length: 1 + cuts }, () => once).flat());
 }
 
-describe('an agent whose stream is cut off', () => {
+describeDaily('an agent whose stream is cut off', 2, () => {
   for (const [store, make] of STORES)
     for (const client of CLIENTS)
       it(`is whole again by the same runId, wherever that was: ${client.version}, ${store}`, async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { CuttingProxy } from '../../support/cutting-proxy.js';
+import { describeDaily } from '../../support/daily.js';
 import { SEED } from '../../support/fuzz.js';
 import { FAST } from '../../support/gateway.js';
 import { randomOf } from '../../support/random.js';
@@ -10,7 +11,7 @@ import { answerIn, cuttingFetch, speaking, tanstack } from './tanstack-fixtures.
 const LONG = Array.from({ length: 60 }, (_, at) => `wört${at}`).join(' ');
 const CUTS = 30;
 
-describe('a page of TanStack AI whose stream is cut off', () => {
+describeDaily('a page of TanStack AI whose stream is cut off', 3, () => {
   for (const [store, make] of STORES)
     it(`has every byte and one run, cut at ${CUTS} random places of an answer: WebSocket, ${store}`, async () => {
       const { app, runs } = speaking();

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { CuttingProxy } from '../../support/cutting-proxy.js';
+import { describeDaily } from '../../support/daily.js';
 import { SEED } from '../../support/fuzz.js';
 import { FAST } from '../../support/gateway.js';
 import { randomOf } from '../../support/random.js';
@@ -44,7 +45,7 @@ async function showsWhole(
   await reloaded.controller.dispose();
 }
 
-describe('a page whose network breaks in mid-answer', () => {
+describeDaily('a page whose network breaks in mid-answer', 2, () => {
   for (const [store, make] of STORES)
     for (const sdk of SDKS)
       it(`shows each byte once, wherever that was: ${sdk.version}, ${store}`, async () => {
@@ -65,7 +66,7 @@ describe('a page whose network breaks in mid-answer', () => {
       });
 });
 
-describe('a page whose WebSocket breaks in mid-answer', () => {
+describeDaily('a page whose WebSocket breaks in mid-answer', 2, () => {
   const pages = PAGES.filter(({ wire }) => wire === 'WebSocket');
   for (const [store, make] of STORES)
     for (const sdk of pages)
@@ -89,7 +90,7 @@ describe('a page whose WebSocket breaks in mid-answer', () => {
       });
 });
 
-describe('a client of the classic routes whose stream is cut off', () => {
+describeDaily('a client of the classic routes whose stream is cut off', 2, () => {
   for (const [store, make] of STORES)
     for (const sdk of SDKS)
       it(`is told each event once, in the same run: ${sdk.version}, ${store}`, async () => {
