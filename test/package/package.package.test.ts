@@ -15,7 +15,7 @@ const run = promisify(execFile);
 
 /** What a plain install may bring, this package and all that it depends on. */
 const MAX_PACKAGES = 35;
-const MAX_BYTES = 16_000_000;
+const MAX_BYTES = 16_200_000;
 /** What this package alone may have. */
 const OWN = { files: 360, bytes: 8_000_000 };
 
