@@ -30,17 +30,12 @@ describe('comments', () => {
   });
 });
 
-/** A file with such a text that is still to be mended. */
-const STILL_RIDDLES = ['server/stores/postgres/sql/taking.ts'];
-
 describe('texts of errors, the log and documents', () => {
   it('say who does what, as comments do', () => {
     const found = readSources('server', 'shared', 'client').flatMap(({ path, text }) =>
       textRiddlesIn(text).map((line) => ({ path, line })),
     );
-    const isKnown = ({ path }: { path: string }) => STILL_RIDDLES.includes(path);
-    expect(found.filter((each) => !isKnown(each))).to.deep.equal([]);
-    expect(new Set(found.filter(isKnown).map(({ path }) => path)).size).to.equal(STILL_RIDDLES.length);
+    expect(found).to.deep.equal([]);
   });
 
   it('are found in each kind of quotes, and not in comments', () => {
