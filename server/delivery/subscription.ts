@@ -214,7 +214,8 @@ export class Subscription {
         if (found === 'gone') return this.#restart();
         if (found) this.#enter(found);
         else this.#followed = openings;
-        return found !== null;
+        // The session may have begun while it was looked for, with a wake that found this subscriber busy.
+        return found !== null || this.session.openings !== openings;
       },
     );
   }

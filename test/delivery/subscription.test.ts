@@ -10,6 +10,7 @@ import { LogWriter } from '../../server/log/log-writer.js';
 import { Moderation } from '../../server/log/moderation.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { newTestEpoch, refOf, TestWriter } from '../../testing/stores/records.js';
+import { gate } from '../support/gate.js';
 import { closeLater } from '../support/resources.js';
 import { SessionView } from '../support/session-view.js';
 import { casesOn, STORES, type StoreKind, WILLING_STORES } from '../support/stores.js';
@@ -276,5 +277,39 @@ describe('a connection', () => {
       expect(outlet.view.state.cursor).to.equal(model.eventsOf('main').at(-1)?.cursor);
       subscription.close();
     }
+  });
+});
+
+describe('a subscription to a session that begins while it looks for it', () => {
+  it('looks again, though it was woken while it looked', async () => {
+    const { log, view, session } = await setUp(WILLING_STORES[0]!, 100);
+    const looked = gate();
+    let [openings, looks] = [1, 0];
+    const absent: Subscribable = {
+      ...session,
+      log: null,
+      get openings() {
+        return openings;
+      },
+      async nextLog(after) {
+        looks += 1;
+        if (looks > 1) return after === null ? view : null;
+        await looked.passed;
+        return null;
+      },
+    };
+    const outlet = new TestOutlet('open');
+    const subscription = new Subscription(absent, outlet);
+    await subscription.open({});
+    subscription.begin();
+    expect(looks).to.equal(1);
+    log.append({ type: 'custom', ts: 1, name: 'n', payload: 1 });
+    await log.settled();
+    openings = 2;
+    subscription.pump();
+    looked.open();
+    await turn();
+    expect(outlet.view.types).to.deep.equal(['custom']);
+    subscription.close();
   });
 });
