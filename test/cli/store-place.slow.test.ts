@@ -89,7 +89,7 @@ for (const store of SHARED_STORES) {
           .split('\n')
           .map((line) => JSON.parse(line)),
       ).to.deep.equal(messages);
-      expect(await ends(2, ['backup', 'copy.db'], env)).to.contain('makes no backups');
+      expect(await ends(2, ['backup', 'copy.db'], env)).to.contain('cannot make backups');
       const held = await ends(0, ['sessions', '--held-by', '--json'], env);
       const { sessionId, holder, alive } = JSON.parse(held.trim());
       expect({ sessionId, alive }).to.deep.equal({ sessionId: 'default:main', alive: true });

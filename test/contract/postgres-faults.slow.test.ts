@@ -392,12 +392,12 @@ describeWithPostgres('a PostgreSQL store', () => {
     const store = await open({ url, schema });
     const odd = 'a\0b\ud800"\\\n';
     const ref = refOf(odd, odd, odd);
-    const create = { epoch: newTestEpoch(), userId: odd, title: odd, metadata: { [odd]: odd } };
+    const create = { epoch: newTestEpoch(), userId: odd };
     const writer = await TestWriter.acquire(store, ref, create, odd);
     const opens = { runId: odd, key: odd, hash: 'h', request: JSON.stringify(odd) };
     await writer.append([record(1, 'message_accepted')], {
       opens,
-      about: { title: odd, messageCount: 1, pending: 0 },
+      about: { title: odd, metadata: { [odd]: odd }, messageCount: 1, pending: 0 },
     });
     expect(await store.run(ref, { key: odd })).to.include({ runId: odd, key: odd });
     expect((await store.list(odd, { limit: 1 }, { query: 'b\ud800"' })).records[0]).to.include({

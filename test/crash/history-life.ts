@@ -234,15 +234,18 @@ export class HistoryLife {
     if (begun.length !== 1) this.#violates(asked, `has begun ${begun.length} runs`);
   }
 
-  /** The session that it begins has all its messages, or is not there and can be begun. */
+  /** The session that it begins has all its messages, or none of them and can be begun. */
   async #lookAtBegun(asked: Asked, ids: readonly string[]): Promise<boolean> {
     const { path, body }: Operation = OPERATIONS[asked.operation];
-    const { status } = await get(`${this.#url}/status?sessionId=${asked.key}`);
-    if (status !== 200) await post(`${this.#url}/${path}`, { sessionId: asked.sessionId, ...body(asked) });
-    const { body: page } = await get(`${this.#url}/history?sessionId=${asked.key}&limit=1000`);
-    const begun = page.messages.map(({ id }: { id: string }) => id);
+    const there = async (): Promise<readonly string[]> => {
+      const { body: page } = await get(`${this.#url}/history?sessionId=${asked.key}&limit=1000`);
+      return (page.messages ?? []).map(({ id }: { id: string }) => id);
+    };
+    const isDone = (await there()).length > 0;
+    if (!isDone) await post(`${this.#url}/${path}`, { sessionId: asked.sessionId, ...body(asked) });
+    const begun = await there();
     if (!isDeepStrictEqual(begun, ids)) this.#violates(asked, `has ${begun} and not ${ids}`);
-    return status === 200;
+    return isDone;
   }
 
   #checkEnds(asked: Asked, log: readonly GatewayEvent[]): void {

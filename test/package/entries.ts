@@ -62,7 +62,7 @@ export const NAMES: Record<string, readonly string[]> = {
   ],
   [`${NAME}/apps/ai-sdk`]: ['aiSdkApp', 'toModelMessages', 'fromModelMessages'],
   [`${NAME}/apps/openai`]: ['openaiApp', 'toChatMessages', 'fromChatMessages'],
-  [`${NAME}/stores`]: ['StoreError', 'firstCheckpoint'],
+  [`${NAME}/stores`]: ['StoreError'],
   [`${NAME}/stores/postgres`]: ['postgresStore'],
   [`${NAME}/stores/redis`]: ['redisStore'],
   [`${NAME}/stores/socket`]: ['serveStore', 'socketStore'],
