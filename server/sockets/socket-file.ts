@@ -11,7 +11,7 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { connect, type Server } from 'node:net';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { GatewayError } from '../../shared/errors.js';
 
 /** Longest path that every system accepts, less the name that the socket has while it is made. */
@@ -52,7 +52,8 @@ export class SocketFile {
     this.path = path;
     // Workers of a cluster use the same name, so they share one socket on which all of them listen.
     const name = cluster.isWorker ? process.ppid.toString(36) : randomBytes(3).toString('hex');
-    this.#made = join(directory, `.${name}`);
+    // With the directory even where it is the present one: Node takes `.781` for a port.
+    this.#made = `${directory}/.${name}`;
   }
 
   /** Binds a server to the socket. @throws GatewayError `ADDRESS_IN_USE` if a live server or another file has its name */
