@@ -4,7 +4,7 @@ import { reduce } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { lastThatFit } from '../log/fit.js';
 import type { LogView } from '../log/log-view.js';
-import { placeBefore } from '../log/message-places.js';
+import { leadsThrough } from '../log/message-places.js';
 import { depthOf, lastBehind, pathTo, repliesTo } from '../log/message-tree.js';
 import { SNAPSHOT_MESSAGES } from '../log/snapshot.js';
 import { withVersions } from '../log/versions.js';
@@ -166,10 +166,7 @@ async function isShown(log: LogView, id: string): Promise<boolean> {
     end = log.aside.get(end)!.parentId ?? null;
   }
   const asked = await log.storedPlace(id);
-  if (end === null || !asked) return false;
-  let place = await log.storedPlace(end);
-  while (place && place.branch !== asked.branch) place = await placeBefore(log, place);
-  return place !== null && asked.depth <= place.depth;
+  return end !== null && asked !== null && leadsThrough(log, await log.storedPlace(end), asked);
 }
 
 function notFound(log: LogView, messageId: string): GatewayError {

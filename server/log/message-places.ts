@@ -39,8 +39,19 @@ export async function placed(
   return messages.map(({ id }) => rows.get(id)!);
 }
 
+/** Whether the path that ends at one place leads through another. Reads two rows for each branch on it, however long they are. */
+export async function leadsThrough(
+  log: Pick<LogView, 'storedMessages' | 'storedPlace'>,
+  end: MessagePlace | null,
+  asked: MessagePlace,
+): Promise<boolean> {
+  let place = end;
+  while (place && place.branch !== asked.branch) place = await placeBefore(log, place);
+  return place !== null && asked.depth <= place.depth;
+}
+
 /** The place just before a branch; null if nothing is before it. */
-export async function placeBefore(
+async function placeBefore(
   log: Pick<LogView, 'storedMessages' | 'storedPlace'>,
   { branch, depth }: MessagePlace,
 ): Promise<MessagePlace | null> {

@@ -414,6 +414,44 @@ describe('a session that is forked', () => {
     expect(await session.fork('side'), 'the same again').to.deep.equal(forked);
   });
 
+  it('leaves no versions of messages that were never shown, where an import failed and people talk instead', async () => {
+    const inner = memoryStore();
+    let pieces = 0;
+    const store = overriding(inner, {
+      append: (log, events, options) => {
+        if (options.messages && ++pieces === 3) throw new StoreError('UNAVAILABLE', 'The test refuses it');
+        return inner.append(log, events, options);
+      },
+    });
+    const gateway = embedGateway({ app: echo, store });
+    const session = gateway.session('main');
+    const messages = Array.from({ length: 500 }, (_, i) => ({ id: `m${i}`, role: 'user', content: 'x' }));
+    expect(await refusalOf(session.import(messages as never))).to.deep.include({ code: 'OVERLOADED' });
+    const first = await session.send('hello').accepted;
+    const edited = session.send('better', { replaces: first.message.id });
+    await edited.result;
+    const [shown] = (await session.history()).messages;
+    expect(shown!.versions).to.deep.equal([first.message.id, (await edited.accepted).message.id]);
+  });
+
+  it('is not said to be there where it failed and people talk instead', async () => {
+    const inner = memoryStore();
+    let fails = true;
+    const store = overriding(inner, {
+      append: (log, events, options) => {
+        if (fails && log.name === 'side') throw new StoreError('UNAVAILABLE', 'The test refuses it');
+        return inner.append(log, events, options);
+      },
+    });
+    const gateway = embedGateway({ app: echo, store });
+    const session = gateway.session('main');
+    await session.send('hello').result;
+    expect(await refusalOf(session.fork('side'))).to.deep.include({ code: 'OVERLOADED' });
+    fails = false;
+    await gateway.session('side').send('something else').result;
+    expect(await refusalOf(session.fork('side'))).to.deep.include({ code: 'SESSION_EXISTS' });
+  });
+
   it('shows nothing where the session that it copies is deleted meanwhile', async () => {
     const inner = memoryStore();
     let copied = 0;
