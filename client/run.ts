@@ -245,13 +245,18 @@ function follow(
       resolve({ runId, message, cursor: from, ...(error && { error }), ...result });
       stop();
     };
-    /** A gap swallowed the run's end. Ask the gateway for it. */
+    const end = ({ code, message } = abortError()) => {
+      error = { code, message };
+      finish({ stopReason: 'lost' });
+    };
+    /** A gap swallowed the run's end, or came before its acceptance. Ask the gateway. */
     const recover = async () => {
-      stop();
-      const { result } = await askAbout(core, { sessionId, runId }, signal).catch(() => ({
-        result: undefined,
-      }));
-      finish(result ?? { stopReason: 'lost' });
+      try {
+        const { state, result } = await askAbout(core, { sessionId, runId }, signal);
+        if (state === 'ended') finish(result ?? { stopReason: 'lost' });
+      } catch (reason) {
+        end(reason as GatewayError);
+      }
     };
     const take = (event: GatewayEvent) => {
       const { type } = event;
@@ -268,10 +273,6 @@ function follow(
         const { type: _, sessionId: __, ts: ___, lane: ____, parentRunId: _____, ...end } = event;
         finish({ ...end, runId });
       }
-    };
-    const end = ({ code, message } = abortError()) => {
-      error = { code, message };
-      finish({ stopReason: 'lost' });
     };
     release = onAbort(signal, () => end());
     if (isOver) return;

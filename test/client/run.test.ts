@@ -269,11 +269,23 @@ describe('client send', () => {
     expect(await run.result).to.deep.equal(outcome);
   });
 
-  it('is lost where nobody knows how it ended', async () => {
+  it('goes on where a gap came before its acceptance', async () => {
+    transport.answers.run = { ...known, state: 'queued', result: undefined };
+    const run = client.send('main', 'Hello');
+    const link = await connected();
+    link.emit(gap(0), snapshot(0));
+    await settle();
+    link.emit(start(1), delta(2, 'Hi you'), end(3));
+    expect(await run.result).to.include({ stopReason: 'end' });
+  });
+
+  it('is lost, saying why, where nobody knows how it ended', async () => {
     transport.answers.run = () => new GatewayError({ code: 'RUN_NOT_FOUND' });
     const lost = client.send('main', 'Hello');
     (await connected()).emit(gap(9), snapshot(9, { messages: [asked] }));
-    expect((await lost.result).stopReason).to.equal('lost');
+    const { stopReason, error } = await lost.result;
+    expect(stopReason).to.equal('lost');
+    expect(error).to.have.property('code', 'RUN_NOT_FOUND');
   });
 
   it('waits on for a queued run across a gap', async () => {
