@@ -138,7 +138,7 @@ async function listens(port: number): Promise<void> {
 async function redis(folder: string): Promise<{ readonly kept: Kept; readonly url: string }> {
   const program = need('redis-server', 'redis-server');
   const port = await freePort();
-  const settings = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'];
+  const settings = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
   const place = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, '--save', ''];
   const kept = new Kept('Redis', () => leashed(program, [...place, ...settings, '--loglevel', 'warning']));
   await kept.start(() => listens(port));

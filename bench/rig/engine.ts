@@ -56,7 +56,7 @@ export class Engine {
 function startRedis(folder: string, port: number): ChildProcess {
   if (!existsSync(REDIS)) throw new Error(`There is no ${REDIS}: apt install redis-server`);
   const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
-  const settings = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'];
+  const settings = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
   return spawn(REDIS, [...place, ...settings, '--loglevel', 'warning'], { stdio: 'ignore' });
 }
 

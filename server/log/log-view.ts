@@ -7,7 +7,6 @@ import { type News, StoreError } from '../stores/append.js';
 import type { Store } from '../stores/store.js';
 import type { Activity, Checkpoint, LogHead, LogRef, MessagePlace, StoredEvent } from '../stores/stored.js';
 import { parseEvent } from './entry.js';
-import { healMs } from './heal.js';
 import { LazyFold } from './lazy-fold.js';
 import { DEFAULT_PAGE_BYTES } from './log-options.js';
 import { messageOf } from './message-places.js';
@@ -48,8 +47,6 @@ export class LogView implements ReadableLog {
   #isReplaced = false;
   /** Set while the store lacks events seen here and has not yet explained why. */
   #isLacking = false;
-  /** Time at which the lack was first seen; monotonic milliseconds. */
-  #lackingSince: number | null = null;
   #folding: Promise<unknown> | null = null;
   readonly #tail = new Tail();
   /** Finds out whether a cut was made whose answer was lost. Set while the log is written here. */
@@ -273,13 +270,9 @@ export class LogView implements ReadableLog {
     const { first, head: known } = this;
     return andThen(this.#store.head(this.ref, this.ref.epoch), (head) => {
       this.#stale = true;
-      if (head) this.update(head);
+      if (head && head.head < known) this.#isReplaced = true;
+      else if (head) this.update(head);
       this.#isLacking = !head || (this.head === known && this.first === first);
-      if (!this.#isLacking) this.#lackingSince = null;
-      else this.#lackingSince ??= performance.now();
-      // Nobody has sent the lost events again within the time allowed, so the loss is believed.
-      const isLost = head !== null && head.head < known && this.#isLacking;
-      if (isLost && performance.now() - this.#lackingSince! >= healMs(this.#store)) this.#isReplaced = true;
     });
   }
 

@@ -5,7 +5,6 @@ import { HeldElsewhere } from '../cluster/held-elsewhere.js';
 import type { HeldSession, Tenure } from '../held/held-session.js';
 import { LimitError } from '../limit-error.js';
 import type { LogBatch } from '../log/batch.js';
-import { healMs } from '../log/heal.js';
 import type { LogListener } from '../log/log-options.js';
 import { asUnavailable, notTried, unavailable } from '../log/unavailable.js';
 import { StoreError } from '../stores/append.js';
@@ -23,8 +22,6 @@ export class Hold implements LogListener, Tenure {
   readonly #session: Session;
   readonly #env: SessionEnvironment;
   readonly #acquisition: Acquisition;
-  /** Time at which the store was first seen to lack events written here; monotonic milliseconds. */
-  #lackingSince: number | null = null;
 
   constructor(session: Session, env: SessionEnvironment) {
     this.#session = session;
@@ -145,14 +142,11 @@ export class Hold implements LogListener, Tenure {
     // Note the acknowledged head before asking the store.
     const { head: known } = view;
     const head = await this.#env.store.head(this.#session.ref);
-    if (head?.term !== term) this.#lose(term, new StoreError('FENCED', 'Another writer holds this session'));
-    else if (head.head >= known) this.#lackingSince = null;
-    else {
-      this.#lackingSince ??= performance.now();
-      if (performance.now() - this.#lackingSince < healMs(this.#env.store))
-        this.tryAgain(() => void this.recheck());
-      else this.#lose(term, new StoreError('ROLLED_BACK', 'The store lacks what it had'));
-    }
+    // A term of the next holder is higher.
+    if (head && (head.term < term || (head.term === term && head.head < known)))
+      this.#lose(term, new StoreError('ROLLED_BACK', 'The store lacks what it had'));
+    else if (head?.term !== term)
+      this.#lose(term, new StoreError('FENCED', 'Another writer holds this session'));
   }
 
   /** Repeats later a call that the store refused. */
@@ -170,7 +164,6 @@ export class Hold implements LogListener, Tenure {
     const session = this.#session;
     session.report(error, `the log of session ${session.id} was lost`);
     const isFenced = error instanceof StoreError && error.code === 'FENCED';
-    this.#lackingSince = null;
     this.#drop(held);
     session.endCalls('The session was lost');
     if (isFenced) {

@@ -26,6 +26,7 @@ export interface Fault {
 
 const FREE: Costs = { lostRuns: false, forgotten: false };
 const RUNS: Costs = { lostRuns: true, forgotten: false };
+const FORGOTTEN: Costs = { lostRuns: true, forgotten: true };
 
 /** So many leases, and up to as many more. */
 const leases = (random: () => number, least: number, more: number): Promise<void> =>
@@ -123,7 +124,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'a store that forgets its last moments, while the gateways live',
-    costs: FREE,
+    costs: FORGOTTEN,
     happensTo: ({ killForgetful }) => killForgetful !== undefined,
     async strike({ cluster: { store } }) {
       await store.killForgetful!();
@@ -132,7 +133,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'a failover to a replica that lags behind',
-    costs: FREE,
+    costs: FORGOTTEN,
     happensTo: ({ failOver }) => failOver !== undefined,
     async strike({ cluster: { store, nodes } }) {
       await store.failOver!();
@@ -144,7 +145,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'a store that forgets its last moments, and so do all gateways',
-    costs: { lostRuns: true, forgotten: true },
+    costs: FORGOTTEN,
     happensTo: ({ killForgetful }) => killForgetful !== undefined,
     async strike({ cluster: { store, nodes } }) {
       await Promise.all([store.killForgetful!(), ...nodes.map((node) => node.kill())]);

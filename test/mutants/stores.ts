@@ -31,7 +31,7 @@ export const STORES: readonly Mutant[] = [
     name: 'resends written again',
     file: APPENDING,
     edits: [
-      ["if batch <= tonumber(meta[3]) then return {'D', tonumber(meta[4]), head} end", ''],
+      ["if batch <= tonumber(meta[3]) then return {'D', tonumber(meta[4]), head, meta[8]} end", ''],
       ['if batch ~= tonumber(meta[3]) + 1 then', 'if batch > tonumber(meta[3]) + 1 then'],
     ],
     test: SEEDS,
@@ -40,9 +40,18 @@ export const STORES: readonly Mutant[] = [
   {
     name: 'a term that is not raised',
     file: 'server/stores/redis/scripts/hold.ts',
-    edits: [["given ~= '' and given or termAfter(meta[2], random)", 'meta[2] or termAfter(meta[2], random)']],
+    edits: [
+      ['local term = termAfter(meta[2], random)', 'local term = meta[2] or termAfter(meta[2], random)'],
+    ],
     test: SEEDS,
     faults: FROZEN,
+  },
+  {
+    name: 'another Redis process that is taken for the same',
+    file: 'server/stores/redis/membership.ts',
+    edits: [['replaced: lapsed', 'replaced: () => {}']],
+    test: 'test/cluster/redis.slow.test.ts',
+    grep: 'forgets the session',
   },
   {
     name: 'a view that judges from memory',

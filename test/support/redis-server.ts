@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,11 +25,14 @@ export const hasRedis = spawnSync(PROGRAM, ['--version']).status === 0;
 export const describeWithRedis = (title: string, tests: (this: Mocha.Suite) => void): void =>
   describeWith({ name: 'redis-server', isThere: hasRedis }, title, tests);
 
-/**
- * What is acknowledged is in the file then: with `everysec` a write may wait for the disk, and be lost with the process. A test that ends
- * the process is not about the loss of power.
- */
-export const APPENDING: readonly string[] = ['--appendonly', 'yes', '--appendfsync', 'no'];
+/** A Redis as `redisStore` asks for it. */
+export const APPENDING: readonly string[] = ['--appendonly', 'yes', '--appendfsync', 'always'];
+
+/** Tests are not about the disk: where there is room, it is memory, which keeps a write at once. */
+const SHARED_MEMORY = '/dev/shm';
+const ROOM = 1 << 30;
+const hasRoom = ({ bavail, bsize }: { bavail: number; bsize: number }): boolean => bavail * bsize >= ROOM;
+const PLACE = existsSync(SHARED_MEMORY) && hasRoom(statfsSync(SHARED_MEMORY)) ? SHARED_MEMORY : tmpdir();
 
 /** A Redis of a test's own, with its data in a directory of its own. */
 export class RedisServer {
@@ -43,9 +55,14 @@ export class RedisServer {
   /**
    * @param options Of the command line; without any it appends to a file.
    * @param sentinel File of a Sentinel, which this is to be.
+   * @param place The folder of its own folder.
    */
-  static async start(options: readonly string[] = APPENDING, sentinel?: string): Promise<RedisServer> {
-    const dir = mkdtempSync(join(tmpdir(), 'gateway-redis-'));
+  static async start(
+    options: readonly string[] = APPENDING,
+    sentinel?: string,
+    place = PLACE,
+  ): Promise<RedisServer> {
+    const dir = mkdtempSync(join(place, 'gateway-redis-'));
     const server = new RedisServer(await freePort(), dir, options, sentinel);
     await server.begin();
     return server;

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type RecordHome, textOfHome } from '../records.js';
 import type { SessionRef } from '../stored.js';
 
@@ -136,11 +135,6 @@ export class Keys {
   log({ sid, partition }: SessionKeys, epoch: string): LogKeys {
     const key = (letter: string): string => `${this.prefix}:{${partition}}:${letter}:${sid}:${epoch}`;
     return { events: key('e'), checkpoint: key('c'), rows: key('x'), replies: key('y') };
-  }
-
-  /** The last term of a session that was removed moments ago. The key does not reveal the session's name. */
-  gone({ sid, partition }: SessionKeys): string {
-    return `${this.prefix}:{${partition}}:g:${createHash('sha256').update(sid).digest('base64url')}`;
   }
 
   partition(partition: number): PartitionKeys {

@@ -10,10 +10,7 @@ const REFUSED =
   /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|NOAUTH|NOPERM|WRONGPASS|NOSCRIPT|BUSY|NOREPLICAS|MOVED|ASK)\b/;
 /** Commands that change nothing. Without a reply to one of them, nothing is in doubt. */
 const READS =
-  /^(GET|HGET|HMGET|HKEYS|HVALS|HGETALL|HLEN|EXISTS|ZCARD|ZRANGE|ZRANGEBYSCORE|ZRANGEBYLEX|INFO|PUBSUB)$/;
-
-/** Time for holders to reach a restarted Redis and to write forgotten batches again, in milliseconds. */
-const SETTLE_MS = 1000;
+  /^(GET|HGET|HMGET|HKEYS|HVALS|HGETALL|HLEN|EXISTS|ZCARD|ZRANGE|ZRANGEBYSCORE|ZRANGEBYLEX|INFO|CONFIG|PUBSUB)$/;
 
 /** The least time for which a command is sent again. */
 const LEAST_TRIED_MS = 2000;
@@ -24,6 +21,13 @@ export function inDoubt(error: unknown): never {
   throw new StoreError('UNKNOWN', error.message, { cause: error });
 }
 
+/** Called when the connection is back. */
+interface LinkWatcher {
+  resumed(): void;
+  /** Another Redis process may answer now, which has forgotten its last moments. */
+  replaced(): void;
+}
+
 /**
  * The connection to Redis. A command without a reply is sent again with the same bytes, so every command must bear being done twice. It is
  * given up after a lease, since others have taken over by then. If any attempt at a write may have been made, the write stays in doubt,
@@ -31,17 +35,11 @@ export function inDoubt(error: unknown): never {
  */
 export class Link {
   readonly #settings: RedisSettings;
-  readonly #resumed = new Set<() => void>();
+  readonly #watchers = new Set<LinkWatcher>();
   readonly #heard = new Set<() => void>();
   readonly #waiters = new Set<() => void>();
   #wire: Wire | null = null;
   #isBroken = false;
-  /** The number of reconnections. */
-  #resumes = 0;
-  /** Resolves when replies of Redis can be believed. */
-  #settling: Promise<void> = Promise.resolve();
-  /** The number of such waits in progress. */
-  #unsettled = 0;
   #process: string | null = null;
   /** The time of the last reconnection, by the process's clock. */
   connectedAt = Number.NEGATIVE_INFINITY;
@@ -63,44 +61,23 @@ export class Link {
   #resume(): void {
     this.#isBroken = false;
     this.connectedAt = performance.now();
-    this.#resumes += 1;
-    // If the connection breaks again meanwhile, holders still get their whole time.
-    this.#unsettled += 1;
-    this.#settling = Promise.all([this.#settling, this.#settle()]).then(() => {
-      this.#unsettled -= 1;
-    });
     for (const waiter of this.#waiters) waiter();
-    for (const resumed of this.#resumed) resumed();
+    for (const watcher of this.#watchers) watcher.resumed();
+    void this.#compare();
   }
 
-  /** A new Redis process may have forgotten its last moments, so holders that know them come first. */
-  async #settle(): Promise<void> {
+  async #compare(): Promise<void> {
     const before = this.#process;
-    this.#process = await this.#identify();
-    if (before !== null && this.#process === before) return;
-    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+    const now = await this.#identify();
+    this.#process = now;
+    if (now === null || now !== before) for (const watcher of this.#watchers) watcher.replaced();
   }
 
-  /** The identity of the Redis process; null in a Cluster, which has several. */
+  /** The identity of the Redis process; null if it does not say, and in a Cluster, which has several. */
   async #identify(): Promise<string | null> {
     if (this.#settings.cluster) return null;
     const info = await this.once('', ['INFO', 'server']).catch(() => null);
     return /^run_id:(\w+)/m.exec(String(info))?.[1] ?? null;
-  }
-
-  /** Whether holders have had their time to write again what Redis may have forgotten. */
-  get isSettled(): boolean {
-    return this.#unsettled === 0;
-  }
-
-  /** Reads data that Redis may have forgotten. A reply that came before holders had their time is not believed. */
-  async believed<Answer>(look: () => Promise<Answer>): Promise<Answer> {
-    for (;;) {
-      await this.#settling;
-      const resumes = this.#resumes;
-      const answer = await look();
-      if (resumes === this.#resumes || !this.#wire) return answer;
-    }
   }
 
   close(): void {
@@ -114,10 +91,10 @@ export class Link {
     return this.#wire !== null;
   }
 
-  /** Calls back after each reconnection. Returns a function that stops this. */
-  onResumed(resumed: () => void): () => void {
-    this.#resumed.add(resumed);
-    return () => void this.#resumed.delete(resumed);
+  /** Returns a function that stops this. */
+  watch(watcher: LinkWatcher): () => void {
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
   }
 
   /** Calls back after each time in which news may have been missed. */

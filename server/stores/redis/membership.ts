@@ -74,7 +74,7 @@ export class RedisMembers implements SharedStore {
       if (++missed === BEATS + 1) away();
       goOn();
     }, this.leaseMs / BEATS).unref();
-    const forget = link.onResumed(goOn);
+    const forget = link.watch({ resumed: goOn, replaced: lapsed });
     const stop = (): void => {
       isMember = false;
       clearInterval(timer);

@@ -1,6 +1,17 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { ClientOptions, SentinelClientOptions } from './wires.js';
 
+/**
+ * A promise about writes that Redis has answered, kept by its settings `appendonly` and `appendfsync`.
+ * - `always`: it is on the disk.
+ * - `everysec`: it is in the operating system's hands, and a loss of power takes up to the last second. Readers of what was lost get a `gap`.
+ *   A run that was lost ends as `lost`, or its sender gets `RUN_NOT_FOUND` where nothing is left of it, and its key can run again.
+ * - `none`: nothing, once Redis ends.
+ *
+ * A failover to a replica that lags behind loses what the replica does not have, whatever this says.
+ */
+export type RedisDurability = 'always' | 'everysec' | 'none';
+
 /** The address of Redis, and how the store uses it. */
 export interface RedisStoreOptions {
   /**
@@ -21,10 +32,8 @@ export interface RedisStoreOptions {
   readonly prefix?: string;
   /** Milliseconds of silence after which a gateway counts as dead. The same on all of them. @default 10000 */
   readonly leaseMs?: number;
-  /** Milliseconds for which the store keeps its writes, to repeat them after Redis lost its last moments. 0 keeps nothing. @default 10000 */
-  readonly healMs?: number;
-  /** Accepts a Redis that keeps nothing when it ends. @default false: such a Redis is refused */
-  readonly allowEphemeral?: boolean;
+  /** A Redis that keeps less than this of the writes that it has answered is refused. @default 'always' */
+  readonly durability?: RedisDurability;
   /** Options of the package `@redis/client`, for each connection: certificates, credentials, timeouts. */
   readonly client?: ClientOptions;
 }
@@ -33,8 +42,7 @@ export interface RedisStoreOptions {
 export interface RedisSettings extends RedisStoreOptions {
   readonly prefix: string;
   readonly leaseMs: number;
-  readonly healMs: number;
-  readonly allowEphemeral: boolean;
+  readonly durability: RedisDurability;
 }
 
 /** Reason why a Redis cannot be used; `details.reason` of the error. */
@@ -62,7 +70,7 @@ const SHORTEST_LEASE_MS = 100;
 
 /** Checks options and fills in defaults. @throws GatewayError `STORE_FAILED` */
 export function settingsOf(options: RedisStoreOptions): RedisSettings {
-  const { prefix = 'asg', leaseMs = 10_000, healMs = 10_000, allowEphemeral = false } = options;
+  const { prefix = 'asg', leaseMs = 10_000, durability = 'always' } = options;
   const { url, cluster, sentinel } = options;
   const wrong = (text: string): GatewayError => redisFailed('options', `redisStore: ${text}`);
   if (cluster && sentinel) throw wrong('`cluster` and `sentinel` exclude one another');
@@ -72,6 +80,7 @@ export function settingsOf(options: RedisStoreOptions): RedisSettings {
   if (prefix === '' || /[{}]/.test(prefix)) throw wrong('`prefix` must have a character, and no braces');
   if (!(leaseMs >= SHORTEST_LEASE_MS && leaseMs < 2 ** 31))
     throw wrong(`\`leaseMs\` must be ${SHORTEST_LEASE_MS} at least`);
-  if (!(healMs >= 0)) throw wrong('`healMs` must not be negative');
-  return { ...options, prefix, leaseMs, healMs, allowEphemeral };
+  if (!['always', 'everysec', 'none'].includes(durability))
+    throw wrong("`durability` must be 'always', 'everysec' or 'none'");
+  return { ...options, prefix, leaseMs, durability };
 }

@@ -41,7 +41,7 @@ export class RedisReader {
     const session = this.#keys.session(log);
     const keys = [session.meta, session.closed, this.#keys.log(session, log.epoch).events];
     const args = [log.epoch, String(after), String(limit), String(bytes)];
-    const page = await this.#link.believed(() => this.#link.run(READ, keys, args));
+    const page = await this.#link.run(READ, keys, args);
     const [first, ...entries] = page as string[];
     const from = Math.max(after + 1, Number(first));
     const events: StoredEvent[] = [];
@@ -60,8 +60,7 @@ export class RedisReader {
 
   async data(ref: SessionRef): Promise<SessionData | null> {
     const { meta } = this.#keys.session(ref);
-    const look = () => this.#link.send(meta, ['HMGET', meta, ...META]);
-    return sessionDataOf((await this.#link.believed(look)) as Fields);
+    return sessionDataOf((await this.#link.send(meta, ['HMGET', meta, ...META])) as Fields);
   }
 
   async head(ref: SessionRef, epoch?: string): Promise<LogHead | null> {
@@ -84,8 +83,7 @@ export class RedisReader {
   async run(ref: SessionRef, name: RunName): Promise<RunRecord | null> {
     const { open, ended, byKey } = this.#keys.session(ref);
     const args = 'runId' in name ? [name.runId, ''] : [JSON.stringify(name.key), '1'];
-    const look = () => this.#link.run(RUN, [open, ended, byKey], args);
-    const found = (await this.#link.believed(look)) as string[];
+    const found = (await this.#link.run(RUN, [open, ended, byKey], args)) as string[];
     return found.length === 0 ? null : runOf(found[0]!, found[1]!, found[2]!);
   }
 

@@ -24,7 +24,6 @@ import { sizeOf } from '../stored-size.js';
 import { keysToDrop } from './appending.js';
 import { encodeBatch } from './events.js';
 import { Expiry } from './expiry.js';
-import { HeldLogs } from './held-logs.js';
 import { Keys, refOfMember } from './keys.js';
 import { inDoubt, Link } from './link.js';
 import { Lists } from './lists.js';
@@ -35,17 +34,16 @@ import { RedisRecords } from './records.js';
 import { checkRedis } from './requirements.js';
 import { encodeRows, RedisRows } from './rows.js';
 import { REMOVE } from './scripts/append.js';
-import { ACQUIRE, CUT } from './scripts/hold.js';
+import { ACQUIRE, CUT, RELEASE } from './scripts/hold.js';
 import { encodeBeginning, type Fields, headOf, leftRunsOf, recordOf, sessionDataOf } from './session-data.js';
 import { RedisUsage } from './usage.js';
 import { rewriteFiles } from './vacuum.js';
 import { RedisWatches } from './watches.js';
-import { release, Writer } from './writer.js';
+import { Writer } from './writer.js';
 
 interface RedisStoreParts {
   readonly link: Link;
   readonly watches: RedisWatches;
-  readonly held: HeldLogs;
   readonly lists: Lists;
   readonly rows: RedisRows;
   readonly reader: RedisReader;
@@ -55,12 +53,14 @@ interface RedisStoreParts {
   readonly records: RedisRecords;
 }
 
+const KEPT = { always: 'disk', everysec: 'process', none: 'memory' } as const;
+
 /** Distinguishes two terms of one millisecond, in case Redis has forgotten the first. */
 const random = (): string => String(Math.floor(Math.random() * 1000));
 
 /** Keeps sessions in Redis, for all gateways that use it. */
 export class RedisStore implements Store {
-  readonly durability: 'memory' | 'process';
+  readonly durability: Store['durability'];
   readonly shared: RedisMembers;
   readonly #settings: RedisSettings;
   readonly #keys: Keys;
@@ -71,9 +71,9 @@ export class RedisStore implements Store {
 
   constructor(options: RedisStoreOptions) {
     this.#settings = settingsOf(options);
-    const { prefix, leaseMs, allowEphemeral } = this.#settings;
+    const { prefix, leaseMs, durability } = this.#settings;
     this.#keys = new Keys(prefix);
-    this.durability = allowEphemeral ? 'memory' : 'process';
+    this.durability = KEPT[durability];
     this.shared = new RedisMembers(leaseMs, () => ({ ...this.#open, keys: this.#keys }));
   }
 
@@ -100,8 +100,7 @@ export class RedisStore implements Store {
       if (!(error instanceof StoreError)) throw error;
       throw redisFailed('refused', error.message, error);
     }
-    const { healMs, leaseMs, cluster, sentinel } = this.#settings;
-    const held = new HeldLogs(healMs);
+    const { leaseMs, cluster, sentinel } = this.#settings;
     const [lists, usage, expiry] = [
       new Lists(link, keys),
       new RedisUsage(link, keys),
@@ -112,9 +111,9 @@ export class RedisStore implements Store {
       new RedisRows(link, keys),
     ];
     const records = new RedisRecords(link, keys);
-    const writer = new Writer({ link, keys, held, lists, usage, expiry, records, rows });
+    const writer = new Writer({ link, keys, lists, usage, records, rows });
     const reader = new RedisReader(link, keys, this.shared);
-    this.#parts = { link, watches, reader, held, lists, rows, usage, expiry, writer, records };
+    this.#parts = { link, watches, reader, lists, rows, usage, expiry, writer, records };
   }
 
   /** Closes the connections when its last user closes the store. */
@@ -127,7 +126,6 @@ export class RedisStore implements Store {
     this.#opening = null;
     this.shared.stop();
     parts.watches.clear();
-    parts.held.clear();
     await parts.lists.settled();
     parts.link.close();
   }
@@ -143,49 +141,31 @@ export class RedisStore implements Store {
     if (answer !== 'OK') throw new StoreError('UNAVAILABLE', 'Redis cannot be written');
   }
 
-  async acquire(ref: SessionRef, { holder, create, from = '', taken }: AcquireOptions): Promise<Acquired> {
-    const { link, held, lists, expiry } = this.#open;
+  async acquire(ref: SessionRef, { holder, create, from = '' }: AcquireOptions): Promise<Acquired> {
+    const { link, lists, expiry } = this.#open;
     const session = this.#keys.session(ref);
     const part = this.#keys.partition(session.partition);
     if (create) await expiry.keep(ref);
     const { meta, closed, open, steps, news, sid } = session;
     const { unfinished, busy, held: holders } = part;
-    const keys = [...[meta, closed, open, steps, unfinished, busy, news, holders], this.#keys.gone(session)];
+    const keys = [meta, closed, open, steps, unfinished, busy, news, holders];
     const begun = create ? encodeBeginning(create) : [''];
     const by = [holder, from, String(Date.now() + this.shared.skewMs), sid, random()];
-    const at = performance.now();
-    const args = [...by, '', '', '', ...begun];
-    let isTaken = false;
-    const take = async (): Promise<readonly unknown[]> => {
-      const taking = link.run(ACQUIRE, keys, args) as Promise<readonly unknown[]>;
-      const said = await (isTaken ? taking.catch(inDoubt) : taking);
-      isTaken ||= said[0] === 'A';
-      return said;
-    };
-    // Redis may have forgotten the session's holder too.
-    const answer = await link.believed(take);
+    const answer = (await link.run(ACQUIRE, keys, [...by, ...begun])) as readonly unknown[];
     if (answer[0] === 'N') return { kind: 'absent' };
     if (answer[0] === 'O') return { kind: 'owned', holder: answer[1] as string };
     const [, isCreated, fields, runs, kept] = answer as [string, number, Fields, string[], string[]];
     const data = sessionDataOf(fields)!;
     const head = headOf(data)!;
     const record = recordOf(ref, data)!;
-    const log = { ...record.ref, epoch: head.epoch };
-    const created = isCreated === 1;
-    const again = async (): Promise<boolean> => {
-      const seen = created ? ['', ''] : [head.epoch, String(head.head)];
-      const given = [...by.slice(0, -1), data.od!, String(head.term), ...seen, ...begun];
-      return ((await link.run(ACQUIRE, keys, given)) as readonly unknown[])[0] === 'A';
-    };
-    held.add({ log, sid, term: head.term, ordinal: data.od!, taken, taking: { at, again } });
     lists.used(ref, data.od!, record.updatedAt);
-    return { kind: 'acquired', record, head, openRuns: leftRunsOf(runs, kept), created };
+    return { kind: 'acquired', record, head, openRuns: leftRunsOf(runs, kept), created: isCreated === 1 };
   }
 
   async release(ref: SessionRef, term: number): Promise<void> {
-    const { link, held } = this.#open;
-    await release({ link, keys: this.#keys }, ref, term);
-    held.end(this.#keys.session(ref).sid, term);
+    const { meta, partition, sid } = this.#keys.session(ref);
+    const { unfinished, busy, held } = this.#keys.partition(partition);
+    await this.#open.link.run(RELEASE, [meta, unfinished, busy, held], [String(term), sid]);
   }
 
   append(log: LogRef, events: readonly EventRecord[], options: AppendOptions): Promise<AppendResult> {
@@ -283,8 +263,7 @@ export class RedisStore implements Store {
       if (data.cl === null) return;
       const past = (await link.send(closed, ['HKEYS', closed])) as string[];
       const log = { ...ref, epoch: data.ep! };
-      const dropped = keysToDrop(this.#keys, log, notice?.epoch ?? '', [log.epoch, ...past]);
-      const keys = [...dropped, this.#keys.gone(session)];
+      const keys = keysToDrop(this.#keys, log, notice?.epoch ?? '', [log.epoch, ...past]);
       const args = [log.epoch, String(past.length), String(Date.now()), sid, random(), ...left];
       // The session was begun anew, or other logs were dropped meanwhile.
       if ((await link.run(REMOVE, keys, args)) !== 1) continue;

@@ -16,6 +16,21 @@ function infoOf(text: string): ReadonlyMap<string, string> {
   );
 }
 
+/** Checks whether Redis has each write on the disk before it answers. @throws GatewayError `STORE_FAILED` */
+async function checkSync(link: Link, keys: Keys): Promise<void> {
+  const asked = await link.send(keys.format, ['CONFIG', 'GET', 'appendfsync']).catch((error: Error) => error);
+  const [, setting] = Array.isArray(asked) ? asked : [];
+  if (setting === 'always') return;
+  const why =
+    typeof setting === 'string'
+      ? `has \`appendfsync ${setting}\`, so a loss of power takes its last moments: set \`appendfsync always\` there`
+      : `does not say how it writes to the disk (\`CONFIG GET appendfsync\`: ${asked instanceof Error ? asked.message : 'no answer'}): allow that`;
+  throw redisFailed(
+    'ephemeral',
+    `This Redis ${why}, or accept such a loss by \`durability: 'everysec'\` in the options of redisStore`,
+  );
+}
+
 /**
  * Checks whether this Redis can keep the store's promises.
  *
@@ -24,7 +39,7 @@ function infoOf(text: string): ReadonlyMap<string, string> {
 export async function checkRedis(
   link: Link,
   keys: Keys,
-  { allowEphemeral, leaseMs }: RedisSettings,
+  { durability, leaseMs }: RedisSettings,
 ): Promise<void> {
   const info = infoOf(String(await link.send(keys.format, ['INFO'])));
   const valkey = info.get('valkey_version');
@@ -32,11 +47,12 @@ export async function checkRedis(
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major + minor / 10 < (valkey ? OLDEST_VALKEY : OLDEST_REDIS))
     throw redisFailed('version', `redisStore needs Redis 7.0 or Valkey 7.2; this is ${version}`);
-  if (!allowEphemeral && info.get('aof_enabled') !== '1')
+  if (durability !== 'none' && info.get('aof_enabled') !== '1')
     throw redisFailed(
       'ephemeral',
-      'This Redis forgets what it has when it ends: set `appendonly yes`, or `allowEphemeral` in the options of redisStore to have it so',
+      "This Redis forgets what it has when it ends: set `appendonly yes` there, or `durability: 'none'` in the options of redisStore to have it so",
     );
+  if (durability === 'always') await checkSync(link, keys);
   const policy = info.get('maxmemory_policy');
   if (Number(info.get('maxmemory') ?? 0) > 0 && policy !== 'noeviction')
     throw redisFailed(

@@ -77,7 +77,7 @@ class AppendingRedis extends ServerStore<RedisServer> {
   #watch: FileWatch | null = null;
 
   constructor() {
-    super(redisKind(OPTIONS));
+    super({ ...redisKind(OPTIONS), options: { durability: 'everysec' } });
   }
 
   get #file(): string {

@@ -7,7 +7,7 @@ export interface StoreSpec {
   readonly port: number;
   readonly leaseMs: number;
   /** Further ones, of a Redis. */
-  readonly options?: Pick<RedisStoreOptions, 'allowEphemeral' | 'healMs' | 'sentinel'>;
+  readonly options?: Pick<RedisStoreOptions, 'durability' | 'sentinel'>;
 }
 
 /** The store that the gateways of a chaos test share: a process of its own, which can be ended and lose things. */

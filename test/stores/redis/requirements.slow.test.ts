@@ -3,7 +3,7 @@ import { redisStore } from '../../../server/stores/redis/index.js';
 import { refOf, refusal } from '../../../testing/stores/records.js';
 import { freePort } from '../../support/free-port.js';
 import { openStore } from '../../support/open-store.js';
-import { describeWithRedis, newPrefix } from '../../support/redis-server.js';
+import { APPENDING, describeWithRedis, newPrefix } from '../../support/redis-server.js';
 import { refused, start } from './refused-server.js';
 
 // Each waits as long as a store tries to reach a Redis.
@@ -14,7 +14,7 @@ describeWithRedis('a Redis that cannot keep what is promised', () => {
     expect((await refused({ url: `redis://127.0.0.1:${await freePort()}` })).details).to.deep.equal({
       reason: 'unreachable',
     });
-    const locked = await start('--appendonly', 'yes', '--requirepass', 'secret');
+    const locked = await start(...APPENDING, '--requirepass', 'secret');
     const { message } = await refused({ url: locked.url });
     expect(message).to.match(/NOAUTH|Authentication/i);
     expect(message).to.not.include('secret');
@@ -24,7 +24,7 @@ describeWithRedis('a Redis that cannot keep what is promised', () => {
   });
 
   it('says that it cannot be written while it is away', async () => {
-    const server = await start('--appendonly', 'yes');
+    const server = await start(...APPENDING);
     const store = await openStore(redisStore({ url: server.url, prefix: newPrefix(), leaseMs: 200 }));
     await server.end();
     expect(await refusal(() => store.check?.())).to.equal('UNAVAILABLE');

@@ -9,7 +9,7 @@ import { CHANGE_RECORDS } from './records.js';
  * before. `R batch`: batches before it are missing, and this is the last one that Redis has.
  */
 const CHECK = `
-local meta = call('HMGET', KEYS[1], 'ep', 'tok', 'wb', 'wf', 'seq', 'cl', 'cu')
+local meta = call('HMGET', KEYS[1], 'ep', 'tok', 'wb', 'wf', 'seq', 'cl', 'cu', 'od')
 local epoch, term, batch, count = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 if meta[1] ~= epoch or meta[2] ~= term then
   -- The writer that erased it may not have heard the answer.
@@ -17,11 +17,11 @@ if meta[1] ~= epoch or meta[2] ~= term then
   if past[1] == epoch and past[2] == term and batch <= tonumber(past[3]) then
     return {'D', tonumber(past[4]), tonumber(past[5])}
   end
-  return {'F', meta[1] or '', meta[2] or '0'}
+  return {'F', meta[2] or '0'}
 end
 local head = tonumber(meta[5])
-if batch <= tonumber(meta[3]) then return {'D', tonumber(meta[4]), head} end
-if meta[6] then return {'F', meta[1], meta[2]} end
+if batch <= tonumber(meta[3]) then return {'D', tonumber(meta[4]), head, meta[8]} end
+if meta[6] then return {'F', meta[2]} end
 if batch ~= tonumber(meta[3]) + 1 then return {'R', tonumber(meta[3])} end
 local last = head + count
 `;
@@ -37,7 +37,7 @@ end
 
 const done = (news: string): string => `
 call('SPUBLISH', KEYS[3], ${news})
-return {'A', head + 1, last}
+return {'A', head + 1, last, meta[8]}
 `;
 
 /** The longest batch that the news carries, in bytes. Followers read longer ones. */
@@ -185,16 +185,13 @@ drop()
 leave(left, term, event, size, now)
 call('HSET', KEYS[1], 'xe', epoch, 'xt', term, 'xb', ARGV[3], 'xf', text(first), 'xl', text(last))
 call('SPUBLISH', KEYS[3], '')
-return {'A', first, last}
+return {'A', first, last, meta[8]}
 `,
 );
 
-/** Milliseconds for which a removal is remembered: longer than any store keeps its writes. */
-const GONE_MS = 600_000;
-
 /**
- * Removes a closed session, unless it has changed since it was read. Replies whether it is removed, also by an earlier call. KEYS as above,
- * and gone. ARGV: the epoch that was read, its number of closed logs, now, sid, random, the new epoch ('' leaves nothing), the event and
+ * Removes a closed session, unless it has changed since it was read. Replies whether it is removed, also by an earlier call. KEYS as above.
+ * ARGV: the epoch that was read, its number of closed logs, now, sid, random, the new epoch ('' leaves nothing), the event and
  * its size.
  */
 export const REMOVE = new Script(
@@ -210,11 +207,7 @@ if not meta[1] or meta[1] == left then return 1 end
 if meta[1] ~= seen or not meta[3] or call('HLEN', KEYS[8]) ~= tonumber(others) then return 0 end
 local term = termAfter(meta[2], random)
 drop()
-if left ~= '' then
-  leave(left, term, event, size, now)
-else
-  call('SET', KEYS[#KEYS], meta[2], 'PX', ${GONE_MS})
-end
+if left ~= '' then leave(left, term, event, size, now) end
 call('SPUBLISH', KEYS[3], '')
 return 1
 `,

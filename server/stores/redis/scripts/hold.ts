@@ -7,9 +7,8 @@ export const META = [
 ] as const;
 
 /**
- * Takes a session for writing. KEYS: meta, closed, open, steps, unfinished, busy, news, held, gone. ARGV: holder, from, now, sid,
- * random; then, if Redis has forgotten that it was taken, the former term, epoch and head ('' otherwise), with the place in lists instead of
- * the random number; then the epoch to begin ('' for none), and the number of fields of its meta, with those.
+ * Takes a session for writing. KEYS: meta, closed, open, steps, unfinished, busy, news, held. ARGV: holder, from, now, sid, random; then the
+ * epoch to begin ('' for none), and the number of fields of its meta, with those.
  *
  * `N`: there is none. `O holder`: another gateway holds it. `A`: the caller alone holds it, under a term that is higher than any. A
  * repetition takes it again, and still reports it as created.
@@ -18,18 +17,10 @@ export const ACQUIRE = new Script(
   COMMON,
   `
 at = 0
-local holder, from, now, sid, random, given, seen, place, anew = take(), take(), take(), take(), take(), take(), take(), take(), take()
+local holder, from, now, sid, random, anew = take(), take(), take(), take(), take(), take()
 local meta = call('HMGET', KEYS[1], 'ep', 'tok', 'seq', 'own', 'cl', 'ex', 'tk')
 local seq = tonumber(meta[3]) or 0
 local terms = meta[7] or ''
-if given ~= '' then
-  if meta[2] == given then return {'A'} end
-  -- What another one has removed is not begun again by who wrote it before.
-  if tonumber(given) <= (tonumber(call('GET', KEYS[9]) or 0)) then return {'R'} end
-  -- It must be as it was before: else more was forgotten than its holder knows, or another one came.
-  local isAsBefore = seen == '' and (not meta[1] or meta[5]) or meta[1] == seen and text(seq) == place and not meta[5]
-  if not isAsBefore or (tonumber(meta[2]) or 0) >= tonumber(given) then return {'R'} end
-end
 if not meta[1] or meta[5] then
   if anew == '' then return {'N'} end
   if meta[1] and not meta[6] then
@@ -41,14 +32,14 @@ if not meta[1] or meta[5] then
   call('HDEL', KEYS[1], 'cl', 'ex', 'st', 'bz', 'uid', 'fk', 'ab', 'xe', 'xt', 'xb', 'xf', 'xl')
   local time = call('TIME')
   call('HSET', KEYS[1], 'ep', anew, 'seq', '0', 'first', '1', 'cr', now, 'up', now, 'cu', '0', 'cz', '0',
-    'od', given ~= '' and random or text(tonumber(time[1]) * 1000000 + tonumber(time[2])))
+    'od', text(tonumber(time[1]) * 1000000 + tonumber(time[2])))
   call('HSETNX', KEYS[1], 'pz', '0')
   for _ = 1, tonumber(take()) do call('HSET', KEYS[1], take(), take()) end
   seq, terms = 0, ''
 elseif meta[4] and meta[4] ~= '' and meta[4] ~= holder and meta[4] ~= from then
   return {'O', meta[4]}
 end
-local term = given ~= '' and given or termAfter(meta[2], random)
+local term = termAfter(meta[2], random)
 local first = text(seq + 1)
 -- A term that wrote nothing is not worth remembering.
 terms = (string.gsub(terms, ',?%d+:' .. first .. '$', ''))
