@@ -9,19 +9,13 @@ import { echo } from '../support/apps.js';
 import { gate } from '../support/gate.js';
 import { TestLogger, TOKEN } from '../support/gateway.js';
 import { listenWith } from '../support/host-server.js';
-import { head, rawRequest } from '../support/raw-http.js';
+import { head, rawRequest, WEBSOCKET_UPGRADE } from '../support/raw-http.js';
 import { openWebSocket } from '../support/raw-socket.js';
 import { closeLater } from '../support/resources.js';
 
 const express4 = createRequire(import.meta.url)('express4') as typeof express;
 
-const UPGRADE = {
-  Host: 'localhost',
-  Connection: 'Upgrade',
-  Upgrade: 'websocket',
-  'Sec-WebSocket-Version': '13',
-  'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
-};
+const UPGRADE = { Host: 'localhost', ...WEBSOCKET_UPGRADE };
 
 function makeGateway(options?: MiddlewareOptions) {
   const auth = { type: 'token', token: TOKEN } as const;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { AttemptLimiter } from '../../server/auth/attempts.js';
-import { codeOf, refusalOf, SECRET } from './fixtures.js';
+import { codeOf, refusalOf } from '../support/refused.js';
+import { SECRET } from './fixtures.js';
 
 const IP = '203.0.113.7';
 

@@ -12,7 +12,8 @@ import type {
 } from '../../server/auth/types.js';
 import { GatewayError } from '../../shared/errors.js';
 import { holdTimers } from '../support/held-timers.js';
-import { bearing, codeOf, refusalOf, request, SECRET } from './fixtures.js';
+import { codeOf, refusalOf } from '../support/refused.js';
+import { bearing, request, SECRET } from './fixtures.js';
 
 const TOKEN = 'static-token-of-more-than-32-characters';
 const OTHER = 'another-token-of-more-than-32-characters';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { bearerToken } from '../../server/auth/credentials.js';
-import { refusalOf } from './fixtures.js';
+import { refusalOf } from '../support/refused.js';
 
 describe('bearerToken', () => {
   for (const scheme of ['Bearer', 'bearer', 'BEARER']) {

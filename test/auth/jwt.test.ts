@@ -4,7 +4,8 @@ import { SignJWT } from 'jose';
 import jwt from 'jsonwebtoken';
 import { createAuthenticator } from '../../server/auth/authenticate.js';
 import type { Identity, JwtAlgorithm, JwtRules } from '../../server/auth/types.js';
-import { bearing, refusalOf, SECRET } from './fixtures.js';
+import { refusalOf } from '../support/refused.js';
+import { bearing, SECRET } from './fixtures.js';
 
 const NOW = 1_700_000_000;
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });

@@ -3,7 +3,8 @@ import jwt from 'jsonwebtoken';
 import { createAuthenticator } from '../../server/auth/authenticate.js';
 import { KeptIdentities } from '../../server/auth/kept-identities.js';
 import type { AuthConfig, Identity } from '../../server/auth/types.js';
-import { bearing, codeOf, SECRET } from './fixtures.js';
+import { codeOf } from '../support/refused.js';
+import { bearing, SECRET } from './fixtures.js';
 
 const NOW = 1_700_000_000_000;
 const identityOf = (id: string, expiresAt?: number): Identity => ({

@@ -3,7 +3,8 @@ import jwt from 'jsonwebtoken';
 import { type Authenticator, type AuthRefusal, createAuthenticator } from '../../server/auth/authenticate.js';
 import type { AuthConfig, AuthRequest, CustomAuth, HydrateUser } from '../../server/auth/types.js';
 import { GatewayError } from '../../shared/errors.js';
-import { bearing, codeOf, SECRET } from './fixtures.js';
+import { codeOf } from '../support/refused.js';
+import { bearing, SECRET } from './fixtures.js';
 
 const TOKEN = 'static-token-of-more-than-32-characters';
 const OTHER = 'another-token-of-more-than-32-characters';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createScope, type SessionScope } from '../../server/auth/scope.js';
 import type { BaseUser } from '../../shared/contract.js';
-import { codeOf } from './fixtures.js';
+import { codeOf } from '../support/refused.js';
 
 const ada: BaseUser = { id: 'ada' };
 const tenant: BaseUser = { id: 'ada', tenantId: 'acme' };

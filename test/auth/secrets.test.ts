@@ -2,7 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import { checkSecrets } from '../../server/auth/secrets.js';
 import type { AuthConfig } from '../../server/auth/types.js';
-import { refusalOf, SECRET } from './fixtures.js';
+import { refusalOf } from '../support/refused.js';
+import { SECRET } from './fixtures.js';
 
 const open = { loopback: false, embedded: false };
 const loopback = { loopback: true, embedded: false };

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { isTicket, type ShownTicket, Tickets } from '../../server/auth/tickets.js';
 import type { Identity } from '../../server/auth/types.js';
 import { alone } from '../support/alone.js';
+import { codeOf, refusalOf } from '../support/refused.js';
 import { holdWallClock } from '../support/wall-clock.js';
-import { codeOf, refusalOf } from './fixtures.js';
 
 const HOUR = 3_600_000;
 

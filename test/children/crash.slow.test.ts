@@ -5,12 +5,10 @@ import { expect } from 'chai';
 import type { GatewayEvent } from '../../shared/events.js';
 import { AcceptedSends } from '../support/accepted-sends.js';
 import { buildProgram } from '../support/built-program.js';
-import { newDatabase } from '../support/durable.js';
 import { get, TOKEN } from '../support/gateway.js';
+import { describeKilled, runListening } from '../support/gateway-process.js';
 import { CRASH_SEED, KILLS } from '../support/kills.js';
-import { type Program, runCommand } from '../support/program.js';
 import { randomOf } from '../support/random.js';
-import { SHARED_STORES } from '../support/shared-stores.js';
 import { openStream } from '../support/sse-client.js';
 import { tempDir } from '../support/temp-dir.js';
 import { runsIn, type Told } from './faults.js';
@@ -25,11 +23,6 @@ type Note =
   | readonly ['effect', runId: string, interrupted: boolean]
   | readonly ['finished', runId: string, came: string];
 
-interface Running {
-  readonly program: Program;
-  readonly url: string;
-}
-
 interface Life {
   readonly notes: readonly Note[];
   readonly logs: readonly (readonly GatewayEvent[])[];
@@ -41,11 +34,7 @@ interface Life {
 async function live(place: string, count: number, random: () => number): Promise<Life> {
   const file = await buildProgram('test/children/crash-program.ts');
   const effects = join(tempDir(), 'effects.ndjson');
-  const start = async (): Promise<Running> => {
-    const program = runCommand(process.execPath, { args: ['--enable-source-maps', file, place, effects] });
-    const [, url] = await program.prints(/listening (\S+)\n/);
-    return { program, url: url! };
-  };
+  const start = () => runListening(file, place, effects);
   const accepted = new AcceptedSends();
   const gateways = await Promise.all(Array.from({ length: count }, start));
   for (let round = 0; round < KILLS; round++) {
@@ -148,17 +137,4 @@ async function survives(place: string, count: number): Promise<void> {
 
 const title = `begins no child twice, does each step once and ends each run once (CRASH_SEED=${CRASH_SEED})`;
 
-describe(`a tree of runs whose gateway is killed ${KILLS} times`, function () {
-  this.timeout(15 * 60_000);
-
-  it(title, () => survives(newDatabase(), 1));
-});
-
-for (const { name, describe: describeShared, start } of SHARED_STORES)
-  describeShared(`a tree of runs whose gateways are killed ${KILLS} times, on ${name}`, function (
-    this: Mocha.Suite,
-  ) {
-    this.timeout(15 * 60_000);
-
-    it(title, async () => survives(await start(), 2));
-  } as () => void);
+describeKilled(`a tree of runs whose gateways are killed ${KILLS} times`, title, survives, 15 * 60_000);

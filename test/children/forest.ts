@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import type { Gateway, SessionHandle } from '../../server/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
-import type { Message } from '../../shared/messages.js';
 import { embedGateway } from '../support/embedded.js';
 import { insist, sendUntilTaken } from '../support/insist.js';
+import { readPages } from '../support/paging.js';
 import { foldOf, lastMessages } from '../support/session-view.js';
 import type { TestStore } from '../support/test-store.js';
 import { FoldingReader } from '../support/tree-readers.js';
@@ -183,7 +183,7 @@ export class Forest {
     const cursorOf = async (): Promise<string | null> => (await insist(() => this.session.status())).cursor;
     // A store that is late has what the gateway does not know of yet.
     while ((await cursorOf()) !== whole.cursor) await new Promise(setImmediate);
-    expect(await this.#history()).to.deep.equal(whole.messages);
+    expect(await readPages(this.session, 3)).to.deep.equal(whole.messages);
     for (let at = 0; at < log.length; at++) {
       const reader = new FoldingReader('earliest');
       reader.state = JSON.parse(JSON.stringify(foldOf(log.slice(0, at + 1))));
@@ -197,17 +197,6 @@ export class Forest {
       expect(lastMessages(reader.state)).to.deep.equal(lastMessages(whole));
     }
     await this.gateway.close();
-  }
-
-  async #history(): Promise<readonly Message[]> {
-    const all: Message[] = [];
-    for (let before: string | undefined; ; ) {
-      const place = before === undefined ? {} : { before };
-      const page = await insist(() => this.session.history({ limit: 3, ...place }));
-      all.unshift(...page.messages);
-      if (page.cursor === null) return all;
-      before = page.cursor;
-    }
   }
 }
 

@@ -14,13 +14,7 @@ import { listenOnLoopback } from '../support/host-server.js';
 import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import { tempDir } from '../support/temp-dir.js';
-import { runCliIn } from './run-cli.js';
-
-async function add(cwd: string, ...args: string[]): Promise<{ code: number | string; output: string }> {
-  const program = runCliIn(cwd, ['add', ...args]);
-  const code = await program.exited;
-  return { code, output: program.output };
-}
+import { runToEnd } from './run-cli.js';
 
 /** A site with the page of docs/components.md in a fresh Vite project. A cookie says who calls. */
 async function serve(page: PageFiles, push?: ReturnType<typeof webPush>) {
@@ -99,21 +93,21 @@ async function visit(site: string, user: string) {
 describe('agent-session-gateway add', () => {
   it('copies components into a project, says how to use them, and writes nothing over', async () => {
     const folder = tempDir();
-    const { code, output } = await add(folder, 'chat');
+    const { code, output } = await runToEnd(folder, 'add', 'chat');
     expect(code, output).to.equal(0);
     const at = join('src/components/chat');
     expect(readdirSync(join(folder, at)).sort()).to.deep.equal(
       readdirSync(join(ROOT, 'templates/components/chat')).sort(),
     );
     expect(output).to.contain('<Chat id="main" />');
-    const again = await add(folder, 'chat');
+    const again = await runToEnd(folder, 'add', 'chat');
     expect([again.code, again.output]).to.deep.equal([
       2,
       `src/components has ${readdirSync(join(folder, at))
         .map((name) => `chat/${name}`)
         .join(', ')} already, and nothing is written over: name another folder\n`,
     ]);
-    const unknown = await add(folder, 'bot');
+    const unknown = await runToEnd(folder, 'add', 'bot');
     expect(unknown.code).to.equal(2);
     expect(unknown.output).to.contain(`Allowed choices are ${COMPONENTS.join(', ')}`);
     expect(existsSync(join(folder, 'src/components/bot'))).to.equal(false);
@@ -127,7 +121,7 @@ describe('agent-session-gateway add', () => {
       this.timeout(120_000);
       const folder = mkdtempSync(join(tmpdir(), 'add-'));
       after(() => rmSync(folder, { recursive: true }));
-      const added = await Promise.all(COMPONENTS.map((component) => add(folder, component)));
+      const added = await Promise.all(COMPONENTS.map((component) => runToEnd(folder, 'add', component)));
       expect(added.map(({ code }) => code)).to.deep.equal(COMPONENTS.map(() => 0));
       page = await buildComponentsPage(folder);
     });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createClient } from '../../client/index.js';
@@ -8,8 +8,7 @@ import { startDurable } from '../support/durable.js';
 import type { Program } from '../support/program.js';
 import { filesWith } from '../support/raw-bytes.js';
 import { closeLater } from '../support/resources.js';
-import { tempDir } from '../support/temp-dir.js';
-import { runCliIn } from './run-cli.js';
+import { projectOf, runCliIn, urlOf } from './run-cli.js';
 
 const TOKEN = 'a-token-for-files-of-more-than-32-bytes';
 const ENV = { GATEWAY_DB: '', GATEWAY_TOKEN: TOKEN };
@@ -20,12 +19,10 @@ const APP = "export const app = { async *run(turn) { yield 'heard ' + turn.text;
 
 /** A folder with a gateway that `start` runs, and something in its sessions. */
 async function started() {
-  const folder = tempDir();
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  writeFileSync(join(folder, 'server.js'), APP);
+  const folder = projectOf({ 'server.js': APP });
   const program = runCliIn(folder, ['start', 'server.js', '--port', '0'], ENV);
-  const [, url] = await program.prints(/"url":"([^"]+)".*"message":"started"/);
-  const client = closeLater(createClient({ baseUrl: url!, token: TOKEN }), (it) => it.disconnect());
+  const url = await urlOf(program);
+  const client = closeLater(createClient({ baseUrl: url, token: TOKEN }), (it) => it.disconnect());
   await client.send('main', PLANTED).result;
   await client.send('other', 'something else').result;
   const cli = (...args: readonly string[]): Program => runCliIn(folder, args, ENV);

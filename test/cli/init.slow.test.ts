@@ -4,21 +4,15 @@ import { expect } from 'chai';
 import { describeDaily } from '../support/daily.js';
 import { ROOT } from '../support/program.js';
 import { tempDir } from '../support/temp-dir.js';
-import { runCliIn } from './run-cli.js';
+import { runToEnd } from './run-cli.js';
 
 const read = (...path: string[]): string => readFileSync(join(...path), 'utf8');
 const secretIn = (folder: string): string => /^JWT_SECRET=(.*)$/m.exec(read(folder, '.env'))![1]!;
 
-async function init(cwd: string, ...args: string[]): Promise<{ code: number | string; output: string }> {
-  const program = runCliIn(cwd, ['init', ...args]);
-  const code = await program.exited;
-  return { code, output: program.output };
-}
-
 describeDaily('agent-session-gateway init', 2, () => {
   it('writes a project with a name, this version and a secret of its own, and says what is next', async () => {
     const folder = tempDir();
-    const { code, output } = await init(folder, 'My First Agent');
+    const { code, output } = await runToEnd(folder, 'init', 'My First Agent');
     expect(code, output).to.equal(0);
     expect(output).to.match(
       /^my-first-agent: \d+ files written\. Next:\n {2}cd "My First Agent"\n {2}npm install\n {2}npm run dev\n$/,
@@ -39,27 +33,27 @@ describeDaily('agent-session-gateway init', 2, () => {
     expect(
       readdirSync(project, { recursive: true }).filter((path) => /(?:^|\/)_/.test(String(path))),
     ).to.deep.equal([]);
-    await init(folder, 'other');
+    await runToEnd(folder, 'init', 'other');
     expect(secretIn(join(folder, 'other'))).to.not.equal(secretIn(project));
   });
 
   it('writes into a folder that is there, beside what it has, and nothing over it', async () => {
     const folder = tempDir();
     writeFileSync(join(folder, 'LICENSE'), 'mine');
-    const { code, output } = await init(folder);
+    const { code, output } = await runToEnd(folder, 'init');
     expect(code, output).to.equal(0);
     expect(output).to.not.contain('  cd ');
     expect(read(folder, 'LICENSE')).to.equal('mine');
 
     const taken = tempDir();
     writeFileSync(join(taken, 'index.html'), 'mine');
-    const refused = await init(taken);
+    const refused = await runToEnd(taken, 'init');
     expect(refused.code).to.equal(2);
     expect(refused.output).to.equal(
       'This folder has index.html already, and nothing is written over: name another folder\n',
     );
     expect(readdirSync(taken)).to.deep.equal(['index.html']);
-    const below = await init(taken, 'index.html/agent');
+    const below = await runToEnd(taken, 'init', 'index.html/agent');
     expect(below.code).to.equal(2);
     expect(below.output).to.match(/^\S+ cannot be written: ENOTDIR\n$/);
   });

@@ -1,12 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { describeDaily } from '../support/daily.js';
 import { post } from '../support/gateway.js';
 import { ROOT } from '../support/program.js';
 import { onTerminal } from '../support/pseudo-terminal.js';
-import { tempDir } from '../support/temp-dir.js';
-import { CLI, runCliIn } from './run-cli.js';
+import { CLI, projectOf, runCliIn, urlOf } from './run-cli.js';
 
 const plant = (what: string): string => `PLANTED-${what}-${'x'.repeat(32)}`;
 const TOKEN = plant('token');
@@ -15,15 +12,8 @@ const FILE = `export const config = {
   limits: { bodyBytes: 2000 },
 };`;
 
-function project(files: Readonly<Record<string, string>> = {}): string {
-  const folder = tempDir();
-  const all = { 'package.json': '{"type":"module"}', 'server.js': FILE, ...files };
-  for (const [name, text] of Object.entries(all)) {
-    mkdirSync(join(folder, name, '..'), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
-  return folder;
-}
+const project = (files: Readonly<Record<string, string>> = {}): string =>
+  projectOf({ 'server.js': FILE, ...files });
 
 /** Whatever a log may have to tell of, with something to hide in each. */
 async function provoke(url: string): Promise<void> {
@@ -47,8 +37,8 @@ const SAID = [
 describeDaily('the log of agent-session-gateway start', 2, () => {
   it('is lines of JSON by pino where it is no terminal, at level info, without anything to hide', async () => {
     const program = runCliIn(project(), ['start', '--port', '0', '--db', 'memory'], { GATEWAY_TOKEN: TOKEN });
-    const [, url] = await program.prints(/"url":"(http[^"]+)".*"message":"started"/);
-    await provoke(url!);
+    const url = await urlOf(program);
+    await provoke(url);
     expect(await program.kill('SIGTERM')).to.equal(0);
     const lines = program.output
       .trim()
@@ -82,8 +72,8 @@ describeDaily('the log of agent-session-gateway start', 2, () => {
       [['--log-level', 'debug'], 'error'],
     ] as const) {
       const program = runCliIn(folder, [...args, ...flags], { GATEWAY_TOKEN: TOKEN, LOG_LEVEL: level });
-      const [, url] = await program.prints(/"url":"(http[^"]+)".*"message":"started"/);
-      await provoke(url!);
+      const url = await urlOf(program);
+      await provoke(url);
       await program.prints(/"level":"debug".*"operation":"send".*"message":"a call was answered"/);
       expect(program.output).to.not.include('PLANTED');
       await program.kill('SIGTERM');
@@ -99,8 +89,8 @@ describeDaily('the log of agent-session-gateway start', 2, () => {
 ${FILE.replace('limits:', "logger: { warn: tell('warn'), error: tell('error') },\n  limits:")}`,
     });
     const program = runCliIn(folder, ['start', '--port', '0', '--db', 'memory'], { GATEWAY_TOKEN: TOKEN });
-    const [, url] = await program.prints(/"url":"(http[^"]+)".*"message":"started"/);
-    await provoke(url!);
+    const url = await urlOf(program);
+    await provoke(url);
     await program.prints(/^own warn a caller was refused$/m);
   });
 });

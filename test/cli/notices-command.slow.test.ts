@@ -1,13 +1,10 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { createClient } from '../../client/index.js';
 import { Receiver, SECRET } from '../notices/receiver.js';
 import type { Program } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
-import { tempDir } from '../support/temp-dir.js';
 import { until } from '../support/until.js';
-import { runCliIn } from './run-cli.js';
+import { projectOf, runCliIn, urlOf } from './run-cli.js';
 
 const TOKEN = 'a-token-for-files-of-more-than-32-bytes';
 
@@ -25,14 +22,12 @@ describe('agent-session-gateway notices', function () {
   it('lists what could not be told, and has the gateway that start runs send it again', async () => {
     let status = 503;
     const receiver = await Receiver.start((response) => response.writeHead(status).end());
-    const folder = tempDir();
-    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    writeFileSync(join(folder, 'server.js'), configFor(receiver.url));
+    const folder = projectOf({ 'server.js': configFor(receiver.url) });
     const env = { GATEWAY_DB: '', GATEWAY_TOKEN: TOKEN };
     const cli = (...args: readonly string[]): Program => runCliIn(folder, args, env);
     const program = cli('start', 'server.js', '--port', '0', '--db', 'my.db');
-    const [, url] = await program.prints(/"url":"([^"]+)".*"message":"started"/);
-    const client = closeLater(createClient({ baseUrl: url!, token: TOKEN }), (it) => it.disconnect());
+    const url = await urlOf(program);
+    const client = closeLater(createClient({ baseUrl: url, token: TOKEN }), (it) => it.disconnect());
     const { runId } = await client.send('main', 'hi').result;
     await receiver.until((all) => all.length > 0);
     const id = `run_ended:${runId}|webhook:crm`;

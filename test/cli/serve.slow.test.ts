@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Client, createClient } from '../../client/index.js';
@@ -10,25 +10,15 @@ import { onTerminal, type PseudoTerminal } from '../support/pseudo-terminal.js';
 import { closeLater } from '../support/resources.js';
 import { tempDir } from '../support/temp-dir.js';
 import { until } from '../support/until.js';
-import { CLI, runCliIn } from './run-cli.js';
+import { CLI, projectOf, runCliIn, urlOf } from './run-cli.js';
 
 const TOKEN = 'a-token-for-files-of-more-than-32-bytes';
 const DURABLE = { GATEWAY_DB: '', GATEWAY_TOKEN: TOKEN };
 
-/** A project with some files. */
-function project(files: Readonly<Record<string, string>>): string {
-  const folder = tempDir();
-  const all = { 'package.json': '{"type":"module"}', ...files };
-  for (const [name, text] of Object.entries(all)) {
-    mkdirSync(join(folder, name, '..'), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
-  return folder;
-}
-
 const saying = (word: string) => `export const app = { async *run(turn) { yield '${word} ' + turn.text; } };`;
 
-async function urlOf(program: Program): Promise<string> {
+/** The address that `dev` tells on its page of text. */
+async function pageOf(program: Program): Promise<string> {
   const [, url] = await program.prints(/URL\W+(?:\[\d+m)?(http:\/\/[\d.:]+)/);
   return url!;
 }
@@ -43,13 +33,13 @@ async function ask(client: Client, text = 'hello'): Promise<string> {
 
 describeDaily('agent-session-gateway dev', 3, () => {
   it('serves the app of a file, starts again when a source changes, and clients go on', async () => {
-    const folder = project({
+    const folder = projectOf({
       'server.ts':
         "import { word } from './lib/word.js';\nenum Mark { End = '!' }\nexport const app = { async *run(turn: { text: string }) { yield word + turn.text + Mark.End; } };",
       'lib/word.ts': "export const word: string = 'one ';",
     });
     const program = runCliIn(folder, ['dev', '--port', '0'], DURABLE);
-    const url = await urlOf(program);
+    const url = await pageOf(program);
     const client = connect(url);
     const seen: GatewayEvent[] = [];
     const events = client.events('main', { from: 'earliest' });
@@ -90,22 +80,22 @@ describeDaily('agent-session-gateway dev', 3, () => {
     ];
     for (const [text, session] of kinds) {
       const program = runCliIn(
-        project({ 'gateway.js': text }),
+        projectOf({ 'gateway.js': text }),
         ['dev', '--port', '0', '--db', 'memory'],
         DURABLE,
       );
-      const client = connect(await urlOf(program));
+      const client = connect(await pageOf(program));
       expect(textOf((await client.send(session, 'yes').result).message)).to.equal('yes');
       await program.kill('SIGTERM');
     }
-    const nothing = runCliIn(project({ 'app.js': 'export const other = 1;' }), ['dev', '--db', 'memory']);
+    const nothing = runCliIn(projectOf({ 'app.js': 'export const other = 1;' }), ['dev', '--db', 'memory']);
     await nothing.prints(/app\.js exports nothing to serve: export a gateway.*\nWaiting for a change\./);
   });
 
   it('makes up a token that stays while it runs, and lets nobody in without', async () => {
-    const folder = project({ 'app.mjs': saying('hi') });
+    const folder = projectOf({ 'app.mjs': saying('hi') });
     const program = runCliIn(folder, ['dev', '--port', '0', '--db', 'memory'], { GATEWAY_TOKEN: '' });
-    const url = await urlOf(program);
+    const url = await pageOf(program);
     expect(new URL(url).hostname).to.equal('127.0.0.1');
     const [, token] = await program.prints(/token +(\S+)\n/);
     expect((await fetch(`${url}/status`)).status).to.equal(401);
@@ -115,9 +105,9 @@ describeDaily('agent-session-gateway dev', 3, () => {
   });
 
   it('starts again by itself when its page has it killed, and keeps what is kept', async () => {
-    const folder = project({ 'app.mjs': saying('hi') });
+    const folder = projectOf({ 'app.mjs': saying('hi') });
     const program = runCliIn(folder, ['dev', '--port', '0', '--db', 'kept.db'], DURABLE);
-    const url = await urlOf(program);
+    const url = await pageOf(program);
     const client = connect(url);
     expect(await ask(client)).to.equal('hi hello');
     const kill = (headers = {}) => fetch(`${url}/_kill`, { method: 'POST', headers });
@@ -132,22 +122,22 @@ describeDaily('agent-session-gateway dev', 3, () => {
   });
 
   it('ends with its worker when it is killed', async () => {
-    const folder = project({ 'app.mjs': saying('hi') });
+    const folder = projectOf({ 'app.mjs': saying('hi') });
     const program = runCliIn(folder, ['dev', '--port', '0', '--db', 'memory'], DURABLE);
-    const url = await urlOf(program);
+    const url = await pageOf(program);
     // The pipe is closed when the last that writes to it, the worker, is gone.
     await program.kill('SIGKILL');
     expect(await fetch(`${url}/healthz`).catch(() => 'gone')).to.equal('gone');
   });
 
   it('reads an environment file, and says what is wrong in one sentence', async () => {
-    const folder = project({
+    const folder = projectOf({
       'app.mjs': 'export default { async *run() { yield process.env.WORD; } };',
       '.env': 'WORD=written',
     });
     const args = ['dev', '--port', '0', '--db', 'memory', '--env-file', '.env'];
-    expect(await ask(connect(await urlOf(runCliIn(folder, args, DURABLE))))).to.equal('written');
-    const none = runCliIn(project({}), ['dev']);
+    expect(await ask(connect(await pageOf(runCliIn(folder, args, DURABLE))))).to.equal('written');
+    const none = runCliIn(projectOf({}), ['dev']);
     expect(await none.exited).to.equal(2);
     expect(none.output).to.match(/^No file is named, .*`demo`.*\n$/);
     const missing = runCliIn(folder, ['dev', 'none.ts']);
@@ -167,12 +157,12 @@ describeDaily('agent-session-gateway dev', 3, () => {
       });
 
     it('opens the URL with o, restarts with r, clears with c and quits with q', async () => {
-      const folder = project({ 'app.mjs': saying('hi') });
+      const folder = projectOf({ 'app.mjs': saying('hi') });
       writeFileSync(join(folder, 'browser'), `#!/bin/sh\necho "$1" > '${join(folder, 'opened')}'\n`);
       chmodSync(join(folder, 'browser'), 0o755);
       const program = devOn(folder, { BROWSER: join(folder, 'browser') });
       await program.shows(/q quits/);
-      const url = await urlOf(program);
+      const url = await pageOf(program);
       const opened = () => {
         try {
           return readFileSync(join(folder, 'opened'), 'utf8');
@@ -193,7 +183,7 @@ describeDaily('agent-session-gateway dev', 3, () => {
     });
 
     it('quits at Ctrl+C', async () => {
-      const program = devOn(project({ 'app.mjs': saying('hi') }));
+      const program = devOn(projectOf({ 'app.mjs': saying('hi') }));
       await program.shows(/q quits/);
       program.types('\x03');
       expect(await program.exited).to.equal(0);
@@ -203,13 +193,13 @@ describeDaily('agent-session-gateway dev', 3, () => {
 
 describeDaily('agent-session-gateway start', 3, () => {
   it('serves a file, logs in JSON, and lets runs finish at SIGTERM', async () => {
-    const folder = project({
+    const folder = projectOf({
       'server.js':
         "export const config = { app: { async *run({ text }) { yield 'a '; await new Promise((done) => setTimeout(done, 300)); yield text; } } };",
     });
     const program = runCliIn(folder, ['start', '--port', '0'], { ...DURABLE, GATEWAY_DB: 'kept.db' });
-    const [, url] = await program.prints(/"url":"(http[^"]+)".*"message":"started"/);
-    const client = connect(url!);
+    const url = await urlOf(program);
+    const client = connect(url);
     const run = client.send('main', 'b');
     for await (const text of run.text) {
       expect(text).to.equal('a ');
@@ -223,19 +213,19 @@ describeDaily('agent-session-gateway start', 3, () => {
       ...DURABLE,
       GATEWAY_DB: 'kept.db',
     });
-    const [, next] = await again.prints(/"url":"(http[^"]+)"/);
-    const { messages } = await connect(next!).session('main').history();
+    const next = await urlOf(again);
+    const { messages } = await connect(next).session('main').history();
     expect(messages.map(textOf)).to.deep.equal(['b', 'a b']);
   });
 
   it('wants auth, or a token, and a port that is free', async () => {
-    const folder = project({ 'app.js': saying('hi') });
+    const folder = projectOf({ 'app.js': saying('hi') });
     const open = runCliIn(folder, ['start', '--port', '0', '--db', 'memory'], { GATEWAY_TOKEN: '' });
     expect(await open.exited).to.equal(2);
     expect(open.output).to.match(/^\S+app\.js has no `auth`: write it, or set GATEWAY_TOKEN; .*\n$/);
     const first = runCliIn(folder, ['start', '--port', '0', '--db', 'memory'], DURABLE);
-    const [, url] = await first.prints(/"url":"(http[^"]+)"/);
-    const { port } = new URL(url!);
+    const url = await urlOf(first);
+    const { port } = new URL(url);
     const taken = runCliIn(folder, ['start', '--port', port, '--db', 'memory'], DURABLE);
     expect(await taken.exited).to.equal(2);
     expect(taken.output).to.contain(`Port ${port} on 127.0.0.1 is in use`);
@@ -246,7 +236,7 @@ describeDaily('agent-session-gateway demo', 3, () => {
   it('is the demo, in memory or with --db', async () => {
     const folder = tempDir();
     const first = runCliIn(folder, ['demo', '--port', '0', '--db', 'demo.db'], DURABLE);
-    const url = await urlOf(first);
+    const url = await pageOf(first);
     expect(first.output).to.contain('Sessions are kept in demo.db');
     expect(await ask(connect(url), 'weather in Oslo')).to.contain('in Oslo, 20 °C.');
     expect(await first.kill('SIGTERM')).to.equal(0);

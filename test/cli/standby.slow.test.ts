@@ -6,7 +6,7 @@ import { connectClient } from '../support/client.js';
 import { TOKEN } from '../support/gateway.js';
 import type { Program } from '../support/program.js';
 import { tempDir } from '../support/temp-dir.js';
-import { runCliIn } from './run-cli.js';
+import { runCliIn, urlOf } from './run-cli.js';
 
 const APP = "export const app = { async *run(turn) { yield 'You said: ' + turn.text; } };";
 
@@ -14,7 +14,6 @@ describe('agent-session-gateway start --standby', () => {
   let folder: string;
   const start = (...args: readonly string[]): Program =>
     runCliIn(folder, ['start', '--port', '0', ...args], { GATEWAY_TOKEN: TOKEN, GATEWAY_DB: 'kept.db' });
-  const urlOf = async (program: Program) => (await program.prints(/"url":"(http[^"]+)"/))[1]!;
   const said = async (url: string) =>
     (await connectClient(url).session('main').history()).messages.map(textOf);
 

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { shownPlace } from '../../server/runtime/store-at.js';
@@ -8,8 +7,7 @@ import { freePort } from '../support/free-port.js';
 import { TOKEN } from '../support/gateway.js';
 import type { Program } from '../support/program.js';
 import { SHARED_STORES } from '../support/shared-stores.js';
-import { tempDir } from '../support/temp-dir.js';
-import { runCliIn } from './run-cli.js';
+import { projectOf, runCliIn, urlOf } from './run-cli.js';
 
 /** Each command is a process. */
 const TIMEOUT = 5 * 60_000;
@@ -18,9 +16,7 @@ const APP = "export const app = { async *run(turn) { yield 'heard ' + turn.text;
 
 /** A folder with a file to serve, and commands in it. */
 function project() {
-  const folder = tempDir();
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  writeFileSync(join(folder, 'server.js'), APP);
+  const folder = projectOf({ 'server.js': APP });
   const cli = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Program =>
     runCliIn(folder, args, { ...ENV, ...env });
   const ends = async (code: number, args: readonly string[], env = {}): Promise<string> => {
@@ -29,10 +25,6 @@ function project() {
     return program.output;
   };
   return { folder, cli, ends };
-}
-
-async function urlOf(program: Program): Promise<string> {
-  return (await program.prints(/"url":"([^"]+)".*"message":"started"/))[1]!;
 }
 
 describe('where the commands keep sessions', function () {

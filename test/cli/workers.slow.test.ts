@@ -17,7 +17,7 @@ import type { Program } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import { socketDirectory } from '../support/socket-directory.js';
 import { until } from '../support/until.js';
-import { CLI, runCliIn } from './run-cli.js';
+import { CLI, runCliIn, urlOf } from './run-cli.js';
 
 /** Node 20 has no WebSocket of its own. */
 const SOCKET = { transport: 'websocket', WebSocket } as const;
@@ -58,7 +58,6 @@ describeDaily('agent-session-gateway start --workers', 3, () => {
       ...{ GATEWAY_TOKEN: TOKEN, GATEWAY_DB: 'kept.db', GATEWAY_WORKERS: '2', SOCKET_PATH: socketPath },
       ...env,
     });
-  const urlOf = async (program: Program) => (await program.prints(/"url":"(http[^"]+)"/))[1]!;
   const connected = (client: Client): Client => closeLater(client, (it) => it.disconnect());
   /** Which gateway answers: each time over another connection. */
   const gatewayAt = async (url: string): Promise<string> => {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { type Client, createClient, type StopReason } from '../../client/index.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { Message } from '../../shared/messages.js';
+import { collect } from '../support/client.js';
 import {
   at,
   gap,
@@ -30,12 +31,6 @@ const delta = (seq: number, text: string, runId = 'r1') =>
   logged(seq, 'content_delta', { runId, delta: text, index: 0 });
 const end = (seq: number, over: object = {}) =>
   logged(seq, 'message_end', { runId: 'r1', stopReason: 'end', message: answer('Hi you'), ...over });
-
-async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-}
 
 describe('client send', () => {
   let transport: ScriptedTransport;

@@ -1,14 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { mutants } from '../durable/mutants.js';
 import { newDatabase } from '../support/durable.js';
 import { get, post, TOKEN } from '../support/gateway.js';
-import { type Program, runCommand } from '../support/program.js';
+import { runListening } from '../support/gateway-process.js';
+import type { Program } from '../support/program.js';
 import { foldOf } from '../support/session-view.js';
 import { openStream } from '../support/sse-client.js';
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 /** How long a session may take until nothing runs in it. */
 const REST_MS = 60_000;
 const inBackground = { prefer: 'respond-async' };
@@ -126,7 +127,7 @@ export class HistoryLife {
       );
       const asking = asked.map((one) => this.#ask(one));
       // At any moment, or as soon as one was answered.
-      await (round % 4 === 3 ? Promise.race(asking) : pause(this.#random() * 15));
+      await (round % 4 === 3 ? Promise.race(asking) : delay(this.#random() * 15));
       await gateway.kill('SIGKILL');
       await Promise.all(asking);
     }
@@ -137,10 +138,9 @@ export class HistoryLife {
   }
 
   async #start(): Promise<Program> {
-    const args = ['--enable-source-maps', this.#file, this.#path, this.#mutant];
-    const gateway = runCommand(process.execPath, { args });
-    [, this.#url] = (await gateway.prints(/listening (\S+)\n/)) as unknown as [string, string];
-    return gateway;
+    const { program, url } = await runListening(this.#file, this.#path, this.#mutant);
+    this.#url = url;
+    return program;
   }
 
   /** Has a message answered; then in every other round a run stands and another message waits. */
@@ -263,7 +263,7 @@ export class HistoryLife {
       const { body } = await get(`${this.#url}/status?sessionId=${sessionId}`);
       if (body.status === 'idle' && body.queued === 0) return this.#read(sessionId);
       if (performance.now() > deadline) throw new Error(`${sessionId} never comes to rest: ${body.status}`);
-      await pause(10);
+      await delay(10);
     }
   }
 

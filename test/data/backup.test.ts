@@ -1,12 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { expect } from 'chai';
-import { defineApp, type Gateway, GatewayError } from '../../server/index.js';
+import { defineApp, type Gateway } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { newDatabase, startDurable } from '../support/durable.js';
 import { post, startGateway, TOKEN } from '../support/gateway.js';
 import { filesBelow } from '../support/raw-bytes.js';
+import { refusalOf } from '../support/refused.js';
 import { until } from '../support/until.js';
 
 const SESSIONS = ['a', 'b', 'c', 'd'];
@@ -29,15 +30,6 @@ async function eventsOf(gateway: Gateway<any, any, any>, key: string): Promise<G
 }
 
 const cursorOf = (event: GatewayEvent): string => (event as { cursor?: string }).cursor ?? '';
-
-async function refusal(call: Promise<unknown>): Promise<GatewayError> {
-  const error = await call.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).to.be.instanceOf(GatewayError);
-  return error as GatewayError;
-}
 
 /** What is moved meanwhile is another one's. */
 function isNamedByConversation(use: string): boolean {
@@ -135,10 +127,10 @@ describe('a backup of an SQLite store', () => {
     const taken = newDatabase();
     writeFileSync(taken, 'precious');
     for (const there of [taken, path])
-      expect((await refusal(gateway.backup(there))).code).to.equal('INVALID_REQUEST');
+      expect((await refusalOf(() => gateway.backup(there))).code).to.equal('INVALID_REQUEST');
     expect(readFileSync(taken, 'utf8')).to.equal('precious');
     const nowhere = join(dirname(newDatabase()), 'no', 'such', 'folder', 'gateway.db');
-    const error = await refusal(gateway.backup(nowhere));
+    const error = await refusalOf(() => gateway.backup(nowhere));
     expect([error.code, (error.details as any).reason]).to.deep.equal(['STORE_FAILED', 'unwritable']);
     expect(existsSync(dirname(nowhere))).to.equal(false);
     expect((await gateway.session('a').history()).messages).to.have.length(2);
@@ -158,6 +150,6 @@ describe('a backup of an SQLite store', () => {
 
   it('is not to be had of a store in memory', async () => {
     const { gateway } = await startGateway({ app: talker });
-    expect((await refusal(gateway.backup(newDatabase()))).code).to.equal('INVALID_REQUEST');
+    expect((await refusalOf(() => gateway.backup(newDatabase()))).code).to.equal('INVALID_REQUEST');
   });
 });

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { expect } from 'chai';
-import { defineApp, GatewayError, memoryStore, type Store } from '../../server/index.js';
+import { defineApp, type GatewayError, memoryStore, type Store } from '../../server/index.js';
 import { loadDriver } from '../../server/stores/sqlite/driver.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { crashed, newDatabase } from '../support/durable.js';
@@ -11,8 +11,9 @@ import { hostileStore } from '../support/hostile-store.js';
 import { insist } from '../support/insist.js';
 import { overriding } from '../support/overriding.js';
 import { filesBelow, filesWith } from '../support/raw-bytes.js';
+import { codeOf } from '../support/refused.js';
 import { openStream } from '../support/sse-client.js';
-import { ENGINES, fatesOf, STORES as STORES_OF_ALL_KINDS } from '../support/stores.js';
+import { ENGINES, fatesOf, STORES } from '../support/stores.js';
 import { as, byName } from '../support/users.js';
 
 const PLANTED = 'planted-text-of-alice';
@@ -102,11 +103,6 @@ async function fill({ gateway, send, upload, follow }: Awaited<ReturnType<typeof
   return { named, unnamed, running: running.body.runId, waiting: waiting.body.runId, reader };
 }
 
-const STORES = [
-  ['memory', memoryStore],
-  ['sqlite', () => sqliteStore({ path: newDatabase() })],
-] as const satisfies readonly (readonly [string, () => Store])[];
-
 describe('erasing all that is kept of a user', () => {
   for (const durability of ['normal', 'full'] as const) {
     it(`leaves no byte of it in the files of an SQLite store, durability ${durability}`, async () => {
@@ -142,7 +138,7 @@ describe('erasing all that is kept of a user', () => {
     });
   }
 
-  for (const [name, make] of STORES) {
+  for (const [name, make] of Object.entries(ENGINES)) {
     it(`ends what runs, tells who follows, and knows nothing of it any more (${name})`, async () => {
       const store = make();
       const started = await setUp(store);
@@ -331,7 +327,7 @@ describe('erasing all that is kept of a user', () => {
     expect((await get(`${url}/sessions`, as(ALICE.id))).body.sessions).to.deep.equal([]);
   });
 
-  for (const kind of STORES_OF_ALL_KINDS) {
+  for (const kind of STORES) {
     it(`erases all of it on a store that is ${kind.name}, asked until it is done`, async () => {
       const { store, relent } = hostileStore(ENGINES[kind.engine](), fatesOf(kind));
       const { gateway, url } = await setUp(store);
@@ -351,23 +347,15 @@ describe('erasing all that is kept of a user', () => {
   }
 
   it('asks whom it means, and refuses a user who shares sessions with others', async () => {
-    const refusal = async (call: Promise<unknown>): Promise<string> => {
-      const error = await call.then(
-        () => null,
-        (error: unknown) => error,
-      );
-      expect(error).to.be.instanceOf(GatewayError);
-      return (error as GatewayError).code;
-    };
     const { gateway } = await setUp(memoryStore());
-    expect(await refusal(gateway.erase('main'))).to.equal('INVALID_REQUEST');
-    expect(await refusal(gateway.erase({} as never))).to.equal('INVALID_REQUEST');
-    expect(await refusal(gateway.erase('../x', { user: ALICE }))).to.equal('INVALID_REQUEST');
+    expect(await codeOf(() => gateway.erase('main'))).to.equal('INVALID_REQUEST');
+    expect(await codeOf(() => gateway.erase({} as never))).to.equal('INVALID_REQUEST');
+    expect(await codeOf(() => gateway.erase('../x', { user: ALICE }))).to.equal('INVALID_REQUEST');
     const shared = await setUp(memoryStore(), {}, { sessionScope: 'tenant' });
     const user = { id: 'ann', tenantId: 't' };
     await shared.send('t/ann', 'main', PLANTED);
     await shared.send('t/ben', 'main', 'ben was here');
-    expect(await refusal(shared.gateway.erase({ user }))).to.equal('INVALID_REQUEST');
+    expect(await codeOf(() => shared.gateway.erase({ user }))).to.equal('INVALID_REQUEST');
     expect((await get(`${shared.url}/history?sessionId=main`, as('t/ben'))).body.messages).to.have.length(4);
     expect(await shared.gateway.erase('main', { user })).to.include({ sessions: 1 });
     await shared.send('t/ben', 'main', 'ben was here');

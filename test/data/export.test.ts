@@ -1,11 +1,11 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { expect } from 'chai';
-import { GatewayError, memoryStore } from '../../server/index.js';
-import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { echo } from '../support/apps.js';
 import { newDatabase } from '../support/durable.js';
 import { get, post, startGateway } from '../support/gateway.js';
+import { codeOf } from '../support/refused.js';
+import { ENGINES } from '../support/stores.js';
 import { as, byName } from '../support/users.js';
 
 const ANN = { id: 'ann' };
@@ -24,19 +24,7 @@ const parsed = (text: string): any[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
 
-async function codeOf(call: Promise<unknown>): Promise<string> {
-  const error = await call.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).to.be.instanceOf(GatewayError);
-  return (error as GatewayError).code;
-}
-
-for (const [name, make] of [
-  ['memory', memoryStore],
-  ['sqlite', () => sqliteStore({ path: newDatabase() })],
-] as const) {
+for (const [name, make] of Object.entries(ENGINES)) {
   describe(`people's data in host code (${name})`, () => {
     const start = (more = {}) => startGateway({ app: echo, store: make(), auth: byName, limits, ...more });
 
@@ -93,7 +81,7 @@ for (const [name, make] of [
         expect(history.body.messages, key).to.deep.equal(body.messages);
       }
       expect(
-        await codeOf(two.gateway.import('text', [{ role: 'user', content: 'x' }], { user: ANN })),
+        await codeOf(() => two.gateway.import('text', [{ role: 'user', content: 'x' }], { user: ANN })),
       ).to.equal('SESSION_EXISTS');
     });
 
@@ -108,22 +96,22 @@ for (const [name, make] of [
         true,
       );
       expect((await get(`${url}/export?sessionId=main`, as('ann'))).status).to.equal(404);
-      expect(await codeOf(textOf(gateway.export('none', { user: ANN })))).to.equal('SESSION_NOT_FOUND');
-      expect(await codeOf(textOf(gateway.export('main')))).to.equal('INVALID_REQUEST');
+      expect(await codeOf(() => textOf(gateway.export('none', { user: ANN })))).to.equal('SESSION_NOT_FOUND');
+      expect(await codeOf(() => textOf(gateway.export('main')))).to.equal('INVALID_REQUEST');
     });
 
     it('takes no lines that are none, no events, and not more than it may', async () => {
       const { gateway } = await start({ limits: { ...limits, importedMessages: 3 } });
       const line = '{"role":"user","content":"hi"}\n';
       for (const source of ['{"role":"us', line.repeat(4), '{"type":"message_end"}', ''])
-        expect(await codeOf(gateway.import('main', source, { user: ANN })), source).to.equal(
+        expect(await codeOf(() => gateway.import('main', source, { user: ANN })), source).to.equal(
           'INVALID_PARAMS',
         );
       expect((await gateway.sessions({ user: ANN })).sessions).to.deep.equal([]);
       async function* endless(): AsyncGenerator<string> {
         for (;;) yield line;
       }
-      expect(await codeOf(gateway.import('main', endless(), { user: ANN }))).to.equal('INVALID_PARAMS');
+      expect(await codeOf(() => gateway.import('main', endless(), { user: ANN }))).to.equal('INVALID_PARAMS');
     });
   });
 }

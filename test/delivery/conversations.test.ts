@@ -1,15 +1,10 @@
 import { expect } from 'chai';
-import { defineApp, memoryStore, type Store } from '../../server/index.js';
-import { sqliteStore } from '../../server/stores/sqlite/index.js';
-import { newDatabase } from '../support/durable.js';
+import { defineApp } from '../../server/index.js';
 import { post, startGateway, TOKEN } from '../support/gateway.js';
 import { openStream, type RawStream } from '../support/sse-client.js';
+import { ENGINES } from '../support/stores.js';
 
 const app = defineApp({ run: (turn) => `said ${turn.text}` });
-const stores: Record<string, () => Store> = {
-  memory: memoryStore,
-  sqlite: () => sqliteStore({ path: newDatabase() }),
-};
 
 /** What a reader was told, without heartbeats: deltas, ends, gaps and snapshots in order. */
 const told = (stream: RawStream): string[] =>
@@ -21,7 +16,7 @@ const told = (stream: RawStream): string[] =>
       return event === 'snapshot' ? `snapshot of ${data.state.messages.length}` : event;
     });
 
-for (const [name, make] of Object.entries(stores)) {
+for (const [name, make] of Object.entries(ENGINES)) {
   describe(`conversations that follow one another under one key (${name})`, () => {
     const setUp = async () => {
       const { url } = await startGateway({ app, store: make() });

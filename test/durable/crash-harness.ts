@@ -1,8 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { within } from '../../server/async/deadline.js';
 import { newDatabase } from '../support/durable.js';
 import { freePort } from '../support/free-port.js';
 import { post, TOKEN } from '../support/gateway.js';
-import { type Program, runCommand } from '../support/program.js';
+import { runListening } from '../support/gateway-process.js';
+import type { Program } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import type { RawEvent } from '../support/sse-client.js';
 import { RawReader } from '../support/sse-client.js';
@@ -12,7 +14,6 @@ import type { mutants } from './mutants.js';
 const READERS = 2;
 const SENDERS = 3;
 const READ_MS = 20_000;
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A session under test, with what its clients saw. */
 interface Target extends SessionHistory {
@@ -61,7 +62,7 @@ export class CrashRun {
       const sending = this.#targets.flatMap((target) =>
         Array.from({ length: SENDERS }, () => this.#send(target, random)),
       );
-      await pause(5 + random() * 350);
+      await delay(5 + random() * 350);
       await gateway.kill('SIGKILL');
       this.#sending = false;
       await Promise.all(sending);
@@ -85,11 +86,7 @@ export class CrashRun {
   }
 
   async #start(port: number): Promise<Program> {
-    const gateway = runCommand(process.execPath, {
-      args: ['--enable-source-maps', this.#file, this.#path, String(port), this.#mutant],
-    });
-    await gateway.prints(/listening \S+\n/);
-    return gateway;
+    return (await runListening(this.#file, this.#path, String(port), this.#mutant)).program;
   }
 
   async #send(target: Target, random: () => number): Promise<void> {
@@ -156,7 +153,7 @@ export class CrashRun {
         // The gateway was killed; it comes back.
       }
       this.#streams.delete(stream);
-      if (!this.#ended) await pause(20);
+      if (!this.#ended) await delay(20);
     }
   }
 
@@ -175,7 +172,7 @@ export class CrashRun {
         );
       });
       if (resting || performance.now() > deadline) return;
-      await pause(100);
+      await delay(100);
     }
   }
 

@@ -1,14 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { buildProgram } from '../support/built-program.js';
 import { newDatabase } from '../support/durable.js';
 import { get, jsonHeaders, post } from '../support/gateway.js';
+import { runListening } from '../support/gateway-process.js';
 import { CRASH_SEED, KILLS } from '../support/kills.js';
-import { runCommand } from '../support/program.js';
 import { randomOf } from '../support/random.js';
 import type { mutants } from './mutants.js';
 
 const SESSIONS = 6;
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const respondAsync = { prefer: 'respond-async' };
 
 /** A session that was about to be deleted, and what is there of it after a kill. */
@@ -27,13 +27,9 @@ async function fatesOf(
 ): Promise<Fate[]> {
   const random = randomOf(seed);
   const path = newDatabase();
-  const start = async () => {
-    const gateway = runCommand(process.execPath, { args: ['--enable-source-maps', file, path, '0', mutant] });
-    const [, url = ''] = await gateway.prints(/listening (\S+)\n/);
-    return { gateway, url };
-  };
+  const start = () => runListening(file, path, '0', mutant);
   const fates: Fate[] = [];
-  let { gateway, url } = await start();
+  let { program, url } = await start();
   for (let round = 0; round < rounds; round++) {
     const begun = [];
     for (let n = 0; n < SESSIONS; n++) {
@@ -50,11 +46,11 @@ async function fatesOf(
       ),
     );
     // Some before the first is deleted, most just when some are.
-    await Promise.race([...answers, pause(random() * 300)]);
-    await pause(random() * 3);
-    await gateway.kill('SIGKILL');
+    await Promise.race([...answers, delay(random() * 300)]);
+    await delay(random() * 3);
+    await program.kill('SIGKILL');
     const answered = await Promise.all(answers);
-    ({ gateway, url } = await start());
+    ({ program, url } = await start());
     for (const [n, { sessionId, cursor, runs }] of begun.entries()) {
       const known = (query: string) => get(`${url}/${query}`).then(({ status }) => status === 200);
       const past = await fetch(`${url}/events?sessionId=${sessionId}&lastEventId=${cursor}`, {
@@ -74,7 +70,7 @@ async function fatesOf(
       await post(`${url}/delete`, { sessionId });
     }
   }
-  await gateway.kill('SIGKILL');
+  await program.kill('SIGKILL');
   return fates;
 }
 

@@ -1,18 +1,18 @@
 import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { buildProgram } from '../support/built-program.js';
 import { newDatabase } from '../support/durable.js';
 import { erasuresIn } from '../support/erasures.js';
 import { get, post } from '../support/gateway.js';
+import { runListening } from '../support/gateway-process.js';
 import { CRASH_SEED, KILLS } from '../support/kills.js';
-import { runCommand } from '../support/program.js';
 import { randomOf } from '../support/random.js';
 import { filesWith } from '../support/raw-bytes.js';
 import { as } from '../support/users.js';
 
 const SESSIONS = 8;
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** What is left of a user whose erasure was under way when the gateway was killed. */
 interface Left {
@@ -30,13 +30,9 @@ async function leftAfter(file: string, how: string, rounds: number, seed: number
   const random = randomOf(seed);
   const path = newDatabase();
   const folder = dirname(path);
-  const start = async () => {
-    const gateway = runCommand(process.execPath, { args: ['--enable-source-maps', file, path, how] });
-    const [, url = ''] = await gateway.prints(/listening (\S+)\n/);
-    return { gateway, url };
-  };
+  const start = () => runListening(file, path, how);
   const all: Left[] = [];
-  let { gateway, url } = await start();
+  let { program, url } = await start();
   await post(`${url}/send`, { sessionId: 'main', message: 'stays' }, as('other'));
   for (let round = 0; round < rounds; round++) {
     const planted = `planted-${round}-text`;
@@ -59,17 +55,17 @@ async function leftAfter(file: string, how: string, rounds: number, seed: number
       () => false,
     );
     // From before its first step to after its last.
-    await Promise.race([answer, pause(random() ** 2 * 400)]);
-    await gateway.kill('SIGKILL');
+    await Promise.race([answer, delay(random() ** 2 * 400)]);
+    await program.kill('SIGKILL');
     const answered = await answer;
     const before = filesWith(folder, planted).length;
-    ({ gateway, url } = await start());
+    ({ program, url } = await start());
     const { body } = await get(`${url}/sessions?limit=1000`, as(user));
     const other = await get(`${url}/history?sessionId=main`, as('other'));
     expect(other.body.messages, "what is another user's").to.have.length(2);
     all.push({ answered, files: filesWith(folder, planted), sessions: body.sessions.length, before });
   }
-  await gateway.kill('SIGKILL');
+  await program.kill('SIGKILL');
   const store = sqliteStore({ path });
   await store.open();
   expect(await erasuresIn(store)).to.deep.equal([]);

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { newDatabase } from '../support/durable.js';
 import { post, TOKEN } from '../support/gateway.js';
+import { withoutPackage } from '../support/missing-package.js';
 import { ROOT, runProgram } from '../support/program.js';
 import { failure } from './failed-opening.js';
 
@@ -42,19 +43,7 @@ describe('a database that cannot be opened', () => {
   it('names the package to install where there is no SQLite', function () {
     if (process.getBuiltinModule?.('node:sqlite' as 'node:fs')) return this.skip();
     const path = newDatabase();
-    const hooks = `export async function resolve(name, context, next) {
-      if (name === 'libsql') throw Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
-      return next(name, context);
-    }`;
-    const register = `import { register } from 'node:module'; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`)});`;
-    const args = [
-      '--import',
-      'tsx',
-      '--import',
-      `data:text/javascript,${encodeURIComponent(register)}`,
-      OPENER,
-      path,
-    ];
+    const args = ['--import', 'tsx', '--import', withoutPackage('libsql'), OPENER, path];
     const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
     expect(stdout).to.equal('STORE_FAILED driver\n');
     expect(stderr).to.include('npm install libsql');

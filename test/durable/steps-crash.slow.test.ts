@@ -1,21 +1,20 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { AcceptedSends } from '../support/accepted-sends.js';
 import { buildProgram } from '../support/built-program.js';
 import { todays } from '../support/daily.js';
 import { newDatabase } from '../support/durable.js';
 import { get } from '../support/gateway.js';
+import { runListening } from '../support/gateway-process.js';
 import { CRASH_SEED, KILLS } from '../support/kills.js';
-import { type Program, runCommand } from '../support/program.js';
 import { randomOf } from '../support/random.js';
 import { tempDir } from '../support/temp-dir.js';
 import type { mutants } from './mutants.js';
 
 const SESSIONS = ['s0', 's1', 's2', 's3'];
 const NAMES = ['first', 'left', 'right', 'odd', 'retried', 'last'];
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 type Note =
   | readonly ['effect', key: string, interrupted: boolean, told: boolean]
@@ -38,29 +37,23 @@ async function live(
 ): Promise<Life> {
   const path = newDatabase();
   const effects = join(tempDir(), 'effects.ndjson');
-  const start = async (): Promise<{ gateway: Program; url: string }> => {
-    const gateway = runCommand(process.execPath, {
-      args: ['--enable-source-maps', file, path, effects, mutant],
-    });
-    const [, url] = await gateway.prints(/listening (\S+)\n/);
-    return { gateway, url: url! };
-  };
+  const start = () => runListening(file, path, effects, mutant);
   const accepted = new AcceptedSends();
   for (let round = 0; round < rounds; round++) {
-    const { gateway, url } = await start();
+    const { program, url } = await start();
     const sending = SESSIONS.flatMap((id) => [accepted.send(url, id), accepted.send(url, id)]);
-    await pause(5 + random() * 200);
-    await gateway.kill('SIGKILL');
+    await delay(5 + random() * 200);
+    await program.kill('SIGKILL');
     await Promise.all(sending);
   }
-  const { gateway, url } = await start();
+  const { program, url } = await start();
   const answers = new Map<string, string>();
   for (const id of SESSIONS) {
     const isIdle = async (): Promise<boolean> => {
       const { status, body } = await get(`${url}/status?sessionId=${id}`);
       return status === 404 || (body.status === 'idle' && body.queued === 0);
     };
-    while (!(await isIdle())) await pause(20);
+    while (!(await isIdle())) await delay(20);
     for (let before = ''; ; ) {
       const { body } = await get(`${url}/history?sessionId=${id}&limit=50${before}`);
       for (const { role, runId, stopReason, content = [] } of body.messages ?? []) {
@@ -72,7 +65,7 @@ async function live(
       before = `&before=${body.cursor}`;
     }
   }
-  await gateway.kill('SIGKILL');
+  await program.kill('SIGKILL');
   const lines = existsSync(effects) ? readFileSync(effects, 'utf8').split('\n') : [];
   return {
     notes: lines.filter(Boolean).map((line) => JSON.parse(line) as Note),

@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createGateway, defineApp, type Turn } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { TOKEN } from '../support/gateway.js';
@@ -9,7 +10,6 @@ import '../support/shipped-limits.js';
 const [, , path, file, mutant = 'none'] = process.argv;
 
 const note = (...words: unknown[]): void => appendFileSync(file!, `${JSON.stringify(words)}\n`);
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Calls a step and writes down what it came to, as far as this process gets. */
 async function charge(turn: Turn, name: string, ms: number, fails = false): Promise<string> {
@@ -19,7 +19,7 @@ async function charge(turn: Turn, name: string, ms: number, fails = false): Prom
     .step(name, async ({ key, interrupted }) => {
       known = key;
       note('effect', key, interrupted, told.has(key));
-      await pause(ms);
+      await delay(ms);
       if (fails) throw new Error(`failed in ${process.pid}`);
       return `${key} by ${process.pid}`;
     })

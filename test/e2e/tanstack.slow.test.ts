@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { needChromium, openPage } from '../support/browser.js';
-import { CuttingProxy } from '../support/cutting-proxy.js';
+import { needChromium } from '../support/browser.js';
 import { todays } from '../support/daily.js';
 import { ROOT } from '../support/program.js';
-import { buildPage, sayIn, serveBuilt, wordsAndPayments } from './built-page.js';
+import { buildPage, sayIn } from './built-page.js';
+import { behavesLikeAPage, openDocumented } from './documented-page.js';
 
 /** The page of our documentation, as it stands there but for its address. */
 function documented(): string {
@@ -49,13 +49,7 @@ for (const [name, source] of todays(WAYS, WAYS.length))
       folder = await buildPage(id, { 'page.jsx': source(), 'main.jsx': MAIN }, {});
     });
 
-    /** A gateway whose answer goes on, word by word, when the test says so. */
-    const open = async () => {
-      const { app, ...seen } = wordsAndPayments();
-      const { url, gateway } = await serveBuilt(folder, { app });
-      const proxy = await CuttingProxy.start(url);
-      return { proxy, gateway, ...(await openPage(proxy.url)), ...seen };
-    };
+    const open = () => openDocumented(folder);
 
     /** Waits until the page shows just this, in whatever messages. */
     const shows = (page: Page, ...texts: string[]) =>
@@ -85,20 +79,6 @@ for (const [name, source] of todays(WAYS, WAYS.length))
       expect(runs()).to.equal(1);
     });
 
-    it('is opened in a second tab, where the same answer grows', async () => {
-      const { page, proxy, words, problems, runs } = await open();
-      await sayIn(page, 'story');
-      words[0]!.open();
-      await shows(page, 'story', 'begin word-0');
-      const second = await page.context().newPage();
-      await second.goto(proxy.url);
-      await shows(second, 'story', 'begin word-0');
-      for (const { open: go } of words.slice(1)) go();
-      for (const tab of [page, second]) await shows(tab, 'story', 'begin word-0 word-1 word-2 end');
-      expect(runs()).to.equal(1);
-      expect(problems).to.deep.equal([]);
-    });
-
     it('stops', async () => {
       const { page, words, gateway } = await open();
       await sayIn(page, 'story');
@@ -111,16 +91,5 @@ for (const [name, source] of todays(WAYS, WAYS.length))
       await shows(page, 'story', 'begin word-0');
     });
 
-    it('is asked for an approval, reloaded, and allows it', async () => {
-      const { page, paid, problems } = await open();
-      await sayIn(page, 'pay');
-      await page.waitForSelector('text=Allow');
-      await page.reload();
-      await page.waitForSelector('text=Allow');
-      expect(paid).to.deep.equal([]);
-      await page.click('text=Allow');
-      await shows(page, 'pay', 'begin', 'end');
-      expect(paid).to.deep.equal([{ sum: 5 }]);
-      expect(problems).to.deep.equal([]);
-    });
+    behavesLikeAPage({ open, shows, allowed: ['begin', 'end'] });
   });

@@ -2,11 +2,11 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { needChromium, openPage } from '../support/browser.js';
-import { CuttingProxy } from '../support/cutting-proxy.js';
+import { needChromium } from '../support/browser.js';
 import { todays } from '../support/daily.js';
 import { ROOT } from '../support/program.js';
-import { buildPage, sayIn, serveBuilt, wordsAndPayments } from './built-page.js';
+import { buildPage, sayIn } from './built-page.js';
+import { behavesLikeAPage, openDocumented } from './documented-page.js';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const SCREENSHOTS = join(ROOT, '.cache/screenshots');
@@ -57,13 +57,7 @@ for (const { name, page: source, alias } of todays(WAYS, WAYS.length))
       folder = await buildPage(id, { 'page.jsx': source(), 'main.jsx': MAIN }, alias);
     });
 
-    /** A gateway whose answer goes on, word by word, when the test says so. */
-    const open = async () => {
-      const { app, ...seen } = wordsAndPayments();
-      const served = await serveBuilt(folder, { app });
-      const proxy = await CuttingProxy.start(served.url);
-      return { proxy, ...(await openPage(proxy.url)), ...seen };
-    };
+    const open = () => openDocumented(folder);
 
     /** Waits until the page shows just these messages. */
     const shows = async (page: Page, ...texts: string[]): Promise<void> => {
@@ -117,32 +111,5 @@ for (const { name, page: source, alias } of todays(WAYS, WAYS.length))
       await picture(page, 'online');
     });
 
-    it('is opened in a second tab, where the same answer grows', async () => {
-      const { page, proxy, words, problems } = await open();
-      await sayIn(page, 'story');
-      words[0]!.open();
-      await shows(page, 'story', 'begin word-0');
-      const second = await page.context().newPage();
-      await second.goto(proxy.url);
-      await shows(second, 'story', 'begin word-0');
-      for (const { open: go } of words.slice(1)) go();
-      for (const tab of [page, second]) await shows(tab, 'story', 'begin word-0 word-1 word-2 end');
-      await picture(second, 'second tab');
-      expect(problems).to.deep.equal([]);
-    });
-
-    it('is asked for an approval, reloaded, and allows it', async () => {
-      const { page, paid, problems } = await open();
-      await sayIn(page, 'pay');
-      await page.waitForSelector('text=Allow');
-      await page.reload();
-      await page.waitForSelector('text=Allow');
-      await picture(page, 'approval');
-      expect(paid).to.deep.equal([]);
-      await page.click('text=Allow');
-      await shows(page, 'pay', 'begin\n\nend');
-      await picture(page, 'allowed');
-      expect(paid).to.deep.equal([{ sum: 5 }]);
-      expect(problems).to.deep.equal([]);
-    });
+    behavesLikeAPage({ open, shows, allowed: ['begin\n\nend'], picture });
   });

@@ -6,7 +6,7 @@ import { directoryFiles, type GatewayConfig, memoryFiles } from '../../server/in
 import { echo } from '../support/apps.js';
 import { PNG, uploaded, uploadTo } from '../support/files.js';
 import { gate } from '../support/gate.js';
-import { startGateway } from '../support/gateway.js';
+import { preflight, startGateway } from '../support/gateway.js';
 import { rawClient } from '../support/raw-client.js';
 import { tempDir } from '../support/temp-dir.js';
 import { until } from '../support/until.js';
@@ -371,10 +371,7 @@ describe('GET /files/{fileId}', () => {
   it('lets pages of listed origins ask for parts, and read which they got', async () => {
     const { url } = await start({ origins: ['https://page.test'] });
     const origin = 'https://page.test';
-    const asked = await fetch(`${url}/files/file_x`, {
-      method: 'OPTIONS',
-      headers: { origin, 'access-control-request-method': 'GET' },
-    });
+    const asked = await preflight(`${url}/files/file_x`, origin, 'GET');
     expect(asked.status).to.equal(204);
     expect(asked.headers.get('access-control-allow-headers')).to.include('Range');
     const { fileId } = await uploaded(url, 'x');

@@ -1,20 +1,13 @@
 import { expect } from 'chai';
 import { parseConfig } from '../../server/config/parse.js';
-import {
-  type AuthConfig,
-  DEFAULT_LIMITS,
-  type GatewayConfig,
-  memoryStore,
-  type Store,
-} from '../../server/index.js';
+import { type AuthConfig, DEFAULT_LIMITS, type GatewayConfig } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { echo } from '../support/apps.js';
 import { newDatabase } from '../support/durable.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
 import { openWebSocket } from '../support/raw-socket.js';
 import { openStream } from '../support/sse-client.js';
-import { LATE_MEMORY } from '../support/stores.js';
-import { testStore } from '../support/test-store.js';
+import { ENGINES_AND_LATE } from '../support/test-store.js';
 import { as, byName } from '../support/users.js';
 
 const backend: AuthConfig = {
@@ -127,13 +120,7 @@ describe('identities that many callers share', () => {
 
 describe('quotas in bytes', () => {
   const big = 'x'.repeat(3000);
-  const stores: Record<string, () => Store> = {
-    late: () => testStore(LATE_MEMORY).store,
-    memory: () => memoryStore(),
-    sqlite: () => sqliteStore({ path: newDatabase() }),
-  };
-
-  for (const [name, makeStore] of Object.entries(stores)) {
+  for (const [name, makeStore] of Object.entries(ENGINES_AND_LATE)) {
     it(`sessionBytes: a session that is full takes no more, another one does (${name})`, async () => {
       const { url } = await startGateway({
         app: echo,

@@ -9,7 +9,7 @@ import {
 import { echo } from '../support/apps.js';
 import { failure } from '../support/client.js';
 import { gate } from '../support/gate.js';
-import { TestLogger } from '../support/gateway.js';
+import { preflight, TestLogger } from '../support/gateway.js';
 import { listenOnLoopback } from '../support/host-server.js';
 import { closeLater } from '../support/resources.js';
 import { openStream } from '../support/sse-client.js';
@@ -56,11 +56,8 @@ describe('gateway.handleOperation', () => {
     expect((await (await post(`${url}/send`, { sessionId: 5 })).json()).error.code).to.equal(
       'INVALID_PARAMS',
     );
-    const preflight = await fetch(`${url}/send`, {
-      method: 'OPTIONS',
-      headers: { origin: 'https://page.test', 'access-control-request-method': 'POST' },
-    });
-    expect(preflight.headers.get('access-control-allow-methods')).to.equal('POST');
+    const allowed = await preflight(`${url}/send`, 'https://page.test');
+    expect(allowed.headers.get('access-control-allow-methods')).to.equal('POST');
     const foreign = await host(embed(), { user: { id: 'host' }, params: { sessionId: 'main' } });
     expect((await fetch(`${foreign}/status`, { headers: { origin: 'https://evil.test' } })).status).to.equal(
       403,

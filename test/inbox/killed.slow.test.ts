@@ -1,14 +1,10 @@
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { expect } from 'chai';
 import { type ClientInbox, clientInbox, type InboxRow } from '../../client/inbox/index.js';
 import type { Client } from '../../client/index.js';
-import { start } from '../notices/gateway-process.js';
 import { Receiver } from '../notices/receiver.js';
 import { connectClient } from '../support/client.js';
-import { newDatabase } from '../support/durable.js';
-import { freePort } from '../support/free-port.js';
-import { SHARED_STORES } from '../support/shared-stores.js';
+import { TOKEN } from '../support/gateway.js';
+import { describeKilled, GatewayProcess } from '../support/gateway-process.js';
 import { until } from '../support/until.js';
 
 const SESSIONS = 6;
@@ -37,11 +33,9 @@ async function counted(
 /** Kills gateways, one after another, in the middle of sends, answers and reads, and counts again. */
 async function counts(place: string, count: number): Promise<void> {
   const receiver = await Receiver.start();
-  const ports: number[] = [];
-  for (let i = 0; i < count; i++) ports.push(await freePort());
-  const begin = (port: number): Promise<ChildProcess> => start(place, port, receiver.url);
-  const gateways = await Promise.all(ports.map(begin));
-  const clients = ports.map((port) => connectClient(`http://127.0.0.1:${port}`));
+  const start = () => GatewayProcess.start('test/notices/program.ts', place, TOKEN, receiver.url);
+  const gateways = await Promise.all(Array.from({ length: count }, start));
+  const clients = gateways.map(({ url }) => connectClient(url));
   const inboxes = clients.map((client) => clientInbox(client));
   /** What was acknowledged: nobody is behind it any more. */
   const readTo = new Map<string, number>();
@@ -63,9 +57,7 @@ async function counts(place: string, count: number): Promise<void> {
     }
     // Some of it is done then, and some is not.
     await Promise.race(under);
-    gateways[killed]!.kill('SIGKILL');
-    await once(gateways[killed]!, 'exit');
-    gateways[killed] = await begin(ports[killed]!);
+    await gateways[killed]!.restart();
     await Promise.all(under);
     for (const inbox of inboxes) await assertRight(inbox, client, readTo);
   }
@@ -100,11 +92,4 @@ async function assertRight(
   expect(totals).to.deep.equal({ unread: sum('unread'), waiting: sum('waiting') });
 }
 
-describe('inboxes of gateways that are killed', () => {
-  it('count right after, on SQLite', () => counts(newDatabase(), 1));
-});
-
-for (const { name, describe: describeShared, start: startServer } of SHARED_STORES)
-  describeShared(`inboxes of gateways that are killed, on ${name}`, () => {
-    it('count right after', async () => counts(await startServer(), 2));
-  });
+describeKilled('inboxes of gateways that are killed', 'count right after', counts);

@@ -1,15 +1,11 @@
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Client } from '../../client/index.js';
 import { connectClient } from '../support/client.js';
-import { newDatabase } from '../support/durable.js';
-import { freePort } from '../support/free-port.js';
-import { SHARED_STORES } from '../support/shared-stores.js';
+import { TOKEN } from '../support/gateway.js';
+import { describeKilled, GatewayProcess } from '../support/gateway-process.js';
 import { until } from '../support/until.js';
-import { start } from './gateway-process.js';
 import { type Received, Receiver } from './receiver.js';
 import { UNSEEN_MS } from './unseen.js';
 
@@ -27,10 +23,14 @@ const MOODS: readonly ((response: ServerResponse) => unknown)[] = [
 ];
 
 /** Says that a session was read up to a place; whether that was in time. */
-async function read(gateway: ChildProcess, name: string, cursor: string, endedAt: number): Promise<boolean> {
+async function read(
+  gateway: GatewayProcess,
+  name: string,
+  cursor: string,
+  endedAt: number,
+): Promise<boolean> {
   const [epoch, , seq] = cursor.split('.');
-  gateway.send({ name, value: JSON.stringify({ epoch, seq: Number(seq), at: Date.now() }) });
-  await once(gateway, 'message');
+  await gateway.tell({ name, value: JSON.stringify({ epoch, seq: Number(seq), at: Date.now() }) });
   return Date.now() < endedAt + UNSEEN_MS - 200;
 }
 
@@ -58,20 +58,12 @@ async function tells(place: string, count: number): Promise<void> {
     });
     return mood(response);
   });
-  const ports: number[] = [];
-  const gateways: ChildProcess[] = [];
-  for (let i = 0; i < count; i++) {
-    ports.push(await freePort());
-    gateways.push(await start(place, ports[i]!, receiver.url));
-  }
-  const client = connectClient(`http://127.0.0.1:${ports.at(-1)}`);
+  const gateways: GatewayProcess[] = [];
+  while (gateways.length < count)
+    gateways.push(await GatewayProcess.start('test/notices/program.ts', place, TOKEN, receiver.url));
+  const client = connectClient(gateways.at(-1)!.url);
   const wasRead = new Set<string>();
   const names: string[] = [];
-  const kill = async (i: number): Promise<void> => {
-    gateways[i]!.kill('SIGKILL');
-    await once(gateways[i]!, 'exit');
-    gateways[i] = await start(place, ports[i]!, receiver.url);
-  };
   for (let round = 0; round < KILLS; round++) {
     const ends: Promise<unknown>[] = [];
     for (let i = 0; i < SESSIONS; i++) {
@@ -91,7 +83,7 @@ async function tells(place: string, count: number): Promise<void> {
       await new Promise<void>((resolve) => {
         arrived = resolve;
       });
-    await kill(round % count);
+    await gateways[round % count]!.restart();
   }
   const owed = await Promise.all(names.map((each) => owedBy(client, each)));
   const told = (): Set<string> => new Set(taken.map(({ id }) => id));
@@ -102,12 +94,8 @@ async function tells(place: string, count: number): Promise<void> {
   for (const { id, body } of receiver.all) expect(body.data.id).to.equal(id);
 }
 
-describe('notices of gateways that are killed', () => {
-  it('tell of every end and question at least once under one id on SQLite', () => tells(newDatabase(), 1));
-});
-
-for (const { name, describe: describeShared, start: startServer } of SHARED_STORES)
-  describeShared(`notices of gateways that are killed, on ${name}`, () => {
-    it('tell of every end and question at least once under one id', async () =>
-      tells(await startServer(), 2));
-  });
+describeKilled(
+  'notices of gateways that are killed',
+  'tell of every end and question at least once under one id',
+  tells,
+);

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { PEOPLE } from '../inbox/begin.js';
-import { connectClient, takeUntil } from '../support/client.js';
+import { collect, connectClient, takeUntil } from '../support/client.js';
 import { describeDaily } from '../support/daily.js';
 import { until } from '../support/until.js';
 import { begin } from './begin.js';
 import { Receiver } from './receiver.js';
-import { counted, listed } from './seen.js';
+import { counted } from './seen.js';
 
 describeDaily('notices, by a clock', 2, () => {
   it('tell of no question that was answered in time', async () => {
@@ -47,7 +47,7 @@ describeDaily('notices, by a clock', 2, () => {
     const begun = clock.now();
     for (let attempt = 1; attempt < 10; attempt++) {
       await until(() => counted(gateway, 'failed') === attempt);
-      const [failed] = await listed(gateway.failedNotices());
+      const [failed] = await collect(gateway.failedNotices());
       expect(failed).to.include({
         target: 'webhook:test',
         attempts: attempt,
@@ -59,14 +59,14 @@ describeDaily('notices, by a clock', 2, () => {
     await until(() => counted(gateway, 'dead') === 1);
     expect(clock.now() - begun).to.be.within(20 * 3_600_000, 28 * 3_600_000);
     expect(receiver.all).to.have.length(10);
-    const [dead] = await listed(gateway.failedNotices({ dead: true }));
+    const [dead] = await collect(gateway.failedNotices({ dead: true }));
     expect(dead).to.include({ dead: true, attempts: 10, id: `run_ended:${runId}|webhook:test` });
     expect(log.lines.at(-1)!.message).to.equal(`the notice run_ended:${runId} was given up for webhook:test`);
     clock.forward(86_400_000);
     status = 204;
     expect(await gateway.resendNotice(dead!.id)).to.equal(1);
     await until(() => counted(gateway, 'told') === 1);
-    expect(await listed(gateway.failedNotices())).to.deep.equal([]);
+    expect(await collect(gateway.failedNotices())).to.deep.equal([]);
   });
 
   it('of a session come in their order, also where one fails', async () => {
@@ -104,14 +104,14 @@ describeDaily('notices, by a clock', 2, () => {
     for (let attempt = 1; attempt <= 4; attempt++) {
       await until(() => counted(gateway, 'failed') === attempt);
       expect(receiver.all.filter(({ id }) => id !== poisoned)).to.deep.equal([]);
-      const [failed] = await listed(gateway.failedNotices());
+      const [failed] = await collect(gateway.failedNotices());
       if (attempt < 4) clock.forward(failed!.nextAt! - clock.now());
     }
     await until(() => counted(gateway, 'told') === 5);
     expect(receiver.all.slice(4).map(({ id }) => id)).to.deep.equal(ids);
     // It is still tried, for itself.
     expect(
-      (await listed(gateway.failedNotices())).map(({ attempts, dead }) => [attempts, dead]),
+      (await collect(gateway.failedNotices())).map(({ attempts, dead }) => [attempts, dead]),
     ).to.deep.equal([[4, false]]);
   });
 

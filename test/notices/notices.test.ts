@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { failure } from '../support/client.js';
+import { collect, failure } from '../support/client.js';
 import { startGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
 import { asker, begin } from './begin.js';
 import { Receiver } from './receiver.js';
-import { counted, listed } from './seen.js';
+import { counted } from './seen.js';
 
 describe('notices', () => {
   it('tell of a run that has ended, once, without what it said', async () => {
@@ -21,7 +21,7 @@ describe('notices', () => {
     expect(received!.id).to.equal(received!.body.data.id);
     await until(() => counted(gateway, 'told') === 1);
     expect(receiver.all).to.have.length(1);
-    expect(await listed(gateway.failedNotices())).to.deep.equal([]);
+    expect(await collect(gateway.failedNotices())).to.deep.equal([]);
   });
 
   it('tell of a question that waits, and of its run when that has ended', async () => {
@@ -74,10 +74,10 @@ describe('notices', () => {
     });
     await client.send('main', 'hi').result;
     await until(() => counted(gateway, 'told') === 1 && counted(gateway, 'failed') === 1);
-    const [failed, ...others] = await listed(gateway.failedNotices());
+    const [failed, ...others] = await collect(gateway.failedNotices());
     expect(others).to.deep.equal([]);
     expect(failed).to.include({ target: 'webhook:bad', dead: false, attempts: 1, error: 'answered 410' });
-    expect(await listed(gateway.failedNotices({ dead: true }))).to.deep.equal([]);
+    expect(await collect(gateway.failedNotices({ dead: true }))).to.deep.equal([]);
   });
 
   it('have what failed sent again by hand', async () => {
@@ -91,7 +91,7 @@ describe('notices', () => {
     expect(await gateway.resendNotice(`run_ended:${runId}`)).to.equal(1);
     await until(() => counted(gateway, 'told') === 1);
     expect(new Set(receiver.all.map(({ id }) => id)).size).to.equal(1);
-    expect(await listed(gateway.failedNotices())).to.deep.equal([]);
+    expect(await collect(gateway.failedNotices())).to.deep.equal([]);
   });
 
   it('of the host’s own are told once under an id', async () => {

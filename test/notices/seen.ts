@@ -5,9 +5,3 @@ export function counted(gateway: Gateway<any, any, any>, ...outcomes: readonly N
   const all = gateway.stats().notices.outcomes;
   return all.reduce((sum, { outcome, count }) => (outcomes.includes(outcome) ? sum + count : sum), 0);
 }
-
-export async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-}

@@ -4,11 +4,11 @@ import { createGateway, type NotifyOptions } from '../../server/index.js';
 import { isPrivateAddress, publicLookup } from '../../server/notices/addresses.js';
 import { verifyWebhook } from '../../server/notices/index.js';
 import { signatureOf } from '../../server/notices/signature.js';
-import { failure } from '../support/client.js';
+import { collect, failure } from '../support/client.js';
 import { until } from '../support/until.js';
 import { asker, begin } from './begin.js';
 import { Receiver, SECRET } from './receiver.js';
-import { counted, listed } from './seen.js';
+import { counted } from './seen.js';
 
 const OTHER = `whsec_${Buffer.alloc(24, 9).toString('base64')}`;
 
@@ -87,7 +87,7 @@ describe('webhooks', () => {
     });
     await client.send('main', 'hi').result;
     await until(() => counted(gateway, 'failed') === 2);
-    const failed = await listed(gateway.failedNotices());
+    const failed = await collect(gateway.failedNotices());
     expect(failed.map(({ target, error }) => [target, error]).sort()).to.deep.equal([
       ['webhook:hangs', 'no answer in 100 ms'],
       ['webhook:moved', 'redirects are not followed (307)'],
@@ -111,7 +111,7 @@ describe('webhooks', () => {
     const { client, gateway } = await begin('', { webhooks: https('localhost'), allowPrivate: false });
     await client.send('main', 'hi').result;
     await until(() => counted(gateway, 'failed') === 1);
-    const [failed] = await listed(gateway.failedNotices());
+    const [failed] = await collect(gateway.failedNotices());
     expect(failed!.error).to.include('localhost is, or leads to, a private address');
     const hosts = [
       '127.0.0.1',

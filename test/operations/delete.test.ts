@@ -1,20 +1,16 @@
 import { expect } from 'chai';
-import { defineApp, memoryStore, type Store } from '../../server/index.js';
-import { sqliteStore } from '../../server/stores/sqlite/index.js';
-import { newDatabase } from '../support/durable.js';
+import { defineApp, type Store } from '../../server/index.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
 import { openWebSocket } from '../support/raw-socket.js';
 import { openStream, type RawEvent } from '../support/sse-client.js';
+import { ENGINES } from '../support/stores.js';
 
 const PLANTED = 'the-secret-of-the-session';
 const respondAsync = { prefer: 'respond-async' };
 const isEnd = ({ event }: RawEvent): boolean => event === 'session_closed';
 
-for (const [name, make] of [
-  ['memory', memoryStore],
-  ['sqlite', () => sqliteStore({ path: newDatabase() })],
-] as const satisfies readonly (readonly [string, () => Store])[]) {
+for (const [name, make] of Object.entries(ENGINES)) {
   describe(`delete (${name})`, () => {
     async function setUp(store: Store = make(), limits = {}) {
       const held = gate<string>();

@@ -1,16 +1,15 @@
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
-import { defineApp, memoryStore, type Store } from '../../server/index.js';
-import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import { defineApp } from '../../server/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { initialState, reduce } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
-import { newDatabase } from '../support/durable.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
 import { listenOnLoopback } from '../support/host-server.js';
 import { overriding } from '../support/overriding.js';
 import { openWebSocket } from '../support/raw-socket.js';
 import { openStream } from '../support/sse-client.js';
+import { ENGINES } from '../support/stores.js';
 
 const app = defineApp({
   async *run(turn) {
@@ -43,10 +42,7 @@ const refused = async (answer: ReturnType<typeof post>): Promise<unknown[]> => {
   return [status, body.error?.code, body.error?.details?.[0]?.path];
 };
 
-for (const [name, make] of [
-  ['memory', memoryStore],
-  ['sqlite', () => sqliteStore({ path: newDatabase() })],
-] as const satisfies readonly (readonly [string, () => Store])[]) {
+for (const [name, make] of Object.entries(ENGINES)) {
   describe(`export and import (${name})`, () => {
     async function setUp(config: object = {}) {
       const started = await startGateway({ app, store: make(), clientMessages: { import: true }, ...config });

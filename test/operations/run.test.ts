@@ -1,17 +1,13 @@
 import { expect } from 'chai';
-import { defineApp, memoryStore, type Store } from '../../server/index.js';
-import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import { defineApp, type Store } from '../../server/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
-import { newDatabase } from '../support/durable.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway } from '../support/gateway.js';
+import { ENGINES } from '../support/stores.js';
 
 const respondAsync = { prefer: 'respond-async' };
 
-for (const [name, make] of [
-  ['memory', memoryStore],
-  ['sqlite', () => sqliteStore({ path: newDatabase() })],
-] as const satisfies readonly (readonly [string, () => Store])[]) {
+for (const [name, make] of Object.entries(ENGINES)) {
   describe(`a run, by its id (${name})`, () => {
     async function setUp(store: Store = make()) {
       const word = gate<string>();

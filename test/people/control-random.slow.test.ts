@@ -1,17 +1,12 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import fc from 'fast-check';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
-import { buildProgram } from '../support/built-program.js';
 import { connectClient } from '../support/client.js';
 import { describeDaily } from '../support/daily.js';
 import { newDatabase } from '../support/durable.js';
-import { freePort } from '../support/free-port.js';
 import { cases } from '../support/fuzz.js';
-import { ROOT } from '../support/program.js';
-import { closeLater } from '../support/resources.js';
+import { GatewayProcess } from '../support/gateway-process.js';
 import { SHARED_STORES } from '../support/shared-stores.js';
-import { type End, type Gateways, live, stepsOf } from './control-life.js';
+import { type Gateways, live, stepsOf } from './control-life.js';
 import { oneGateway } from './one-gateway.js';
 
 const survives = async (gateways: Gateways, runs: number, length: number): Promise<void> => {
@@ -35,28 +30,15 @@ describeDaily('control through ends of the gateway', 2, () => {
 
 /** Gateways as processes of their own, on a store that they share. */
 async function processes(place: string): Promise<Gateways> {
-  const program = await buildProgram('test/people/program.ts');
-  const nodes: { port: number; child: ChildProcess; ending: Promise<void> }[] = [];
-  const start = async (port: number): Promise<ChildProcess> => {
-    const child = fork(program, [place, String(port)], { cwd: ROOT, silent: true });
-    closeLater(child, (it) => it.kill('SIGKILL'));
-    await once(child, 'message');
-    return child;
-  };
-  for (let i = 0; i < 2; i++) {
-    const port = await freePort();
-    nodes.push({ port, child: await start(port), ending: Promise.resolve() });
-  }
+  const start = async () => ({
+    gateway: await GatewayProcess.start('test/people/program.ts', place),
+    ending: Promise.resolve(),
+  });
+  const nodes = [await start(), await start()];
   const clients = new Map<string, ReturnType<typeof connectClient>>();
-  const end = async (how: End, node: (typeof nodes)[number]): Promise<void> => {
-    const over = once(node.child, 'exit');
-    node.child.kill(how === 'kill' ? 'SIGKILL' : 'SIGTERM');
-    await over;
-    node.child = await start(node.port);
-  };
   const clientOf = (token: string, at: number) => {
     const name = `${token} ${at}`;
-    const client = clients.get(name) ?? connectClient(`http://127.0.0.1:${nodes[at]!.port}`, { token });
+    const client = clients.get(name) ?? connectClient(nodes[at]!.gateway.url, { token });
     clients.set(name, client);
     return client;
   };
@@ -65,7 +47,7 @@ async function processes(place: string): Promise<Gateways> {
     guest: clientOf,
     end(how, at) {
       const node = nodes[at]!;
-      node.ending = node.ending.then(() => end(how, node));
+      node.ending = node.ending.then(() => node.gateway.restart(how === 'kill' ? 'SIGKILL' : 'SIGTERM'));
       return node.ending;
     },
   };

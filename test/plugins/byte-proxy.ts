@@ -1,5 +1,5 @@
-import { createServer, request } from 'node:http';
-import { portOf } from '../support/host-server.js';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { passOn } from './passing-proxy.js';
 
 /** Passes requests on to a gateway, and cuts all event streams at once, as a network that breaks does, after so many bytes of one. */
 export class ByteProxy {
@@ -17,28 +17,11 @@ export class ByteProxy {
   /** Starts a proxy in front of a gateway; it is closed after the test. */
   static async start(target: string): Promise<ByteProxy> {
     let proxy: ByteProxy;
-    const server = createServer((incoming, answer) => {
-      const { method, headers } = incoming;
-      const passed = request(new URL(incoming.url ?? '/', target), { method, headers });
-      passed.on('error', () => answer.destroy());
-      answer.on('close', () => passed.destroy());
-      passed.on('response', (response) => {
-        answer.writeHead(response.statusCode!, response.headers);
-        answer.flushHeaders();
-        response.on('error', () => answer.destroy());
-        if (!response.headers['content-type']?.startsWith('text/event-stream')) {
-          response.pipe(answer);
-          return;
-        }
-        proxy.#stream(response, answer);
-      });
-      incoming.pipe(passed);
-    });
-    proxy = new ByteProxy(await portOf(server));
+    proxy = new ByteProxy(await passOn(target, (response, answer) => proxy.#stream(response, answer)));
     return proxy;
   }
 
-  #stream(response: NodeJS.ReadableStream, answer: NodeJS.WritableStream & { socket: any }): void {
+  #stream(response: IncomingMessage, answer: ServerResponse): void {
     let sent = 0;
     // What was passed on still arrives before the end that comes too early.
     const cut = (): void => {

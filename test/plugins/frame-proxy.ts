@@ -1,5 +1,5 @@
-import { createServer, request } from 'node:http';
-import { portOf } from '../support/host-server.js';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { passOn } from './passing-proxy.js';
 
 /** How the next streams end: after so many frames, the connection cut or ended as if that were all. */
 export interface Cut {
@@ -24,53 +24,38 @@ export class FrameProxy {
   /** Starts a proxy in front of a gateway; it is closed after the test. */
   static async start(target: string): Promise<FrameProxy> {
     let proxy: FrameProxy;
-    const server = createServer((incoming, answer) => {
-      const passed = request(new URL(incoming.url ?? '/', target), {
-        method: incoming.method,
-        headers: incoming.headers,
-      });
-      passed.on('error', () => answer.destroy());
-      answer.on('close', () => passed.destroy());
-      passed.on('response', (response) => {
-        answer.writeHead(response.statusCode!, response.headers);
-        answer.flushHeaders();
-        const isStream = response.headers['content-type']?.startsWith('text/event-stream');
-        const cut = isStream ? proxy.cuts.shift() : undefined;
-        response.on('error', () => answer.destroy());
-        response.on('close', () => {
-          if (!response.complete) answer.destroy();
-        });
-        if (!cut) return void response.pipe(answer);
-        let text = '';
-        let passedOn = 0;
-        const stop = (): void => {
-          proxy.ended += 1;
-          // Its own end is none of the answer's any more.
-          response.removeAllListeners('data').removeAllListeners('end').resume();
-          void Promise.resolve(cut.when).then(() => {
-            if (cut.clean) answer.end();
-            // What was passed on still arrives before the end that comes too early.
-            else answer.socket?.end();
-          });
-        };
-        if (cut.after === 0) return stop();
-        response.on('data', (chunk: Buffer) => {
-          text += chunk.toString();
-          for (let at = text.indexOf('\n\n'); at >= 0; at = text.indexOf('\n\n')) {
-            const frame = text.slice(0, at + 2);
-            text = text.slice(at + 2);
-            answer.write(frame);
-            if (frame.startsWith(':')) continue;
-            passedOn += 1;
-            if (passedOn === cut.after) return stop();
-          }
-        });
-        response.on('end', () => answer.end());
-      });
-      incoming.pipe(passed);
-    });
-    proxy = new FrameProxy(await portOf(server));
+    proxy = new FrameProxy(await passOn(target, (response, answer) => proxy.#stream(response, answer)));
     return proxy;
+  }
+
+  #stream(response: IncomingMessage, answer: ServerResponse): void {
+    const cut = this.cuts.shift();
+    if (!cut) return void response.pipe(answer);
+    let text = '';
+    let passedOn = 0;
+    const stop = (): void => {
+      this.ended += 1;
+      // Its own end is none of the answer's any more.
+      response.removeAllListeners('data').removeAllListeners('end').resume();
+      void Promise.resolve(cut.when).then(() => {
+        if (cut.clean) answer.end();
+        // What was passed on still arrives before the end that comes too early.
+        else answer.socket?.end();
+      });
+    };
+    if (cut.after === 0) return stop();
+    response.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      for (let at = text.indexOf('\n\n'); at >= 0; at = text.indexOf('\n\n')) {
+        const frame = text.slice(0, at + 2);
+        text = text.slice(at + 2);
+        answer.write(frame);
+        if (frame.startsWith(':')) continue;
+        passedOn += 1;
+        if (passedOn === cut.after) return stop();
+      }
+    });
+    response.on('end', () => answer.end());
   }
 }
 

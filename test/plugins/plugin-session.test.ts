@@ -12,7 +12,7 @@ import {
 } from '../../server/index.js';
 import { crashed, newDatabase, startDurable } from '../support/durable.js';
 import { type Gate, gate } from '../support/gate.js';
-import { get, post, startGateway, type TestGateway } from '../support/gateway.js';
+import { get, post, preflight, startGateway, type TestGateway } from '../support/gateway.js';
 import { openStream, type RawStream } from '../support/sse-client.js';
 import { as, byName } from '../support/users.js';
 
@@ -332,13 +332,10 @@ describe('a route of a plugin', () => {
           exposedHeaders: ['X-Seen'],
         }),
     });
-    const preflight = await fetch(`${url}/thing`, {
-      method: 'OPTIONS',
-      headers: { origin, 'access-control-request-method': 'DELETE' },
-    });
-    expect(preflight.status).to.equal(204);
-    expect(preflight.headers.get('access-control-allow-methods')).to.equal('POST, DELETE');
-    expect(preflight.headers.get('access-control-allow-headers')).to.match(/Authorization.*X-Session-Id/);
+    const allowed = await preflight(`${url}/thing`, origin, 'DELETE');
+    expect(allowed.status).to.equal(204);
+    expect(allowed.headers.get('access-control-allow-methods')).to.equal('POST, DELETE');
+    expect(allowed.headers.get('access-control-allow-headers')).to.match(/Authorization.*X-Session-Id/);
     const answer = await fetch(`${url}/thing`, { method: 'DELETE', headers: { origin } });
     expect(answer.headers.get('access-control-expose-headers')).to.match(/Retry-After.*X-Seen/);
     const refused = await fetch(`${url}/thing`);

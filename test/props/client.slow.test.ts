@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { GatewayEvent } from '../../client/index.js';
-import { defineApp } from '../../server/index.js';
 import { connectClient, takeUntil } from '../support/client.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
 import { startGateway } from '../support/gateway.js';
@@ -10,24 +9,10 @@ import { postUntilTaken } from '../support/insist.js';
 import { foldOf, lastMessages } from '../support/session-view.js';
 import { casesOn, STORES } from '../support/stores.js';
 import { testStore } from '../support/test-store.js';
+import { cutsOf, sendsOf, talker } from './talker.js';
 
-/** Streams as many deltas as its message says, with a pause after some of them. */
-const talker = defineApp({
-  async *run(turn) {
-    const [deltas = 1, pauseEvery = 1] = turn.text.split(' ').map(Number);
-    for (let i = 0; i < deltas; i++) {
-      yield `${i}:ä\n😀 `;
-      if (i % pauseEvery === 0) await new Promise(setImmediate);
-    }
-  },
-});
-
-/** The answers of the first connections are cut in their head, their first events or later. */
-const cuts = fc.array(fc.oneof(fc.nat(700), fc.nat(2500), fc.nat(12_000)), { maxLength: 4 });
-const sends = fc.array(fc.record({ deltas: fc.nat(60), pauseEvery: fc.integer({ min: 1, max: 20 }) }), {
-  minLength: 1,
-  maxLength: 3,
-});
+const cuts = cutsOf(4);
+const sends = sendsOf(3);
 
 const harm = { cuts: 0, gaps: 0 };
 

@@ -3,9 +3,10 @@ import fc from 'fast-check';
 import { defineApp, type SessionHandle, tool } from '../../server/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { initialState, reduce } from '../../shared/fold.js';
-import { type Message, textOf } from '../../shared/messages.js';
+import { textOf } from '../../shared/messages.js';
 import { embedGateway } from '../support/embedded.js';
 import { insist, sendUntilTaken } from '../support/insist.js';
+import { readPages } from '../support/paging.js';
 import { foldOf, lastMessages } from '../support/session-view.js';
 import { casesOn, STORES } from '../support/stores.js';
 import { type TestStore, testStore } from '../support/test-store.js';
@@ -40,19 +41,6 @@ const retentions = fc.oneof(
   fc.record({ events: fc.integer({ min: 1, max: 60 }) }),
   fc.record({ bytes: fc.integer({ min: 200, max: 6000 }) }),
 );
-
-async function pages(session: SessionHandle, limit: number): Promise<readonly Message[]> {
-  const all: Message[] = [];
-  for (let before: string | undefined; ; ) {
-    const place = before === undefined ? {} : { before };
-    const page = await insist(() => session.history({ limit, ...place }));
-    expect(page.messages.length).to.be.at.most(limit);
-    expect(page.hasMore).to.equal(page.cursor !== null);
-    all.unshift(...page.messages);
-    if (page.cursor === null) return all;
-    before = page.cursor;
-  }
-}
 
 async function snapshotOf(session: SessionHandle, from: 'snapshot' | 'earliest'): Promise<GatewayEvent[]> {
   const seen: GatewayEvent[] = [];
@@ -115,7 +103,7 @@ for (const on of STORES) {
             const whole = foldOf(log);
             expect(head).to.equal(log.length);
             if (first > 1) cuts += 1;
-            const history = await pages(session, limit);
+            const history = await readPages(session, limit);
             expect(history).to.deep.equal(whole.messages);
             expect(history.map(({ parentId }) => parentId)).to.deep.equal([
               ...[null, ...history.map(({ id }) => id)].slice(0, -1),
@@ -154,16 +142,16 @@ describe('a long history', () => {
     for (let i = 0; i < 700; i++) await session.send('1 0').result;
     const whole = foldOf(model.eventsOf('main')).messages;
     expect(whole).to.have.length(1400);
-    expect(await pages(session, 333)).to.deep.equal(whole);
+    expect(await readPages(session, 333)).to.deep.equal(whole);
     const [, left, , , ...rest] = whole;
     for (const { id } of [left!, rest.at(-1)!]) {
       const refused = await session.send({ id, content: '1 0' }).accepted.catch((error: unknown) => error);
       expect(refused).to.include({ code: 'MESSAGE_EXISTS' });
     }
     const next = start().session('main');
-    expect(await pages(next, 1000)).to.deep.equal(whole);
+    expect(await readPages(next, 1000)).to.deep.equal(whole);
     await next.send('1 0').result;
-    expect(await pages(next, 77)).to.deep.equal(foldOf(model.eventsOf('main')).messages);
+    expect(await readPages(next, 77)).to.deep.equal(foldOf(model.eventsOf('main')).messages);
   });
 });
 

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { defineApp } from '../../server/index.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
 import { startGateway } from '../support/gateway.js';
 import { postUntilTaken } from '../support/insist.js';
@@ -8,24 +7,10 @@ import { ResumingReader } from '../support/resuming-reader.js';
 import { foldOf, lastMessages, SessionView } from '../support/session-view.js';
 import { casesOn, STORES } from '../support/stores.js';
 import { testStore } from '../support/test-store.js';
+import { cutsOf, sendsOf, talker } from './talker.js';
 
-/** Streams as many deltas as its message says, with text that is cut in awkward places, and pauses in between. */
-const talker = defineApp({
-  async *run(turn) {
-    const [deltas = 1, pauseEvery = 1] = turn.text.split(' ').map(Number);
-    for (let i = 0; i < deltas; i++) {
-      yield `${i}:äö\n\r\u2028😀"\\ `;
-      if (i % pauseEvery === 0) await new Promise(setImmediate);
-    }
-  },
-});
-
-/** A cut in the head, the first events, or anywhere later. */
-const cuts = fc.array(fc.oneof(fc.nat(700), fc.nat(2500), fc.nat(12_000)), { maxLength: 12 });
-const sends = fc.array(fc.record({ deltas: fc.nat(60), pauseEvery: fc.integer({ min: 1, max: 20 }) }), {
-  minLength: 1,
-  maxLength: 4,
-});
+const cuts = cutsOf(12);
+const sends = sendsOf(4);
 
 /** What the cuts of all stores did: on some there are few cases. */
 const harm = { gaps: 0 };

@@ -6,6 +6,7 @@ import { embedGateway } from '../support/embedded.js';
 import { insist, sendUntilTaken } from '../support/insist.js';
 import { casesOn, STORES } from '../support/stores.js';
 import { testStore } from '../support/test-store.js';
+import { nextMillisecond } from '../support/wall-clock.js';
 
 /** Says as many words as it is asked for. */
 const app = defineApp({
@@ -31,11 +32,6 @@ const steps = fc.array(
   { minLength: 3, maxLength: 25 },
 );
 type Step = (typeof steps extends fc.Arbitrary<infer T> ? T : never)[number];
-
-/** What is used in the same millisecond is in the order in which it began. */
-async function nextMillisecond(): Promise<void> {
-  for (const now = Date.now(); Date.now() === now; ) await new Promise(setImmediate);
-}
 
 interface Kept {
   title: string | null;

@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { defineApp, GatewayError, isGatewayError, memoryStore, type Turn, tool } from '../../server/index.js';
 import { ToolCallError } from '../../server/runs/tool-error.js';
 import { loadDriver } from '../../server/stores/sqlite/driver.js';
-import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { crashed, newDatabase, startDurable } from '../support/durable.js';
 import { type Gate, gate } from '../support/gate.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
 import { openStream, type RawEvent, type RawStream } from '../support/sse-client.js';
+import { ENGINES } from '../support/stores.js';
 
 const respondAsync = { prefer: 'respond-async' };
 const never = (): Promise<never> => new Promise(() => {});
@@ -399,10 +399,7 @@ async function stepsIn(path: string): Promise<number> {
   return Number(n);
 }
 
-for (const [name, make] of [
-  ['memory', memoryStore],
-  ['sqlite', () => sqliteStore({ path: newDatabase() })],
-] as const) {
+for (const [name, make] of Object.entries(ENGINES)) {
   describe(`turn.step in a run that another gateway takes over (${name})`, () => {
     it('is given what was done; the former holder neither begins nor ends one any more', async () => {
       const store = make();

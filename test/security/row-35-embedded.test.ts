@@ -5,7 +5,7 @@ import express from 'express';
 import { gatewayMiddleware } from '../../server/index.js';
 import { echo } from '../support/apps.js';
 import { startGateway, TestLogger, TOKEN } from '../support/gateway.js';
-import { head, rawRequest } from '../support/raw-http.js';
+import { head, rawRequest, WEBSOCKET_UPGRADE } from '../support/raw-http.js';
 import { openWebSocket } from '../support/raw-socket.js';
 import { closeLater } from '../support/resources.js';
 
@@ -13,12 +13,6 @@ const H2C = {
   Upgrade: 'h2c',
   'HTTP2-Settings': 'AAMAAABkAAQCAAAAAAIAAAAA',
   Connection: 'Upgrade, HTTP2-Settings, close',
-};
-const WEBSOCKET = {
-  Connection: 'Upgrade',
-  Upgrade: 'websocket',
-  'Sec-WebSocket-Version': '13',
-  'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
 };
 
 /** A host with pages, CORS, errors and bodies of its own. */
@@ -65,7 +59,9 @@ const REQUESTS: Readonly<Record<string, readonly string[]>> = {
   'a large body': [head('POST /form', POST), BODY],
   'a page for HTTP/2': [head('GET /', { Host: 'h', ...H2C })],
   'a large body for HTTP/2': [head('POST /form', { ...POST, ...H2C }), BODY],
-  'a WebSocket that nobody has': [head('GET /', { Host: 'h', ...WEBSOCKET, Connection: 'Upgrade, close' })],
+  'a WebSocket that nobody has': [
+    head('GET /', { Host: 'h', ...WEBSOCKET_UPGRADE, Connection: 'Upgrade, close' }),
+  ],
 };
 
 /** What of an answer the gateway has no part in. */
@@ -101,7 +97,7 @@ describe('threat row 35: a gateway in somebody else’s server', () => {
     closeLater(gateway.gateway, (it) => it.close());
     const { server, url } = await serve(makeHost().use('/agent', gateway));
     gateway.attach(server);
-    const { status, body } = await rawRequest(url, head('GET /live/ws', { Host: 'h', ...WEBSOCKET }));
+    const { status, body } = await rawRequest(url, head('GET /live/ws', { Host: 'h', ...WEBSOCKET_UPGRADE }));
     expect([status, body]).to.deep.equal([200, 'a page about WebSockets']);
   });
 

@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { defineApp, memoryStore } from '../../server/index.js';
 import { gatesByName } from '../support/gate.js';
@@ -30,8 +31,6 @@ async function setUp({ disconnectGraceMs = 20, store = memoryStore() } = {}) {
   return { url, gateway, door, started };
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** Sends a message for the JSON of its run; call what it returns to leave before that is there. */
 function sendFor(url: string): () => void {
   const leaving = new AbortController();
@@ -59,7 +58,7 @@ describe('onDisconnect: abort', () => {
     door('a').open();
     expect(await a).to.include('event: message_end');
     await second;
-    await pause(80);
+    await delay(80);
     door('b').open();
     expect((await b).body.stopReason).to.equal('end');
   });
@@ -71,7 +70,7 @@ describe('onDisconnect: abort', () => {
     const leave = sendFor(url);
     await begun;
     watching.close();
-    await pause(80);
+    await delay(80);
     expect((await get(`${url}/status?sessionId=main`)).body.status, 'somebody waits for it').to.equal(
       'running',
     );
@@ -110,7 +109,7 @@ describe('onDisconnect: abort', () => {
     await post(`${url}/send`, { sessionId: 'main', message: 'a' }, { prefer: 'respond-async' });
     await watching.until(({ event }) => event === 'content_delta');
     watching.close();
-    await pause(80);
+    await delay(80);
     expect((await get(`${url}/status?sessionId=main`)).body.status).to.equal('running');
     door('a').open();
   });

@@ -1,24 +1,16 @@
 import { expect } from 'chai';
 import { defineApp, memoryStore, type Store } from '../../server/index.js';
 import { messageOf, placed } from '../../server/log/message-places.js';
-import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import type { SessionState } from '../../shared/fold.js';
 import { initialState, reduce } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { message, newTestEpoch, record, TestWriter } from '../../testing/stores/records.js';
-import { newDatabase } from '../support/durable.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
 import { refusingStore } from '../support/refusing-store.js';
 import { closeLater } from '../support/resources.js';
 import { openStream } from '../support/sse-client.js';
-import { LATE_MEMORY } from '../support/stores.js';
-import { testStore } from '../support/test-store.js';
+import { ENGINES_AND_LATE, testStore } from '../support/test-store.js';
 
-const stores: Record<string, () => Store> = {
-  memory: memoryStore,
-  'late memory': () => testStore(LATE_MEMORY).store,
-  sqlite: () => sqliteStore({ path: newDatabase() }),
-};
 const range = (count: number): string[] => Array.from({ length: count }, (_, i) => `m${i}`);
 /** Messages that follow one another, without places. */
 const chain = (ids: readonly string[], after: string | null = null): Message[] =>
@@ -58,7 +50,7 @@ async function setUp(store: Store, messages: readonly Message[] = [], epoch = ne
   };
 }
 
-for (const [name, make] of Object.entries(stores)) {
+for (const [name, make] of Object.entries(ENGINES_AND_LATE)) {
   describe(`the tree of messages (${name})`, () => {
     it('begins with the messages that a log was given, and goes on behind them', async () => {
       const given = chain(range(60));

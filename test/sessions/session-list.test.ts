@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { defineApp, memoryStore, type Store, tool } from '../../server/index.js';
-import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import { defineApp, tool } from '../../server/index.js';
 import type { SessionSummary } from '../../shared/operation-types.js';
-import { newDatabase } from '../support/durable.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
 import { openStream } from '../support/sse-client.js';
+import { ENGINES } from '../support/stores.js';
 import { as, byName } from '../support/users.js';
+import { nextMillisecond } from '../support/wall-clock.js';
 
 /** Says again what it is told; `title …` gives its session a title, `ask` waits for a person, `hold` for the test. */
 function talker() {
@@ -27,11 +27,6 @@ function talker() {
 const quick = { sendsPerSecond: Number.POSITIVE_INFINITY, readsPerSecond: Number.POSITIVE_INFINITY };
 const respondAsync = { prefer: 'respond-async' };
 
-/** What is used in the same millisecond is in the order in which it began. */
-async function nextMillisecond(): Promise<void> {
-  for (const now = Date.now(); Date.now() === now; ) await new Promise(setImmediate);
-}
-
 /** What a test asks of a gateway. */
 function asking(url: string) {
   const list = async (query = ''): Promise<{ sessions: SessionSummary[]; cursor: string | null }> =>
@@ -51,12 +46,7 @@ function asking(url: string) {
   };
 }
 
-const stores: Record<string, () => Store> = {
-  memory: memoryStore,
-  sqlite: () => sqliteStore({ path: newDatabase() }),
-};
-
-for (const [name, make] of Object.entries(stores)) {
+for (const [name, make] of Object.entries(ENGINES)) {
   describe(`the list of sessions (${name})`, () => {
     const start = async (config: object = {}) => {
       const { app, held } = talker();

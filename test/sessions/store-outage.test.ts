@@ -1,11 +1,10 @@
 import { expect } from 'chai';
-import { defineApp, memoryStore, type Store, tool } from '../../server/index.js';
-import { sqliteStore } from '../../server/stores/sqlite/index.js';
-import { newDatabase } from '../support/durable.js';
+import { defineApp, type Store, tool } from '../../server/index.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
 import { refusingStore } from '../support/refusing-store.js';
 import { openStream } from '../support/sse-client.js';
+import { ENGINES } from '../support/stores.js';
 
 const respondAsync = { prefer: 'respond-async' };
 
@@ -25,9 +24,7 @@ const endless = defineApp({
   },
 });
 
-const stores = { memory: memoryStore, sqlite: () => sqliteStore({ path: newDatabase() }) };
-
-for (const [name, make] of Object.entries(stores)) {
+for (const [name, make] of Object.entries(ENGINES)) {
   describe(`a store that cannot be written for a while (${name})`, () => {
     it('delivers nothing that it does not have, and a run goes on where it was once it can', async () => {
       const { store, outage } = failing(make());

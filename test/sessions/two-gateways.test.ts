@@ -1,10 +1,9 @@
 import { expect } from 'chai';
-import { defineApp, type Gateway, memoryStore, type Store } from '../../server/index.js';
-import { sqliteStore } from '../../server/stores/sqlite/index.js';
-import { newDatabase } from '../support/durable.js';
+import { defineApp, type Gateway, type Store } from '../../server/index.js';
 import { type Gate, gate } from '../support/gate.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
 import { openStream, type RawStream } from '../support/sse-client.js';
+import { ENGINES } from '../support/stores.js';
 
 const respondAsync = { prefer: 'respond-async' };
 
@@ -45,10 +44,7 @@ async function readFrom(at: 'a' | 'b', store: Store) {
   return { ...both, stream };
 }
 
-for (const [name, make] of [
-  ['memory', memoryStore],
-  ['sqlite', () => sqliteStore({ path: newDatabase() })],
-] as const) {
+for (const [name, make] of Object.entries(ENGINES)) {
   describe(`a session that another gateway on the store holds (${name})`, () => {
     it('is read without being taken: its run goes on, and its events arrive as they come', async () => {
       const { a, b, words, term } = await setUp(make());

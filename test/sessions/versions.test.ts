@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
-import { defineApp, memoryStore, type Store } from '../../server/index.js';
+import { defineApp, type Store } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { textOf } from '../../shared/messages.js';
 import { echo } from '../support/apps.js';
@@ -8,14 +8,8 @@ import { connectClient, failure } from '../support/client.js';
 import { newDatabase } from '../support/durable.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway } from '../support/gateway.js';
-import { LATE_MEMORY } from '../support/stores.js';
-import { testStore } from '../support/test-store.js';
+import { ENGINES_AND_LATE } from '../support/test-store.js';
 
-const stores: Record<string, () => Store> = {
-  memory: memoryStore,
-  'late memory': () => testStore(LATE_MEMORY).store,
-  sqlite: () => sqliteStore({ path: newDatabase() }),
-};
 const limits = { retention: { events: 8 }, sendsPerSecond: Infinity };
 
 /** A gateway with a conversation that was edited in the middle: `q1`, `q2`, …, and `e1`, `e2`, … in the place of `q2`. */
@@ -35,7 +29,7 @@ async function edited(store: Store, count: number) {
 const numbered = (letter: string, from: number, to: number): string[] =>
   Array.from({ length: to - from + 1 }, (_, at) => `${letter}${from + at}`);
 
-for (const [name, make] of Object.entries(stores)) {
+for (const [name, make] of Object.entries(ENGINES_AND_LATE)) {
   describe(`another version of a message (${name})`, () => {
     it('is gone on from as it was last, however long that is and whatever was cut', async () => {
       const { session, shown } = await edited(make(), 30);

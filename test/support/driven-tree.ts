@@ -5,6 +5,7 @@ import type { SessionState } from '../../shared/fold.js';
 import { type Message, textOf } from '../../shared/messages.js';
 import { embedGateway } from './embedded.js';
 import { insist } from './insist.js';
+import { readPages } from './paging.js';
 import { beginningOf, puppets } from './puppet.js';
 import type { StoreKind } from './stores.js';
 import { type TestStore, testStore } from './test-store.js';
@@ -187,7 +188,7 @@ export class DrivenTree {
     expect(repeated, 'asked for once more').to.include({ sessionId: name, tip: forked.tip });
     const fork = this.gateway.session(name);
     const path = this.model.path(end).map((id) => ({ ...this.#expected(id), versions: undefined }));
-    expect((await pages(fork, 7)).map(this.#told)).to.deep.equal(path);
+    expect((await readPages(fork, 7)).map(this.#told)).to.deep.equal(path);
     for (const from of ['snapshot', 'earliest'] as const) {
       const { messages, tip, run, queue } = await stateOf(fork, from);
       expect({ tip, run, queue }).to.deep.equal({ tip: forked.tip, run: null, queue: [] });
@@ -197,7 +198,7 @@ export class DrivenTree {
     (await this.#puppets.standing(run!.runId)).finish('answered');
     await this.#endOf(run!.runId, name);
     while ((await insist(() => fork.status())).status !== 'idle') await new Promise(setImmediate);
-    const after = (await pages(fork, 50)).map(this.#told);
+    const after = (await readPages(fork, 50)).map(this.#told);
     expect(after.slice(0, -2)).to.deep.equal(path);
     expect(after.slice(-2).map(({ text }) => text)).to.deep.equal(['on its own', 'answered']);
     expect(this.#structure, 'the session that was forked').to.deep.equal(before);
@@ -339,7 +340,7 @@ export class DrivenTree {
     this.checkState(snapshot);
     const path = this.model.path().map((id) => this.#expected(id));
     expect(snapshot.messages).to.have.length(Math.min(50, path.length));
-    expect((await pages(this.session, limit)).map(this.#told)).to.deep.equal(path);
+    expect((await readPages(this.session, limit)).map(this.#told)).to.deep.equal(path);
   }
 
   /** Lets all come to its end. Every key then answers as it did, and each run has ended once. */
@@ -446,16 +447,4 @@ async function stateOf(session: SessionHandle, from: 'snapshot' | 'earliest'): P
   });
   await reader.leave();
   return reader.state;
-}
-
-async function pages(session: SessionHandle, limit: number): Promise<readonly Message[]> {
-  const all: Message[] = [];
-  for (let before: string | undefined; ; ) {
-    const place = before === undefined ? {} : { before };
-    const page = await insist(() => session.history({ limit, ...place }));
-    all.unshift(...page.messages);
-    expect(page.hasMore).to.equal(page.cursor !== null);
-    if (page.cursor === null) return all;
-    before = page.cursor;
-  }
 }

@@ -136,6 +136,13 @@ export async function post(
   };
 }
 
+/** Asks as a browser does for a page of another origin, before it sends the request itself. */
+export const preflight = (url: string, origin?: string, method = 'POST'): Promise<Response> =>
+  fetch(url, {
+    method: 'OPTIONS',
+    headers: { ...(origin && { origin }), 'access-control-request-method': method },
+  });
+
 export async function get(
   url: string,
   headers: Record<string, string> = {},

@@ -1,6 +1,14 @@
 import { connect, type Socket } from 'node:net';
 import { closeLater } from './resources.js';
 
+/** The headers by which a client asks for a WebSocket. */
+export const WEBSOCKET_UPGRADE = {
+  Connection: 'Upgrade',
+  Upgrade: 'websocket',
+  'Sec-WebSocket-Version': '13',
+  'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+};
+
 /** An answer as it came over the socket. */
 export interface RawAnswer {
   readonly status: number;

@@ -5,7 +5,7 @@ import type { LogRef } from '../../server/stores/stored.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { type HostileStore, hostileStore } from './hostile-store.js';
 import { overriding } from './overriding.js';
-import { ENGINES, fatesOf, STORES, type StoreKind } from './stores.js';
+import { ENGINES, fatesOf, LATE_MEMORY, STORES, type StoreKind } from './stores.js';
 import { noteUntrue, StreamedAnswers } from './streamed.js';
 
 /** A store that remembers everything it acknowledged, and watches that ends say what was streamed: the model of property tests. */
@@ -22,6 +22,12 @@ export interface TestStore {
   /** Events of the newest log of a session. */
   eventsOf(name: string): GatewayEvent[];
 }
+
+/** Makers of stores by their names: as they are, and one that answers late. */
+export const ENGINES_AND_LATE: Readonly<Record<string, () => Store>> = {
+  ...ENGINES,
+  'late memory': () => testStore(LATE_MEMORY).store,
+};
 
 export function testStore(kind: StoreKind = STORES[0]!, inner: Store = ENGINES[kind.engine]()): TestStore {
   const logs = new Map<string, GatewayEvent[]>();

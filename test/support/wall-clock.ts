@@ -6,3 +6,8 @@ export function holdWallClock(): (ms: number) => void {
   const clock = closeLater(FakeTimers.install({ now: Date.now(), toFake: ['Date'] }), (it) => it.uninstall());
   return (ms) => clock.setSystemTime(Date.now() + ms);
 }
+
+/** What is used in the same millisecond is in the order in which it began. */
+export async function nextMillisecond(): Promise<void> {
+  for (const now = Date.now(); Date.now() === now; ) await new Promise(setImmediate);
+}

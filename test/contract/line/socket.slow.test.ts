@@ -1,10 +1,9 @@
 import { memoryStore } from '../../../server/stores/memory.js';
-import { sqliteStore } from '../../../server/stores/sqlite/index.js';
 import type { Store } from '../../../server/stores/store.js';
 import { isToday } from '../../support/daily.js';
-import { newDatabase } from '../../support/durable.js';
 import { openStore } from '../../support/open-store.js';
 import { reachStore, serveForTests } from '../../support/served-store.js';
+import { ENGINES } from '../../support/stores.js';
 import { CutLine } from './cut-line.js';
 import { describeMembers } from './describe-members.js';
 import { describeGateways } from './gateways.js';
@@ -21,10 +20,7 @@ async function onALine(store: Store, leaseMs: number) {
 }
 
 // One of them a day: the line is the same.
-const SERVED: readonly (readonly [string, () => Store])[] = [
-  ['memory', memoryStore],
-  ['sqlite', () => sqliteStore({ path: newDatabase() })],
-];
+const SERVED = Object.entries(ENGINES);
 for (const [number, [name, make]] of SERVED.entries())
   if (isToday(number, SERVED.length))
     describe(`store contract over a line that breaks: ${name} over a socket`, () => {

@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import { GatewayError } from '../../../server/index.js';
 import { failure } from '../../support/client.js';
 import { gate } from '../../support/gate.js';
-import { alone } from '../../support/gateway.js';
+import { alone, preflight } from '../../support/gateway.js';
 import { dataOf, recalling, runs, says, startChat } from './fixtures.js';
 import { expectShape } from './schemas.js';
 
@@ -179,12 +179,9 @@ describe('errors of chat completions', () => {
   it('reach pages of listed origins, with the headers their client sends and reads', async () => {
     const origin = 'https://app.test';
     const { baseURL, ask } = await startChat({ app: recalling, origins: [origin] });
-    const preflight = await fetch(`${baseURL}/chat/completions`, {
-      method: 'OPTIONS',
-      headers: { origin, 'access-control-request-method': 'POST' },
-    });
-    expect(preflight.status).to.equal(204);
-    const allowed = preflight.headers.get('access-control-allow-headers')!.toLowerCase();
+    const answer = await preflight(`${baseURL}/chat/completions`, origin);
+    expect(answer.status).to.equal(204);
+    const allowed = answer.headers.get('access-control-allow-headers')!.toLowerCase();
     for (const name of [
       'authorization',
       'content-type',

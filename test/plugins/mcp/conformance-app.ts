@@ -1,10 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { defineApp, tool, toolResult } from '../../../server/index.js';
 
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 const WAV = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=';
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The tools that the MCP conformance suite calls. */
 export const conformanceApp = defineApp({
@@ -67,7 +66,7 @@ export const conformanceApp = defineApp({
       handler: async (_input, { progress }) => {
         for (const value of [0, 50]) {
           progress(value, 100);
-          await pause(50);
+          await delay(50);
         }
         progress(100, 100);
         return 'done';

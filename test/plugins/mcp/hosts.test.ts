@@ -5,6 +5,7 @@ import { mcpServerPlugin } from '../../../server/plugins/mcp/index.js';
 import { EXPRESS_HOSTS } from '../../support/express-hosts.js';
 import { TestLogger } from '../../support/gateway.js';
 import { listenOnLoopback } from '../../support/host-server.js';
+import { withoutPackage } from '../../support/missing-package.js';
 import { ROOT } from '../../support/program.js';
 import { closeLater } from '../../support/resources.js';
 import { as, byName } from '../../support/users.js';
@@ -43,11 +44,6 @@ for (const host of EXPRESS_HOSTS) {
 
 describe('mcpServerPlugin without its packages', () => {
   it('names what to install when the gateway starts', () => {
-    const hooks = `export async function resolve(name, context, next) {
-      if (name.startsWith('@modelcontextprotocol/')) throw Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
-      return next(name, context);
-    }`;
-    const register = `import { register } from 'node:module'; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`)});`;
     const program = `
       import { createGateway, defineApp } from './server/index.js';
       import { mcpServerPlugin } from './server/plugins/mcp/index.js';
@@ -55,7 +51,7 @@ describe('mcpServerPlugin without its packages', () => {
       gateway.use(mcpServerPlugin({ sessionId: 'main' }));
       await gateway.start().catch((error) => console.log(error.code, error.message));
       await gateway.close();`;
-    const preload = `data:text/javascript,${encodeURIComponent(register)}`;
+    const preload = withoutPackage('@modelcontextprotocol/');
     const args = ['--import', 'tsx', '--import', preload, '--input-type=module', '--eval', program];
     const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
     expect(stdout, stderr).to.equal(

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { collect } from '../../support/client.js';
 import { actor, STORES } from '../actor.js';
-import { allOf, brought, MAJORS, plain, startResponses } from './fixtures.js';
+import { brought, MAJORS, plain, startResponses } from './fixtures.js';
 
 for (const [store, make] of STORES)
   for (const major of MAJORS.filter(({ major: number }) => store === 'memoryStore' || number === 6))
@@ -27,7 +28,7 @@ for (const [store, make] of STORES)
       it('are streamed by its helper, with reasoning and a tool of the app', async () => {
         const gateway = await start();
         const stream = gateway.client(major).responses.stream({ model: 'default', input: 'think look done' });
-        const types = (await allOf(stream)).map(({ type }) => type);
+        const types = (await collect(stream)).map(({ type }) => type);
         const final = await stream.finalResponse();
         expect(final.output.map(({ type }) => type)).to.deep.equal(['reasoning', 'mcp_call', 'message']);
         expect(plain(final.output[1])).to.include({
@@ -134,7 +135,7 @@ for (const [store, make] of STORES)
           input: 'think look',
           conversation: conversation.id,
         });
-        const items = await allOf(client.conversations.items.list(conversation.id, { order: 'asc' }));
+        const items = await collect(client.conversations.items.list(conversation.id, { order: 'asc' }));
         expect(items.map(({ type }) => type)).to.deep.equal([
           'message',
           'message',
@@ -165,7 +166,7 @@ for (const [store, make] of STORES)
           ['assistant', 'two'],
         ]);
         await client.responses.create({ model: 'default', input: 'three', conversation: id });
-        const items = await allOf(client.conversations.items.list(id, { order: 'asc' }));
+        const items = await collect(client.conversations.items.list(id, { order: 'asc' }));
         expect(items).to.have.length(4);
         expect(plain(items.slice(0, 2))).to.deep.equal(plain(added.data));
         for (const item of items)
@@ -215,7 +216,7 @@ for (const [store, make] of STORES)
         expect(failed).to.include({ status: 'failed', output_text: 'a ' });
         expect(failed.error?.code).to.equal('server_error');
         expect(failed.error?.message).to.not.contain('secret');
-        const events = await allOf(
+        const events = await collect(
           await client.responses.create({ model: 'default', input: 'a break', stream: true }),
         );
         expect(events.at(-1)?.type).to.equal('response.failed');

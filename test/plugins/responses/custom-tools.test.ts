@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { defineApp } from '../../../server/index.js';
-import { allOf, MAJORS, plain, startResponses } from './fixtures.js';
+import { collect } from '../../support/client.js';
+import { MAJORS, plain, startResponses } from './fixtures.js';
 
 const PATCH = '*** Begin\n"5"\n*** End';
 const TOOL = {
@@ -35,7 +36,7 @@ for (const major of MAJORS)
       const gateway = await startResponses({ app: patching });
       const client = gateway.client(major);
       const stream = client.responses.stream({ model: 'default', input: 'go', tools: [TOOL] });
-      const events = await allOf(stream);
+      const events = await collect(stream);
       const first = await stream.finalResponse();
       const [message, call] = plain(first.output);
       expect(JSON.parse(message.content[0].text)).to.deep.equal([

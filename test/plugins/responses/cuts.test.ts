@@ -1,8 +1,9 @@
 import { expect } from 'chai';
+import { collect } from '../../support/client.js';
 import { expiringToken } from '../../support/expiring-token.js';
 import { actor, STORES } from '../actor.js';
 import { FrameProxy } from '../frame-proxy.js';
-import { allOf, brought, framesIn, framesOf, MAJORS, plain, startResponses } from './fixtures.js';
+import { brought, framesIn, framesOf, MAJORS, plain, startResponses } from './fixtures.js';
 
 const SCRIPT = 'think hello look data bye';
 const LAST = /^response\.(?:completed|incomplete|failed)$/;
@@ -28,7 +29,7 @@ describe('a response whose stream is cut off', () => {
         const direct = gateway.client(major);
         const cutting = gateway.client(major, { baseURL: `${proxy.url}/v1` });
         const body = { model: 'default', input: SCRIPT, stream: true as const };
-        const uncut = plain(await allOf(await direct.responses.create(body)));
+        const uncut = plain(await collect(await direct.responses.create(body)));
         expect(uncut.map(({ sequence_number }: any) => sequence_number)).to.deep.equal([...uncut.keys()]);
         expect(uncut.length).to.be.greaterThan(20);
         for (const clean of [false, true])
@@ -52,10 +53,10 @@ describe('a response whose stream is cut off', () => {
                   starting_after: read.at(-1).sequence_number,
                 })
               : await direct.responses.create(body, { headers });
-            const told = [...read, ...plain(await allOf(rest))];
+            const told = [...read, ...plain(await collect(rest))];
             expect(shown(told), where).to.deep.equal(shown(uncut));
             const again = await direct.responses.retrieve(told[0].response.id, { stream: true });
-            expect(plain(await allOf(again)), where).to.deep.equal(told);
+            expect(plain(await collect(again)), where).to.deep.equal(told);
           }
         expect(proxy.ended).to.equal(2 * uncut.length);
         expect(effects).to.have.length(1 + 2 * uncut.length);
@@ -76,7 +77,7 @@ describe('a response whose stream is cut off', () => {
           input: [{ type: 'function_call_output' as const, call_id: call.call_id, output: 'here' }],
           stream: true as const,
         };
-        const whole = plain(await allOf(await direct.responses.create(answer)));
+        const whole = plain(await collect(await direct.responses.create(answer)));
         expect(whole.at(-1).response.output.at(-1).type).to.equal('mcp_approval_request');
         for (let after = 0; after < whole.length; after++) {
           proxy.cuts.push({ after, clean: false });
@@ -90,7 +91,7 @@ describe('a response whose stream is cut off', () => {
             stream: true,
             ...(after > 0 && { starting_after: after - 1 }),
           });
-          expect([...read, ...plain(await allOf(rest))]).to.deep.equal(whole);
+          expect([...read, ...plain(await collect(rest))]).to.deep.equal(whole);
         }
         const approval = plain(whole.at(-1).response.output.at(-1));
         const last = await direct.responses.create({
@@ -102,7 +103,7 @@ describe('a response whose stream is cut off', () => {
         expect(effects).to.deep.equal(['pay']);
         // What had ended still ends where it did.
         expect(
-          plain(await allOf(await direct.responses.retrieve(whole[0].response.id, { stream: true }))),
+          plain(await collect(await direct.responses.retrieve(whole[0].response.id, { stream: true }))),
         ).to.deep.equal(whole);
       });
     }
@@ -113,14 +114,14 @@ describe('a response whose stream is cut off', () => {
       const gateway = await startResponses({ app });
       const client = gateway.client(major);
       const uncut = plain(
-        await allOf(await client.responses.create({ model: 'default', input: SCRIPT, stream: true })),
+        await collect(await client.responses.create({ model: 'default', input: SCRIPT, stream: true })),
       );
       for (const [at, { sequence_number }] of uncut.entries()) {
         const stream = client.responses.stream({
           response_id: uncut[0].response.id,
           starting_after: sequence_number,
         });
-        const rest = plain(await allOf(stream)).map(({ snapshot: _, ...event }: any) => event);
+        const rest = plain(await collect(stream)).map(({ snapshot: _, ...event }: any) => event);
         expect(rest).to.deep.equal(uncut.slice(at + 1));
       }
     });

@@ -56,13 +56,6 @@ export function framesIn(text: string): any[] {
 
 export const framesOf = async (response: Response): Promise<any[]> => framesIn(await response.text());
 
-/** All that a client's stream yields. */
-export async function allOf<T>(stream: AsyncIterable<T>): Promise<T[]> {
-  const events: T[] = [];
-  for await (const event of stream) events.push(event);
-  return events;
-}
-
 /** A function that a caller brings along. */
 export const brought = (name: string) => ({
   type: 'function' as const,

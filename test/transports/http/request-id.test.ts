@@ -6,7 +6,7 @@ import { channels } from '../../../server/diagnostics/index.js';
 import { gatewayMiddleware, getContext, tool } from '../../../server/index.js';
 import { mcpServerPlugin } from '../../../server/plugins/mcp/index.js';
 import { echo } from '../../support/apps.js';
-import { get, jsonHeaders, post, startGateway, TestLogger, TOKEN } from '../../support/gateway.js';
+import { get, jsonHeaders, post, preflight, startGateway, TestLogger, TOKEN } from '../../support/gateway.js';
 import { listenOnLoopback } from '../../support/host-server.js';
 import { openWebSocket } from '../../support/raw-socket.js';
 import { closeLater } from '../../support/resources.js';
@@ -101,11 +101,8 @@ describe('X-Request-Id', () => {
     const origin = 'https://a.example';
     const answer = await get(`${url}/apps`, { origin });
     expect(answer.headers.get('access-control-expose-headers')).to.match(/X-Request-Id/);
-    const preflight = await fetch(`${url}/send`, {
-      method: 'OPTIONS',
-      headers: { origin, 'access-control-request-method': 'POST' },
-    });
-    expect(preflight.headers.get('access-control-allow-headers')).to.match(/X-Request-Id/);
+    const allowed = await preflight(`${url}/send`, origin);
+    expect(allowed.headers.get('access-control-allow-headers')).to.match(/X-Request-Id/);
   });
 
   it('is the one that the host has put on the answer already', async () => {

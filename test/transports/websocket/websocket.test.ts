@@ -9,22 +9,15 @@ import { echo } from '../../support/apps.js';
 import { startGateway, TestLogger, TOKEN } from '../../support/gateway.js';
 import { Hearing } from '../../support/hearing.js';
 import { listenWith, portOf } from '../../support/host-server.js';
-import { head, rawRequest } from '../../support/raw-http.js';
+import { head, rawRequest, WEBSOCKET_UPGRADE } from '../../support/raw-http.js';
 import { openWebSocket } from '../../support/raw-socket.js';
 import { closeLater } from '../../support/resources.js';
-
-const UPGRADE = {
-  Connection: 'Upgrade',
-  Upgrade: 'websocket',
-  'Sec-WebSocket-Version': '13',
-  'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
-};
 
 /** How an upgrade is answered that is refused. */
 async function refused(url: string, path: string, headers: Record<string, string>) {
   const answer = await rawRequest(
     url,
-    head(`GET ${path}`, { Host: new URL(url).host, ...UPGRADE, ...headers }),
+    head(`GET ${path}`, { Host: new URL(url).host, ...WEBSOCKET_UPGRADE, ...headers }),
   );
   return { status: answer.status, code: answer.body === '' ? '' : JSON.parse(answer.body).error.code };
 }
@@ -93,7 +86,7 @@ describe('WebSockets', () => {
     await alive.connect();
     // A peer whose machine is gone: it answers no ping, and its connection stays open.
     const socket = closeLater(connect(Number(new URL(url).port), '127.0.0.1'), (it) => it.destroy());
-    socket.write(head('GET /ws', { Host: new URL(url).host, ...UPGRADE }));
+    socket.write(head('GET /ws', { Host: new URL(url).host, ...WEBSOCKET_UPGRADE }));
     const hello = JSON.stringify({ type: 'connect', protocol: { min: 1, max: 1 }, token: TOKEN });
     const frame = textFrames([hello]);
     const masked = frame instanceof SharedText ? frame.bytes : frame;
@@ -129,7 +122,7 @@ describe('WebSockets', () => {
     });
     const socket = connect(await portOf(server), '127.0.0.1');
     closeLater(socket, (it) => it.destroy());
-    socket.write(head('GET /', { Host: 'x', ...UPGRADE }));
+    socket.write(head('GET /', { Host: 'x', ...WEBSOCKET_UPGRADE }));
     const received = await new Promise<string[]>((resolve) => {
       let bytes = Buffer.alloc(0);
       socket.on('data', (chunk: Buffer) => {
