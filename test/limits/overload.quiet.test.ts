@@ -5,7 +5,7 @@ import { runProgram } from '../support/program.js';
 const TWICE = 200;
 /** How long it is driven. With more of them times are judged too, not only their ratio to those without a bound. */
 const LONG_SECONDS = Number(process.env.OVERLOAD_SECONDS ?? 0);
-const SECONDS = LONG_SECONDS || 6;
+const SECONDS = LONG_SECONDS || 5;
 
 /** What became of the calls. */
 interface Driven {
@@ -32,8 +32,11 @@ async function drive(loopDelayMs: number): Promise<Driven> {
 
 describe('a gateway with twice what it can do', () => {
   it('refuses new work, answers in time what it accepted, and is itself again', async () => {
-    const { log, ...bounded } = await drive(250);
-    const { log: _, ...unbounded } = await drive(Number.POSITIVE_INFINITY);
+    // Both wait where they would compute, so neither is slower for the other.
+    const [{ log, ...bounded }, { log: _, ...unbounded }] = await Promise.all([
+      drive(250),
+      drive(Number.POSITIVE_INFINITY),
+    ]);
     const shown = JSON.stringify({ bounded, unbounded });
     expect(bounded.odd, shown).to.deep.equal([]);
     expect(bounded.refused, shown).to.be.above(0);
