@@ -8,10 +8,20 @@ const FAILING = /^ +(\d+) failing/gm;
 /** Lines of a step that failed which are said once more at the end. */
 const TAIL = 150;
 
+function stepOf(command, isSuite) {
+  let end;
+  const ended = new Promise((resolve) => {
+    end = resolve;
+  });
+  return { command, isSuite, ended, end };
+}
+
 /** A step that has no tests of its own. */
-export const check = (...command) => ({ command });
+export const check = (...command) => stepOf(command, false);
 /** A step whose tests are counted; it has failed where none passed. */
-export const suite = (...command) => ({ command, isSuite: true });
+export const suite = (...command) => stepOf(command, true);
+/** A step that begins once one of another lane has ended. */
+export const after = (first, step) => ({ ...step, mayBegin: first.ended });
 
 function run([command, ...args]) {
   return new Promise((resolve) => {
@@ -29,7 +39,8 @@ function countsIn(said) {
 }
 
 /** Runs a step, prints what it said with the time it took, and says what it counted. */
-async function outcomeOf({ command, isSuite = false }) {
+async function outcomeOf({ command, isSuite, mayBegin }) {
+  await mayBegin;
   const begun = performance.now();
   const { status, said } = await run(command);
   const seconds = Math.round((performance.now() - begun) / 1000);
@@ -51,7 +62,10 @@ export async function runPhases(phases) {
   for (const lanes of phases)
     await Promise.all(
       lanes.map(async (steps) => {
-        for (const step of steps) outcomes.push(await outcomeOf(step));
+        for (const step of steps) {
+          outcomes.push(await outcomeOf(step));
+          step.end();
+        }
       }),
     );
   const sum = (key) => outcomes.reduce((all, outcome) => all + outcome[key], 0);

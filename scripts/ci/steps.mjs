@@ -1,27 +1,29 @@
 // What .ci/run checks, once packages are installed.
-import { check, runPhases, suite } from './lanes.mjs';
+import { after, check, runPhases, suite } from './lanes.mjs';
 
 const npm = (script, ...args) => ['npm', 'run', '--silent', script, '--', ...args];
 
 /** Files of quick tests that took long beside all others. */
 const SUSPECTS = '.cache/suspects.json';
 
+/** What all that runs the package needs, and types and lint do not. */
+const built = check(...npm('build'));
+
 await runPhases([
-  // What the others use.
-  [[check(...npm('build'))]],
   [
     // The slow ones first, so that none is left for the end.
-    [suite('node', 'scripts/test/run.mjs', 'slow,quick', '--suspects', SUSPECTS)],
+    [built, suite('node', 'scripts/test/run.mjs', 'slow,quick', '--suspects', SUSPECTS)],
     [
       check(...npm('typecheck')),
       check(...npm('lint')),
-      check(...npm('api', '--check')),
+      after(built, check(...npm('api', '--check'))),
       suite(...npm('test:package')),
-      suite(...npm('test:peers')),
-      suite(...npm('test:node24')),
+      // Their tests run with our own versions each day.
+      suite(...npm('test:peers', '--days', '2')),
+      suite(...npm('test:node24', '--days', '3')),
     ],
     // Most of its time it waits.
-    [suite(...npm('test:cluster'))],
+    [after(built, suite(...npm('test:cluster')))],
   ],
   // Where nothing else runs.
   [[check('node', 'scripts/test/timed.mjs', SUSPECTS), suite(...npm('test:quiet'))]],

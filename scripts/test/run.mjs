@@ -1,12 +1,13 @@
-// run.mjs TIER[,TIER] [--steady] [--suspects FILE] [--timed] [--grep TITLES] [--jobs N] [--timeout MS] [PART ...]: runs the tests of tiers
-// (files.mjs) whose paths have one of these parts. What fails runs again, alone: what passes then is unsteady, which is said, and fails with
-// --steady. The quick tests that are slow are written to --suspects; with --timed such a test fails, which takes a machine that does nothing
-// else (timed.mjs). The last line has the numbers.
+// run.mjs TIER[,TIER] [--steady] [--suspects FILE] [--timed] [--grep TITLES] [--jobs N] [--timeout MS] [--days N] [PART ...]: runs the tests of
+// tiers (files.mjs) whose paths have one of these parts; with --days the day's share of the slow files. What fails runs again, alone: what
+// passes then is unsteady, which is said, and fails with --steady. The quick tests that are slow are written to --suspects; with --timed such
+// a test fails, which takes a machine that does nothing else (timed.mjs). The last line has the numbers.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
+import { today, todays } from './daily.mjs';
 import { filesOf, TIERS, tierOf } from './files.mjs';
 
 /** Milliseconds that a quick test may take twice in a row, once alone. */
@@ -22,6 +23,7 @@ const { values, positionals } = parseArgs({
     grep: { type: 'string' },
     jobs: { type: 'string' },
     timeout: { type: 'string' },
+    days: { type: 'string' },
   },
 });
 const [named, ...parts] = positionals;
@@ -32,7 +34,7 @@ const jobs = Number(values.jobs ?? availableParallelism() + 1);
 const folder = mkdtempSync(join(tmpdir(), 'tests-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 // All files, and what is run again, have the same day and begin by chance with the same: titles say so, and a test is found by its title.
-process.env.DAY ??= `${Math.floor(Date.now() / (24 * 3_600_000))}`;
+process.env.DAY = today();
 process.env.CRASH_SEED ??= `${Math.floor(Math.random() * 1e9)}`;
 if (Number(process.env.FUZZ) > 0) process.env.SEED ??= `${Date.now() % 2 ** 31}`;
 
@@ -82,7 +84,10 @@ function byFile(results) {
   return files;
 }
 
-const files = tiers.flatMap((tier) => filesOf(tier, parts));
+const files = tiers.flatMap((tier) => {
+  const all = filesOf(tier, parts);
+  return tier === 'slow' ? todays(all, Number(values.days ?? 1)) : all;
+});
 const results = files.length === 0 ? [] : run(files, jobs > 1 ? ['--parallel', '--jobs', `${jobs}`] : []);
 const failed = [];
 const unsteady = [];

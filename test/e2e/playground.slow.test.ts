@@ -24,13 +24,27 @@ import {
   watch,
 } from './playground-page.js';
 
+type DemoApp = ReturnType<typeof createDemoApp>;
+
 const TOKENS = { admin: 'the-token-of-an-admin-of-32-bytes-', guest: 'the-token-of-a-guest-of-32-bytes--' };
 
-async function startDemo(wordMs = 5) {
-  const gateway = createDemoGateway({ app: createDemoApp(wordMs), tokens: TOKENS, port: 0 });
+async function startDemo(app: DemoApp = createDemoApp(5)) {
+  const gateway = createDemoGateway({ app, tokens: TOKENS, port: 0 });
   closeLater(gateway, (it) => it.close());
   const { url } = await gateway.start();
   return { url: url!, link: `${url}/#token=${TOKENS.admin}`, guest: `${url}/#token=${TOKENS.guest}` };
+}
+
+/** The demo with a story that is told again and again, so that it goes on until somebody ends it, however slow the page is. */
+function withEndlessStory(): DemoApp {
+  const demo = createDemoApp();
+  return {
+    ...demo,
+    async *run(turn) {
+      do yield* demo.run(turn) as AsyncIterable<string>;
+      while (turn.text === 'story');
+    },
+  };
 }
 
 /** Says what is to become of messages while an answer goes on. */
@@ -147,7 +161,7 @@ describeDaily('the playground in Chromium', 3, () => {
   });
 
   it('stops an answer and says so, also after a reload', async () => {
-    const { link } = await startDemo(30);
+    const { link } = await startDemo(withEndlessStory());
     const { page, problems } = await openPlayground(link);
     await say(page, 'story');
     await page.locator('.caret').waitFor();
@@ -192,7 +206,7 @@ describeDaily('the playground in Chromium', 3, () => {
   });
 
   it('queues, steers and interrupts', async () => {
-    const { link } = await startDemo(30);
+    const { link } = await startDemo(withEndlessStory());
     const { page, problems } = await openPlayground(link);
     await say(page, 'story');
     await page.locator('.caret').waitFor();
@@ -287,7 +301,7 @@ describeDaily('the playground in Chromium', 3, () => {
   });
 
   it('loses nothing to a network that is away for five seconds, or to a slow reader', async () => {
-    const { url, link } = await startDemo(30);
+    const { url, link } = await startDemo(createDemoApp());
     const { page, problems } = await openPlayground(link);
     await page.setViewportSize({ width: 1360, height: 850 });
     await say(page, 'story');

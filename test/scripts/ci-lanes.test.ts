@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { ROOT } from '../support/program.js';
+import { tempDir } from '../support/temp-dir.js';
 
 /** Runs steps the way `.ci/run` runs its own: phases of lanes of steps, as code. */
-function ciRun(phases: string): { readonly status: number | null; readonly end: string } {
-  const program = `import { check, runPhases, suite } from './scripts/ci/lanes.mjs'; await runPhases(${phases});`;
+function ciRun(phases: string, before = ''): { readonly status: number | null; readonly end: string } {
+  const program = `import { after, check, runPhases, suite } from './scripts/ci/lanes.mjs'; ${before}; await runPhases(${phases});`;
   const args = ['--input-type=module', '-e', program];
   const { status, stdout } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
   const what = stdout.indexOf('== what failed\n');
@@ -44,6 +46,14 @@ describe('the lanes of .ci/run', () => {
     expect(ciRun(`[[[${says('suite', 'nothing to run\\n')}]]]`).end).to.match(
       /nothing to run\n0 passed, 1 failed\n$/,
     );
+  });
+
+  it('has a step wait for one of another lane, however that ends', () => {
+    const begun = join(tempDir(), 'begun');
+    const first = `const first = check('sh', '-c', 'sleep 0.2; touch ${begun}; exit 3')`;
+    const second = `after(first, suite('sh', '-c', 'test -f ${begun} && echo "1 passed, 0 failed"'))`;
+    const { end } = ciRun(`[[[${second}], [first]]]`, first);
+    expect(end).to.match(/\n1 passed, 1 failed\n$/);
   });
 
   it('says which step failed, and what it said last', () => {

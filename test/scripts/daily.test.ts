@@ -1,17 +1,22 @@
 import { expect } from 'chai';
 import { Suite, Test } from 'mocha';
+// @ts-expect-error It has no types.
+import { todays as todaysFiles } from '../../scripts/test/daily.mjs';
 
-/** What is said of the day by the environment. */
-async function on(day: string): Promise<typeof import('../support/daily.js')> {
+async function withDay<Result>(day: string, work: () => Result | Promise<Result>): Promise<Result> {
   const { DAY } = process.env;
   process.env.DAY = day;
   try {
-    return await import(`../support/daily.js?${day}`);
+    return await work();
   } finally {
     if (DAY === undefined) delete process.env.DAY;
     else process.env.DAY = DAY;
   }
 }
+
+/** What is said of the day by the environment. */
+const on = (day: string): Promise<typeof import('../support/daily.js')> =>
+  withDay(day, () => import(`../support/daily.js?${day}`));
 
 describe("the day's share", () => {
   const all = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
@@ -32,6 +37,14 @@ describe("the day's share", () => {
 
   it('is all of it where all is asked for', async () => {
     expect((await on('all')).todays(all, 3)).to.deep.equal(all);
+  });
+
+  it('is the same of files as of what is within them', async () => {
+    for (const rows of [all, all.slice(0, 2), all.slice(0, 1), []])
+      for (const day of ['100', '101', '102', 'all'])
+        expect(await withDay(day, () => todaysFiles(rows, 3)), day).to.deep.equal(
+          (await on(day)).todays(rows, 3),
+        );
   });
 
   it('leaves in a suite those tests that are in it', async () => {

@@ -71,6 +71,14 @@ describe('the tiers of tests', () => {
     ]);
   });
 
+  it('are run in shares of days, the slow ones, where that is asked for', () => {
+    const files = { 'a.test.ts': PASSES, 'a.slow.test.ts': PASSES, 'b.slow.test.ts': PASSES };
+    const count = process.env.DAY === 'all' ? 3 : 2;
+    expect(run(files, 'quick,slow', '--days', '2').end.at(-1)).to.equal(
+      `quick,slow: ${count} passed, 0 failed, 0 unsteady`,
+    );
+  });
+
   it('have what fails run again, alone: what passes then is said, and is good where nobody minds', () => {
     const files = { 'a.test.ts': PASSES, 'b.test.ts': UNSTEADY };
     const kind = run(files, 'quick', '--jobs', '1');

@@ -1,12 +1,13 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { describeWith } from './describe-with.js';
 import { freePort } from './free-port.js';
+import { ROOT } from './program.js';
 import { closeAtLast } from './resources.js';
 import { until } from './until.js';
 
@@ -30,6 +31,28 @@ export const owner = (): { uid?: number; gid?: number } => {
   return { uid: id('-u'), gid: id('-g') };
 };
 
+const INITDB = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+
+const copy = (from: string, to: string): void => void execFileSync('cp', ['-a', from, to]);
+
+/** Writes an empty database: a copy of one that is made once for each version, because to make it takes several times as long. */
+function writeData(dir: string): void {
+  const data = join(dir, 'data');
+  const version = execFileSync(join(BIN!, 'postgres'), ['--version'], { encoding: 'utf8' });
+  const template = join(ROOT, '.cache/postgres', version.trim().replaceAll(/[^\w.]+/g, '-'));
+  if (existsSync(template)) return copy(template, data);
+  execFileSync(join(BIN!, 'initdb'), ['-D', data, ...INITDB], { ...owner(), cwd: dir, stdio: 'ignore' });
+  mkdirSync(dirname(template), { recursive: true });
+  const written = `${template}-${process.pid}`;
+  copy(data, written);
+  try {
+    renameSync(written, template);
+  } catch {
+    // Another process was first.
+    rmSync(written, { recursive: true, force: true });
+  }
+}
+
 /** A server of its own, with its data in a directory that is removed with it. */
 export class PostgresServer {
   readonly port: number;
@@ -48,19 +71,7 @@ export class PostgresServer {
     const dir = mkdtempSync(join(tmpdir(), 'postgres-'));
     const { uid, gid } = owner();
     if (uid !== undefined) chownSync(dir, uid, gid!);
-    const initdb = [
-      '-D',
-      join(dir, 'data'),
-      '-U',
-      'postgres',
-      '-A',
-      'trust',
-      '-E',
-      'UTF8',
-      '--locale=C',
-      '--no-sync',
-    ];
-    execFileSync(join(BIN!, 'initdb'), initdb, { ...owner(), cwd: dir, stdio: 'ignore' });
+    writeData(dir);
     const server = new PostgresServer(await freePort(), dir, settings);
     await server.run();
     return server;
@@ -93,7 +104,8 @@ export class PostgresServer {
     });
     this.#process = child;
     await until(async () => {
-      if (child.exitCode !== null) throw new Error(`PostgreSQL ended with ${child.exitCode}`);
+      const ended = child.exitCode ?? child.signalCode;
+      if (ended !== null) throw new Error(`PostgreSQL ended with ${ended}`);
       return this.sql('SELECT 1').then(
         () => true,
         () => false,
@@ -105,7 +117,7 @@ export class PostgresServer {
   async stop(signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<void> {
     const child = this.#process;
     this.#process = null;
-    if (!child || child.exitCode !== null) return;
+    if (!child || (child.exitCode ?? child.signalCode) !== null) return;
     const ended = once(child, 'exit');
     child.kill(signal);
     await ended;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { buildPackage } from '../support/built-package.js';
 import { projectFiles, type Shape } from './thousand-methods.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -25,8 +26,8 @@ export async function measureTypeCost(shape: Shape): Promise<TypeCost> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-types-'));
   try {
     await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'junction');
+    await buildPackage();
     const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-    await emitDeclarations(compiler, join(folder, 'package'));
     await writeFiles(folder, await projectFiles(shape));
     const { stdout } = await run(process.execPath, [
       compiler,
@@ -44,17 +45,8 @@ export async function measureTypeCost(shape: Shape): Promise<TypeCost> {
   }
 }
 
-/** Users check their code against the package's declarations, not its sources. */
-async function emitDeclarations(compiler: string, folder: string): Promise<void> {
-  const options = [
-    '-p',
-    join(ROOT, 'tsconfig.build.json'),
-    '--emitDeclarationOnly',
-    '--declarationMap',
-    'false',
-  ];
-  await run(process.execPath, [compiler, ...options, '--outDir', folder]);
-}
+/** Users check their code against the package's declarations, not its sources: the build writes these. */
+const DECLARATIONS = join(ROOT, '.cache/types');
 
 async function writeFiles(folder: string, sources: Readonly<Record<string, string>>): Promise<void> {
   const config = {
@@ -63,12 +55,11 @@ async function writeFiles(folder: string, sources: Readonly<Record<string, strin
       types: ['node'],
       noUnusedLocals: false,
       paths: {
-        'agent-session-gateway': ['./package/server/index.d.ts'],
-        'agent-session-gateway/client': ['./package/client/index.d.ts'],
+        'agent-session-gateway': [join(DECLARATIONS, 'server/index.d.ts')],
+        'agent-session-gateway/client': [join(DECLARATIONS, 'client/index.d.ts')],
       },
     },
     include: ['*.ts', 'modules'],
-    exclude: ['package'],
   };
   await mkdir(join(folder, 'modules'));
   const files = {

@@ -3,9 +3,9 @@ import { runProgram } from '../support/program.js';
 
 /** Calls in a second, of which the gateway can do 100. */
 const TWICE = 200;
-/** On a machine where nothing else runs: how long it is driven, and then times are judged, not only their ratio to those without a bound. */
-const QUIET_SECONDS = Number(process.env.OVERLOAD_SECONDS ?? 0);
-const SECONDS = QUIET_SECONDS || 10;
+/** How long it is driven. With more of them times are judged too, not only their ratio to those without a bound. */
+const LONG_SECONDS = Number(process.env.OVERLOAD_SECONDS ?? 0);
+const SECONDS = LONG_SECONDS || 5;
 
 /** What became of the calls. */
 interface Driven {
@@ -32,8 +32,11 @@ async function drive(loopDelayMs: number): Promise<Driven> {
 
 describe('a gateway with twice what it can do', () => {
   it('refuses new work, answers in time what it accepted, and is itself again', async () => {
-    const { log, ...bounded } = await drive(250);
-    const { log: _, ...unbounded } = await drive(Number.POSITIVE_INFINITY);
+    // Both wait where they would compute, so neither is slower for the other.
+    const [{ log, ...bounded }, { log: _, ...unbounded }] = await Promise.all([
+      drive(250),
+      drive(Number.POSITIVE_INFINITY),
+    ]);
     const shown = JSON.stringify({ bounded, unbounded });
     expect(bounded.odd, shown).to.deep.equal([]);
     expect(bounded.refused, shown).to.be.above(0);
@@ -41,7 +44,7 @@ describe('a gateway with twice what it can do', () => {
     expect(bounded.p99 / unbounded.p99, shown).to.be.below(0.5);
     expect(log).to.match(/new work is refused: the event loop is \d+ ms late/);
     expect(log).to.contain('new work is taken again');
-    if (QUIET_SECONDS === 0) return;
+    if (LONG_SECONDS === 0) return;
     expect(bounded.p99, shown).to.be.below(1000);
     expect(bounded.backMs, shown).to.be.below(2000);
     // Of what could be done meanwhile, most was done.
