@@ -1,14 +1,11 @@
-// test-peers.mjs [--oldest] [--days N] [NAME]: runs the adapters' tests, and type-checks a program of their users, with the newest version of
-// each optional peer, or the oldest (peers/versions.mjs); with --days the day's share of the peers. They are installed from npm below
-// .cache/peers, and used again. Ends with the numbers of all.
+// test-peers.mjs [--oldest] [NAME]: runs the adapters' tests, and type-checks a program of their users, with the newest version of each
+// optional peer, or the oldest (peers/versions.mjs). They are installed from npm below .cache/peers, and used again. Ends with the numbers of all.
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import { failuresOf, resultOf, summaryOf } from './peers/results.mjs';
 import { PEERS } from './peers/versions.mjs';
-import { todays } from './test/daily.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const NAME = 'agent-session-gateway';
@@ -103,15 +100,9 @@ async function runLeg({ peer, version, title }) {
   }
 }
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { oldest: { type: 'boolean' }, days: { type: 'string' } },
-});
-const [wanted] = positionals;
-const peers = todays(
-  PEERS.filter(({ name }) => wanted === undefined || name === wanted),
-  Number(values.days ?? 1),
-);
+const isOldest = process.argv.includes('--oldest');
+const [wanted] = process.argv.slice(2).filter((argument) => argument !== '--oldest');
+const peers = PEERS.filter(({ name }) => wanted === undefined || name === wanted);
 if (peers.length === 0) {
   console.error(`No peer is called ${wanted}; there are ${PEERS.map(({ name }) => name).join(', ')}`);
   process.exit(1);
@@ -121,7 +112,7 @@ execFileSync(process.execPath, ['scripts/build.mjs', '--if-changed'], {
   stdio: ['ignore', 'ignore', 'inherit'],
 });
 const legs = peers.map((peer) => {
-  const version = peer.versions.at(values.oldest ? 0 : -1);
+  const version = peer.versions.at(isOldest ? 0 : -1);
   return { peer, version, title: `${peer.name} ${version.install[peer.name]}` };
 });
 const results = [];

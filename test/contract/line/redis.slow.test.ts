@@ -1,13 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient, type RedisClientType } from '@redis/client';
-import { expect } from 'chai';
 import { redisStore } from '../../../server/stores/redis/index.js';
 import type { Store } from '../../../server/stores/store.js';
-import { record, refOf, TestWriter } from '../../../testing/stores/records.js';
 import { openStore } from '../../support/open-store.js';
 import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
-import { closeLater } from '../../support/resources.js';
 import { until } from '../../support/until.js';
 import { CutLine } from './cut-line.js';
 import { describeMembers, type Refusing } from './describe-members.js';
@@ -66,35 +63,11 @@ describeWithRedis('store contract over a line that breaks: Redis', () => {
   ];
 
   it('is left also where it is away for good', async () => {
-    const own = closeLater(await RedisServer.start(), (it) => it.stop());
     const store = await opened(own.port, newPrefix());
     const membership = await store.shared!.join({ holder: 'gw.a', hear() {}, away() {}, lapsed() {} });
     await own.end();
     await membership.leave();
   }).timeout(30_000);
-
-  it('does not bring back what another one removed that was closed moments before', async () => {
-    const own = closeLater(await RedisServer.start(), (it) => it.stop());
-    const prefix = newPrefix();
-    const [a, b] = [await opened(own.port, prefix), await opened(own.port, prefix)];
-    const closed = async (name: string) => {
-      const writer = await TestWriter.acquire(a, refOf(name));
-      const opens = { runId: `run of ${name}`, request: '{}' };
-      await writer.append([record(1, 'message_accepted')], { opens });
-      await writer.append([record(2)], { close: true });
-    };
-    await closed('removed');
-    await b.remove(refOf('removed'));
-    const { written } = own;
-    await closed('forgotten');
-    await own.forget(written);
-    // What it tells again it tells in the order in which it was written.
-    await until(async () => (await b.record(refOf('forgotten')))?.closed === true);
-    expect(await b.record(refOf('removed'))).to.equal(null);
-    expect(await b.kept('alice', { limit: 9 })).to.deep.equal([refOf('forgotten')]);
-    expect(own.cli('KEYS', '*')).to.include('forgotten').and.not.include('removed');
-    await TestWriter.acquire(b, refOf('removed'));
-  });
 
   describeMembers(() => ({
     refusing,
