@@ -5,6 +5,7 @@ import { redisStore } from '../../../server/stores/redis/index.js';
 import type { Store } from '../../../server/stores/store.js';
 import { openStore } from '../../support/open-store.js';
 import { describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
+import { closeLater } from '../../support/resources.js';
 import { until } from '../../support/until.js';
 import { CutLine } from './cut-line.js';
 import { describeMembers, type Refusing } from './describe-members.js';
@@ -63,6 +64,7 @@ describeWithRedis('store contract over a line that breaks: Redis', () => {
   ];
 
   it('is left also where it is away for good', async () => {
+    const own = closeLater(await RedisServer.start(), (it) => it.stop());
     const store = await opened(own.port, newPrefix());
     const membership = await store.shared!.join({ holder: 'gw.a', hear() {}, away() {}, lapsed() {} });
     await own.end();
