@@ -9,6 +9,7 @@ import { startNode } from '../support/nodes.js';
 import { overriding } from '../support/overriding.js';
 import { closeLater } from '../support/resources.js';
 import { openStream } from '../support/sse-client.js';
+import { until } from '../support/until.js';
 import { as, byName } from '../support/users.js';
 
 const shared = { auth: byName, sessionScope: 'global' } as const;
@@ -128,7 +129,7 @@ describe('presence', () => {
     await ann.client.send('main', 'hi').result;
     const follows = ann.presence.subscribe(() => {});
     closeLater(follows, (stop) => stop());
-    await shows(ann.presence, () => ann.client.connection.id !== undefined);
+    await until(() => ann.client.connection.id !== undefined);
     const asked = {
       sessionId: 'main',
       connectionId: ann.client.connection.id,
