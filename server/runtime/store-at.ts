@@ -1,5 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
 import { memoryStore } from '../stores/memory.js';
+import type { RedisDurability } from '../stores/redis/options.js';
 import type { Store } from '../stores/store.js';
 
 export { filesOf } from '../stores/sqlite/files-beside.js';
@@ -27,7 +28,7 @@ export function isSharedPlace(place: string): boolean {
 }
 
 /**
- * The store at a place: an SQLite file, `memory`, or a URL (`redis:`, `rediss:`, `postgres:`, `postgresql:`, and `unix:` for the socket on
+ * The store at a place: an SQLite file, `memory`, or a URL (`redis:`, `rediss:` with `?durability=`, `postgres:`, `postgresql:`, and `unix:` for the socket on
  * which another process of this machine serves one).
  *
  * @throws GatewayError `INVALID_REQUEST` for any other URL
@@ -70,7 +71,9 @@ function sharedAt(place: string): ((url: string) => Promise<Store>) | undefined 
 
 async function redisAt(url: string): Promise<Store> {
   const { redisStore } = await import('../stores/redis/index.js');
-  return redisStore({ url });
+  const durability = /[?&]durability=([^&#]*)/.exec(url)?.[1];
+  // The store refuses what is no durability.
+  return redisStore({ url, ...(durability !== undefined && { durability: durability as RedisDurability }) });
 }
 
 async function servedAt(url: string): Promise<Store> {

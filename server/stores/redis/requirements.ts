@@ -27,7 +27,7 @@ async function checkSync(link: Link, keys: Keys): Promise<void> {
       : `does not say how it writes to the disk (\`CONFIG GET appendfsync\`: ${asked instanceof Error ? asked.message : 'no answer'}): allow that`;
   throw redisFailed(
     'ephemeral',
-    `This Redis ${why}, or accept such a loss by \`durability: 'everysec'\` in the options of redisStore`,
+    `This Redis ${why}, or accept such a loss by \`durability: 'everysec'\` in the options of redisStore (\`?durability=everysec\` in a URL)`,
   );
 }
 
@@ -50,7 +50,7 @@ export async function checkRedis(
   if (durability !== 'none' && info.get('aof_enabled') !== '1')
     throw redisFailed(
       'ephemeral',
-      "This Redis forgets what it has when it ends: set `appendonly yes` there, or `durability: 'none'` in the options of redisStore to have it so",
+      "This Redis forgets what it has when it ends: set `appendonly yes` there, or `durability: 'none'` in the options of redisStore (`?durability=none` in a URL) to have it so",
     );
   if (durability === 'always') await checkSync(link, keys);
   const policy = info.get('maxmemory_policy');

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { storeAt } from '../../../server/runtime/store-at.js';
 import { type RedisStoreOptions, redisStore } from '../../../server/stores/redis/index.js';
+import type { GatewayError } from '../../../shared/errors.js';
 import { refOf, refusal, TestWriter } from '../../../testing/stores/records.js';
 import { openStore } from '../../support/open-store.js';
 import { APPENDING, describeWithRedis, newPrefix } from '../../support/redis-server.js';
@@ -42,8 +44,13 @@ describeWithRedis('a Redis that cannot keep what is promised', () => {
     const { message, details } = await refused({ url });
     expect(message).to.include('appendfsync always').and.include("durability: 'everysec'");
     expect(details).to.deep.equal({ reason: 'ephemeral' });
-    const store = await openStore(redisStore({ url, durability: 'everysec' }));
-    expect(store.durability).to.equal('process');
+    for (const accepting of [
+      redisStore({ url, durability: 'everysec' }),
+      await storeAt(`${url}/0?durability=everysec`),
+    ])
+      expect((await openStore(accepting)).durability).to.equal('process');
+    const wrong = await storeAt(`${url}?durability=no`).catch((error: GatewayError) => error);
+    expect(wrong).to.have.nested.property('details.reason', 'options');
   });
 
   it('is refused where it does not say how it writes to the disk, and taken by a user who may ask that alone', async () => {
