@@ -142,11 +142,13 @@ export class Hold implements LogListener, Tenure {
     // Note the acknowledged head before asking the store.
     const { head: known } = view;
     const head = await this.#env.store.head(this.#session.ref);
-    // A term of the next holder is higher.
-    if (head && (head.term < term || (head.term === term && head.head < known)))
-      this.#lose(term, new StoreError('ROLLED_BACK', 'The store lacks what it had'));
-    else if (head?.term !== term)
-      this.#lose(term, new StoreError('FENCED', 'Another writer holds this session'));
+    if (head?.term === term && head.head >= known) return;
+    // The term of a next holder is higher.
+    const isForgotten = head !== null && head.term <= term;
+    const error = isForgotten
+      ? new StoreError('ROLLED_BACK', 'The store lacks what it had')
+      : new StoreError('FENCED', 'Another writer holds this session');
+    this.#lose(term, error);
   }
 
   /** Repeats later a call that the store refused. */

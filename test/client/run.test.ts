@@ -274,6 +274,17 @@ describe('client send', () => {
     expect(await run.result).to.include({ stopReason: 'end' });
   });
 
+  it('asks again where a later gap swallowed its end', async () => {
+    let times = 0;
+    transport.answers.run = () => (times++ === 0 ? { ...known, state: 'running', result: undefined } : known);
+    const run = client.send('main', 'Hello');
+    const link = await connected();
+    link.emit(gap(0), snapshot(0));
+    await settle();
+    link.emit(gap(9), snapshot(9));
+    expect(await run.result).to.deep.equal(outcome);
+  });
+
   it('is lost, saying why, where nobody knows how it ended', async () => {
     transport.answers.run = () => new GatewayError({ code: 'RUN_NOT_FOUND' });
     const lost = client.send('main', 'Hello');

@@ -49,15 +49,16 @@ export class Writer {
     if (changes.length > 0) await records.hint(log, changes);
     place(events, result.first, term);
     if (reply[0] === 'A') usage.grow(log.scope, sent.size);
-    // Also if Redis took it before, and the reply was lost.
-    this.#list(log, reply[3], options);
+    this.#list(log, reply, options);
     return result;
   }
 
-  #list(log: LogRef, ordinal: string | undefined, { close, about }: AppendOptions): void {
+  /** Tells the list of open sessions, also if Redis took the batch before and the reply was lost. */
+  #list(log: LogRef, reply: ScriptReply, { close, erase, about }: AppendOptions): void {
     const { lists } = this.#parts;
+    const ordinal = reply[0] === 'A' || reply[0] === 'D' ? reply[3] : undefined;
     if (ordinal === undefined) return;
-    if (close) lists.closed(log, ordinal);
+    if (close || erase !== undefined) lists.closed(log, ordinal);
     else if (about?.usedAt !== undefined) lists.used(log, ordinal, about.usedAt);
   }
 
@@ -81,7 +82,7 @@ export class Writer {
       const result = resultOf(log, options.term, reply);
       place(events, result.first, options.term);
       usage.forget();
-      if (reply[0] === 'A' || reply[0] === 'D') this.#list(log, reply[3], { ...options, close: true });
+      this.#list(log, reply, options);
       return result;
     }
   }

@@ -13,9 +13,9 @@ local meta = call('HMGET', KEYS[1], 'ep', 'tok', 'wb', 'wf', 'seq', 'cl', 'cu', 
 local epoch, term, batch, count = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 if meta[1] ~= epoch or meta[2] ~= term then
   -- The writer that erased it may not have heard the answer.
-  local past = call('HMGET', KEYS[1], 'xe', 'xt', 'xb', 'xf', 'xl')
+  local past = call('HMGET', KEYS[1], 'xe', 'xt', 'xb', 'xf', 'xl', 'xo')
   if past[1] == epoch and past[2] == term and batch <= tonumber(past[3]) then
-    return {'D', tonumber(past[4]), tonumber(past[5])}
+    return {'D', tonumber(past[4]), tonumber(past[5]), past[6]}
   end
   return {'F', meta[2] or '0'}
 end
@@ -183,7 +183,7 @@ if call('HLEN', KEYS[8]) ~= tonumber(take()) then return {'X'} end
 local first = head + 1
 drop()
 leave(left, term, event, size, now)
-call('HSET', KEYS[1], 'xe', epoch, 'xt', term, 'xb', ARGV[3], 'xf', text(first), 'xl', text(last))
+call('HSET', KEYS[1], 'xe', epoch, 'xt', term, 'xb', ARGV[3], 'xf', text(first), 'xl', text(last), 'xo', meta[8])
 call('SPUBLISH', KEYS[3], '')
 return {'A', first, last, meta[8]}
 `,

@@ -29,7 +29,7 @@ if not meta[1] or meta[5] then
     call('HSET', KEYS[2], meta[1], table.concat({old[1], old[2], old[3], size, old[7], old[8] or ''}, '\\n'))
     call('HINCRBY', KEYS[1], 'pz', size)
   end
-  call('HDEL', KEYS[1], 'cl', 'ex', 'st', 'bz', 'uid', 'fk', 'ab', 'xe', 'xt', 'xb', 'xf', 'xl')
+  call('HDEL', KEYS[1], 'cl', 'ex', 'st', 'bz', 'uid', 'fk', 'ab', 'xe', 'xt', 'xb', 'xf', 'xl', 'xo')
   local time = call('TIME')
   call('HSET', KEYS[1], 'ep', anew, 'seq', '0', 'first', '1', 'cr', now, 'up', now, 'cu', '0', 'cz', '0',
     'od', text(tonumber(time[1]) * 1000000 + tonumber(time[2])))
