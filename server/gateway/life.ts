@@ -99,13 +99,12 @@ export class GatewayLife {
       .then(() => sessions.recover())
       .catch((error: unknown) => report(error, 'recovering sessions'));
     this.#sweeper = setInterval(() => {
-      const { ageMs } = config.limits.retention;
-      const now = clock();
       sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));
       void eraser.resume();
-      const before = { runs: now - Math.max(RUN_AGE_MS, ageMs), closedLogs: now - ageMs };
+      // An ended run has its answer in its log.
+      const before = clock() - Math.max(RUN_AGE_MS, config.limits.retention.ageMs);
       Promise.resolve()
-        .then(() => config.store.expire(before))
+        .then(() => config.store.expire({ runs: before, closedLogs: before }))
         .catch((error: unknown) => report(error, 'expiring records'));
     }, SWEEP_MS).unref();
     this.#fileSweeper = setInterval(

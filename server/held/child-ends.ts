@@ -4,6 +4,7 @@ import type { SessionState } from '../../shared/fold.js';
 import { type Message, type StopReason, textOf } from '../../shared/messages.js';
 import type { ChildTrigger } from '../apps/child.js';
 import { newMessageId, newRunId } from '../ids.js';
+import { resultOf } from '../log/outcome.js';
 import { asUnavailable } from '../log/unavailable.js';
 import type { RunRequest } from '../runs/live-run.js';
 import type { RecordChange } from '../stores/records.js';
@@ -56,10 +57,11 @@ export async function tellEnd(held: HeldSession, { value, token }: DueEnd): Prom
   const change: RecordChange = { kind: CHILD_END, id: runId, token };
   const record = await asUnavailable(() => store.run(ref, { runId }));
   // The child belonged to a conversation that is over.
-  const isOver = epoch !== log.ref.epoch || !record?.result;
-  if (!isOver) {
+  const isOver = epoch !== log.ref.epoch || !record;
+  const result = isOver ? undefined : await asUnavailable(() => resultOf(store, ref, record));
+  if (result) {
     try {
-      const request = requestOf(trigger, user, record.result!.message);
+      const request = requestOf(trigger, user, result.message);
       const accepted = await acceptWith(held, request, { drafts: () => [], records: [change] });
       if (!('duplicate' in accepted)) return;
     } catch (error) {

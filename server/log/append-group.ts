@@ -6,7 +6,7 @@ import type { AppendOptions, RunEnd } from '../stores/append.js';
 import type { RecordChange } from '../stores/records.js';
 import type { RunRecord } from '../stores/stored.js';
 import type { Entry } from './entry.js';
-import { outcomesOf } from './outcome.js';
+import { keptEndsOf } from './outcome.js';
 
 /** The result of an append. */
 export interface Committed {
@@ -54,9 +54,9 @@ export interface Group {
 /** The runs that these entries end, with their outcomes. */
 export function endsOf({ options }: Group, entries: readonly Entry[]): readonly RunEnd[] | null {
   if (!options?.ends) return null;
-  const outcomes = outcomesOf(mapPacked(entries, ({ event }) => event as EventDraft));
   // The children of a run end with it, so there may be more of them than were named.
-  return outcomes.size > 0 ? [...outcomes].map(([runId, result]) => ({ runId, result })) : null;
+  const ends = keptEndsOf(mapPacked(entries, ({ event }) => event as EventDraft));
+  return ends.length > 0 ? ends : null;
 }
 
 /** Size of the events, steps, records and messages of groups, in characters. Events that are not made yet do not count. */

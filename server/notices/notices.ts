@@ -1,6 +1,7 @@
 import type { Notice, NoticeKind, NoticeState, ToldNotice } from '../../shared/notices.js';
 import type { NoticeCount } from '../diagnostics/gateway-stats.js';
 import type { Report } from '../diagnostics/log-facts.js';
+import { resultOf } from '../log/outcome.js';
 import { findPlace, placeOf } from '../read-places/read-place.js';
 import type { RecordChange, StoredRecord } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
@@ -30,7 +31,7 @@ interface DueNotices {
 }
 
 interface NoticeParts {
-  readonly store: Pick<Store, 'records' | 'changeRecords' | 'run' | 'read' | 'shared'>;
+  readonly store: Pick<Store, 'records' | 'changeRecords' | 'run' | 'read' | 'messages' | 'shared'>;
   report: Report;
 }
 
@@ -144,7 +145,9 @@ export class Notices {
 
   /** The text of a run's answer, while the answer is kept. */
   async #textOf(home: SessionRef, runId: string): Promise<string | undefined> {
-    const { result } = (await this.#parts.store.run(home, { runId })) ?? {};
+    const { store } = this.#parts;
+    const record = await store.run(home, { runId });
+    const result = record && (await resultOf(store, home, record));
     const text = result?.message.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
     return text?.slice(0, TEXT_LENGTH);
   }

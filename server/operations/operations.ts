@@ -136,13 +136,11 @@ export class Operations {
   async follow(raw: unknown, caller: Caller): Promise<FollowableRun> {
     const params = readParams('run', raw);
     const { session, record, cursor, reach } = await asUnavailable(() => this.#reading.find(params, caller));
-    const { runId, result } = record;
-    const outcome = result ? Promise.resolve(result) : session.results.ofAccepted(runId);
     return {
-      runId,
+      runId: record.runId,
       session: asReached(session, reach),
       cursor,
-      result: this.#sending.shown(outcome, reach, 'run', caller),
+      result: this.#sending.shown(session.results.ofStored(record), reach, 'run', caller),
     };
   }
 

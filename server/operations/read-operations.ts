@@ -6,6 +6,7 @@ import { pick } from '../../shared/pick.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import { formatListPlace, parseListPlace } from '../list-place.js';
+import { resultOf } from '../log/outcome.js';
 import { historyPage } from '../log/page.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { originOf, stateOf } from '../sessions/find-run.js';
@@ -177,9 +178,15 @@ export class ReadOperations {
 
   async run(params: ParamsOf<'run'>, caller: Caller): Promise<ResultOf<'run'>> {
     const { session, record, cursor, reach } = await this.find(params, caller);
-    const { runId, result } = record;
-    const shown = result && reach.via ? reach.via.view.result(result) : result;
     const state = await asUnavailable(() => stateOf(record, session));
-    return { runId, sessionId: reach.sessionId, state, cursor, ...(shown && { result: shown }) };
+    const result = await asUnavailable(() => resultOf(this.#env.store, reach.ref, record));
+    const shown = result && reach.via ? reach.via.view.result(result) : result;
+    return {
+      runId: record.runId,
+      sessionId: reach.sessionId,
+      state,
+      cursor,
+      ...(shown && { result: shown }),
+    };
   }
 }

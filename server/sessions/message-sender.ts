@@ -151,7 +151,7 @@ export class MessageSender {
     const { runId } = known;
     // The run may be active at another gateway. Looking at the session does not take it from there.
     if (!known.result) await session.look();
-    const result = known.result ? Promise.resolve(known.result) : session.results.ofAccepted(runId);
+    const result = session.results.ofStored(known);
     // The caller need not wait for the result.
     result.catch(() => {});
     const origin = await originOf(this.#store, session, known);

@@ -1,5 +1,7 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { RunResult } from '../../shared/operation-types.js';
+import { resultOf } from '../log/outcome.js';
+import { asUnavailable } from '../log/unavailable.js';
 import type { RunRecord } from '../stores/stored.js';
 import type { SessionEnvironment } from './environment.js';
 import { RETRY_MS } from './hold.js';
@@ -64,8 +66,14 @@ export class RunResults {
     if (awaited) awaited.accepted = true;
   }
 
-  /** Resolves with the outcome of an accepted run once the store has it. Follows the session until then. */
-  async ofAccepted(runId: string): Promise<RunResult> {
+  /** Resolves with the outcome of a stored run once the store has that. Follows the session until then. */
+  async ofStored(record: RunRecord): Promise<RunResult> {
+    const { runId, request } = record;
+    if (request === undefined) {
+      const kept = await asUnavailable(() => this.#kept(record));
+      if (kept) return kept;
+      throw outcomeGone();
+    }
     const result = this.of(runId);
     this.#noteAccepted(runId);
     this.#session.reader.watch();
@@ -103,7 +111,7 @@ export class RunResults {
         const record = await this.#env.store.run(session.ref, { runId });
         // The run has ended here, or is ending. The store may have forgotten its end.
         if (record && !record.result && session.held) void session.hold.recheck();
-        if (record) this.#tell(record);
+        if (record) await this.#tell(record);
         else if (accepted) this.#missing(runId);
       }
     } catch (error) {
@@ -131,13 +139,15 @@ export class RunResults {
   }
 
   /** Settles a run by its stored record, if that has an end. */
-  #tell({ runId, request, result }: RunRecord): void {
-    if (result) this.settle(runId, result);
-    else if (request === undefined)
-      this.fail(
-        runId,
-        new GatewayError({ code: 'CURSOR_GONE', message: 'The outcome of this run is no longer kept' }),
-      );
+  async #tell(record: RunRecord): Promise<void> {
+    if (record.request !== undefined) return;
+    const result = await this.#kept(record);
+    if (result) this.settle(record.runId, result);
+    else this.fail(record.runId, outcomeGone());
+  }
+
+  #kept(record: RunRecord): Promise<RunResult | undefined> {
+    return resultOf(this.#env.store, this.#session.ref, record);
   }
 
   /** Fails a run whose end nobody here will hear of. */
@@ -162,3 +172,6 @@ export class RunResults {
     return awaited;
   }
 }
+
+const outcomeGone = (): GatewayError =>
+  new GatewayError({ code: 'CURSOR_GONE', message: 'The outcome of this run is no longer kept' });

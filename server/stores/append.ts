@@ -1,7 +1,6 @@
-import type { RunResult } from '../../shared/operation-types.js';
 import type { About } from './about.js';
 import type { RecordChange } from './records.js';
-import type { Activity, MessageRow, RunRecord, StepRecord, StoredEvent } from './stored.js';
+import type { Activity, KeptResult, MessageRow, RunRecord, StepRecord, StoredEvent } from './stored.js';
 
 /** An event to be logged. `append` fills in its place; a store may keep the object itself. */
 export interface EventRecord extends StoredEvent {
@@ -23,7 +22,7 @@ export interface NewRun {
 /** A run that ends with a batch, and its result. */
 export interface RunEnd {
   readonly runId: string;
-  readonly result: Omit<RunResult, 'cursor'>;
+  readonly result: Omit<KeptResult, 'cursor'>;
 }
 
 /** How long a store remembers work done `once`, in milliseconds: many times as long as anybody repeats a request. */

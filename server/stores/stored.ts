@@ -29,6 +29,14 @@ export interface StoredEvent {
 /** The name of a run: its id, or the idempotency key of its send. */
 export type RunName = { readonly runId: string } | { readonly key: string };
 
+/**
+ * The result of an ended run. Its answer has no `content` if the conversation has it: in the event at the result's place, and once that is cut in
+ * the row of the message.
+ */
+export interface KeptResult extends Omit<RunResult, 'message'> {
+  readonly message: Omit<Message, 'content'> & Partial<Pick<Message, 'content'>>;
+}
+
 /** A run as stored: from its acceptance until some time after its end, even if its log is cut or closed. */
 export interface RunRecord {
   readonly runId: string;
@@ -41,7 +49,7 @@ export interface RunRecord {
   /** The request of a `NewRun`; absent after the run's end. */
   readonly request?: string;
   /** The result; absent before the run's end. */
-  readonly result?: RunResult;
+  readonly result?: KeptResult;
 }
 
 /** A durable step of a run. Kept beside the log, so that no reader of a session sees it. */

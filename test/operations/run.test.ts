@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { defineApp, type Store } from '../../server/index.js';
+import type { SessionRecord } from '../../server/stores/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway } from '../support/gateway.js';
 import { ENGINES } from '../support/stores.js';
+import { until } from '../support/until.js';
 
 const respondAsync = { prefer: 'respond-async' };
 
@@ -64,6 +66,36 @@ for (const [name, make] of Object.entries(ENGINES)) {
       for await (const { type } of session.run(runId)) types.push(type);
       expect(types[0]).to.equal('message_accepted');
       expect(types.at(-1)).to.equal('message_end');
+    });
+
+    it('has the same result once its events are cut and its conversation is closed, and stores no answer twice', async () => {
+      const store = make();
+      const app = defineApp({
+        async *run({ text }) {
+          if (text === 'nothing') return;
+          yield `echo ${text}`;
+          if (text === 'fail') throw new Error('no');
+        },
+      });
+      const { gateway, url } = await startGateway({ app, store, limits: { retention: { events: 4 } } });
+      const session = gateway.session('main');
+      const first = [];
+      for (const text of ['one', 'fail', 'nothing']) first.push(await session.send(text).result);
+      first.push(await session.send('beside', { lane: 'new', keep: false }).result);
+      first.push(await session.send('more').result);
+      const read = () => Promise.all(first.map(({ runId }) => session.run(runId).result));
+      expect(await read(), 'soon').to.deep.equal(first);
+      for (let i = 0; i < 4; i++) await session.send(`later ${i}`).result;
+      await until(async () => (await get(`${url}/status?sessionId=main`)).body.first > 20);
+      expect(await read(), 'after a cut').to.deep.equal(first);
+      await post(`${url}/close`, { sessionId: 'main' });
+      expect(await read(), 'after the close').to.deep.equal(first);
+      await session.send('anew').result;
+      expect(await read(), 'in the next conversation').to.deep.equal(first);
+      const [{ ref }] = (await store.list('[null,"token"]', { limit: 1 })).records as [SessionRecord];
+      const kept = await Promise.all(first.map(({ runId }) => store.run(ref, { runId })));
+      const contents = kept.map((run) => run!.result!.message.content);
+      expect(contents).to.deep.equal([undefined, undefined, [], first[3]!.message.content, undefined]);
     });
 
     it('is unknown where there is none, and in the scope of another user or without a session', async () => {
