@@ -15,10 +15,6 @@ export class LocalHub extends LocalNotes implements SharedStore {
     };
   }
 
-  followers(): number {
-    return 0;
-  }
-
   held(): readonly [] {
     return [];
   }

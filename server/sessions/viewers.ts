@@ -4,7 +4,6 @@ import type { MaybePromise } from '../async/maybe-promise.js';
 import { errand } from '../cluster/errands.js';
 import type { Subscription } from '../delivery/subscription.js';
 import type { LogBatch } from '../log/batch.js';
-import { asUnavailable } from '../log/unavailable.js';
 import type { SessionRef } from '../stores/stored.js';
 import type { SessionEnvironment } from './environment.js';
 import { perform } from './routing.js';
@@ -101,11 +100,7 @@ export class Viewers {
 
   /** Whether another gateway reports a viewer, or did not answer. */
   async #seenElsewhere(how: 'watching' | 'any'): Promise<boolean> {
-    const { cluster } = this.#env;
-    const { ref, held } = this.#session;
-    // The holder does not follow its session. Every other gateway with viewers does.
-    if (held && (await asUnavailable(() => cluster.shared.followers(ref))) === 0) return false;
-    const seen = await cluster.errands.askAll(VIEWED, ref);
+    const seen = await this.#env.cluster.errands.askAll(VIEWED, this.#session.ref);
     return seen.some((at) => at === undefined || at[how]);
   }
 

@@ -66,8 +66,6 @@ export interface SharedStore {
   get(name: string): MaybePromise<string | null>;
   /** Forgets a note. */
   drop(name: string): MaybePromise<void>;
-  /** The number of members that watch a session, this one included. */
-  followers(ref: SessionRef): MaybePromise<number>;
   /** Open sessions with a holder, whether alive or dead. */
   held(page: HeldPage): MaybePromise<readonly SessionHolder[]>;
 }

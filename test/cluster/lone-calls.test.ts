@@ -194,11 +194,8 @@ async function followed({ gateway }: Side): Promise<void> {
   await until(() => gateway.stats().connections.subscriptions > 0);
 }
 
-async function untilFollowed(hub: MemoryHub, count: number): Promise<void> {
-  const { shared } = hub.node().store;
-  const ref = { scope: userScope({ id: 'alice' }), app: 'default', name: 'main' };
-  await until(async () => (await shared!.followers(ref)) >= count);
-}
+const untilFollowed = (hub: MemoryHub, count: number): Promise<void> =>
+  until(() => hub.watches('main') >= count);
 
 const pendingNone = ({ client }: Side): Promise<void> =>
   until(async () => (await client.session('main').state()).pending.length === 0);

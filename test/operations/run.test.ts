@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { defineApp, type Store } from '../../server/index.js';
 import type { SessionRecord } from '../../server/stores/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
+import type { RunResult } from '../../shared/operation-types.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway } from '../support/gateway.js';
 import { ENGINES } from '../support/stores.js';
@@ -79,7 +80,7 @@ for (const [name, make] of Object.entries(ENGINES)) {
       });
       const { gateway, url } = await startGateway({ app, store, limits: { retention: { events: 4 } } });
       const session = gateway.session('main');
-      const first = [];
+      const first: RunResult[] = [];
       for (const text of ['one', 'fail', 'nothing']) first.push(await session.send(text).result);
       first.push(await session.send('beside', { lane: 'new', keep: false }).result);
       first.push(await session.send('more').result);

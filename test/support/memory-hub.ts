@@ -214,6 +214,8 @@ export class MemoryHub {
       const key = keyOf(ref);
       const own = { mark, wake };
       this.#watches.set(key, [...(this.#watches.get(key) ?? []), own]);
+      // As a store with a network, which wakes once it hears others.
+      void later(this.wakeTurns(), () => this.#watches.get(key)?.includes(own) && wake());
       return () => {
         const left = (this.#watches.get(key) ?? []).filter((other) => other !== own);
         if (left.length > 0) this.#watches.set(key, left);
@@ -237,10 +239,6 @@ export class MemoryHub {
       drop: async (name) => {
         await reached();
         this.#notes.delete(name);
-      },
-      followers: async (ref) => {
-        await reached();
-        return new Set(this.#watches.get(keyOf(ref))?.map((watch) => watch.mark)).size;
       },
       held: async ({ limit, after, holder }) => {
         await reached();

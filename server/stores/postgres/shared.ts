@@ -29,13 +29,6 @@ export function sharedPart(leaseMs: number, parts: () => PostgresSharedParts): S
     async drop(name) {
       await parts().database.change('DELETE FROM $S.note WHERE name = $1', toColumn(name));
     },
-    async followers(ref) {
-      const { database, sessions, node } = parts();
-      await node.settled();
-      const query = `SELECT count(*) AS n FROM $S.follower f JOIN $S.node n ON n.id = f.node
-        WHERE f.key = $1 AND n.until > clock_timestamp()`;
-      return (await database.first(query, sessions.keyOf(ref)))!.n as number;
-    },
     async held({ limit, after, holder }) {
       const { database, sessions } = parts();
       const query = `SELECT s.scope, s.app, s.name, g.holder FROM $S.log g JOIN $S.session s ON s.id = g.session

@@ -154,14 +154,6 @@ export class RedisMembers implements SharedStore {
     await link.send(key, ['DEL', key]);
   }
 
-  async followers(ref: Parameters<SharedStore['followers']>[0]): Promise<number> {
-    const { link, keys } = this.#parts();
-    const { news } = keys.session(ref);
-    const answer = (await link.send(news, ['PUBSUB', 'SHARDNUMSUB', news])) as readonly unknown[];
-    if (!Array.isArray(answer)) throw new StoreError('UNAVAILABLE', 'Redis does not count who follows');
-    return Number(answer[1]);
-  }
-
   async held({ limit, after, holder }: HeldPage): Promise<readonly SessionHolder[]> {
     const { link, keys } = this.#parts();
     const last = after && keys.session(after);

@@ -42,7 +42,6 @@ export function storeOverLine(connect: () => Socket): Store {
     put: asked('put') as SharedStore['put'],
     get: asked('get') as SharedStore['get'],
     drop: asked('drop') as SharedStore['drop'],
-    followers: asked('followers') as SharedStore['followers'],
     held: asked('held') as SharedStore['held'],
   };
   return {

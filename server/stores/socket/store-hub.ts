@@ -105,7 +105,6 @@ export class StoreHub {
       this.#watches.set(key, (this.#watches.get(key) ?? new Set()).add(peer));
     },
     unwatch: (peer: Peer, ref: SessionRef) => this.#unwatch(peer, keyOf(ref)),
-    followers: (_: Peer, ref: SessionRef) => this.#watches.get(keyOf(ref))?.size ?? 0,
     held: (_: Peer, page: HeldPage) => this.#heldIn(page),
     put: (_: Peer, name: string, value: string, options: NoteOptions) =>
       this.#notes.put(name, value, options),

@@ -360,7 +360,6 @@ export const READS: readonly MemberCase[] = [
   { name: 'watch', call: woken },
   { name: 'get', call: (store, { ref }) => store.shared!.get(ref.name) },
   { name: 'held', call: (store) => store.shared!.held({ limit: 9 }) },
-  { name: 'followers', call: (store, { ref }) => store.shared!.followers(ref) },
   { name: 'alive', prepare: joined, call: (_, { ref, membership }) => membership!.alive(ref.name) },
   { name: 'members', prepare: joined, call: (_, { membership }) => membership!.members() },
 ];

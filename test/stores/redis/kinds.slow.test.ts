@@ -43,8 +43,7 @@ async function expectTogether(options: RedisStoreOptions): Promise<void> {
       b.watch(refOf(name), () => wakes++),
       (it) => it(),
     );
-    while ((await a.shared!.followers(refOf(name))) < 1)
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => wakes > 0);
     const writer = await TestWriter.acquire(a, refOf(name), undefined, 'gw.a');
     expect((await b.acquire(refOf(name), { holder: 'gw.b' })).kind).to.equal('owned');
     const seen = wakes;
