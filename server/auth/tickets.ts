@@ -1,8 +1,7 @@
 import crypto, { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import type { MaybePromise } from '../async/maybe-promise.js';
-import type { Cluster } from '../cluster/cluster.js';
-import { errand } from '../cluster/errands.js';
-import type { Notes } from '../stores/shared-store.js';
+import { type Errands, errand } from '../cluster/errands.js';
+import type { Notes } from '../cluster/notes.js';
 import type { Authenticator, CarriedIdentity } from './authenticate.js';
 import { unauthenticated } from './refusal.js';
 import type { Identity } from './types.js';
@@ -62,7 +61,8 @@ interface ServedTicket {
 const SUPERSEDE = errand<string, void>('supersede');
 
 export interface TicketsOptions {
-  readonly cluster: Pick<Cluster, 'shared' | 'errands'>;
+  readonly errands: Errands;
+  readonly notes: Notes;
   readonly authenticator: Pick<Authenticator, 'carry' | 'receive'>;
   report(error: unknown, what: string): void;
 }
@@ -88,11 +88,11 @@ export class Tickets {
 
   constructor(options: TicketsOptions) {
     this.#options = options;
-    options.cluster.errands.on(SUPERSEDE, (id) => this.#supersede(id));
+    options.errands.on(SUPERSEDE, (id) => this.#supersede(id));
   }
 
   get #notes(): Notes {
-    return this.#options.cluster.shared;
+    return this.#options.notes;
   }
 
   /** The number of tickets that were issued or used here. Expired ones are dropped when others are issued. */
@@ -157,7 +157,7 @@ export class Tickets {
     if (!opened) return this.#keep(id, expiresAt);
     former?.supersede();
     // Two streams may come back with it at once, each at another gateway.
-    await this.#options.cluster.errands.askAll(SUPERSEDE, id);
+    await this.#options.errands.askAll(SUPERSEDE, id);
   }
 
   #serve(id: string, stream: TicketStream, expiresAt: number): (sessionId: string) => MaybePromise<void> {

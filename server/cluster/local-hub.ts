@@ -1,8 +1,7 @@
-import { LocalNotes } from '../stores/local-notes.js';
 import type { SharedStore } from '../stores/shared-store.js';
 
-/** The hub of a gateway with its own store. The gateway is the only member, and its notes are in memory. */
-export class LocalHub extends LocalNotes implements SharedStore {
+/** The hub of a gateway with its own store. The gateway is the only member. */
+export class LocalHub implements SharedStore {
   readonly leaseMs = Number.POSITIVE_INFINITY;
   readonly skewMs = 0;
 

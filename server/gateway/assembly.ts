@@ -6,6 +6,7 @@ import { type Authenticator, createAuthenticator } from '../auth/authenticate.js
 import { type DisconnectTarget, matcherOf, Presence } from '../auth/presence.js';
 import { Tickets } from '../auth/tickets.js';
 import { errand } from '../cluster/errands.js';
+import { NOTE, Notes } from '../cluster/notes.js';
 import type { ParsedConfig } from '../config/parse.js';
 import { Connections } from '../delivery/connections.js';
 import { Ticker } from '../delivery/ticker.js';
@@ -14,10 +15,12 @@ import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import { Documents } from '../documents/documents.js';
 import { workInSessions } from '../due/due-in-session.js';
 import { DueWorker } from '../due/due-worker.js';
+import { forgetWhenDue } from '../due/forgotten.js';
 import { tellingStore } from '../due/telling-store.js';
 import { GatewayFiles } from '../files/files.js';
 import { Grants } from '../grants/grants.js';
 import { withGuests } from '../grants/guests.js';
+import { DONE } from '../held/publisher.js';
 import { newHolder } from '../ids.js';
 import { InboxChanges } from '../inbox/changes.js';
 import { Readiness } from '../lifecycle/readiness.js';
@@ -195,7 +198,9 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   const { cluster } = sessions;
   const rates = sharesRates ? new SharedRates(cluster.errands, limits.shareRatesMs, report) : null;
   rates?.serve(quotas);
-  const tickets = new Tickets({ cluster, authenticator, report });
+  const notes = new Notes(sessionStore);
+  forgetWhenDue(due, sessionStore, [NOTE, DONE]);
+  const tickets = new Tickets({ errands: cluster.errands, notes, authenticator, report });
   const disconnect = (target: DisconnectTarget): number => {
     tickets.withdraw(matcherOf(target));
     return presence.disconnect(target);
@@ -252,7 +257,18 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   });
   const host = { operations, connections, heartbeatMs: limits.heartbeatMs, ready };
   const { extraRoutes } = config;
-  const environment = { gatewayId: id, extraRoutes, apps, lifecycle, host, limits, cluster, stats, report };
+  const environment = {
+    gatewayId: id,
+    extraRoutes,
+    apps,
+    lifecycle,
+    host,
+    limits,
+    errands: cluster.errands,
+    notes,
+    stats,
+    report,
+  };
   const plugins = new PluginHost(environment);
   const { written } = sessions;
   const readiness = new Readiness({

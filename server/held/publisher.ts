@@ -1,6 +1,12 @@
-import type { SessionChanges } from '../../shared/events.js';
+import type { EventDraft, SessionChanges } from '../../shared/events.js';
+import { storeTime } from '../stores/skew.js';
 import type { HeldSession } from './held-session.js';
 import { checkChanges, fittingTitle, updateDrafts } from './session-changes.js';
+
+/** Kind of the records of work that other gateways asked for, and may ask for again. */
+export const DONE = 'done';
+/** Time for which it is known that such work was done, in milliseconds: many times as long as anybody repeats a request. */
+const REMEMBERED_MS = 5 * 60_000;
 
 /** Publishes messages and emits custom events outside the run queue. */
 export class Publisher {
@@ -26,7 +32,7 @@ export class Publisher {
   async publishStored(channel: string, type: string, payload: unknown, once?: string): Promise<void> {
     this.#held.env.checkPayload('channels', channel, payload);
     const draft = { type: 'channel', ts: Date.now(), channel, event: { type, payload } } as const;
-    await this.#held.log.commit([draft], { refusable: true, ...(once !== undefined && { once }) });
+    await this.#store(draft, once);
   }
 
   /** Changes the title, metadata or archived mark of the session. @throws GatewayError `INVALID_PARAMS`, `PAYLOAD_TOO_LARGE`; `OVERLOADED` */
@@ -58,8 +64,15 @@ export class Publisher {
   async emitStored(name: string, payload: unknown, once: string): Promise<void> {
     this.#held.env.checkPayload('events', name, payload);
     const draft = { type: 'custom', ts: Date.now(), name, payload } as const;
-    const done = await this.#held.log.commit([draft], { refusable: true, once });
-    if (done.repeated) return;
+    if (!(await this.#store(draft, once))) return;
     this.#held.env.notify({ type: 'custom', sessionId: this.#held.id, name, payload });
+  }
+
+  /** Stores an event, once under a name. Returns whether it was new. */
+  async #store(draft: EventDraft, once: string | undefined): Promise<boolean> {
+    const { log, store } = this.#held;
+    const dueAt = storeTime(store) + REMEMBERED_MS;
+    const done = once === undefined ? [] : [{ kind: DONE, id: once, dueAt, value: 'true', token: 0 }];
+    return !(await log.commit([draft], { refusable: true, records: done })).stale;
   }
 }

@@ -13,7 +13,6 @@ export interface Committed {
   readonly first: number;
   readonly last: number;
   readonly duplicate?: RunRecord;
-  readonly repeated?: true;
   readonly stale?: true;
 }
 
@@ -26,10 +25,7 @@ export interface EndingRun {
 }
 
 /** Options of a group of events. */
-export type GroupOptions = Pick<
-  AppendOptions,
-  'opens' | 'steps' | 'messages' | 'once' | 'close' | 'erase'
-> & {
+export type GroupOptions = Pick<AppendOptions, 'opens' | 'steps' | 'messages' | 'close' | 'erase'> & {
   /** Changes of records, or a function that returns them once the events are made. */
   readonly records?: readonly RecordChange[] | (() => readonly RecordChange[]);
   /** Runs that this append may end. Anything an ended run yields later is dropped. */

@@ -285,7 +285,7 @@ export class LogWriter {
     const batch = ++this.#batch;
     const { term } = this;
     if (!group.options) return changes ? { term, batch, ...changes } : { term, batch };
-    const { opens, steps, messages, parked, once, close, erase } = group.options;
+    const { opens, steps, messages, parked, close, erase } = group.options;
     const { records: caused = [], ...changed } = changes ?? {};
     // Nobody gets a notice of a deleted session.
     const records = [...recordsOf(group.options), ...(erase === undefined ? caused : [])];
@@ -297,7 +297,6 @@ export class LogWriter {
       ...(steps && { steps }),
       ...(messages && { messages }),
       ...(records.length > 0 && { records }),
-      ...(once !== undefined && { once }),
       ...(ends && { ends }),
       ...changed,
       ...(parked !== undefined && { activity: this.#parked(parked) }),
@@ -349,7 +348,7 @@ export class LogWriter {
     const foreseen = this.#foreseen;
     this.#foreseen = null;
     const { before, after } = this.#arrivals;
-    const isWritten = !(result.duplicate || result.repeated || result.stale);
+    const isWritten = !(result.duplicate || result.stale);
     const arrivals = isWritten ? after : before;
     this.#arrivals = { before: arrivals, after: arrivals };
     if (!isWritten) this.#batch -= 1;

@@ -1,7 +1,8 @@
 import type { ExtraRoutes } from '../../shared/calls.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { AppRegistry } from '../apps/registry.js';
-import type { Cluster } from '../cluster/cluster.js';
+import type { Errands } from '../cluster/errands.js';
+import type { Notes } from '../cluster/notes.js';
 import type { Limits } from '../config/limits.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import { type HostEnvironment, hostCaller } from '../host/open-session.js';
@@ -23,7 +24,8 @@ export interface PluginEnvironment {
   readonly host: HostEnvironment;
   readonly limits: PluginContext['limits'] & Pick<Limits, 'inlineFileBytes'>;
   /** The gateways on the same store. */
-  readonly cluster: Cluster;
+  readonly errands: Errands;
+  readonly notes: Notes;
   stats(): GatewayStats;
   report(error: unknown, what: string): void;
 }
@@ -66,10 +68,11 @@ export class PluginHost implements PluginRoutes, PluginSocketRoutes {
   }
 
   #context(transport: string): PluginContext {
-    const { gatewayId, extraRoutes, apps, lifecycle, host, limits, cluster, stats, report } = this.#env;
+    const { gatewayId, extraRoutes, apps, lifecycle, host, limits, errands, notes, stats, report } =
+      this.#env;
     return {
       gatewayId,
-      peers: peersOf(transport, cluster),
+      peers: peersOf(transport, errands, notes),
       extraRoutes,
       limits,
       route: (path, handle, options = {}) => take(this.#routes, path, { handle, options }),

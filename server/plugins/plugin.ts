@@ -97,7 +97,7 @@ export interface PluginPeers {
   /** This gateway's name among the others. */
   readonly holder: string;
   /**
-   * Notes that all these gateways read; in memory if no other gateway uses the store. Store a note before its name is sent to a client, whose
+   * Notes that all these gateways read, also after a restart if the store outlives it. Store a note before its name is sent to a client, whose
    * next request may reach another gateway.
    */
   readonly notes: PluginNotes;

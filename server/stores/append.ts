@@ -25,9 +25,6 @@ export interface RunEnd {
   readonly result: Omit<KeptResult, 'cursor'>;
 }
 
-/** How long a store remembers work done `once`, in milliseconds: many times as long as anybody repeats a request. */
-export const ONCE_MS = 5 * 60_000;
-
 /** The options of `append`, and all changes that belong to the same atomic append as the events. */
 export interface AppendOptions {
   /** The writer's fencing token. The store refuses a token older than its own. */
@@ -47,11 +44,6 @@ export interface AppendOptions {
   readonly activity?: Activity;
   /** The session's list entry from this batch on, and the time of use in milliseconds since the epoch by the store's clock; absent if unchanged. */
   readonly about?: About & { readonly usedAt?: number };
-  /**
-   * Name of work that may be requested again, also from another writer. Nothing is written if the session got a batch of this name within `ONCE_MS`.
-   * Only for a shared store.
-   */
-  readonly once?: string;
   /** Records of the session to put or drop with this batch, which may have no events. Each record occurs once. */
   readonly records?: readonly RecordChange[];
   /** Messages to keep as rows with this batch, which may have no events: as `cut` does. For the beginning of a conversation. */
@@ -67,9 +59,9 @@ export interface AppendOptions {
 
 /** Whether a batch changes only the log, as pieces of answers do. */
 export function isPlain(options: AppendOptions): boolean {
-  const { opens, ends, steps, activity, about, records, messages, close, once, erase } = options;
+  const { opens, ends, steps, activity, about, records, messages, close, erase } = options;
   const changes = opens || ends || steps || activity || about || records || messages || close;
-  return !changes && once === undefined && erase === undefined;
+  return !changes && erase === undefined;
 }
 
 /** An appended batch that changed only the log. A reader that has everything before it need not read the store. */
@@ -91,8 +83,6 @@ export interface AppendResult {
   readonly last: number;
   /** The run that the key of `opens` started before. Nothing was written. */
   readonly duplicate?: RunRecord;
-  /** The work named by `once` was done before. Nothing was written. */
-  readonly repeated?: true;
   /** A record does not have the token that `records` requires. Nothing was written. */
   readonly stale?: true;
 }

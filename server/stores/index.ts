@@ -15,8 +15,6 @@ export type {
   HeldPage,
   Member,
   Membership,
-  NoteOptions,
-  Notes,
   SessionHolder,
   SharedStore,
 } from './shared-store.js';

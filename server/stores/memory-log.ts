@@ -63,8 +63,6 @@ export interface MemorySession {
   readonly runs: MemoryRuns;
   /** The erased session before this one. It still answers a repeat of its last batch. */
   erased: MemorySession | null;
-  /** Names of work done `once` with their times, oldest first; null for none. */
-  done: Map<string, number> | null;
 }
 
 export const NO_LOGS: ReadonlyMap<string, MemoryLog> = new Map();

@@ -5,7 +5,6 @@ import {
   type AppendResult,
   type DeleteNotice,
   type EventRecord,
-  ONCE_MS,
   placeOfAccepted,
   placeOfEnd,
   StoreError,
@@ -35,19 +34,6 @@ import { sizeOf } from './stored-size.js';
 const nameOf = ({ app, name }: SessionRef): string => `${app}:${name}`;
 /** Sessions that `expire` visits before it yields to other work. */
 const EXPIRE_SLICE = 1000;
-
-/** Whether work of this name is new in the session, and remembers it. */
-function isFirst(session: MemorySession, name: string): boolean {
-  const now = performance.now();
-  session.done ??= new Map();
-  for (const [other, at] of session.done) {
-    if (now - at < ONCE_MS) break;
-    session.done.delete(other);
-  }
-  if (session.done.has(name)) return false;
-  session.done.set(name, now);
-  return true;
-}
 
 const fenced = (): StoreError => new StoreError('FENCED', 'Another writer holds this session');
 
@@ -129,7 +115,6 @@ class MemoryStore implements Store {
       past: NO_LOGS,
       runs: new MemoryRuns(),
       erased: null,
-      done: null,
     };
     this.#sessions.set(keyOf(ref), session);
     scope.open.add(session);
@@ -169,7 +154,6 @@ class MemoryStore implements Store {
     if (known) return { ...nothing, duplicate: known };
     const { records } = options;
     if (records && !this.#records.allows(session.ref, records)) return { ...nothing, stale: true };
-    if (options.once !== undefined && !isFirst(session, options.once)) return { ...nothing, repeated: true };
 
     if (options.erase !== undefined) return this.#appendLast(session, events, options, options.erase);
     let seq = head;

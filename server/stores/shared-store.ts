@@ -54,27 +54,6 @@ export interface SharedStore {
   /** How far the store's clock is ahead of this process's, in milliseconds, as last measured; 0 before. */
   readonly skewMs: number;
   join(member: Member): MaybePromise<Membership>;
-  /**
-   * Keeps a note for all members: facts about a client that may reach another gateway next.
-   *
-   * @param options.ttlMs Milliseconds until the note is forgotten.
-   * @param options.once Keeps the note only if none of this name exists. @default false: the note replaces the other
-   * @returns whether this note was kept; from then on all members can read it
-   */
-  put(name: string, value: string, options: NoteOptions): MaybePromise<boolean>;
-  /** The value of a note, or null if there is none. */
-  get(name: string): MaybePromise<string | null>;
-  /** Forgets a note. */
-  drop(name: string): MaybePromise<void>;
   /** Open sessions with a holder, whether alive or dead. */
   held(page: HeldPage): MaybePromise<readonly SessionHolder[]>;
-}
-
-/** The notes that all members share. */
-export type Notes = Pick<SharedStore, 'put' | 'get' | 'drop'>;
-
-/** Options of `Notes.put`. */
-export interface NoteOptions {
-  readonly ttlMs: number;
-  readonly once?: boolean;
 }

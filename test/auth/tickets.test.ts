@@ -23,7 +23,7 @@ describe('Tickets', () => {
   beforeEach(() => {
     pass = holdWallClock();
     tickets = new Tickets({
-      cluster: alone(),
+      ...alone(),
       authenticator: { carry: (who) => ({ identity: who }), receive: (carried) => carried.identity },
       report: (error) => {
         throw error;

@@ -102,7 +102,7 @@ describe('a gateway that drains, among others on its store', () => {
   /** Two gateways, of which the first one closes while a request to it waits for a note that all share. */
   async function closingWithin(
     plugin: () => GatewayPlugin,
-    reads: 'get' | 'drop',
+    reads: 'records' | 'changeRecords',
     request: (nodes: { first: Node; second: Node; hold: () => void }) => Promise<() => Promise<void>>,
   ): Promise<void> {
     const hub = new MemoryHub({ leaseMs: LONG });
@@ -114,12 +114,11 @@ describe('a gateway that drains, among others on its store', () => {
       await door.passed;
     };
     const store = (own: Store): Store => {
-      const { shared } = own;
-      const waiting = async (name: string) => {
+      const waiting = async (...args: readonly unknown[]) => {
         await held();
-        return shared![reads](name);
+        return (own[reads] as (...args: readonly unknown[]) => unknown)(...args);
       };
-      return overriding(own, { shared: overriding(shared!, { [reads]: waiting }) });
+      return overriding(own, { [reads]: waiting });
     };
     const app = defineApp({ run: () => 'answered', tools: { who: tool({ handler: () => 'me' }) } });
     const limits = { drainMs: 20_000, storeMs: 20_000 };
@@ -139,7 +138,7 @@ describe('a gateway that drains, among others on its store', () => {
   it('answers an MCP call whose session it had to look up', () =>
     closingWithin(
       () => mcpServerPlugin({ sessionId: 'main' }),
-      'get',
+      'records',
       async ({ first, second, hold }) => {
         // Another gateway knows it, so that the first has to look it up.
         const session = { 'mcp-session-id': await initialize(`${second.url}/mcp`) };
@@ -150,7 +149,7 @@ describe('a gateway that drains, among others on its store', () => {
     ));
 
   it('answers a response whose conversation it had to give what that was created with', () =>
-    closingWithin(responsesPlugin, 'drop', async ({ first, second, hold }) => {
+    closingWithin(responsesPlugin, 'changeRecords', async ({ first, second, hold }) => {
       const conversations = '/v1/conversations';
       const { id } = (await post(first.url + conversations, { metadata: { topic: 'tea' } }, as('alice')))
         .body;

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { defineApp } from '../../server/index.js';
-import type { SharedStore } from '../../server/stores/shared-store.js';
 import type { Store } from '../../server/stores/store.js';
 import { post } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
@@ -110,12 +109,11 @@ describe('tickets of gateways that share a store', () => {
     };
     const kept: string[] = [];
     const recording = (store: Store): Store => {
-      const put: SharedStore['put'] = (name, value, options) => {
-        kept.push(name, value);
-        return store.shared!.put(name, value, options);
+      const changeRecords: Store['changeRecords'] = (home, changes, options) => {
+        kept.push(JSON.stringify(changes));
+        return store.changeRecords(home, changes, options);
       };
-      const shared = { ...store.shared!, put };
-      return overriding(store, { shared });
+      return overriding(store, { changeRecords });
     };
     const nodes = await startNodes(hub, { app, auth, store: recording }, 2);
     await nodes[0]!.clientOf(secret).send('main', 'hello').result;

@@ -407,8 +407,6 @@ describeWithPostgres('a PostgreSQL store', () => {
     });
     expect(await store.kept(odd, { limit: 9 })).to.deep.equal([ref]);
     expect(await store.acquire(ref, { holder: 'b' })).to.deep.equal({ kind: 'owned', holder: odd });
-    expect(await store.shared!.put(odd, odd, { ttlMs: 60_000 })).to.equal(true);
-    expect(await store.shared!.get(odd)).to.equal(odd);
   });
 
   it('writes what others append beside one that the server refuses', async () => {

@@ -60,31 +60,5 @@ export function describeLeases(
         expect(await left(a)).to.deep.equal([{ ...refOf('doing'), from }]);
       });
     });
-
-    describe('work that is done once', () => {
-      it('is not done again under its name, by no writer, and keeps its place free', async () => {
-        const [a, b] = [await join(), await join()];
-        const writer = await TestWriter.acquire(a.store, refOf(), undefined, a.holder);
-        const first = await writer.append(records(1, 2), { once: 'work' });
-        expect([first.first, first.last, first.repeated]).to.deep.equal([1, 2, undefined]);
-        expect((await writer.append(records(3, 3), { once: 'work' })).repeated).to.equal(true);
-        // It did not count.
-        writer.batch -= 1;
-        expect(await writer.append(records(3, 3), { once: 'other' })).to.include({ first: 3, last: 3 });
-        await a.kill();
-        await eventually(async () => !(await b.membership.alive(a.holder)));
-        const taken = await b.store.acquire(refOf(), { holder: b.holder, from: a.holder });
-        if (taken.kind !== 'acquired') throw new Error(taken.kind);
-        const log = writer.log;
-        const { term } = taken.head;
-        const again = await b.store.append(log, records(4, 4), { term, batch: 1, once: 'work' });
-        expect(again.repeated).to.equal(true);
-        expect(await b.store.append(log, records(4, 4), { term, batch: 1 })).to.include({
-          first: 4,
-          last: 4,
-        });
-        expect((await b.store.head(refOf()))?.head).to.equal(4);
-      });
-    });
   });
 }

@@ -13,7 +13,7 @@ export function describeSharedStore(
   makeStore: () => SharedStoreUnderTest | Promise<SharedStoreUnderTest>,
 ): void {
   describe(`shared store contract: ${name}`, () => {
-    const { join, node, hasClock } = sharedPlace(makeStore);
+    const { join, hasClock } = sharedPlace(makeStore);
 
     describe('members', () => {
       it('know one another while they live, and not those who left', async () => {
@@ -45,41 +45,6 @@ export function describeSharedStore(
         await b.membership.leave();
         expect(await a.membership.tell(b.holder, 'hello')).to.equal(false);
         expect(b.heard).to.deep.equal([]);
-      });
-    });
-
-    describe('notes', () => {
-      it('are read by all, replaced, and dropped', async () => {
-        const [a, b] = [(await node()).store.shared!, (await node()).store.shared!];
-        expect(await b.get('note')).to.equal(null);
-        expect(await a.put('note', 'one "ä😀\n"', { ttlMs: 60_000 })).to.equal(true);
-        expect(await b.get('note')).to.equal('one "ä😀\n"');
-        expect(await b.put('note', 'two', { ttlMs: 60_000 })).to.equal(true);
-        expect(await a.get('note')).to.equal('two');
-        expect(await a.get('other')).to.equal(null);
-        await a.drop('note');
-        await a.drop('note');
-        expect(await b.get('note')).to.equal(null);
-      });
-
-      it('are kept by the first alone who asks for that', async () => {
-        const all = [(await node()).store.shared!, (await node()).store.shared!];
-        const options = { ttlMs: 60_000, once: true };
-        const puts = Array.from({ length: 6 }, (_, i) => all[i % 2]!.put('once', 'same', options));
-        expect((await Promise.all(puts)).filter(Boolean)).to.have.length(1);
-        expect(await all[0]!.put('once', 'same', options)).to.equal(false);
-        await all[1]!.drop('once');
-        expect(await all[0]!.put('once', 'anew', options)).to.equal(true);
-        expect(await all[1]!.get('once')).to.equal('anew');
-      });
-
-      it('are forgotten after their time', async () => {
-        const { shared } = (await node()).store;
-        await shared!.put('short', '1', { ttlMs: 50 });
-        await shared!.put('long', '2', { ttlMs: 60_000 });
-        await eventually(async () => (await shared!.get('short')) === null);
-        expect(await shared!.put('short', '3', { ttlMs: 60_000, once: true })).to.equal(true);
-        expect(await shared!.get('long')).to.equal('2');
       });
     });
 
@@ -310,7 +275,7 @@ export function describeSharedStore(
         first.stop();
         const seen = await watching(b.store);
         // What was let go of is gone by now.
-        await b.shared.get('nothing');
+        await b.membership.members();
         await writer.append(records(1, 1));
         const { wakes } = seen;
         await writer.append(records(2, 2));
@@ -336,22 +301,6 @@ export function describeSharedStore(
         await writer.append(records(3, 3));
         await eventually(() => head === 3);
         stop();
-      });
-    });
-
-    describe('work that is done once', () => {
-      it('is another one in another session, and the same where its batch comes again', async () => {
-        const a = await join();
-        const writers = [
-          await TestWriter.acquire(a.store, refOf(), undefined, a.holder),
-          await TestWriter.acquire(a.store, refOf('other'), undefined, a.holder),
-        ];
-        for (const writer of writers) {
-          await writer.append(records(1, 1), { once: 'work' });
-          writer.batch -= 1;
-          const again = await writer.append(records(1, 1), { once: 'work' });
-          expect([again.first, again.last, again.repeated]).to.deep.equal([1, 1, undefined]);
-        }
       });
     });
   });

@@ -1,14 +1,14 @@
-import type { Cluster } from '../../server/cluster/cluster.js';
 import { Errands } from '../../server/cluster/errands.js';
-import { LocalHub } from '../../server/cluster/local-hub.js';
+import { Notes } from '../../server/cluster/notes.js';
+import { memoryStore } from '../../server/stores/memory.js';
 
 /** What a gateway has of a cluster in which it is alone. */
-export function alone(): Pick<Cluster, 'shared' | 'errands'> {
+export function alone(): { readonly errands: Errands; readonly notes: Notes } {
   const members = {
     joined: true,
     alive: async () => false,
     others: async () => [],
     ask: async () => ({ kind: 'unheard' }) as const,
   };
-  return { shared: new LocalHub(), errands: new Errands(members, 'own') };
+  return { errands: new Errands(members, 'own'), notes: new Notes(memoryStore()) };
 }

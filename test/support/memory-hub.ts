@@ -40,7 +40,6 @@ export class MemoryHub {
   readonly #holders = new Map<string, string>();
   /** Of the sessions that were ever taken. */
   readonly #refs = new Map<string, SessionRef>();
-  readonly #notes = new Map<string, { readonly value: string; readonly until: number }>();
   readonly #watches = new Map<string, Watch[]>();
   readonly leaseMs: number;
   /** How often somebody looked for what nobody holds. */
@@ -163,11 +162,6 @@ export class MemoryHub {
     };
   }
 
-  #note(name: string): string | null {
-    const note = this.#notes.get(name);
-    return note && note.until > performance.now() ? note.value : null;
-  }
-
   #storeOf(mark: object, reached: () => Promise<void>, join: SharedStore['join']): Store {
     const inner = this.#inner;
     const holders = this.#holders;
@@ -226,20 +220,6 @@ export class MemoryHub {
       leaseMs: this.leaseMs,
       skewMs: 0,
       join,
-      put: async (name, value, { ttlMs, once = false }) => {
-        await reached();
-        if (once && this.#note(name) !== null) return false;
-        this.#notes.set(name, { value, until: performance.now() + ttlMs });
-        return true;
-      },
-      get: async (name) => {
-        await reached();
-        return this.#note(name);
-      },
-      drop: async (name) => {
-        await reached();
-        this.#notes.delete(name);
-      },
       held: async ({ limit, after, holder }) => {
         await reached();
         const from = after ? keyOf(after) : '';

@@ -4,6 +4,7 @@ import type { StopReason, Usage } from '../../../shared/messages.js';
 import type { ChatFinishReason, ChatToolCall } from '../../chat-format/chat-types.js';
 import { toFinishReason, toToolCall } from '../../chat-format/to-chat.js';
 import { handOver } from '../conversation/asked.js';
+import { codeOf } from '../conversation/errors.js';
 import type { Dialect, DialectOptions, DialectStream, PluginSession } from '../plugin.js';
 
 /** A piece of an answer. */
@@ -108,6 +109,18 @@ export class ChatRun {
   /** Ids of the calls that the caller was told and has not answered. */
   get waitingFor(): ReadonlySet<string> {
     return this.#waitingFor;
+  }
+
+  /** Whether the gateway of the run went away while the run waited. */
+  async isLost(): Promise<boolean> {
+    try {
+      const { result } = await this.#session.run(this.runId).status();
+      return result?.stopReason === 'lost';
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === 'SESSION_NOT_FOUND' || code === 'RUN_NOT_FOUND') return true;
+      throw error;
+    }
   }
 
   /** Hands over the results of the caller's tools. @param session The session as the caller may reach it now. */

@@ -125,6 +125,10 @@ export class Completions {
     );
     if (!kept) return null;
     const run = this.#revived(kept, identity);
+    if (await run.isLost()) {
+      await run.close('its gateway went away');
+      return null;
+    }
     try {
       checkComplete(run.waitingFor, results);
     } catch (error) {

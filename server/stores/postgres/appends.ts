@@ -100,7 +100,6 @@ function answerOf(
     return new StoreError('ROLLED_BACK', `Batch ${options.batch} follows ${v_last}`);
   const result = { epoch, first: v_first as number, last: v_last as number };
   if (kind === 'stale') return { ...result, stale: true };
-  if (kind === 'repeated') return { ...result, repeated: true };
   if (kind === 'known') return { ...result, duplicate: runOf(v_known) };
   place(events, result.first, options.term);
   return result;
@@ -115,7 +114,7 @@ function dataOf({ events, options: { term, erase } }: QueuedAppend): string | nu
 /** The changes that come with the events; null for most appends. */
 function extrasOf({ ref, key, events, options }: QueuedAppend): string | null {
   if (isPlain(options)) return null;
-  const { term, opens, steps, ends, activity, about, records, messages, once, close, erase } = options;
+  const { term, opens, steps, ends, activity, about, records, messages, close, erase } = options;
   const last = events.length;
   return JSON.stringify({
     ...(opens && { opens: opensOf(opens, events) }),
@@ -131,7 +130,6 @@ function extrasOf({ ref, key, events, options }: QueuedAppend): string | null {
     ...(about && aboutOf(about)),
     ...(records && { ...homeRow(ref, key), records: records.map(toRow) }),
     ...(messages && messagesToPut(messages)),
-    ...(once !== undefined && { once: toColumn(once) }),
     ...(close && { close }),
     ...(erase !== undefined && {
       erase,

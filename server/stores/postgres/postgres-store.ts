@@ -39,19 +39,7 @@ import { PostgresUsage } from './usage.js';
 /** The number of rows that one call of `expire` drops. */
 const SLICE = 200;
 /** Tables that hold data of people. */
-const TABLES = [
-  'batch',
-  'checkpoint',
-  'message',
-  'run',
-  'step',
-  'session',
-  'log',
-  'meta',
-  'note',
-  'mail',
-  'record',
-];
+const TABLES = ['batch', 'checkpoint', 'message', 'run', 'step', 'session', 'log', 'meta', 'mail', 'record'];
 
 interface PostgresStoreParts {
   readonly database: PostgresDatabase;

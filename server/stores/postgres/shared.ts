@@ -3,7 +3,7 @@ import type { PostgresDatabase } from './database.js';
 import type { Node } from './node.js';
 import { refOf } from './rows.js';
 import type { SessionIds } from './sessions.js';
-import { fromColumn, packed, toColumn, unpacked } from './text.js';
+import { fromColumn, toColumn } from './text.js';
 
 interface PostgresSharedParts {
   readonly database: PostgresDatabase;
@@ -19,16 +19,6 @@ export function sharedPart(leaseMs: number, parts: () => PostgresSharedParts): S
       return parts().node.skewMs;
     },
     join: async (member) => parts().node.join(member),
-    put: async (name, value, { ttlMs, once = false }) =>
-      parts().database.call('put_note', toColumn(name), packed(value), Math.ceil(ttlMs), once),
-    async get(name) {
-      const query = 'SELECT value FROM $S.note WHERE name = $1 AND until > clock_timestamp()';
-      const row = await parts().database.first(query, toColumn(name));
-      return row && unpacked(row.value);
-    },
-    async drop(name) {
-      await parts().database.change('DELETE FROM $S.note WHERE name = $1', toColumn(name));
-    },
     async held({ limit, after, holder }) {
       const { database, sessions } = parts();
       const query = `SELECT s.scope, s.app, s.name, g.holder FROM $S.log g JOIN $S.session s ON s.id = g.session

@@ -47,12 +47,12 @@ export function encodeAppend(
     String(size),
   ];
   if (isPlain(options)) return { script: APPEND, keys: head, args: place, size };
-  const { open, ended, byKey, steps, done, records } = session;
+  const { open, ended, byKey, steps, records } = session;
   const part = keys.partition(session.partition);
   return {
     script: COMMIT,
     keys: [
-      ...[...head, open, ended, byKey, steps, part.runs, part.logs, part.unfinished, part.busy, done],
+      ...[...head, open, ended, byKey, steps, part.runs, part.logs, part.unfinished, part.busy],
       ...[part.held, records, part.due, own.rows, own.replies],
     ],
     args: [...place, String(Date.now()), session.sid, ...changesOf(events, options), ...putOf(rows)],
@@ -63,7 +63,7 @@ export function encodeAppend(
 /** The changes that come with a batch besides its events, in the order in which the script takes them. */
 function changesOf(
   events: readonly EventRecord[],
-  { opens, ends = [], steps = [], activity, about, records = [], close, once }: AppendOptions,
+  { opens, ends = [], steps = [], activity, about, records = [], close }: AppendOptions,
 ): string[] {
   const { usedAt, ...said } = about ?? {};
   return [
@@ -74,7 +74,6 @@ function changesOf(
         ]
       : ['']),
     ...encodeChanges(records),
-    once === undefined ? '' : `~${once}`,
     String(steps.length),
     ...steps.flatMap(({ runId, number, ...step }) => [runId, String(number), JSON.stringify(step)]),
     String(ends.length),
@@ -117,7 +116,7 @@ export function encodeErase(
 /** Keys of the scripts that drop a session. @param left Epoch of the log that replaces it */
 export function keysToDrop(keys: Keys, log: LogRef, left: string, epochs: readonly string[]): string[] {
   const session = keys.session(log);
-  const { meta, news, open, ended, byKey, steps, closed, done, records } = session;
+  const { meta, news, open, ended, byKey, steps, closed, records } = session;
   const { runs, logs, unfinished, busy, held, due } = keys.partition(session.partition);
   const own = [meta, keys.log(session, log.epoch).events, news, open, ended, byKey, steps, closed];
   const dropped = epochs.flatMap((epoch) => {
@@ -125,5 +124,5 @@ export function keysToDrop(keys: Keys, log: LogRef, left: string, epochs: readon
     return [events, checkpoint, rows, replies];
   });
   const events = keys.log(session, left).events;
-  return [...own, runs, logs, unfinished, busy, events, held, done, records, due, ...dropped];
+  return [...own, runs, logs, unfinished, busy, events, held, records, due, ...dropped];
 }

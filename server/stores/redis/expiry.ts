@@ -1,8 +1,7 @@
 import type { SessionRef } from '../stored.js';
 import { type Keys, memberOf, PARTITIONS, refOfSid } from './keys.js';
 import type { Link } from './link.js';
-import { EXPIRE_LOG, EXPIRE_RUNS } from './scripts/look.js';
-import { PUT_ONCE } from './scripts/members.js';
+import { BEGIN_EXPIRY, EXPIRE_LOG, EXPIRE_RUNS } from './scripts/look.js';
 
 /** Runs or logs that are dropped before other work gets a turn. */
 const SLICE = 100;
@@ -23,7 +22,11 @@ export class Expiry {
 
   async expire(before: { readonly runs: number; readonly closedLogs: number }): Promise<void> {
     const { expiring } = this.#keys;
-    const mine = await this.#link.run(PUT_ONCE, [expiring], [crypto.randomUUID(), String(ONE_AT_A_TIME_MS)]);
+    const mine = await this.#link.run(
+      BEGIN_EXPIRY,
+      [expiring],
+      [crypto.randomUUID(), String(ONE_AT_A_TIME_MS)],
+    );
     if (mine !== 1) return;
     try {
       for (let first = 0; first < PARTITIONS; first += AT_ONCE) {

@@ -17,8 +17,6 @@ export interface SessionKeys {
   /** Ids of runs by the keys they were sent under. */
   readonly byKey: string;
   readonly steps: string;
-  /** Requests that were done `once`, by time. */
-  readonly done: string;
   /** Closed logs by their epochs. */
   readonly closed: string;
   /** The channel of its news. */
@@ -106,7 +104,6 @@ export class Keys {
         ended: key('d'),
         byKey: key('k'),
         steps: key('t'),
-        done: key('n'),
         closed: key('l'),
         news: key('w'),
         records: key('a'),
@@ -157,10 +154,6 @@ export class Keys {
   /** All sessions of a scope of which any data is kept. */
   kept(scope: string): string {
     return `${this.prefix}:q:${scope}`;
-  }
-
-  note(name: string): string {
-    return `${this.prefix}:v:${name}`;
   }
 
   /** The channel of messages to a member. */

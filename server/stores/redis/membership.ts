@@ -1,16 +1,9 @@
 import { StoreError } from '../append.js';
-import type {
-  HeldPage,
-  Member,
-  Membership,
-  NoteOptions,
-  SessionHolder,
-  SharedStore,
-} from '../shared-store.js';
+import type { HeldPage, Member, Membership, SessionHolder, SharedStore } from '../shared-store.js';
 import { skewOf } from '../skew.js';
 import { type Keys, PARTITIONS, refOfSid } from './keys.js';
 import type { Link } from './link.js';
-import { BEAT, LIVING, PUT_ONCE } from './scripts/members.js';
+import { BEAT, LIVING } from './scripts/members.js';
 
 /** The number of renewals within a lease. */
 const BEATS = 3;
@@ -20,7 +13,7 @@ interface MembershipParts {
   readonly keys: Keys;
 }
 
-/** Gateways that use the same keys of a Redis, and their notes for each other. */
+/** Gateways that use the same keys of a Redis. */
 export class RedisMembers implements SharedStore {
   readonly leaseMs: number;
   skewMs = 0;
@@ -128,30 +121,6 @@ export class RedisMembers implements SharedStore {
   /** Ends the work of this process's members. */
   stop(): void {
     for (const stop of this.#stops) stop();
-  }
-
-  async put(name: string, value: string, { ttlMs, once = false }: NoteOptions): Promise<boolean> {
-    const { link, keys } = this.#parts();
-    const key = keys.note(name);
-    // Distinguishes this note from one of the same value. If it is sent again, it must be recognized.
-    const text = `${crypto.randomUUID()}\n${value}`;
-    const ms = String(Math.max(1, Math.ceil(ttlMs)));
-    if (once) return (await link.run(PUT_ONCE, [key], [text, ms])) === 1;
-    await link.send(key, ['SET', key, text, 'PX', ms]);
-    return true;
-  }
-
-  async get(name: string): Promise<string | null> {
-    const { link, keys } = this.#parts();
-    const key = keys.note(name);
-    const text = (await link.send(key, ['GET', key])) as string | null;
-    return text === null ? null : text.slice(text.indexOf('\n') + 1);
-  }
-
-  async drop(name: string): Promise<void> {
-    const { link, keys } = this.#parts();
-    const key = keys.note(name);
-    await link.send(key, ['DEL', key]);
   }
 
   async held({ limit, after, holder }: HeldPage): Promise<readonly SessionHolder[]> {

@@ -100,8 +100,6 @@ function resultOf({ epoch }: LogRef, term: number, reply: ScriptReply): AppendRe
     }
     case 'S':
       return { epoch, first: reply[1] + 1, last: reply[1], stale: true };
-    case 'O':
-      return { epoch, first: reply[1] + 1, last: reply[1], repeated: true };
     case 'R':
       throw new StoreError('ROLLED_BACK', `Redis has forgotten what came after batch ${reply[1]}`);
     default:

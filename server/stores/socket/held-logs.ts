@@ -43,7 +43,7 @@ export class ServedLogs {
     const held = this.#find(log, term);
     if (!held) return;
     held.isUnclear = false;
-    if (result.duplicate || result.repeated || result.stale) return;
+    if (result.duplicate || result.stale) return;
     Object.assign(held, { batch, last: result.last });
     if (close || erase !== undefined) this.ended(log, term);
   }

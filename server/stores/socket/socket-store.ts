@@ -39,9 +39,6 @@ export function storeOverLine(connect: () => Socket): Store {
     },
     skewMs: 0,
     join: (member) => members.join(member, shared.leaseMs),
-    put: asked('put') as SharedStore['put'],
-    get: asked('get') as SharedStore['get'],
-    drop: asked('drop') as SharedStore['drop'],
     held: asked('held') as SharedStore['held'],
   };
   return {
@@ -86,7 +83,7 @@ export function storeOverLine(connect: () => Socket): Store {
         throw new StoreError('ROLLED_BACK', 'The store was started again without this log');
       const result = (await call('append', log, events, options)) as AppendResult;
       held.sent(log, options, result);
-      if (!result.duplicate && !result.repeated && !result.stale) place(events, result.first, options.term);
+      if (!result.duplicate && !result.stale) place(events, result.first, options.term);
       return result;
     },
     watch: (ref, wake) => watches.watch(ref, wake),

@@ -7,15 +7,12 @@ import {
   type EventRecord,
   isPlain,
   type News,
-  ONCE_MS,
-  StoreError,
 } from '../append.js';
-import { LocalNotes } from '../local-notes.js';
 import { place } from '../placed.js';
 import { keyOf } from '../ref-key.js';
-import type { HeldPage, NoteOptions, SessionHolder } from '../shared-store.js';
+import type { HeldPage, SessionHolder } from '../shared-store.js';
 import type { Acquired, AcquireOptions, Store } from '../store.js';
-import type { LogHead, LogRef, SessionRef } from '../stored.js';
+import type { LogRef, SessionRef } from '../stored.js';
 
 /** How long former holders have to come back after a start with unfinished work, before others can take it, in milliseconds. */
 const SETTLE_MS = 1000;
@@ -45,22 +42,13 @@ interface Held {
   term: number;
 }
 
-interface DoneOnce {
-  readonly term: number;
-  readonly batch: number;
-  readonly at: number;
-  readonly written: Promise<unknown>;
-}
-
-/** The shared part of one process's store: holders, leases, mail, notes and watches. Kept in memory, because terms alone make sessions safe. */
+/** The shared part of one process's store: holders, leases, mail and watches. Kept in memory, because terms alone make sessions safe. */
 export class StoreHub {
   readonly leaseMs: number;
   readonly #store: Store;
   readonly #leases = new Map<string, HubLease>();
   readonly #held = new Map<string, Held>();
   readonly #watches = new Map<string, Set<Peer>>();
-  readonly #done = new Map<string, DoneOnce>();
-  readonly #notes = new LocalNotes();
   /** Pending while former holders may come back; then null. */
   #settling: Promise<void> | null;
   readonly #looking: NodeJS.Timeout;
@@ -106,10 +94,6 @@ export class StoreHub {
     },
     unwatch: (peer: Peer, ref: SessionRef) => this.#unwatch(peer, keyOf(ref)),
     held: (_: Peer, page: HeldPage) => this.#heldIn(page),
-    put: (_: Peer, name: string, value: string, options: NoteOptions) =>
-      this.#notes.put(name, value, options),
-    get: (_: Peer, name: string) => this.#notes.get(name),
-    drop: (_: Peer, name: string) => this.#notes.drop(name),
   };
 
   /** Notes a sign of life of a process and thereby of its members. */
@@ -214,14 +198,9 @@ export class StoreHub {
   }
 
   #append(log: LogRef, events: readonly EventRecord[], options: AppendOptions): MaybePromise<AppendResult> {
-    const { once } = options;
-    const answer =
-      once === undefined
-        ? this.#store.append(log, events, options)
-        : this.#appendOnce(log, events, options, once);
-    return andThen(answer, (result) => {
-      const { epoch, first, duplicate, repeated, stale } = result;
-      if (duplicate || repeated || stale) return result;
+    return andThen(this.#store.append(log, events, options), (result) => {
+      const { epoch, first, duplicate, stale } = result;
+      if (duplicate || stale) return result;
       const key = keyOf(log);
       if (options.close || options.erase !== undefined) this.#held.delete(key);
       if (!this.#watches.has(key)) return result;
@@ -229,45 +208,6 @@ export class StoreHub {
       this.#wake(key, isPlain(options) && events.length > 0 ? { epoch, events } : undefined);
       return result;
     });
-  }
-
-  /** Appends a batch with `once`, unless any writer did the same work before. */
-  async #appendOnce(
-    log: LogRef,
-    events: readonly EventRecord[],
-    { once, ...options }: AppendOptions,
-    work: string,
-  ): Promise<AppendResult> {
-    const name = `${keyOf(log)}\n${work}`;
-    const now = performance.now();
-    for (const [other, { at }] of this.#done) {
-      if (now - at < ONCE_MS) break;
-      this.#done.delete(other);
-    }
-    const { term, batch } = options;
-    const done = this.#done.get(name);
-    // The store itself recognizes a repeat of the same batch.
-    if (done && !(done.term === term && done.batch === batch)) {
-      await done.written;
-      if (this.#done.has(name)) return this.#repeated(log, term);
-    }
-    const answer = (async () => this.#store.append(log, events, options))();
-    const forget = (): void => void this.#done.delete(name);
-    const written = answer.then(
-      ({ duplicate, stale }) => (duplicate || stale) && forget(),
-      // Remember a batch of unknown outcome until the same batch comes again.
-      (error) => (error instanceof StoreError && error.code === 'UNKNOWN') || forget(),
-    );
-    this.#done.set(name, { term, batch, at: done?.at ?? now, written });
-    await written;
-    return answer;
-  }
-
-  async #repeated(log: LogRef, term: number): Promise<AppendResult> {
-    const head = (await this.#store.head(log)) as LogHead | null;
-    if (head?.epoch !== log.epoch || head.term !== term)
-      throw new StoreError('FENCED', 'Another writer holds this session');
-    return { epoch: log.epoch, first: head.head + 1, last: head.head, repeated: true };
   }
 
   async #unfinished(): Promise<readonly (SessionRef & { readonly from: string })[]> {

@@ -91,8 +91,8 @@ const isCreated = (answer: unknown): boolean => (answer as { created?: boolean }
 
 /** An event was written, in its place, and for the first time. */
 function isAppended(answer: unknown): boolean {
-  const { first, last, duplicate, repeated } = answer as AppendResult;
-  return first === 2 && last === 2 && !duplicate && !repeated;
+  const { first, last, duplicate, stale } = answer as AppendResult;
+  return first === 2 && last === 2 && !duplicate && !stale;
 }
 
 const isWritten: NonNullable<MemberCase['done']> = async (store, world) => (await headOf(store, world)) === 2;
@@ -192,7 +192,6 @@ export const WRITES: readonly MemberCase[] = [
     done: async (store, { ref }) => (await heldBy(store, ref)) === '',
   },
   appending('of events', () => ({})),
-  appending('of what is done once', () => ({ once: 'work' })),
   appending('of what lists say', () => ({
     activity: { status: 'running', queued: 1 },
     about: { title: 'Said', messageCount: 1, pending: 0, usedAt: Date.now() },
@@ -286,24 +285,6 @@ export const WRITES: readonly MemberCase[] = [
     whole: hasNoRuns,
   },
   {
-    name: 'put',
-    call: (store, { ref }) => store.shared!.put(ref.name, 'note', { ttlMs: 60_000 }),
-    says: (kept) => kept === true,
-    done: async (store, { ref }) => (await store.shared!.get(ref.name)) === 'note',
-  },
-  {
-    name: 'put, once',
-    call: (store, { ref }) => store.shared!.put(ref.name, 'note', { ttlMs: 60_000, once: true }),
-    says: (kept) => kept === true,
-    done: async (store, { ref }) => (await store.shared!.get(ref.name)) === 'note',
-  },
-  {
-    name: 'drop',
-    prepare: (store, { ref }) => store.shared!.put(ref.name, 'note', { ttlMs: 60_000 }),
-    call: (store, { ref }) => store.shared!.drop(ref.name),
-    done: async (store, { ref }) => (await store.shared!.get(ref.name)) === null,
-  },
-  {
     name: 'join',
     call: joined,
     done: async (store, world) => {
@@ -358,7 +339,6 @@ export const READS: readonly MemberCase[] = [
   { name: 'unfinished', released: true, call: (store) => store.unfinished() },
   { name: 'kept', call: (store, { ref }) => store.kept(ref.scope, { limit: 9 }) },
   { name: 'watch', call: woken },
-  { name: 'get', call: (store, { ref }) => store.shared!.get(ref.name) },
   { name: 'held', call: (store) => store.shared!.held({ limit: 9 }) },
   { name: 'alive', prepare: joined, call: (_, { ref, membership }) => membership!.alive(ref.name) },
   { name: 'members', prepare: joined, call: (_, { membership }) => membership!.members() },

@@ -7,9 +7,10 @@ import { closeLater } from '../../support/resources.js';
 
 describe('what waits for callers of a door', () => {
   it('is taken by one of those who come at once', async () => {
+    const { errands, notes } = alone();
     const waits = closeLater(
       new CallerWaits<string>(
-        { peers: peersOf('door', alone()), report: () => {} },
+        { peers: peersOf('door', errands, notes), report: () => {} },
         { waitMs: 60_000, names: (kept) => [kept], end: async () => {} },
       ),
       (it) => it.settled(),

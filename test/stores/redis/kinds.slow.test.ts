@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { Notes } from '../../../server/cluster/notes.js';
 import { type RedisStoreOptions, redisStore } from '../../../server/stores/redis/index.js';
 import type { Store } from '../../../server/stores/store.js';
 import { keptStore, record, records, refOf, TestWriter } from '../../../testing/stores/records.js';
@@ -33,8 +34,8 @@ async function expectTogether(options: RedisStoreOptions): Promise<void> {
   expect(await first.tell('gw.b', 'hello')).to.equal(true);
   await until(() => heard.length > 0);
   expect(await first.tell('gw.c', 'hello')).to.equal(false);
-  expect(await a.shared!.put('note', '1', { ttlMs: 60_000, once: true })).to.equal(true);
-  expect(await b.shared!.get('note')).to.equal('1');
+  expect(await new Notes(a).put('note', '1', { ttlMs: 60_000, once: true })).to.equal(true);
+  expect(await new Notes(b).get('note')).to.equal('1');
   // Enough for all parts of a group to have some.
   for (let i = 0; i < 12; i++) {
     const name = `s${i}`;

@@ -1,5 +1,3 @@
-import { ONCE_MS } from '../../append.js';
-
 /** The longest batch that a notification can carry beside its other fields, in bytes. */
 const TOLD = 7800;
 
@@ -59,8 +57,6 @@ BEGIN
         kind := 'known'; v_last := l.head;
       ELSIF x ? 'records' AND NOT $S.change_records(x ->> 'home', x ->> 'scope', x ->> 'app', x ->> 'name', x -> 'records') THEN
         kind := 'stale'; v_last := l.head;
-      ELSIF x ? 'once' AND NOT $S.begin_once('once ' || l.session || ' ' || (x ->> 'once')) THEN
-        kind := 'repeated'; v_last := l.head;
       ELSIF x ? 'erase' THEN
         PERFORM $S.drop_session(l.session);
         PERFORM $S.leave_notice(l.session, x ->> 'erase', l.term, x ->> 'notice', (x ->> 'noticeSize')::bigint, jsonb_build_object(
@@ -75,14 +71,6 @@ BEGIN
   -- A batch that changed the log alone, and is short enough, is told with the news.
   PERFORM pg_notify('asg_' || f.node, CASE WHEN octet_length(n.news) < ${TOLD} THEN 'b' || f.key || ' ' || n.news ELSE 'w' || f.key END)
     FROM unnest(p_keys, v_news) AS n (key, news) JOIN $S.follower f ON f.key = n.key WHERE f.node <> me;
-END $f$;
-
--- Whether what has this name is done now. Kept with what it is: a note would be kept more loosely.
-CREATE FUNCTION $S.begin_once(p_name text) RETURNS boolean LANGUAGE plpgsql AS $f$
-BEGIN
-  INSERT INTO $S.note AS o VALUES (p_name, '', clock_timestamp() + interval '${ONCE_MS} milliseconds')
-    ON CONFLICT (name) DO UPDATE SET until = excluded.until WHERE o.until <= clock_timestamp();
-  RETURN FOUND;
 END $f$;
 
 CREATE FUNCTION $S.write(l $S.log, p_batch bigint, p_count int, p_size bigint, p_data text, x jsonb) RETURNS void LANGUAGE plpgsql AS $f$

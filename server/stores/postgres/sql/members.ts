@@ -63,9 +63,6 @@ BEGIN
     DELETE FROM $S.follower f WHERE f.node = ANY (v_dead);
     DELETE FROM $S.mail m WHERE m.node = ANY (v_dead);
   END IF;
-  DELETE FROM $S.note o USING (
-    SELECT e.name FROM $S.note e WHERE e.until < v_now LIMIT 20000 FOR UPDATE SKIP LOCKED
-  ) AS old WHERE o.name = old.name;
   RETURN v_lease;
 END $f$;
 
@@ -113,12 +110,4 @@ BEGIN
   RETURN v_told;
 END $f$;
 
-CREATE FUNCTION $S.put_note(p_name text, p_value text, p_ms bigint, p_once boolean) RETURNS boolean LANGUAGE plpgsql AS $f$
-BEGIN
-  PERFORM $S.relaxed();
-  INSERT INTO $S.note AS o VALUES (p_name, p_value, clock_timestamp() + $S.lease(p_ms))
-    ON CONFLICT (name) DO UPDATE SET value = excluded.value, until = excluded.until
-    WHERE NOT p_once OR o.until <= clock_timestamp();
-  RETURN FOUND;
-END $f$;
 `;

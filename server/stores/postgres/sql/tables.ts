@@ -94,8 +94,6 @@ CREATE INDEX record_owner ON $S.record (owner, kind, home, id) WHERE owner IS NO
 -- Gateways that use the store, and who they are to one another.
 CREATE TABLE $S.node (id text COLLATE "C" PRIMARY KEY, until timestamptz NOT NULL);
 CREATE TABLE $S.member (holder text COLLATE "C" PRIMARY KEY, node text NOT NULL);
-CREATE TABLE $S.note (name text COLLATE "C" PRIMARY KEY, value text NOT NULL, until timestamptz NOT NULL);
-CREATE INDEX note_until ON $S.note (until);
 -- What a crash of the server may take: those who need it say it again once they are connected again.
 CREATE UNLOGGED TABLE $S.follower (key text COLLATE "C", node text COLLATE "C", PRIMARY KEY (key, node));
 CREATE INDEX follower_node ON $S.follower (node);

@@ -1,4 +1,3 @@
-import { ONCE_MS } from '../../append.js';
 import { COMMON, PUT_ROWS, Script } from '../script.js';
 import { CHANGE_RECORDS } from './records.js';
 
@@ -56,9 +55,9 @@ export const APPEND = new Script(
 
 /**
  * An append that begins or ends runs, has steps, changes fields of the session, or closes it: all of that or nothing. Further KEYS: open,
- * ended, byKey, steps, runs by time, logs by time, unfinished, busy, done, held, records, due, rows, replies. Nothing is written with these
+ * ended, byKey, steps, runs by time, logs by time, unfinished, busy, held, records, due, rows, replies. Nothing is written with these
  * replies. `K`:
- * the key has started a run before. `S`: a record has changed. `O`: a request that is done `once` was done before.
+ * the key has started a run before. `S`: a record has changed.
  */
 export const COMMIT = new Script(
   COMMON,
@@ -95,18 +94,9 @@ if opens then
   end
 end
 local records = takeChanges()
-if not allowed(KEYS[14], records) then return {'S', head} end
-local once = take()
-if once ~= '' then
-  local time = call('TIME')
-  local clock = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-  call('ZREMRANGEBYSCORE', KEYS[12], '-inf', text(clock - ${ONCE_MS}))
-  if call('ZSCORE', KEYS[12], once) then return {'O', head} end
-  call('ZADD', KEYS[12], text(clock), once)
-  call('PEXPIRE', KEYS[12], ${ONCE_MS})
-end
+if not allowed(KEYS[13], records) then return {'S', head} end
 write()
-change(KEYS[14], KEYS[15], sid, records)
+change(KEYS[13], KEYS[14], sid, records)
 if opens then
   call('HSET', open, run, epoch .. '\\n' .. text(head + tonumber(place)) .. '\\n' .. row)
   if key ~= '' then call('HSET', byKey, key, run) end
@@ -127,12 +117,12 @@ local closes = take() == '1'
 if closes then
   for _, left in ipairs(call('HKEYS', open)) do finish(left, '0', '') end
   call('HSET', KEYS[1], 'cl', now)
-  call('HDEL', KEYS[13], sid)
+  call('HDEL', KEYS[12], sid)
   call('ZADD', logsByTime, now, epoch .. '\\n' .. sid)
 end
 local grown = take()
 if grown ~= '0' then call('HINCRBY', KEYS[1], 'mz', grown) end
-putRows(KEYS[16], KEYS[17])
+putRows(KEYS[15], KEYS[16])
 local state = call('HMGET', KEYS[1], 'bz', 'own')
 -- Nobody takes up what is parked.
 local isLeft = not closes and state[1] ~= 'p' and (state[1] == '1' or call('HLEN', open) > 0)
@@ -143,7 +133,7 @@ note(KEYS[10], KEYS[11], sid, isLeft and (state[2] or ''))
 
 /**
  * Drops all of a session. Needs `sid`, and KEYS from 4 on: open, ended, byKey, steps, closed, runs by time, logs by time, unfinished, busy,
- * the events of the log that stays, held, done, records, due, and all keys of its logs.
+ * the events of the log that stays, held, records, due, and all keys of its logs.
  */
 const DROP = `
 local function drop()
@@ -152,9 +142,9 @@ local function drop()
   call('ZREM', KEYS[10], call('HGET', KEYS[1], 'ep') .. '\\n' .. sid)
   note(KEYS[11], KEYS[12], sid, false)
   call('HDEL', KEYS[14], sid)
-  call('DEL', KEYS[1], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[15])
-  dropRecords(KEYS[16], KEYS[17], sid)
-  for i = 18, #KEYS do call('DEL', KEYS[i]) end
+  call('DEL', KEYS[1], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8])
+  dropRecords(KEYS[15], KEYS[16], sid)
+  for i = 17, #KEYS do call('DEL', KEYS[i]) end
 end
 
 -- A closed log with one event tells those who were behind.

@@ -107,6 +107,12 @@ local function dropEmpty(sid)
 end
 `;
 
+/** Begins a search for what is too old, unless another gateway is at it. A repetition by the same caller replies the same. KEYS: expiring. ARGV: name, milliseconds. */
+export const BEGIN_EXPIRY = new Script(`
+if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
+return redis.call('GET', KEYS[1]) == ARGV[1] and 1 or 0
+`);
+
 /**
  * Forgets ended runs of a session. KEYS: meta, closed, open, ended, byKey, runs by time, records, due. ARGV: sid, before, runs. Replies
  * whether the session is gone.

@@ -27,9 +27,3 @@ local time = call('TIME')
 return call('ZRANGEBYSCORE', KEYS[1], '(' .. text(tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)), '+inf')
 `,
 );
-
-/** Keeps a note, if there is none. A repetition by the same caller replies the same. KEYS: note. ARGV: text, milliseconds. */
-export const PUT_ONCE = new Script(`
-if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
-return redis.call('GET', KEYS[1]) == ARGV[1] and 1 or 0
-`);
