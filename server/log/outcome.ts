@@ -8,7 +8,7 @@ import type { KeptResult, LogRef, RunRecord, SessionRef } from '../stores/stored
 
 type RunOutcome = Omit<RunResult, 'cursor'>;
 type EndDraft = EventDraft & { readonly type: 'message_end' };
-type Results = Pick<Store, 'read' | 'messages'>;
+type AnswerStore = Pick<Store, 'read' | 'messages'>;
 
 /** The outcomes of runs from the events that end them, by run id. */
 export function outcomesOf(events: readonly Pick<EventDraft, 'type'>[]): ReadonlyMap<string, RunOutcome> {
@@ -53,7 +53,7 @@ function hasRow({ message, lane, parentRunId }: EndDraft): boolean {
 
 /** The result of a run; undefined before its end, or if its answer is no longer kept. @throws StoreError */
 export async function resultOf(
-  store: Results,
+  store: AnswerStore,
   ref: SessionRef,
   { epoch, result }: RunRecord,
 ): Promise<RunResult | undefined> {
@@ -65,7 +65,7 @@ export async function resultOf(
 
 /** The content of an answer: from the event at its place, or from its row once that is cut. */
 async function contentOf(
-  store: Results,
+  store: AnswerStore,
   log: LogRef,
   { cursor, message: { id } }: KeptResult,
 ): Promise<Message['content'] | undefined> {
