@@ -63,7 +63,7 @@ export class Acquisition {
     return andThen(store.acquire(ref, options), (acquired) => {
       if (from && acquired.kind === 'acquired') void cluster.tellTaken(ref, from);
       if (acquired.kind !== 'absent' || !create) return this.#adopt(acquired, create, { toEnd });
-      return andThen(this.#room(), () => {
+      return andThen(toEnd ? undefined : this.#room(), () => {
         const { userId, forkedFrom } = create;
         const anew = {
           epoch: newEpoch(),
@@ -71,7 +71,7 @@ export class Acquisition {
           ...(forkedFrom && { forkedFrom }),
         };
         return andThen(store.acquire(ref, { create: anew, ...options }), (acquired) =>
-          this.#adopt(acquired, create, { beginning: create.runId }),
+          this.#adopt(acquired, create, { beginning: create.runId, toEnd }),
         );
       });
     });
@@ -128,7 +128,7 @@ export class Acquisition {
       this.#hold.life.become({ name: 'held', held });
       reader.show(view);
       reader.watch();
-      if (created) {
+      if (created && !toEnd) {
         const { id: sessionId, ref } = session;
         const user = record.userId === undefined ? {} : { userId: record.userId };
         this.#env.notify({ type: 'session:created', sessionId, app: ref.app, ...user });

@@ -10,7 +10,7 @@ import { Written } from '../log/written.js';
 import { keyOf } from '../stores/ref-key.js';
 import type { SessionRef } from '../stores/stored.js';
 import { Beginnings } from './beginnings.js';
-import { deleteClosed } from './delete-closed.js';
+import { hasConversations } from './conversations.js';
 import type { SessionEnvironment } from './environment.js';
 import { MessageSender } from './message-sender.js';
 import type { OutputOf, SessionInput } from './perform.js';
@@ -209,23 +209,22 @@ export class SessionDirectory {
   async #delete(ref: SessionRef): Promise<void> {
     const session = this.get(ref);
     try {
-      // Somebody may begin or close the session meanwhile.
-      for (;;) {
-        try {
-          return await perform(session, { type: 'delete' });
-        } catch (error) {
-          if (!isGatewayError(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
-          if (await asUnavailable(() => deleteClosed(this.#env.store, ref))) break;
-          const record = await asUnavailable(() => this.#env.store.record(ref));
-          if (!record || record.closed) throw error;
-        }
-      }
-      // Lead the followers of the dropped log to the notice.
-      await session.look();
-      session.viewers.wake();
+      const past = await asUnavailable(() => hasConversations(this.#env.store, ref));
+      await perform(session, { type: 'delete', past });
+    } catch (error) {
+      if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') await this.#dropRuns(ref);
+      throw error;
     } finally {
       this.forget(session);
     }
+  }
+
+  /** Drops the runs of a session without a conversation: they may be kept longer. */
+  async #dropRuns(ref: SessionRef): Promise<void> {
+    const { store } = this.#env;
+    await asUnavailable(async () => {
+      if ((await store.conversations(ref)).length === 0) await store.remove(ref);
+    });
   }
 
   /** Drops the rest of a closed session, also the notice of a delete. Subscribers that still read it receive a gap. */

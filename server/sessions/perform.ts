@@ -132,8 +132,8 @@ export interface SessionWork {
   'child-end': { readonly input: DueEnd; readonly output: void };
   /** Ends the conversation. */
   close: { readonly input: { readonly reason: string }; readonly output: void };
-  /** Ends the conversation and drops everything that is kept of the session. */
-  delete: { readonly input: Readonly<Record<never, never>>; readonly output: void };
+  /** Ends the conversation and drops everything that is kept of the session. `past`: also where there are only past conversations. */
+  delete: { readonly input: { readonly past: boolean }; readonly output: void };
   /** Publishes on a channel. Begins a session that does not exist. */
   publish: {
     readonly input: {
@@ -340,5 +340,7 @@ function createdBy(input: SessionInput, begun: () => void): Beginning | undefine
   }
   if (input.type === 'ask') return input.begins ? { userId: input.userId } : undefined;
   if (input.type === 'schedule') return { userId: input.user.id };
+  // Past conversations are dropped with one that begins behind them.
+  if (input.type === 'delete') return input.past ? { userId: undefined } : undefined;
   return input.type === 'publish' || input.type === 'custom' ? { userId: input.userId } : undefined;
 }

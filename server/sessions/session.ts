@@ -12,6 +12,7 @@ import { asUnavailable } from '../log/unavailable.js';
 import type { Store } from '../stores/store.js';
 import { IDLE, type SessionRef } from '../stores/stored.js';
 import type { Beginning, HoldOptions } from './acquisition.js';
+import { DELETED } from './conversations.js';
 import type { SessionEnvironment } from './environment.js';
 import { Hold } from './hold.js';
 import type { Life } from './life.js';
@@ -19,9 +20,6 @@ import { RunResults } from './run-results.js';
 import { SessionCalls } from './session-calls.js';
 import { SessionReader } from './session-reader.js';
 import { Viewers } from './viewers.js';
-
-/** Reason of a close that deletes the session. */
-export const DELETED = 'deleted';
 
 /** One live session: its log as it is read here, its hold, and its followers. It outlives a close: the next send begins a new log. */
 export class Session implements Subscribable {
@@ -178,10 +176,12 @@ export class Session implements Subscribable {
   }
 
   async #close(reason: string): Promise<void> {
+    // One that was begun to be deleted is known to nobody.
+    const isKnown = this.log?.head !== 0;
     await this.hold.close(this.held!, { reason, ...(reason === DELETED && { erase: newEpoch() }) });
     this.reader.watch();
     this.endCalls('The session was closed');
-    this.#env.notify({ type: 'session:closed', sessionId: this.id, app: this.ref.app });
+    if (isKnown) this.#env.notify({ type: 'session:closed', sessionId: this.id, app: this.ref.app });
   }
 
   /** Gives the session up if nobody uses it, also after its appends are stored. @throws StoreError */

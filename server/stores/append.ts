@@ -70,12 +70,6 @@ export interface News {
   readonly events: readonly StoredEvent[];
 }
 
-/** The replacement of a dropped session: a closed log with one event, which tells subscribers that lag behind. */
-export interface DeleteNotice {
-  readonly epoch: string;
-  readonly event: StoredEvent;
-}
-
 /** The outcome of an append. */
 export interface AppendResult {
   readonly epoch: string;

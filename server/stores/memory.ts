@@ -3,7 +3,6 @@ import { ABOUT_NOTHING } from './about.js';
 import {
   type AppendOptions,
   type AppendResult,
-  type DeleteNotice,
   type EventRecord,
   placeOfAccepted,
   placeOfEnd,
@@ -211,7 +210,8 @@ class MemoryStore implements Store {
     const first = headOf(log) + 1;
     let last = first - 1;
     for (const event of events) Object.assign(event, { seq: ++last, term });
-    this.#erase(session, { epoch, event: events.at(-1)!, term });
+    this.#erase(session);
+    this.#leave(session.ref, epoch, events.at(-1)!);
     // The writer repeats the batch if the answer was lost.
     const left = { events: [], messages: new MessageRows(), checkpoint: null, closedAt: Date.now() };
     Object.assign(log, { ...left, batch, batchFirst: first, first: last + 1 });
@@ -347,27 +347,26 @@ class MemoryStore implements Store {
     this.#forget(log.scope);
   }
 
-  remove(ref: SessionRef, notice?: DeleteNotice): void {
+  remove(ref: SessionRef): void {
     const session = this.#sessions.get(keyOf(ref));
-    if (!session || session.log.closedAt === null) return;
-    this.#erase(session, notice && { ...notice, term: ++this.#term });
+    if (session && session.log.closedAt !== null) this.#erase(session);
   }
 
-  /** Drops a session, and leaves the notice, if any, in its place. */
-  #erase(session: MemorySession, notice?: DeleteNotice & { readonly term: number }): void {
+  #erase(session: MemorySession): void {
     const { ref, log, past } = session;
     log.scope.open.delete(session);
     for (const old of [log, ...past.values()]) this.#drop(old);
     this.#records.drop(ref);
     this.#sessions.delete(keyOf(ref));
-    if (notice) this.#leave(ref, notice);
     this.#wake(ref);
   }
 
-  #leave(ref: SessionRef, { epoch, event, term }: DeleteNotice & { readonly term: number }): void {
+  /** Leaves a closed log with one event in place of an erased session. */
+  #leave(ref: SessionRef, epoch: string, event: StoredEvent): void {
+    const { term } = event;
     const { log } = this.#begin(ref, undefined, { epoch });
     const session = this.#sessions.get(keyOf(ref))!;
-    log.events.push({ ...event, seq: 1, term });
+    log.events.push({ ...event, seq: 1 });
     log.terms.push({ term, first: 1 });
     log.closedAt = session.updatedAt;
     session.term = term;

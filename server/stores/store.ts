@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../async/maybe-promise.js';
-import type { AppendOptions, AppendResult, DeleteNotice, EventRecord, News } from './append.js';
+import type { AppendOptions, AppendResult, EventRecord, News } from './append.js';
 import type { FileStore } from './files/file-store.js';
 import type { ListFilter, ListPage, PageOptions } from './listing.js';
 import type {
@@ -172,12 +172,8 @@ export interface Store {
   /** Drops runs that ended and logs that were closed before these times, in milliseconds since the epoch. */
   expire(before: { readonly runs: number; readonly closedLogs: number }): MaybePromise<void>;
 
-  /**
-   * Drops all data of a closed session, its runs included. An open session stays as it is.
-   *
-   * @param notice Replaces the session, if there was one.
-   */
-  remove(ref: SessionRef, notice?: DeleteNotice): MaybePromise<void>;
+  /** Drops all data of a closed session, its runs included. An open session stays as it is. */
+  remove(ref: SessionRef): MaybePromise<void>;
 
   /**
    * Sessions with any data, also closed ones and those with nothing but runs, each once, in an order of the store.

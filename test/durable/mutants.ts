@@ -14,7 +14,7 @@ export const mutants = {
         if (erase === undefined) return store.append(log, events, options);
         const closed = await store.append(log, events, { ...options, close: true });
         await new Promise((resolve) => setTimeout(resolve, 200));
-        await store.remove(log, { epoch: erase, event: events.at(-1)! });
+        await store.remove(log);
         return closed;
       },
     }),

@@ -199,9 +199,9 @@ export class MemoryHub {
       this.#wake(keyOf(log), isPlain(options) && told.length > 0 ? { epoch, events: told } : undefined);
       return appended;
     };
-    const remove: Store['remove'] = async (ref, notice) => {
+    const remove: Store['remove'] = async (ref) => {
       await reached();
-      await inner.remove(ref, notice);
+      await inner.remove(ref);
       this.#wake(keyOf(ref));
     };
     const watch: Store['watch'] = (ref, wake) => {

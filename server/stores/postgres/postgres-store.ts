@@ -1,12 +1,4 @@
-import {
-  type AppendOptions,
-  type AppendResult,
-  type DeleteNotice,
-  type EventRecord,
-  type News,
-  StoreError,
-} from '../append.js';
-import { encodeEvents } from '../event-text.js';
+import { type AppendOptions, type AppendResult, type EventRecord, type News, StoreError } from '../append.js';
 import type { ListFilter, ListPage, PageOptions } from '../listing.js';
 import type { SharedStore } from '../shared-store.js';
 import type { Acquired, AcquireOptions, PathOptions, Store } from '../store.js';
@@ -255,13 +247,10 @@ export class PostgresStore implements Store {
     while (dropped > 0 && this.#parts);
   }
 
-  async remove(ref: SessionRef, notice?: DeleteNotice): Promise<void> {
+  async remove(ref: SessionRef): Promise<void> {
     const { database, sessions, node } = this.#open;
     const key = sessions.keyOf(ref);
-    // The SQL function fills in the term.
-    const data = notice && encodeEvents([{ ...notice.event, term: '$T' as never }]);
-    const values = [notice?.epoch ?? null, data ?? null, notice?.event.body.length ?? null];
-    if (await database.call<boolean>('remove', node.id, key, ...values)) node.watches.wake(key);
+    if (await database.call<boolean>('remove', node.id, key)) node.watches.wake(key);
   }
 
   async kept(

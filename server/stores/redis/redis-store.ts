@@ -1,11 +1,4 @@
-import {
-  type AppendOptions,
-  type AppendResult,
-  type DeleteNotice,
-  type EventRecord,
-  type News,
-  StoreError,
-} from '../append.js';
+import { type AppendOptions, type AppendResult, type EventRecord, type News, StoreError } from '../append.js';
 import type { ListFilter, ListPage, PageOptions } from '../listing.js';
 import type { Acquired, AcquireOptions, PathOptions, Store } from '../store.js';
 import type {
@@ -20,9 +13,7 @@ import type {
   StoredEvent,
   StoredSize,
 } from '../stored.js';
-import { sizeOf } from '../stored-size.js';
 import { keysToDrop } from './appending.js';
-import { encodeBatch } from './events.js';
 import { Expiry } from './expiry.js';
 import { Keys, refOfMember } from './keys.js';
 import { inDoubt, Link } from './link.js';
@@ -249,13 +240,10 @@ export class RedisStore implements Store {
     usage.forget();
   }
 
-  async remove(ref: SessionRef, notice?: DeleteNotice): Promise<void> {
+  async remove(ref: SessionRef): Promise<void> {
     const { link, expiry, usage, reader } = this.#open;
     const session = this.#keys.session(ref);
     const { closed, sid } = session;
-    const left = notice
-      ? [notice.epoch, encodeBatch([notice.event]), String(sizeOf([notice.event]))]
-      : ['', '', '0'];
     for (;;) {
       const data = await reader.data(ref);
       // Also if an earlier call has removed it and its reply was lost.
@@ -263,11 +251,11 @@ export class RedisStore implements Store {
       if (data.cl === null) return;
       const past = (await link.send(closed, ['HKEYS', closed])) as string[];
       const log = { ...ref, epoch: data.ep! };
-      const keys = keysToDrop(this.#keys, log, notice?.epoch ?? '', [log.epoch, ...past]);
-      const args = [log.epoch, String(past.length), String(Date.now()), sid, random(), ...left];
+      const keys = keysToDrop(this.#keys, log, '', [log.epoch, ...past]);
+      const args = [log.epoch, String(past.length), sid];
       // The session was begun anew, or other logs were dropped meanwhile.
       if ((await link.run(REMOVE, keys, args)) !== 1) continue;
-      if (!notice) await expiry.forget(ref).catch(inDoubt);
+      await expiry.forget(ref).catch(inDoubt);
       usage.forget();
       return;
     }

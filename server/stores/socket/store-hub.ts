@@ -1,13 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { andThen, isPromise, type MaybePromise } from '../../async/maybe-promise.js';
-import {
-  type AppendOptions,
-  type AppendResult,
-  type DeleteNotice,
-  type EventRecord,
-  isPlain,
-  type News,
-} from '../append.js';
+import { type AppendOptions, type AppendResult, type EventRecord, isPlain, type News } from '../append.js';
 import { place } from '../placed.js';
 import { keyOf } from '../ref-key.js';
 import type { HeldPage, SessionHolder } from '../shared-store.js';
@@ -76,8 +69,7 @@ export class StoreHub {
     release: (_: Peer, ref: SessionRef, term: number) => this.#release(ref, term),
     append: (_: Peer, log: LogRef, events: readonly EventRecord[], options: AppendOptions) =>
       this.#append(log, events, options),
-    remove: (_: Peer, ref: SessionRef, notice?: DeleteNotice) =>
-      andThen(this.#store.remove(ref, notice), () => this.#wake(keyOf(ref))),
+    remove: (_: Peer, ref: SessionRef) => andThen(this.#store.remove(ref), () => this.#wake(keyOf(ref))),
     unfinished: () => this.#settled(() => this.#unfinished()),
     beat: (peer: Peer, holder: string) => this.#beat(peer, holder),
     alive: (_: Peer, holder: string) => this.#settled(() => this.#alive(holder)),

@@ -1,15 +1,11 @@
-import type { DeleteNotice } from '../append.js';
 import { encodeEvents } from '../event-text.js';
 import { textOfHome } from '../records.js';
-import type { SessionRef } from '../stored.js';
+import type { SessionRef, StoredEvent } from '../stored.js';
 import { sizeOf } from '../stored-size.js';
 import type { SqliteConnection } from './connection.js';
 import { dropOfLog } from './expiry.js';
 import type { Journal } from './journal.js';
 import type { Statements } from './statements.js';
-
-/** The notice that replaces a dropped session, and its term. */
-export type TermedNotice = DeleteNotice & { readonly term: number };
 
 interface ErasingParts {
   readonly connection: SqliteConnection;
@@ -24,7 +20,6 @@ export function eraseSession(
   { connection, sql }: ErasingParts,
   session: number,
   { scope, app, name }: SessionRef,
-  notice?: TermedNotice,
 ): void {
   const { db } = connection;
   const drop = dropOfLog(connection);
@@ -34,30 +29,37 @@ export function eraseSession(
   db.prepare('DELETE FROM run WHERE session = ?').run(session);
   db.prepare('DELETE FROM session WHERE id = ?').run(session);
   sql.dropRecords.run(textOfHome({ scope, app, name }));
-  if (!notice) return;
-  const { epoch, term } = notice;
+}
+
+/** Leaves a closed log with one event in place of an erased session, within the same transaction. */
+export function leaveLast(
+  { sql }: Pick<ErasingParts, 'sql'>,
+  { scope, app, name }: SessionRef,
+  epoch: string,
+  last: StoredEvent,
+): void {
   const now = Date.now();
-  const anew = sql.putSession.all(scope, app, name)[0]!.id as number;
-  const log = sql.putLog.all(anew, epoch, null, now)[0]!.id as number;
-  sql.pointSession.run(log, now, null, anew);
-  const events = [{ ...notice.event, seq: 1, term }];
+  const session = sql.putSession.all(scope, app, name)[0]!.id as number;
+  const log = sql.putLog.all(session, epoch, null, now)[0]!.id as number;
+  sql.pointSession.run(log, now, null, session);
+  const events = [{ ...last, seq: 1 }];
   const size = sizeOf(events);
-  sql.putTerm.run(log, term, 1);
+  sql.putTerm.run(log, last.term, 1);
   sql.putChunk.run(log, 1, 1, encodeEvents(events), size);
   sql.moveHead.run(1, size, log);
   sql.closeLog.run(now, log);
-  sql.closeSession.run(anew);
+  sql.closeSession.run(session);
 }
 
 /** Drops a closed session at once, and leaves an open one as it is. Returns whether there was one. */
-export function removeSession(parts: ErasingParts, ref: SessionRef, notice?: TermedNotice): boolean {
+export function removeSession(parts: ErasingParts, ref: SessionRef): boolean {
   const { scope, app, name } = ref;
   const { connection } = parts;
   const found = connection.db
     .prepare('SELECT id FROM session WHERE scope = ? AND app = ? AND name = ? AND open IS NULL')
     .get(scope, app, name);
   if (!found) return false;
-  connection.transaction(() => eraseSession(parts, found.id as number, ref, notice), 'FULL');
+  connection.transaction(() => eraseSession(parts, found.id as number, ref), 'FULL');
   return true;
 }
 

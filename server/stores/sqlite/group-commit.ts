@@ -10,7 +10,7 @@ import {
 import type { ChangeOptions, RecordChange, RecordHome } from '../records.js';
 import type { LogRef, RunRecord } from '../stored.js';
 import type { SqliteConnection, Sync } from './connection.js';
-import { eraseSession } from './erasing.js';
+import { eraseSession, leaveLast } from './erasing.js';
 import { commitFailure, writeFailure } from './faults.js';
 import type { Journal } from './journal.js';
 import type { LiveLogs } from './live-logs.js';
@@ -254,8 +254,9 @@ class CommitGroup {
   #erase(log: LogState, events: readonly EventRecord[], epoch: string): void {
     const sql = this.#sql();
     for (const event of events) Object.assign(event, { seq: ++log.head, term: log.term });
-    const notice = { epoch, event: events.at(-1)!, term: log.term };
-    eraseSession({ connection: this.#options.connection, sql }, log.session, log.ref, notice);
+    const { connection } = this.#options;
+    eraseSession({ connection, sql }, log.session, log.ref);
+    leaveLast({ sql }, log.ref, epoch, events.at(-1)!);
     Object.assign(log, { chunked: log.head, tail: [], size: 0, closed: true, erased: true });
   }
 

@@ -1,10 +1,4 @@
-import {
-  type AppendOptions,
-  type AppendResult,
-  type DeleteNotice,
-  type EventRecord,
-  StoreError,
-} from '../append.js';
+import { type AppendOptions, type AppendResult, type EventRecord, StoreError } from '../append.js';
 import { DirectoryFiles } from '../files/directory-file-store.js';
 import type { FileStore } from '../files/file-store.js';
 import type { ListFilter, ListPage, PageOptions } from '../listing.js';
@@ -309,10 +303,10 @@ export class SqliteStore implements Store {
     return expireRecords(connection, before).finally(() => usage.forget());
   }
 
-  remove(ref: SessionRef, notice?: DeleteNotice): void {
-    const { terms, usage } = this.#open;
+  remove(ref: SessionRef): void {
+    const { usage } = this.#open;
     try {
-      if (!removeSession(this.#open, ref, notice && { ...notice, term: terms.next() })) return;
+      if (!removeSession(this.#open, ref)) return;
     } catch (error) {
       throw writeFailure(error);
     }

@@ -148,8 +148,6 @@ const hasNoRuns = async (store: Store, { ref, runId }: World): Promise<boolean> 
 const isForgotten = async (store: Store, world: World): Promise<boolean> =>
   (await hasNoRuns(store, world)) && (await store.kept(world.ref.scope, { limit: 9 })).length === 0;
 
-const notice = ({ epoch }: World) => ({ epoch, event: { ...record(1, 'session_closed'), seq: 1, term: 1 } });
-
 const RECORD = { kind: 'note', id: 'r', owner: 'ben', dueAt: 1000, value: '1' };
 const TAKE = { limit: 1000, leaseMs: 60_000 };
 const hasRecord: NonNullable<MemberCase['done']> = async (store, { ref }) =>
@@ -275,14 +273,6 @@ export const WRITES: readonly MemberCase[] = [
     call: (store, { ref }) => store.remove(ref),
     done: isGone,
     whole: isForgotten,
-  },
-  {
-    name: 'remove, with a notice',
-    closed: true,
-    drops: true,
-    call: (store, world) => store.remove(world.ref, notice(world)),
-    done: isNoticed,
-    whole: hasNoRuns,
   },
   {
     name: 'join',

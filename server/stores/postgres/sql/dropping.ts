@@ -26,22 +26,16 @@ BEGIN
     forked_from = NULL WHERE s.id = p_session;
 END $f$;
 
--- Whether there was a session that is closed. The notice's data has $T for its term.
-CREATE FUNCTION $S.remove(me text, p_key text, p_epoch text, p_data text, p_size bigint) RETURNS boolean LANGUAGE plpgsql AS $f$
-DECLARE v_session bigint; v_log bigint; v_former bigint; v_term bigint;
+-- Whether there was a session that is closed.
+CREATE FUNCTION $S.remove(me text, p_key text) RETURNS boolean LANGUAGE plpgsql AS $f$
+DECLARE v_session bigint; v_log bigint;
 BEGIN
   SELECT k.v_session, k.v_log INTO v_session, v_log FROM $S.lock_session(p_key) k;
   IF v_session IS NULL THEN RETURN false; END IF;
-  SELECT g.terms[cardinality(g.terms) - 1] INTO v_former FROM $S.log g WHERE g.id = v_log;
   PERFORM FROM $S.log g WHERE g.id = v_log AND g.closed IS NULL;
   IF FOUND THEN RETURN false; END IF;
   PERFORM $S.drop_session(v_session);
-  IF p_epoch IS NULL THEN
-    DELETE FROM $S.session s WHERE s.id = v_session;
-  ELSE
-    v_term := $S.next_term(coalesce(v_former, 0));
-    PERFORM $S.leave_notice(v_session, p_epoch, v_term, regexp_replace(p_data, '[$]T', v_term::text), p_size, NULL);
-  END IF;
+  DELETE FROM $S.session s WHERE s.id = v_session;
   PERFORM $S.bell(p_key, me);
   RETURN true;
 END $f$;

@@ -146,15 +146,6 @@ local function drop()
   dropRecords(KEYS[15], KEYS[16], sid)
   for i = 17, #KEYS do call('DEL', KEYS[i]) end
 end
-
--- A closed log with one event tells those who were behind.
-local function leave(epoch, term, event, size, now)
-  local time = call('TIME')
-  call('XADD', KEYS[13], '1-0', term .. ':' .. size, event)
-  call('HSET', KEYS[1], 'ep', epoch, 'tok', term, 'wb', '0', 'wf', '1', 'seq', '1', 'first', '1', 'own', '', 'tk', term .. ':1',
-    'cr', now, 'up', now, 'cl', now, 'od', text(tonumber(time[1]) * 1000000 + tonumber(time[2])), 'cu', size, 'cz', '0', 'mz', '0', 'pz', '0')
-  call('ZADD', KEYS[10], now, epoch .. '\\n' .. sid)
-end
 `;
 
 /**
@@ -169,6 +160,15 @@ export const ERASE = new Script(
 at = 6
 local now, sid, left, event, size = take(), take(), take(), take(), take()
 ${DROP}
+-- A closed log with one event tells those who were behind.
+local function leave(epoch, term, event, size, now)
+  local time = call('TIME')
+  call('XADD', KEYS[13], '1-0', term .. ':' .. size, event)
+  call('HSET', KEYS[1], 'ep', epoch, 'tok', term, 'wb', '0', 'wf', '1', 'seq', '1', 'first', '1', 'own', '', 'tk', term .. ':1',
+    'cr', now, 'up', now, 'cl', now, 'od', text(tonumber(time[1]) * 1000000 + tonumber(time[2])), 'cu', size, 'cz', '0', 'mz', '0', 'pz', '0')
+  call('ZADD', KEYS[10], now, epoch .. '\\n' .. sid)
+end
+
 if call('HLEN', KEYS[8]) ~= tonumber(take()) then return {'X'} end
 local first = head + 1
 drop()
@@ -181,23 +181,20 @@ return {'A', first, last, meta[8]}
 
 /**
  * Removes a closed session, unless it has changed since it was read. Replies whether it is removed, also by an earlier call. KEYS as above.
- * ARGV: the epoch that was read, its number of closed logs, now, sid, random, the new epoch ('' leaves nothing), the event and
- * its size.
+ * ARGV: the epoch that was read, its number of closed logs, sid.
  */
 export const REMOVE = new Script(
   COMMON,
   CHANGE_RECORDS,
   `
 at = 0
-local seen, others, now, sid, random, left, event, size = take(), take(), take(), take(), take(), take(), take(), take()
+local seen, others, sid = take(), take(), take()
 ${DROP}
-local meta = call('HMGET', KEYS[1], 'ep', 'tok', 'cl')
+local meta = call('HMGET', KEYS[1], 'ep', 'cl')
 -- The answer to that may have been lost.
-if not meta[1] or meta[1] == left then return 1 end
-if meta[1] ~= seen or not meta[3] or call('HLEN', KEYS[8]) ~= tonumber(others) then return 0 end
-local term = termAfter(meta[2], random)
+if not meta[1] then return 1 end
+if meta[1] ~= seen or not meta[2] or call('HLEN', KEYS[8]) ~= tonumber(others) then return 0 end
 drop()
-if left ~= '' then leave(left, term, event, size, now) end
 call('SPUBLISH', KEYS[3], '')
 return 1
 `,
