@@ -1,12 +1,13 @@
 import * as z from 'zod';
-import type {
-  Envelope,
-  EventType,
-  GatewayEvent,
-  LoggedEventData,
-  LoggedEventType,
-  TransientEventData,
-  TransientEventType,
+import {
+  type Envelope,
+  type EventType,
+  type GatewayEvent,
+  isDelta,
+  type LoggedEventData,
+  type LoggedEventType,
+  type TransientEventData,
+  type TransientEventType,
 } from '../events.js';
 import { anything } from './anything.js';
 import { controlMoveShape, handOffShape } from './control.js';
@@ -208,8 +209,7 @@ const shapes: Readonly<Record<EventType, z.ZodRawShape>> = Object.fromEntries([
 ]);
 
 function onTheWire(type: string, shape: z.ZodRawShape): z.ZodObject {
-  const isDelta = type === 'content_delta' || type === 'reasoning_delta';
-  const left = isDelta ? ['cursor', 'sessionId', 'index'] : ['cursor'];
+  const left = isDelta({ type }) ? ['cursor', 'sessionId', 'index'] : ['cursor'];
   return z.object({
     ...shape,
     ...Object.fromEntries(left.map((field) => [field, (shape[field] as z.ZodType).exactOptional()])),
