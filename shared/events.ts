@@ -258,12 +258,7 @@ export type LoggedEvent = {
 /** An event of one connection. `snapshot` and `gap` carry the cursor they lead to. */
 export type TransientEvent = {
   [T in TransientEventType]: Flatten<
-    {
-      readonly type: T;
-      readonly sessionId?: string;
-      readonly cursor?: string;
-      readonly ts?: number;
-    } & TransientEventData[T]
+    { readonly type: T } & Partial<Omit<Envelope, 'runId'>> & TransientEventData[T]
   >;
 }[TransientEventType];
 

@@ -112,8 +112,11 @@ export interface Outcome {
   readonly endedAt: number;
 }
 
+/** A message for, or of, a run beside the conversation. Child runs of such a run are in the list of the conversation's answer. */
+export type LaneMessage = Omit<Message, 'children'>;
+
 /** A message for a run beside the conversation, while it runs. */
-export interface SteeringMessage extends Message {
+export interface SteeringMessage extends LaneMessage {
   /** Whether its app has taken it. */
   readonly taken?: true;
 }
@@ -135,14 +138,14 @@ export interface LanePlace {
   /** `false`: its message and its answer do not join the conversation. */
   readonly keep?: false;
   /** The message that it answers. */
-  readonly asked: Message;
+  readonly asked: LaneMessage;
   /** Messages that it was sent later. */
   readonly steering?: readonly SteeringMessage[];
 }
 
 /** A child run that has ended, with its answer. */
 export interface ChildAnswer extends LanePlace, Outcome {
-  readonly message: Message;
+  readonly message: LaneMessage;
 }
 
 /** The author's role. */

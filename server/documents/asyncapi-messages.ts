@@ -1,4 +1,10 @@
-import { beginsRun, OPERATIONS, type OperationName, RUN_OPERATIONS } from '../../shared/operations.js';
+import {
+  beginsRun,
+  namesConnection,
+  OPERATIONS,
+  type OperationName,
+  RUN_OPERATIONS,
+} from '../../shared/operations.js';
 import { clientFrameSchemas, serverFrameSchemas } from '../../shared/schemas/frames.js';
 import type { JsonSchema } from '../schema/schema.js';
 import { EVENTS } from './event-types.js';
@@ -199,9 +205,8 @@ function item(method: string, result: JsonSchema): object {
   return message('chunk', { summary: `An item of ${method}`, payload }, ANSWERED);
 }
 
-/** The params of an operation over a socket, where `subscribe` applies to the socket itself. */
 function frameParams(name: OperationName): JsonSchema {
-  return name === 'subscribe' ? refTo('subscribe.frame') : operationSchema(name, 'params');
+  return namesConnection(name) ? refTo(`${name}.frame`) : operationSchema(name, 'params');
 }
 
 /** The result of an operation over a socket. A run is answered at acceptance, and an export once its chunks are sent. */

@@ -1,8 +1,15 @@
 import { EVENTS_PATH, WEBSOCKET_PATH } from '../../shared/calls.js';
 import type { MethodContext } from '../../shared/method.js';
 import type { ApiDocument } from '../../shared/operation-types.js';
-import { OPERATIONS, RUN_OPERATIONS, type RunOperation } from '../../shared/operations.js';
+import {
+  isStreamed,
+  namesConnection,
+  OPERATIONS,
+  RUN_OPERATIONS,
+  type RunOperation,
+} from '../../shared/operations.js';
 import { PROTOCOL_VERSION } from '../../shared/version.js';
+import type { JsonSchema } from '../schema/schema.js';
 import {
   frameMessages,
   type Messages,
@@ -87,8 +94,12 @@ export class AsyncApiWriter {
   #protocol(): Components {
     if (!this.#schemas) {
       const schemas = protocolSchemas('draft-07');
-      const { required: _connection, ...subscribe } = schemas['subscribe.params']!;
-      this.#schemas = { ...schemas, 'subscribe.frame': subscribe };
+      const framed = OPERATION_NAMES.filter(namesConnection).map((name): [string, JsonSchema] => {
+        const params = schemas[`${name}.params`]!;
+        const required = (params.required as readonly string[]).filter((field) => field !== 'connectionId');
+        return [`${name}.frame`, { ...params, required }];
+      });
+      this.#schemas = { ...schemas, ...Object.fromEntries(framed) };
     }
     return this.#schemas;
   }
@@ -192,11 +203,6 @@ function runChannel(name: RunOperation): DocumentedChannel {
       },
     },
   };
-}
-
-/** Whether an operation may answer with chunks. */
-function isStreamed(name: string): boolean {
-  return name === 'invoke' || name === 'export';
 }
 
 function socketOperations(methods: readonly DescribedMethod[]): Readonly<Record<string, Operation>> {

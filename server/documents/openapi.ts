@@ -1,6 +1,7 @@
 import type { MethodContext } from '../../shared/method.js';
 import type { ApiDocument } from '../../shared/operation-types.js';
 import { beginsRun, isOperation, type OperationName } from '../../shared/operations.js';
+import { operationSchemas } from '../../shared/schemas/operations.js';
 import { PROTOCOL_VERSION } from '../../shared/version.js';
 import { type Destination, routeTable } from '../transports/http/routes.js';
 import { type GatewayFacts, infoOf } from './facts.js';
@@ -135,8 +136,10 @@ function mountFrom(extraRoutes: GatewayFacts['extraRoutes']): string {
 function bodyOf(described: Described, methods: readonly DescribedMethod[]): object {
   if (described === 'upload') return uploadBody;
   if (described === 'invoke') return invokeBody(methods);
-  const schema = operationSchema(described as OperationName, 'params');
-  return { required: described !== 'ticket', content: { 'application/json': { schema } } };
+  const name = described as OperationName;
+  // A request without a body counts as one without params.
+  const required = !operationSchemas[name].params.safeParse({}).success;
+  return { required, content: { 'application/json': { schema: operationSchema(name, 'params') } } };
 }
 
 function answersOf(described: Described, methods: readonly DescribedMethod[]): object {

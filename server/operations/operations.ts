@@ -2,7 +2,12 @@ import { GatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
 import type { CustomNotice } from '../../shared/notices.js';
 import type { ParamsOf, ResultOf, SubscribeTarget, UploadedFile } from '../../shared/operation-types.js';
-import { isRead, type OperationName, type RunOperation } from '../../shared/operations.js';
+import {
+  isRead,
+  type OperationName,
+  type RunOperation,
+  type StreamedOperation,
+} from '../../shared/operations.js';
 import type { ToolOutput } from '../apps/tool.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import { SharedTimer } from '../async/shared-timer.js';
@@ -43,7 +48,7 @@ import { type FollowableRun, SendOperations, type Sent } from './send-operations
 import { Subscriptions } from './subscriptions.js';
 
 /** The operations whose result does not depend on the transport. */
-export type PlainOperation = Exclude<OperationName, RunOperation | 'invoke' | 'export'>;
+export type PlainOperation = Exclude<OperationName, RunOperation | StreamedOperation>;
 
 /** A request for a tool call outside of any run. */
 export interface ToolCallRequest {

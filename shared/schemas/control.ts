@@ -1,10 +1,9 @@
 import * as z from 'zod';
-import type { Control } from '../control.js';
 
 const time = z.number();
 
 /** A person who has control in place of the app. */
-export const controlSchema: z.ZodType<Control> = z.object({
+export const controlSchema = z.object({
   by: z.string(),
   since: time,
   until: time.exactOptional(),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { ErrorBody } from '../gateway-error.js';
+import type { Exactly } from './exactly.js';
 
 /** The fields of the error object of the wire. */
 export const errorBodyShape = {
@@ -14,4 +15,6 @@ export const errorBodyShape = {
 };
 
 /** The error object of the wire. HTTP answers carry it as `{ error }`. */
-export const errorBodySchema: z.ZodType<ErrorBody> = z.object(errorBodyShape);
+export const errorBodySchema: z.ZodType<ErrorBody> = z.object(
+  errorBodyShape satisfies Exactly<typeof errorBodyShape, ErrorBody>,
+);

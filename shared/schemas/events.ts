@@ -1,7 +1,17 @@
 import * as z from 'zod';
-import type { EventType, GatewayEvent, LoggedEventType, TransientEventType } from '../events.js';
+import {
+  type Envelope,
+  type EventType,
+  type GatewayEvent,
+  isDelta,
+  type LoggedEventData,
+  type LoggedEventType,
+  type TransientEventData,
+  type TransientEventType,
+} from '../events.js';
 import { anything } from './anything.js';
 import { controlMoveShape, handOffShape } from './control.js';
+import type { ExactlyEach } from './exactly.js';
 import { grantShape } from './grants.js';
 import { inboxChangeShape } from './inbox.js';
 import { lanePlaceShape, messageSchema, usageSchema } from './messages.js';
@@ -130,8 +140,7 @@ export const loggedShapes = {
   session_closed: { reason: z.string() },
 } satisfies Record<LoggedEventType, z.ZodRawShape>;
 
-/** Fields of the events that a connection carries and no log holds, by type. */
-export const transientShapes = {
+const transientShapes = {
   connected: {
     protocol: count,
     gatewayId: z.string(),
@@ -159,19 +168,19 @@ export const transientShapes = {
   auth_expired: { message: z.string() },
 } satisfies Record<TransientEventType, z.ZodRawShape>;
 
-/** Fields of every event of a log. */
-export const envelopeShape = {
-  sessionId: z.string(),
-  cursor: z.string(),
-  ts: z.number(),
-  runId: z.string().exactOptional(),
-};
-
-/** Fields that events of a connection may have. */
-export const connectionShape = {
-  sessionId: z.string().exactOptional(),
-  cursor: z.string().exactOptional(),
-  ts: z.number().exactOptional(),
+/** Fields of every event of a log, and those that events of a connection may have. */
+const common = {
+  logged: {
+    sessionId: z.string(),
+    cursor: z.string(),
+    ts: z.number(),
+    runId: z.string().exactOptional(),
+  },
+  transient: {
+    sessionId: z.string().exactOptional(),
+    cursor: z.string().exactOptional(),
+    ts: z.number().exactOptional(),
+  },
 };
 
 /** The fields that the wire leaves out of a delta if they equal those of the delta before it. */
@@ -186,14 +195,21 @@ export type EventData<Type extends EventType> = OptionalField<
   'cursor' | (Type extends 'content_delta' | 'reasoning_delta' ? RepeatedField : never)
 >;
 
+const { logged, transient } = common satisfies ExactlyEach<
+  typeof common,
+  { logged: Envelope; transient: Partial<Omit<Envelope, 'runId'>> }
+>;
 const shapes: Readonly<Record<EventType, z.ZodRawShape>> = Object.fromEntries([
-  ...Object.entries(loggedShapes).map(([type, shape]) => [type, { ...envelopeShape, ...shape }]),
-  ...Object.entries(transientShapes).map(([type, shape]) => [type, { ...connectionShape, ...shape }]),
+  ...Object.entries(loggedShapes satisfies ExactlyEach<typeof loggedShapes, LoggedEventData>).map(
+    ([type, shape]) => [type, { ...logged, ...shape }],
+  ),
+  ...Object.entries(transientShapes satisfies ExactlyEach<typeof transientShapes, TransientEventData>).map(
+    ([type, shape]) => [type, { ...transient, ...shape }],
+  ),
 ]);
 
 function onTheWire(type: string, shape: z.ZodRawShape): z.ZodObject {
-  const isDelta = type === 'content_delta' || type === 'reasoning_delta';
-  const left = isDelta ? ['cursor', 'sessionId', 'index'] : ['cursor'];
+  const left = isDelta({ type }) ? ['cursor', 'sessionId', 'index'] : ['cursor'];
   return z.object({
     ...shape,
     ...Object.fromEntries(left.map((field) => [field, (shape[field] as z.ZodType).exactOptional()])),

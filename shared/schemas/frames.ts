@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import type { ClientFrame, ServerFrame } from '../frames.js';
+import type { ClientFrame, EventFrame, ServerFrame } from '../frames.js';
 import { errorBodySchema, errorBodyShape } from './errors.js';
+import type { ExactlyEach } from './exactly.js';
 import { subscribeTargetSchema } from './operations.js';
 
 const id = z.string().min(1).max(256);
@@ -34,14 +35,19 @@ export const clientFrameSchemas = {
   pong,
 } satisfies Record<ClientFrame['type'], z.ZodObject>;
 
+const { req, connect, more, cancel, auth } = clientFrameSchemas satisfies ExactlyEach<
+  typeof clientFrameSchemas,
+  { [Type in ClientFrame['type']]: ClientFrame & { type: Type } }
+>;
+
 /** Schema of a frame that a client writes to a WebSocket or Unix socket. The params of a request have schemas of their own. */
 export const clientFrameSchema: z.ZodType<ClientFrame> = z.discriminatedUnion('type', [
   // Nearly every frame is a request.
-  clientFrameSchemas.req,
-  clientFrameSchemas.connect,
-  clientFrameSchemas.more,
-  clientFrameSchemas.cancel,
-  clientFrameSchemas.auth,
+  req,
+  connect,
+  more,
+  cancel,
+  auth,
   ping,
   pong,
 ]);
@@ -74,15 +80,13 @@ export const serverFrameSchemas = {
   pong,
 } satisfies Record<NonNullable<ServerFrame['type']> | 'event', z.ZodType>;
 
+const { res, chunk, event, authenticated, error } = serverFrameSchemas satisfies ExactlyEach<
+  typeof serverFrameSchemas,
+  { [Type in NonNullable<ServerFrame['type']>]: ServerFrame & { type: Type } } & { event: EventFrame }
+>;
+
 /** Schema of a frame that a gateway writes to a WebSocket or Unix socket. The data of events have schemas of their own. */
 export const serverFrameSchema: z.ZodType<ServerFrame> = z.union([
-  serverFrameSchemas.event,
-  z.discriminatedUnion('type', [
-    serverFrameSchemas.res,
-    serverFrameSchemas.chunk,
-    serverFrameSchemas.authenticated,
-    serverFrameSchemas.error,
-    ping,
-    pong,
-  ]),
+  event,
+  z.discriminatedUnion('type', [res, chunk, authenticated, error, ping, pong]),
 ]);

@@ -1,15 +1,8 @@
 import * as z from 'zod';
-import type {
-  ChildAnswer,
-  ContentBlock,
-  Message,
-  MessageInput,
-  SendInput,
-  SteeringMessage,
-  Usage,
-} from '../messages.js';
+import type { Message, MessageInput } from '../messages.js';
 import type { ImportedMessage } from '../operation-types.js';
 import { anything } from './anything.js';
+import type { Exactly } from './exactly.js';
 import { reactionSchema } from './reactions.js';
 import { stopReasonSchema } from './words.js';
 
@@ -23,8 +16,8 @@ const media = {
   data: z.string().exactOptional(),
 };
 
-/** The blocks of content, one schema for each type. */
-export const contentBlockUnion = z.discriminatedUnion('type', [
+/** One block of content. */
+export const contentBlockSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({ type: z.literal('reasoning'), text: z.string() }),
   z.object({ type: z.literal('image'), ...media }),
@@ -56,16 +49,10 @@ export const contentBlockUnion = z.discriminatedUnion('type', [
   z.object({ type: z.literal('data'), id, name: z.string().min(1), value: anything }),
 ]);
 
-/** One block of content. */
-export const contentBlockSchema: z.ZodType<ContentBlock> = contentBlockUnion;
-
-const [first, ...others] = contentBlockUnion.options.map((block) => block.strict());
+const [first, ...others] = contentBlockSchema.options.map((block) => block.strict());
 
 /** One block of content in a request. A field that would be lost is refused. */
-export const contentBlockInputSchema: z.ZodType<ContentBlock> = z.discriminatedUnion('type', [
-  first!,
-  ...others,
-]);
+export const contentBlockInputSchema = z.discriminatedUnion('type', [first!, ...others]);
 
 const text = z.string().min(1);
 
@@ -75,7 +62,7 @@ const ownId = id.refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), 'has control ch
 const role = z.enum(['user', 'assistant', 'system', 'tool']);
 
 /** Token counts, and other fields that the app reports. */
-export const usageSchema: z.ZodType<Usage> = z.looseObject({
+export const usageSchema = z.looseObject({
   inputTokens: z.number().exactOptional(),
   outputTokens: z.number().exactOptional(),
   totalTokens: z.number().exactOptional(),
@@ -113,10 +100,10 @@ export const lanePlaceShape = {
 };
 
 /** A message for, or of, a run beside the conversation. It has no children: their list is flat. */
-export const laneMessageSchema: z.ZodType<Message> = z.object(sentOrAnswered);
+export const laneMessageSchema = z.object(sentOrAnswered);
 
 /** A message for such a run while it runs. */
-export const steeringMessageSchema: z.ZodType<SteeringMessage> = z.object({
+export const steeringMessageSchema = z.object({
   ...sentOrAnswered,
   taken: z.literal(true).exactOptional(),
 });
@@ -128,7 +115,7 @@ export const toldShape = {
 };
 
 /** A child run that has ended. */
-export const childAnswerSchema: z.ZodType<ChildAnswer> = z.object({
+export const childAnswerSchema = z.object({
   ...lanePlaceShape,
   runId: z.string(),
   app: z.string(),
@@ -140,14 +127,12 @@ export const childAnswerSchema: z.ZodType<ChildAnswer> = z.object({
   endedAt: z.number(),
 });
 
-/** The fields of a message. */
-export const messageShape = { ...sentOrAnswered, children: z.array(childAnswerSchema).exactOptional() };
+const message = z.object({ ...sentOrAnswered, children: z.array(childAnswerSchema).exactOptional() });
 
 /** A message as sessions keep it. */
-export const messageSchema: z.ZodType<Message> = z.object(messageShape);
+export const messageSchema: z.ZodType<Message> = message satisfies Exactly<typeof message, Message>;
 
-/** A message in a request. */
-export const messageInputSchema: z.ZodType<MessageInput> = z.strictObject({
+const messageInput = z.strictObject({
   id: ownId.exactOptional(),
   role: role.exactOptional(),
   content: z.union([text, z.array(contentBlockInputSchema).min(1)]),
@@ -155,18 +140,25 @@ export const messageInputSchema: z.ZodType<MessageInput> = z.strictObject({
   metadata: metadata.exactOptional(),
 });
 
-/** An imported message. The answer of a run that failed may be empty. */
-export const importedMessageSchema: z.ZodType<ImportedMessage> = z.strictObject({
-  ...messageShape,
+/** A message in a request. */
+export const messageInputSchema: z.ZodType<MessageInput> = messageInput satisfies Exactly<
+  typeof messageInput,
+  MessageInput
+>;
+
+const importedMessage = z.strictObject({
+  ...message.shape,
   id: ownId.exactOptional(),
   role: role.exactOptional(),
   content: z.union([text, z.array(contentBlockInputSchema)]),
   createdAt: z.number().min(0).exactOptional(),
 });
 
+/** An imported message. The answer of a run that failed may be empty. */
+export const importedMessageSchema: z.ZodType<ImportedMessage> = importedMessage satisfies Exactly<
+  typeof importedMessage,
+  ImportedMessage
+>;
+
 /** Text, content blocks or a message. */
-export const sendInputSchema: z.ZodType<SendInput> = z.union([
-  text,
-  z.array(contentBlockInputSchema).min(1),
-  messageInputSchema,
-]);
+export const sendInputSchema = z.union([text, z.array(contentBlockInputSchema).min(1), messageInputSchema]);

@@ -1,8 +1,9 @@
 import * as z from 'zod';
-import type { Accepted, OperationTypes, RunResult } from '../operation-types.js';
+import type { OperationTypes } from '../operation-types.js';
 import type { OperationName } from '../operations.js';
 import { controlSchema, handBackShape, takeOverShape } from './control.js';
 import { eventSchema } from './events.js';
+import type { ExactlyEach } from './exactly.js';
 import { grantIdSchema, grantSchema, sharedBySchema, sharingShape } from './grants.js';
 import { inboxPageShape } from './inbox.js';
 import { messageSchema, sendInputSchema, usageSchema } from './messages.js';
@@ -22,7 +23,7 @@ const flag = z
   .optional();
 const metadata = z.record(z.string(), z.unknown());
 const ok = z.object({ ok: z.literal(true) });
-const none = z.strictObject({});
+const none: z.ZodType<Record<never, never>> = z.strictObject({});
 const document = z.record(z.string(), z.unknown());
 
 /** Schema of a session to follow. */
@@ -97,7 +98,7 @@ const send = z
   });
 
 /** Schema of the outcome of a run. */
-export const runResultSchema: z.ZodType<RunResult> = z.object({
+export const runResultSchema = z.object({
   runId: z.string(),
   message: messageSchema,
   stopReason: stopReasonSchema,
@@ -108,7 +109,7 @@ export const runResultSchema: z.ZodType<RunResult> = z.object({
 });
 
 /** Schema of the answer to an accepted message. */
-export const acceptedSchema: z.ZodType<Accepted> = z.object({
+export const acceptedSchema = z.object({
   runId: z.string(),
   message: messageSchema,
   position: z.number().int(),
@@ -129,15 +130,7 @@ const payloads = z
   .array(z.object({ name: z.string(), payload: z.unknown(), problem: z.string().optional() }))
   .optional();
 
-type Schemas = {
-  readonly [Name in OperationName]: {
-    readonly params: z.ZodType<OperationTypes[Name]['params']>;
-    readonly result: z.ZodType<OperationTypes[Name]['result']>;
-  };
-};
-
-/** Schemas of the params and results of every operation. Params are closed: a field that would be lost is refused by its name. */
-export const operationSchemas: Schemas = {
+const schemas = {
   send: { params: send, result: startedRun },
   regenerate: {
     params: z.strictObject({ ...begins, messageId: messageId.optional() }),
@@ -413,4 +406,16 @@ export const operationSchemas: Schemas = {
   },
   openapi: { params: none, result: document },
   asyncapi: { params: none, result: document },
+} satisfies Record<OperationName, z.ZodRawShape>;
+
+type Schemas = {
+  readonly [Name in OperationName]: {
+    readonly params: z.ZodType<OperationTypes[Name]['params']>;
+    readonly result: z.ZodType<OperationTypes[Name]['result']>;
+  };
+};
+
+/** Schemas of the params and results of every operation. Params are closed: a field that would be lost is refused by its name. */
+export const operationSchemas: Schemas = schemas satisfies {
+  [Name in OperationName]: ExactlyEach<(typeof schemas)[Name], OperationTypes[Name]>;
 };

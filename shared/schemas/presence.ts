@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import type { PresenceMember } from '../presence.js';
 
 /** Somebody who has a session open. */
-export const presenceMemberSchema: z.ZodType<PresenceMember> = z.object({
+export const presenceMemberSchema = z.object({
   id: z.string(),
   userId: z.string(),
   state: z.enum(['here', 'typing']),

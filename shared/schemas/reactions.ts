@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import type { Reaction } from '../reactions.js';
 
 /** A reaction as a message has it. */
-export const reactionSchema: z.ZodType<Reaction> = z.object({
+export const reactionSchema = z.object({
   by: z.string(),
   value: z.string(),
   comment: z.string().exactOptional(),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import type { LaneRun, SessionState } from '../fold.js';
+import type { SessionState } from '../fold.js';
 import { controlSchema, handOffShape } from './control.js';
+import type { Exactly } from './exactly.js';
 import { lanePlaceShape, messageSchema, toldShape, usageSchema } from './messages.js';
 import { onBusySchema, stopReasonSchema } from './words.js';
 
@@ -20,7 +21,7 @@ const activeRunShape = {
 };
 
 /** A run beside the conversation. */
-export const laneRunSchema: z.ZodType<LaneRun> = z.object({
+export const laneRunSchema = z.object({
   ...activeRunShape,
   ...lanePlaceShape,
   ...toldShape,
@@ -63,8 +64,7 @@ const queuedMessage = z.object({
   onBusy: onBusySchema,
 });
 
-/** The fields of a session's folded state. */
-export const stateShape = {
+const sessionState = z.object({
   cursor: z.string().nullable(),
   messages: z.array(messageSchema),
   hasMore: z.boolean(),
@@ -81,7 +81,10 @@ export const stateShape = {
   archived: z.boolean().exactOptional(),
   control: controlSchema.exactOptional(),
   handOff: z.object({ ...handOffShape, runId: z.string(), ts: z.number() }).exactOptional(),
-};
+});
 
 /** A session, folded from its events. */
-export const sessionStateSchema: z.ZodType<SessionState> = z.object(stateShape);
+export const sessionStateSchema: z.ZodType<SessionState> = sessionState satisfies Exactly<
+  typeof sessionState,
+  SessionState
+>;

@@ -179,4 +179,16 @@ describe('GET /openapi.json', () => {
       expect([status, headers.get('content-type')]).to.deep.equal([200, 'application/json; charset=utf-8']);
     }
   });
+
+  it('requires a body where an operation is refused without one', async () => {
+    const { url } = await startGateway({ auth: byRole, ...full });
+    const { body: document } = await get(`${url}/openapi.json`, as('root'));
+    for (const [name, { http, path }] of Object.entries(OPERATIONS)) {
+      if (http === 'GET') continue;
+      const answer = await fetch(`${url}${path}`, { method: 'POST', ...as('root') });
+      const { error } = (await answer.json()) as { readonly error?: { readonly code: string } };
+      const { required } = document.paths[path].post.requestBody;
+      expect(required, name).to.equal(error?.code === 'INVALID_PARAMS');
+    }
+  });
 });

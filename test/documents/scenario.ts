@@ -371,8 +371,8 @@ async function change(traffic: Traffic, viewer: RawStream): Promise<void> {
 
 /** The same over frames. */
 async function speak(socket: RawSocket): Promise<void> {
-  const { connectionId } = await socket.event('connected');
-  const params = { sessionId: 'main', connectionId, state: 'here' };
+  await socket.event('connected');
+  const params = { sessionId: 'main', state: 'here' };
   socket.say({ type: 'req', id: 'present', method: 'presence', params });
   await socket.event('presence');
   socket.say({ type: 'ping', timestamp: 1 });

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { RequestFrame, ServerFrame } from '../../../shared/frames.js';
 import type { ParentSpan } from '../../../shared/method.js';
-import { beginsRun, isOperation } from '../../../shared/operations.js';
+import { beginsRun, isOperation, isStreamed, namesConnection } from '../../../shared/operations.js';
 import { isLater, type MaybeLater } from '../../async/eventual.js';
 import { andThen, isPromise } from '../../async/maybe-promise.js';
 import type { Identity } from '../../auth/types.js';
@@ -181,8 +181,7 @@ export class RequestDesk {
   #perform({ id, method, params, window }: RequestFrame, call: FrameCall): MaybeLater<unknown> {
     const { operations } = this.#env;
     if (beginsRun(method)) return operations.start(method, params, call).then((sent) => sent.accepted);
-    if (method === 'subscribe' || method === 'presence')
-      return operations.execute(method, onOwnConnection(params, call), call);
+    if (namesConnection(method)) return operations.execute(method, onOwnConnection(params, call), call);
     const own = method === 'invoke';
     if (method === 'export')
       return andThen(operations.export(params, call), (late) => this.#outcome(id, call, late, window));
@@ -244,7 +243,7 @@ export class RequestDesk {
 
 /** Whether a request ends when its caller leaves: a method call, or an export, which only serves its reader. */
 function isCall(method: string): boolean {
-  return method === 'invoke' || method === 'export' || !isOperation(method);
+  return isStreamed(method) || !isOperation(method);
 }
 
 /** Fills in the id of the socket's own connection: a client cannot name another one. */
