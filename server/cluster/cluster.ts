@@ -138,7 +138,7 @@ export class Cluster {
   /** Whether a holder may be alive. True if that can't be determined now. */
   async alive(holder: string): Promise<boolean> {
     try {
-      return (await this.#membership?.alive(holder)) ?? true;
+      return (await this.#membership?.members())?.includes(holder) ?? true;
     } catch {
       return true;
     }

@@ -29,9 +29,7 @@ export interface HeldPage {
 
 /** The calls of a member, until it leaves. */
 export interface Membership {
-  /** Whether a holder may be alive: false only after its lease ran out, or after it left. */
-  alive(holder: string): MaybePromise<boolean>;
-  /** The holders of all living members. */
+  /** The holders of all members that may be alive: all whose lease has not run out and that did not leave. */
   members(): MaybePromise<readonly string[]>;
   /**
    * Sends a message to a member. It arrives at most once, and may be lost even if this returns true.

@@ -141,15 +141,10 @@ export class MemoryHub {
   }
 
   #membershipOf({ holder }: Member, reached: () => Promise<void>): Membership {
-    const alive = (name: string): boolean => this.#members.get(name)?.isAlive ?? false;
     return {
-      alive: async (name) => {
-        await reached();
-        return alive(name);
-      },
       members: async () => {
         await reached();
-        return [...this.#members.keys()].filter(alive);
+        return [...this.#members].filter(([, { isAlive }]) => isAlive).map(([name]) => name);
       },
       tell: async (to, message) => {
         await reached();

@@ -141,15 +141,11 @@ export class Node {
     }
     await this.#saidAfter(before);
     return {
-      alive: async (other) => {
-        const query = `SELECT EXISTS (SELECT FROM $S.living($1) WHERE holder = $2) AS lives,
-          EXISTS (SELECT FROM $S.member WHERE holder = $2) AS known`;
-        const row = await this.#database.first(query, this.#leaseMs, toColumn(other));
-        return row!.lives || this.mayLive(row!.known);
-      },
       members: async () => {
-        const rows = await this.#database.ask('SELECT holder FROM $S.living($1)', this.#leaseMs);
-        return rows.map((row) => fromColumn(row.holder));
+        const query = `SELECT m.holder, l.holder IS NOT NULL AS lives
+          FROM $S.member m LEFT JOIN $S.living($1) l ON l.holder = m.holder`;
+        const rows = await this.#database.ask(query, this.#leaseMs);
+        return rows.filter(({ lives }) => lives || this.mayLive(true)).map((row) => fromColumn(row.holder));
       },
       tell: (to, message) => this.#tells.do({ holder: toColumn(to), message: packed(message) }),
       leave: async () => {

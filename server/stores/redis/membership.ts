@@ -76,10 +76,6 @@ export class RedisMembers implements SharedStore {
     };
     this.#stops.add(stop);
     return {
-      alive: async (other) => {
-        const living = await this.#living();
-        return living === null || living.has(other);
-      },
       members: async () => {
         const living = await this.#living();
         return living

@@ -21,7 +21,6 @@ export class LineMembers {
     this.#members.set(holder, joined);
     await joined.begin();
     return {
-      alive: (other) => line.call('alive', [other]) as Promise<boolean>,
       members: () => line.call('members', []) as Promise<readonly string[]>,
       tell: (other, message) => line.call('tell', [other, message]) as Promise<boolean>,
       leave: async () => {

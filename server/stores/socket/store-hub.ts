@@ -72,7 +72,6 @@ export class StoreHub {
     remove: (_: Peer, ref: SessionRef) => andThen(this.#store.remove(ref), () => this.#wake(keyOf(ref))),
     unfinished: () => this.#settled(() => this.#unfinished()),
     beat: (peer: Peer, holder: string) => this.#beat(peer, holder),
-    alive: (_: Peer, holder: string) => this.#settled(() => this.#alive(holder)),
     members: () => this.#settled(() => [...this.#leases.keys()].filter((holder) => this.#alive(holder))),
     tell: (_: Peer, holder: string, message: string) => {
       const peer = this.#leases.get(holder)?.peer;

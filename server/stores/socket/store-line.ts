@@ -21,7 +21,7 @@ const WAIT_MS = 2000;
 /** How long `open` waits for the line, in milliseconds, because the other process may be starting. */
 const OPEN_MS = 10_000;
 
-const QUESTIONS: ReadonlySet<string> = new Set([...READS, ...['alive', 'members', 'held']]);
+const QUESTIONS: ReadonlySet<string> = new Set([...READS, ...['members', 'held']]);
 const CODES: ReadonlySet<string> = new Set<StoreErrorCode>([
   'FENCED',
   'ROLLED_BACK',

@@ -330,7 +330,6 @@ export const READS: readonly MemberCase[] = [
   { name: 'kept', call: (store, { ref }) => store.kept(ref.scope, { limit: 9 }) },
   { name: 'watch', call: woken },
   { name: 'held', call: (store) => store.shared!.held({ limit: 9 }) },
-  { name: 'alive', prepare: joined, call: (_, { ref, membership }) => membership!.alive(ref.name) },
   { name: 'members', prepare: joined, call: (_, { membership }) => membership!.members() },
 ];
 

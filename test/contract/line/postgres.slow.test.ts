@@ -34,7 +34,7 @@ for (const [language, reword, cuts] of [
       return openStore(postgresStore({ url, schema, leaseMs: 2000, allowEphemeral: true, pool: { max: 1 } }));
     };
 
-    const TABLES = ['log', 'session', 'meta', 'note'];
+    const TABLES = ['log', 'session', 'meta', 'record'];
 
     /** A disk that is full, while a row says so. */
     const full = {
