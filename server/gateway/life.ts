@@ -101,10 +101,9 @@ export class GatewayLife {
     this.#sweeper = setInterval(() => {
       sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));
       void eraser.resume();
-      // An ended run has its answer in its log.
       const before = clock() - Math.max(RUN_AGE_MS, config.limits.retention.ageMs);
       Promise.resolve()
-        .then(() => config.store.expire({ runs: before, closedLogs: before }))
+        .then(() => config.store.expire(before))
         .catch((error: unknown) => report(error, 'expiring records'));
     }, SWEEP_MS).unref();
     this.#fileSweeper = setInterval(

@@ -211,20 +211,9 @@ export class SessionDirectory {
     try {
       const past = await asUnavailable(() => hasConversations(this.#env.store, ref));
       await perform(session, { type: 'delete', past });
-    } catch (error) {
-      if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') await this.#dropRuns(ref);
-      throw error;
     } finally {
       this.forget(session);
     }
-  }
-
-  /** Drops the runs of a session without a conversation: they may be kept longer. */
-  async #dropRuns(ref: SessionRef): Promise<void> {
-    const { store } = this.#env;
-    await asUnavailable(async () => {
-      if ((await store.conversations(ref)).length === 0) await store.remove(ref);
-    });
   }
 
   /** Drops the rest of a closed session, also the notice of a delete. Subscribers that still read it receive a gap. */

@@ -35,8 +35,6 @@ export class MemoryLog {
   activity: Activity = IDLE;
   /** Size of the log's events and messages, in characters. */
   size = 0;
-  /** Whether `expire` dropped the log. Only the runs of its session are still kept. */
-  expired = false;
 
   constructor(scope: MemoryScope, epoch: string) {
     this.scope = scope;

@@ -95,7 +95,7 @@ class MemoryStore implements Store {
     const log = new MemoryLog(scope, create.epoch);
     const begun = { log, createdAt: now, updatedAt: now, userId, forkedFrom, about: ABOUT_NOTHING };
     if (old) {
-      if (!old.log.expired) old.past = new Map([...old.past, [old.log.epoch, old.log]]);
+      old.past = new Map([...old.past, [old.log.epoch, old.log]]);
       Object.assign(old, { ...begun, ordinal: ++this.#ordinal });
       scope.open.add(old);
       return old;
@@ -251,7 +251,7 @@ class MemoryStore implements Store {
   #log(ref: LogRef): MemoryLog | undefined {
     const session = this.#sessions.get(keyOf(ref));
     if (session?.log.epoch !== ref.epoch) return session?.past.get(ref.epoch);
-    return session.log.expired ? undefined : session.log;
+    return session.log;
   }
 
   readonly changeRecords: Store['changeRecords'] = (home, changes) => {
@@ -272,7 +272,7 @@ class MemoryStore implements Store {
   conversations(ref: SessionRef): readonly string[] {
     const session = this.#sessions.get(keyOf(ref));
     if (!session) return [];
-    return session.log.expired ? [...session.past.keys()] : [...session.past.keys(), session.log.epoch];
+    return [...session.past.keys(), session.log.epoch];
   }
 
   run(ref: SessionRef, name: RunName): RunRecord | null {
@@ -305,7 +305,7 @@ class MemoryStore implements Store {
 
   record(ref: SessionRef): SessionRecord | null {
     const session = this.#sessions.get(keyOf(ref));
-    return session && !session.log.expired ? recordOf(session) : null;
+    return session ? recordOf(session) : null;
   }
 
   list(scope: string, page: PageOptions, filter?: ListFilter): ListPage {
@@ -323,22 +323,19 @@ class MemoryStore implements Store {
     return [...this.#sessions.values()].filter(isBusy).map(({ ref }) => ref);
   }
 
-  async expire(before: { readonly runs: number; readonly closedLogs: number }): Promise<void> {
+  async expire(before: number): Promise<void> {
     let looked = 0;
-    for (const [key, session] of this.#sessions) {
+    for (const session of this.#sessions.values()) {
       if (++looked % EXPIRE_SLICE === 0) await new Promise(setImmediate);
-      session.runs.expire(before.runs);
-      const { log, runs } = session;
-      const isOld = ({ closedAt }: MemoryLog): boolean => closedAt! < before.closedLogs;
+      const isOld = ({ closedAt }: MemoryLog): boolean => closedAt !== null && closedAt < before;
+      if (isOld(session.log)) {
+        this.#erase(session);
+        continue;
+      }
+      session.runs.expire(before);
       for (const old of session.past.values()) if (isOld(old)) this.#drop(old);
       const past = new Map([...session.past].filter(([, old]) => !isOld(old)));
       session.past = past.size > 0 ? past : NO_LOGS;
-      if (log.closedAt === null || log.closedAt >= before.closedLogs) continue;
-      this.#drop(log);
-      Object.assign(log, { expired: true, events: [], messages: new MessageRows(), checkpoint: null });
-      if (runs.size > 0 || past.size > 0) continue;
-      this.#records.drop(session.ref);
-      this.#sessions.delete(key);
     }
   }
 

@@ -169,14 +169,14 @@ export interface Store {
    */
   unfinished(): MaybePromise<readonly (SessionRef & { readonly from?: string })[]>;
 
-  /** Drops runs that ended and logs that were closed before these times, in milliseconds since the epoch. */
-  expire(before: { readonly runs: number; readonly closedLogs: number }): MaybePromise<void>;
+  /** Drops runs that ended and logs that were closed before a time, in milliseconds since the epoch. A session goes with its last log. */
+  expire(before: number): MaybePromise<void>;
 
   /** Drops all data of a closed session, its runs included. An open session stays as it is. */
   remove(ref: SessionRef): MaybePromise<void>;
 
   /**
-   * Sessions with any data, also closed ones and those with nothing but runs, each once, in an order of the store.
+   * Sessions with any data, also closed ones, each once, in an order of the store.
    *
    * @param page.after The last session of the previous page.
    */

@@ -98,7 +98,7 @@ async function fill({ gateway, send, upload, follow }: Awaited<ReturnType<typeof
   const waiting = await send(id, 'running', PLANTED, {}, respondAsync);
   const reader = await follow(id, 'running');
   await reader.until(({ event }) => event === 'content_delta');
-  await store.expire({ runs: 0, closedLogs: 0 });
+  await store.expire(0);
   await send(BOB.id, 'main', 'what bob said');
   return { named, unnamed, running: running.body.runId, waiting: waiting.body.runId, reader };
 }

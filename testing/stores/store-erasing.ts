@@ -126,18 +126,17 @@ export function describeErasing(makeStore: MakeStore): void {
 
     it('lists every session of a scope of which there is anything, in pages', async () => {
       await full();
+      const old = await TestWriter.acquire(store, refOf('old'));
+      await old.append(records(1, 1), { opens: { ...opens, runId: 'run_2' } });
+      await old.append([record(2, 'session_closed')], { close: true });
+      await store.expire(Date.now() + 1);
+      expect(await store.record(refOf('old'))).to.equal(null);
       for (const name of ['closed', 'b', 'a'])
         await TestWriter.acquire(store, refOf(name), { epoch: newTestEpoch(), userId: 'alice' });
       const closed = await TestWriter.acquire(store, refOf('closed'), null);
       await closed.append([record(1, 'session_closed')], { close: true });
       await TestWriter.acquire(store, refOf('b', 'alice', 'other'));
       await TestWriter.acquire(store, refOf('strange', 'bob'));
-      // A session without its log, but with its runs.
-      const runs = await TestWriter.acquire(store, refOf('runs'));
-      await runs.append(records(1, 1), { opens: { ...opens, runId: 'run_2' } });
-      await runs.append([record(2, 'session_closed')], { close: true });
-      await store.expire({ runs: 0, closedLogs: Date.now() + 1 });
-      expect(await store.record(refOf('runs'))).to.equal(null);
       const found: string[] = [];
       for (let after: SessionRef | undefined; ; ) {
         const page = await store.kept('alice', { limit: 2, ...(after && { after }) });
@@ -148,10 +147,10 @@ export function describeErasing(makeStore: MakeStore): void {
       }
       expect(found).to.have.length(new Set(found).size);
       expect(found).to.have.members([
-        ...['assistant:a', 'assistant:b', 'assistant:main', 'assistant:runs', 'other:b'],
+        ...['assistant:a', 'assistant:b', 'assistant:main', 'assistant:closed', 'other:b'],
       ]);
-      await store.remove(refOf('runs'));
-      expect(await store.kept('alice', { limit: 9 })).to.not.deep.include(refOf('runs'));
+      await store.remove(refOf('closed'));
+      expect(await store.kept('alice', { limit: 9 })).to.not.deep.include(refOf('closed'));
     });
 
     it('keeps all there is when it leaves nothing of what was dropped, also what is being written', async () => {
@@ -182,7 +181,7 @@ export function describeErasing(makeStore: MakeStore): void {
       expect(await store.conversations(refOf())).to.deep.equal([epoch, anew.log.epoch]);
       await anew.append(records(1, 2), { opens });
       expect(await anew.seqs()).to.deep.equal([1, 2]);
-      await store.expire({ runs: 0, closedLogs: Date.now() + 1 });
+      await store.expire(Date.now() + 1);
       expect(await store.conversations(refOf())).to.deep.equal([anew.log.epoch]);
     });
   });

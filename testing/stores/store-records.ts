@@ -216,7 +216,7 @@ export function describeRecords(makeStore: MakeStore): void {
         const old = await TestWriter.acquire(store, refOf('old'));
         await old.append([record(1)], { records: [put('a', '1', { dueAt: 1 })], close: true });
         await store.remove(refOf());
-        await store.expire({ runs: Date.now() + 60_000, closedLogs: Date.now() + 60_000 });
+        await store.expire(Date.now() + 60_000);
         expect([await ids(), await ids(refOf('old'))]).to.deep.equal([[], []]);
         expect(await take())
           .to.include({ nextAt: null })

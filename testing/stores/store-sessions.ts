@@ -74,7 +74,7 @@ export function describeSessions(makeStore: MakeStore): void {
         expect(await store.conversations(refOf())).to.deep.equal(epochs);
         if (i < 2) await writer.append([record(1, 'session_closed')], { close: true });
       }
-      await store.expire({ runs: 0, closedLogs: Date.now() + 1 });
+      await store.expire(Date.now() + 1);
       expect(await store.conversations(refOf())).to.deep.equal(epochs.slice(2));
     });
 

@@ -65,7 +65,7 @@ export function describeUsage(makeStore: MakeStore): void {
       await anew.append(records(1, 1));
       const all = sizeOf(1, 3) + sizeOf(1, 1);
       expect(await usage()).to.deep.equal({ session: all, scope: all });
-      await store.expire({ runs: 0, closedLogs: DISTANT_FUTURE });
+      await store.expire(DISTANT_FUTURE);
       expect(await usage()).to.deep.equal({ session: sizeOf(1, 1), scope: sizeOf(1, 1) });
       await anew.append([record(2, 'session_closed')], { close: true });
       await store.remove(refOf());

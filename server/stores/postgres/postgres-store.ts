@@ -240,10 +240,10 @@ export class PostgresStore implements Store {
       .map(({ known: _, ...session }) => session);
   }
 
-  async expire({ runs, closedLogs }: { readonly runs: number; readonly closedLogs: number }): Promise<void> {
+  async expire(before: number): Promise<void> {
     const { database } = this.#open;
     let dropped: number;
-    do dropped = await database.call<number>('expire', Math.floor(runs), Math.floor(closedLogs), SLICE);
+    do dropped = await database.call<number>('expire', Math.floor(before), SLICE);
     while (dropped > 0 && this.#parts);
   }
 

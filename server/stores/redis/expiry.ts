@@ -20,7 +20,8 @@ export class Expiry {
     this.#keys = keys;
   }
 
-  async expire(before: { readonly runs: number; readonly closedLogs: number }): Promise<void> {
+  /** @param drop Drops a closed session whose present log is of this epoch */
+  async expire(before: number, drop: (ref: SessionRef, epoch: string) => Promise<boolean>): Promise<void> {
     const { expiring } = this.#keys;
     const mine = await this.#link.run(
       BEGIN_EXPIRY,
@@ -31,8 +32,8 @@ export class Expiry {
     try {
       for (let first = 0; first < PARTITIONS; first += AT_ONCE) {
         const parts = Array.from({ length: AT_ONCE }, (_, i) => first + i);
-        await Promise.all(parts.map((part) => this.#runs(part, before.runs)));
-        await Promise.all(parts.map((part) => this.#logs(part, before.closedLogs)));
+        await Promise.all(parts.map((part) => this.#runs(part, before)));
+        await Promise.all(parts.map((part) => this.#logs(part, before, drop)));
       }
     } finally {
       await this.#link.send(expiring, ['DEL', expiring]);
@@ -45,32 +46,31 @@ export class Expiry {
   }
 
   async #runs(part: number, before: number): Promise<void> {
-    const { runs, due } = this.#keys.partition(part);
+    const { runs } = this.#keys.partition(part);
     for (let old = await this.#old(runs, before); old.length > 0; old = await this.#old(runs, before)) {
       const bySession = new Map<string, string[]>();
       for (const [runId, sid] of old.map(pairOf)) bySession.set(sid, [...(bySession.get(sid) ?? []), runId]);
       for (const [sid, runIds] of bySession) {
-        const ref = refOfSid(sid);
-        const { meta, closed, open, ended, byKey, records } = this.#keys.session(ref);
-        const given = [sid, String(before), ...runIds];
-        const keys = [meta, closed, open, ended, byKey, runs, records, due];
-        const isEmpty = await this.#link.run(EXPIRE_RUNS, keys, given);
-        if (isEmpty === 1) await this.forget(ref);
+        const { ended, byKey } = this.#keys.session(refOfSid(sid));
+        await this.#link.run(EXPIRE_RUNS, [ended, byKey, runs], [sid, String(before), ...runIds]);
       }
     }
   }
 
-  async #logs(part: number, before: number): Promise<void> {
-    const { logs, due } = this.#keys.partition(part);
+  async #logs(
+    part: number,
+    before: number,
+    drop: (ref: SessionRef, epoch: string) => Promise<boolean>,
+  ): Promise<void> {
+    const { logs } = this.#keys.partition(part);
     for (let old = await this.#old(logs, before); old.length > 0; old = await this.#old(logs, before)) {
       for (const [epoch, sid] of old.map(pairOf)) {
         const ref = refOfSid(sid);
+        if (await drop(ref, epoch)) continue;
         const session = this.#keys.session(ref);
         const { events, checkpoint, rows, replies } = this.#keys.log(session, epoch);
-        const { meta, closed, open, ended, records } = session;
-        const keys = [meta, closed, open, ended, logs, events, checkpoint, rows, replies, records, due];
-        if ((await this.#link.run(EXPIRE_LOG, keys, [epoch, sid, String(before)])) === 1)
-          await this.forget(ref);
+        const keys = [session.meta, session.closed, logs, events, checkpoint, rows, replies];
+        await this.#link.run(EXPIRE_LOG, keys, [epoch, sid, String(before)]);
       }
     }
   }

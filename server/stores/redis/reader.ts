@@ -77,7 +77,7 @@ export class RedisReader {
     const link = this.#link;
     const [old, data] = await Promise.all([link.send(closed, ['HGETALL', closed]), this.data(ref)]);
     const epochs = epochsInOrder(old as string[]);
-    return data && data.ex === null ? [...epochs, data.ep!] : epochs;
+    return data ? [...epochs, data.ep!] : epochs;
   }
 
   async run(ref: SessionRef, name: RunName): Promise<RunRecord | null> {

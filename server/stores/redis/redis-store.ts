@@ -26,7 +26,15 @@ import { checkRedis } from './requirements.js';
 import { encodeRows, RedisRows } from './rows.js';
 import { REMOVE } from './scripts/append.js';
 import { ACQUIRE, CUT, RELEASE } from './scripts/hold.js';
-import { encodeBeginning, type Fields, headOf, leftRunsOf, recordOf, sessionDataOf } from './session-data.js';
+import {
+  encodeBeginning,
+  type Fields,
+  headOf,
+  leftRunsOf,
+  recordOf,
+  type SessionData,
+  sessionDataOf,
+} from './session-data.js';
 import { RedisUsage } from './usage.js';
 import { rewriteFiles } from './vacuum.js';
 import { RedisWatches } from './watches.js';
@@ -234,31 +242,37 @@ export class RedisStore implements Store {
     return this.#open.usage.of(ref);
   }
 
-  async expire(before: { readonly runs: number; readonly closedLogs: number }): Promise<void> {
-    const { expiry, usage } = this.#open;
-    await expiry.expire(before);
+  async expire(before: number): Promise<void> {
+    const { expiry, usage, reader } = this.#open;
+    await expiry.expire(before, async (ref, epoch) => {
+      const data = await reader.data(ref);
+      return data?.ep === epoch && data.cl !== null && this.#drop(ref, data);
+    });
     usage.forget();
   }
 
   async remove(ref: SessionRef): Promise<void> {
-    const { link, expiry, usage, reader } = this.#open;
-    const session = this.#keys.session(ref);
-    const { closed, sid } = session;
+    const { expiry, reader } = this.#open;
     for (;;) {
       const data = await reader.data(ref);
       // Also if an earlier call has removed it and its reply was lost.
       if (!data) return expiry.forget(ref);
-      if (data.cl === null) return;
-      const past = (await link.send(closed, ['HKEYS', closed])) as string[];
-      const log = { ...ref, epoch: data.ep! };
-      const keys = keysToDrop(this.#keys, log, '', [log.epoch, ...past]);
-      const args = [log.epoch, String(past.length), sid];
-      // The session was begun anew, or other logs were dropped meanwhile.
-      if ((await link.run(REMOVE, keys, args)) !== 1) continue;
-      await expiry.forget(ref).catch(inDoubt);
-      usage.forget();
-      return;
+      // Otherwise the session was begun anew, or other logs were dropped meanwhile.
+      if (data.cl === null || (await this.#drop(ref, data))) return;
     }
+  }
+
+  /** Drops a closed session, unless it has changed since it was read. */
+  async #drop(ref: SessionRef, data: SessionData): Promise<boolean> {
+    const { link, expiry, usage } = this.#open;
+    const { closed, sid } = this.#keys.session(ref);
+    const epoch = data.ep!;
+    const past = (await link.send(closed, ['HKEYS', closed])) as string[];
+    const keys = keysToDrop(this.#keys, { ...ref, epoch }, '', [epoch, ...past]);
+    if ((await link.run(REMOVE, keys, [epoch, String(past.length), sid])) !== 1) return false;
+    await expiry.forget(ref).catch(inDoubt);
+    usage.forget();
+    return true;
   }
 
   async kept(

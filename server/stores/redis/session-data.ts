@@ -47,9 +47,8 @@ function termsOf(text: string | null): LogHead['terms'] {
 
 const activityOf = (text: string | null): Activity => (text ? (JSON.parse(text) as Activity) : IDLE);
 
-/** The head of the present log; null once it was dropped. */
-export function headOf(data: SessionData): LogHead | null {
-  if (data.ex !== null) return null;
+/** The head of the present log. */
+export function headOf(data: SessionData): LogHead {
   return {
     epoch: data.ep!,
     term: Number(data.tok),
@@ -84,9 +83,8 @@ export function epochsInOrder(pairs: readonly string[]): string[] {
   return logs.sort((a, b) => a.term - b.term).map(({ epoch }) => epoch);
 }
 
-/** The record of a session; null once its last log was dropped. */
-export function recordOf(ref: SessionRef, data: SessionData): SessionRecord | null {
-  if (data.ex !== null) return null;
+/** The record of a session. */
+export function recordOf(ref: SessionRef, data: SessionData): SessionRecord {
   const { scope, app, name } = ref;
   return {
     ref: { scope, app, name },

@@ -10,34 +10,33 @@ const SLICE = 100;
 const FREE_PAGES = 256;
 
 /** Drops ended runs and closed logs that are too old, packs chunks and shrinks the file, in slices between which other work runs. */
-export async function expireRecords(
-  connection: SqliteConnection,
-  before: { readonly runs: number; readonly closedLogs: number },
-): Promise<void> {
+export async function expireRecords(connection: SqliteConnection, before: number): Promise<void> {
   const { db } = connection;
   const runs = db.prepare(
-    `DELETE FROM run WHERE (run_id, session) IN (SELECT run_id, session FROM run WHERE ended < ? LIMIT ?)
-     RETURNING session`,
+    'DELETE FROM run WHERE (run_id, session) IN (SELECT run_id, session FROM run WHERE ended < ? LIMIT ?) RETURNING session',
   );
   const logs = db.prepare('SELECT id FROM log WHERE closed < ? LIMIT ?');
   const drop = dropOfLog(connection);
   const dropLog = db.prepare('DELETE FROM log WHERE id = ? RETURNING session');
   const dropSession = db.prepare(
-    'DELETE FROM session WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM log WHERE session = ?1) AND NOT EXISTS (SELECT 1 FROM run WHERE session = ?1) RETURNING scope, app, name',
+    'DELETE FROM session WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM log WHERE session = ?1) RETURNING id, scope, app, name',
   );
+  const dropRuns = db.prepare('DELETE FROM run WHERE session = ?');
   const dropRecords = db.prepare('DELETE FROM record WHERE home = ?');
   const slice = (): boolean =>
     connection.transaction(() => {
-      const sessions: Value[] = runs.all(before.runs, SLICE).map((row) => row.session as number);
-      const old = logs.all(before.closedLogs, SLICE);
-      for (const { id } of old) {
+      const ended = runs.all(before, SLICE).length;
+      const old = logs.all(before, SLICE);
+      const sessions = old.map(({ id }) => {
         for (const statement of drop) statement.run(id as number);
-        sessions.push(dropLog.all(id as number)[0]!.session as number);
-      }
+        return dropLog.all(id as number)[0]!.session as number;
+      });
       for (const session of new Set(sessions))
-        for (const gone of dropSession.all(session))
-          dropRecords.run(textOfHome(gone as unknown as SessionRef));
-      return sessions.length > 0;
+        for (const { id, ...ref } of dropSession.all(session)) {
+          dropRuns.run(id as number);
+          dropRecords.run(textOfHome(ref as unknown as SessionRef));
+        }
+      return ended + old.length > 0;
     });
   while (connection.open && slice()) await new Promise(setImmediate);
   await packChunks(connection);

@@ -298,7 +298,7 @@ export class SqliteStore implements Store {
     return this.#open.reader.unfinished();
   }
 
-  expire(before: { readonly runs: number; readonly closedLogs: number }): Promise<void> {
+  expire(before: number): Promise<void> {
     const { connection, usage } = this.#open;
     return expireRecords(connection, before).finally(() => usage.forget());
   }

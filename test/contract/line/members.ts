@@ -357,7 +357,7 @@ export const EXPIRE: MemberCase = {
   // What was closed here moments ago is told again to a store that comes back without it.
   elsewhere: true,
   drops: true,
-  call: (store) => store.expire({ runs: Date.now() + 60_000, closedLogs: Date.now() + 60_000 }),
+  call: (store) => store.expire(Date.now() + 60_000),
   done: isGone,
   whole: isForgotten,
 };

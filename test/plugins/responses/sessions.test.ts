@@ -255,7 +255,7 @@ for (const [kind, make] of Object.entries(ENGINES))
       ids.push(frames[0].response.id);
       told.push(frames);
     }
-    await store.expire({ runs: Date.now() + 1000, closedLogs: 0 });
+    await store.expire(Date.now() + 1000);
     const [, runId] = ids[0]!.split('~');
     const run = gateway.gateway.session('main', { user: { id: 'alice' } }).run(runId!);
     expect((await run.status().catch((error) => error)).code).to.equal('RUN_NOT_FOUND');

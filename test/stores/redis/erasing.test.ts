@@ -105,7 +105,7 @@ describeWithRedis('Redis, of what was dropped', () => {
   it('keeps no key of what has expired', async () => {
     const writer = await full();
     await writer.append([record(4, 'session_closed')], { close: true });
-    await store.expire({ runs: Date.now() + 1, closedLogs: Date.now() + 1 });
+    await store.expire(Date.now() + 1);
     expect(await left()).to.deep.equal([]);
   });
 });

@@ -40,31 +40,29 @@ BEGIN
   RETURN true;
 END $f$;
 
--- Forgets sessions of which nothing is left. They are locked before that is looked at: one may be beginning anew.
+-- Forgets sessions without a log. They are locked before that is looked at: one may be beginning anew.
 CREATE FUNCTION $S.forget_sessions(p_sessions bigint[]) RETURNS void LANGUAGE plpgsql AS $f$
 BEGIN
   PERFORM FROM $S.session s WHERE s.id = ANY (p_sessions) ORDER BY s.id FOR UPDATE;
   WITH gone AS (
-    DELETE FROM $S.session s WHERE s.id = ANY (p_sessions)
-      AND NOT EXISTS (SELECT FROM $S.log g WHERE g.session = s.id) AND NOT EXISTS (SELECT FROM $S.run r WHERE r.session = s.id)
-      RETURNING s.key
+    DELETE FROM $S.session s WHERE s.id = ANY (p_sessions) AND NOT EXISTS (SELECT FROM $S.log g WHERE g.session = s.id)
+      RETURNING s.id, s.key
+  ), runs AS (
+    DELETE FROM $S.run r USING gone WHERE r.session = gone.id
   ) DELETE FROM $S.record r USING gone WHERE r.home = gone.key;
 END $f$;
 
 -- Drops at most so many, and leaves alone what somebody works with. How many it dropped.
-CREATE FUNCTION $S.expire(p_runs bigint, p_logs bigint, p_limit int) RETURNS int LANGUAGE plpgsql AS $f$
-DECLARE v_sessions bigint[]; v_logs bigint[]; v_of bigint[];
+CREATE FUNCTION $S.expire(p_before bigint, p_limit int) RETURNS int LANGUAGE plpgsql AS $f$
+DECLARE v_runs int; v_logs bigint[]; v_of bigint[];
 BEGIN
-  WITH old AS (
-    SELECT r.session, r.run_id FROM $S.run r WHERE r.ended < p_runs LIMIT p_limit FOR UPDATE SKIP LOCKED
-  ), gone AS (
-    DELETE FROM $S.run r USING old WHERE r.session = old.session AND r.run_id = old.run_id RETURNING r.session
-  ) SELECT array_agg(gone.session) INTO v_sessions FROM gone;
-  SELECT array_agg(o.id), array_agg(o.session) INTO v_logs, v_of
-    FROM (SELECT g.id, g.session FROM $S.log g WHERE g.closed < p_logs LIMIT p_limit FOR UPDATE SKIP LOCKED) AS o;
+  DELETE FROM $S.run r USING (SELECT o.session, o.run_id FROM $S.run o WHERE o.ended < p_before LIMIT p_limit FOR UPDATE SKIP LOCKED) AS old
+    WHERE r.session = old.session AND r.run_id = old.run_id;
+  GET DIAGNOSTICS v_runs = ROW_COUNT;
+  SELECT coalesce(array_agg(o.id), '{}'), array_agg(o.session) INTO v_logs, v_of
+    FROM (SELECT g.id, g.session FROM $S.log g WHERE g.closed < p_before LIMIT p_limit FOR UPDATE SKIP LOCKED) AS o;
   PERFORM $S.drop_logs(v_logs);
-  v_sessions := coalesce(v_sessions, '{}') || coalesce(v_of, '{}');
-  PERFORM $S.forget_sessions(v_sessions);
-  RETURN cardinality(v_sessions);
+  PERFORM $S.forget_sessions(v_of);
+  RETURN v_runs + cardinality(v_logs);
 END $f$;
 `;

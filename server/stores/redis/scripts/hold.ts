@@ -2,7 +2,7 @@ import { COMMON, PUT_ROWS, Script } from '../script.js';
 
 /** Fields of a session's meta, in the order in which they are read. */
 export const META = [
-  ...['ep', 'tok', 'seq', 'first', 'tk', 'cl', 'ex', 'cr', 'up', 'uid', 'st', 'ab', 'od', 'fk'],
+  ...['ep', 'tok', 'seq', 'first', 'tk', 'cl', 'cr', 'up', 'uid', 'st', 'ab', 'od', 'fk'],
   ...['cu', 'cz', 'mz', 'pz', 'own', 'wb'],
 ] as const;
 
@@ -18,18 +18,18 @@ export const ACQUIRE = new Script(
   `
 at = 0
 local holder, from, now, sid, random, anew = take(), take(), take(), take(), take(), take()
-local meta = call('HMGET', KEYS[1], 'ep', 'tok', 'seq', 'own', 'cl', 'ex', 'tk')
+local meta = call('HMGET', KEYS[1], 'ep', 'tok', 'seq', 'own', 'cl', 'tk')
 local seq = tonumber(meta[3]) or 0
-local terms = meta[7] or ''
+local terms = meta[6] or ''
 if not meta[1] or meta[5] then
   if anew == '' then return {'N'} end
-  if meta[1] and not meta[6] then
+  if meta[1] then
     local old = call('HMGET', KEYS[1], 'first', 'seq', 'cl', 'cu', 'cz', 'mz', 'tk', 'st')
     local size = text(tonumber(old[4]) - tonumber(old[5]) + tonumber(old[6]))
     call('HSET', KEYS[2], meta[1], table.concat({old[1], old[2], old[3], size, old[7], old[8] or ''}, '\\n'))
     call('HINCRBY', KEYS[1], 'pz', size)
   end
-  call('HDEL', KEYS[1], 'cl', 'ex', 'st', 'bz', 'uid', 'fk', 'ab', 'xe', 'xt', 'xb', 'xf', 'xl', 'xo')
+  call('HDEL', KEYS[1], 'cl', 'st', 'bz', 'uid', 'fk', 'ab', 'xe', 'xt', 'xb', 'xf', 'xl', 'xo')
   local time = call('TIME')
   call('HSET', KEYS[1], 'ep', anew, 'seq', '0', 'first', '1', 'cr', now, 'up', now, 'cu', '0', 'cz', '0',
     'od', text(tonumber(time[1]) * 1000000 + tonumber(time[2])))
@@ -78,9 +78,9 @@ export const CUT = new Script(
   `
 at = 0
 local epoch, term, seq, checkpoint, grown = take(), take(), tonumber(take()), take(), take()
-local meta = call('HMGET', KEYS[1], 'ep', 'tok', 'first', 'cz', 'ex')
+local meta = call('HMGET', KEYS[1], 'ep', 'tok', 'first', 'cz')
 if meta[1] ~= epoch then return {call('HEXISTS', KEYS[2], epoch) == 1 and 'F' or 'N', 0} end
-if meta[5] or seq < tonumber(meta[3]) then return {'N', 0} end
+if seq < tonumber(meta[3]) then return {'N', 0} end
 if meta[2] ~= term then return {'F', 0} end
 local cut = meta[4]
 for _, entry in ipairs(call('XREVRANGE', KEYS[3], text(seq) .. '-0', '-', 'COUNT', 1)) do

@@ -1,5 +1,4 @@
 import { COMMON, Look, Script } from '../script.js';
-import { CHANGE_RECORDS } from './records.js';
 
 /** The number of entries of the first read, and the most of one read. */
 const FEW = 4;
@@ -12,8 +11,8 @@ const MANY = 64;
 export const READ = new Look(
   COMMON,
   `
-local meta = call('HMGET', KEYS[1], 'ep', 'first', 'ex')
-local first = meta[1] == ARGV[1] and not meta[3] and meta[2]
+local meta = call('HMGET', KEYS[1], 'ep', 'first')
+local first = meta[1] == ARGV[1] and meta[2]
 if meta[1] ~= ARGV[1] then
   local closed = call('HGET', KEYS[2], ARGV[1])
   first = closed and string.match(closed, '^%d+')
@@ -95,64 +94,41 @@ return {run, call('HGET', KEYS[1], run) or '', call('HGET', KEYS[2], run) or ''}
 `,
 );
 
-/** Drops the rest of a session whose logs and runs are gone. A repetition replies 1 too. The last KEYS are its records and the due ones. */
-const DROP_EMPTY = `
-${CHANGE_RECORDS}
-local function dropEmpty(sid)
-  local isExpired = call('HGET', KEYS[1], 'ex')
-  if call('EXISTS', KEYS[1], KEYS[2], KEYS[3], KEYS[4]) > (isExpired and 1 or 0) then return 0 end
-  dropRecords(KEYS[#KEYS - 1], KEYS[#KEYS], sid)
-  call('DEL', KEYS[1])
-  return 1
-end
-`;
-
 /** Begins a search for what is too old, unless another gateway is at it. A repetition by the same caller replies the same. KEYS: expiring. ARGV: name, milliseconds. */
 export const BEGIN_EXPIRY = new Script(`
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
 return redis.call('GET', KEYS[1]) == ARGV[1] and 1 or 0
 `);
 
-/**
- * Forgets ended runs of a session. KEYS: meta, closed, open, ended, byKey, runs by time, records, due. ARGV: sid, before, runs. Replies
- * whether the session is gone.
- */
+/** Forgets ended runs of a session. KEYS: ended, byKey, runs by time. ARGV: sid, before, runs. */
 export const EXPIRE_RUNS = new Script(
   COMMON,
-  DROP_EMPTY,
   `
 for i = 3, #ARGV do
-  local score = call('ZSCORE', KEYS[6], ARGV[i] .. '\\n' .. ARGV[1])
+  local score = call('ZSCORE', KEYS[3], ARGV[i] .. '\\n' .. ARGV[1])
   if score and tonumber(score) < tonumber(ARGV[2]) then
-    local run = call('HGET', KEYS[4], ARGV[i])
+    local run = call('HGET', KEYS[1], ARGV[i])
     local key = run and string.match(run, '^[^\\n]*\\n[^\\n]*\\n([^\\n]*)\\n')
-    if key and key ~= '' then call('HDEL', KEYS[5], key) end
-    call('HDEL', KEYS[4], ARGV[i])
-    call('ZREM', KEYS[6], ARGV[i] .. '\\n' .. ARGV[1])
+    if key and key ~= '' then call('HDEL', KEYS[2], key) end
+    call('HDEL', KEYS[1], ARGV[i])
+    call('ZREM', KEYS[3], ARGV[i] .. '\\n' .. ARGV[1])
   end
 end
-return dropEmpty(ARGV[1])
 `,
 );
 
-/** Drops a closed log. KEYS: meta, closed, open, ended, logs by time, events, checkpoint, rows, replies, records, due. ARGV: epoch, sid, before. */
+/** Drops a log of a former conversation. KEYS: meta, closed, logs by time, events, checkpoint, rows, replies. ARGV: epoch, sid, before. */
 export const EXPIRE_LOG = new Script(
   COMMON,
-  DROP_EMPTY,
   `
-local score = call('ZSCORE', KEYS[5], ARGV[1] .. '\\n' .. ARGV[2])
-if not score then return dropEmpty(ARGV[2]) end
-if tonumber(score) >= tonumber(ARGV[3]) then return 0 end
-call('ZREM', KEYS[5], ARGV[1] .. '\\n' .. ARGV[2])
-call('DEL', KEYS[6], KEYS[7], KEYS[8], KEYS[9])
+local score = call('ZSCORE', KEYS[3], ARGV[1] .. '\\n' .. ARGV[2])
+if not score or tonumber(score) >= tonumber(ARGV[3]) or call('HGET', KEYS[1], 'ep') == ARGV[1] then return end
+call('ZREM', KEYS[3], ARGV[1] .. '\\n' .. ARGV[2])
 local closed = call('HGET', KEYS[2], ARGV[1])
-if closed then
-  local size = tonumber(string.match(closed, '^%d+\\n%d+\\n%d+\\n(%d+)'))
-  if size > 0 then call('HINCRBY', KEYS[1], 'pz', text(-size)) end
-  call('HDEL', KEYS[2], ARGV[1])
-elseif call('HGET', KEYS[1], 'ep') == ARGV[1] then
-  call('HSET', KEYS[1], 'ex', '1', 'cu', '0', 'cz', '0', 'mz', '0')
-end
-return dropEmpty(ARGV[2])
+if not closed then return end
+call('DEL', KEYS[4], KEYS[5], KEYS[6], KEYS[7])
+local size = tonumber(string.match(closed, '^%d+\\n%d+\\n%d+\\n(%d+)'))
+if size > 0 then call('HINCRBY', KEYS[1], 'pz', text(-size)) end
+call('HDEL', KEYS[2], ARGV[1])
 `,
 );
