@@ -29,6 +29,7 @@ import type {
   StoredSize,
 } from './stored.js';
 import { sizeOf } from './stored-size.js';
+import { type Wake, Watches } from './watches.js';
 
 const nameOf = ({ app, name }: SessionRef): string => `${app}:${name}`;
 /** Sessions that `expire` visits before it yields to other work. */
@@ -55,7 +56,7 @@ class MemoryStore implements Store {
   // A writer appends under one and the same ref; looking its session up by text would cost more than the append.
   readonly #writers = new WeakMap<LogRef, MemorySession>();
   readonly #scopes = new Map<string, MemoryScope>();
-  readonly #wakes = new Map<string, Set<() => void>>();
+  readonly #watches = new Watches();
   readonly #records = new StoredRecords();
   #ordinal = 0;
 
@@ -195,8 +196,7 @@ class MemoryStore implements Store {
   }
 
   #wake(ref: SessionRef): void {
-    const wakes = this.#wakes.size > 0 ? this.#wakes.get(keyOf(ref)) : undefined;
-    if (wakes) for (const wake of wakes) wake();
+    if (this.#watches.size > 0) this.#watches.wake(keyOf(ref));
   }
 
   /** Erases a session and keeps only the last of these events. */
@@ -381,13 +381,7 @@ class MemoryStore implements Store {
     return left.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)).slice(0, limit);
   }
 
-  watch(ref: SessionRef, wake: () => void): () => void {
-    const key = keyOf(ref);
-    const wakes = this.#wakes.get(key) ?? new Set();
-    this.#wakes.set(key, wakes.add(wake));
-    return () => {
-      wakes.delete(wake);
-      if (wakes.size === 0 && this.#wakes.get(key) === wakes) this.#wakes.delete(key);
-    };
+  watch(ref: SessionRef, wake: Wake): () => void {
+    return this.#watches.add(keyOf(ref), wake);
   }
 }

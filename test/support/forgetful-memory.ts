@@ -28,7 +28,7 @@ export class ForgetfulMemory {
     const call = (store: Store, given: unknown[]): unknown =>
       (store[name] as (...all: unknown[]) => unknown).apply(store, given);
     if (!['acquire', 'append', 'cut', 'remove', 'expire'].includes(name)) return call(this.#inner, args);
-    const [ref, records] = args as unknown as [SessionRef | object, readonly EventRecord[]];
+    const [ref, records] = args as unknown as [SessionRef | number, readonly EventRecord[]];
     // The store numbers the records that it is given.
     const copied = (): unknown[] =>
       name === 'append' ? [ref, records.map((record) => ({ ...record })), args[2]] : args;
@@ -36,7 +36,7 @@ export class ForgetfulMemory {
     const answer = call(this.#inner, args);
     this.#changes.push({
       member: name as Change['member'],
-      key: 'name' in ref ? keyOf(ref) : '',
+      key: typeof ref === 'number' ? '' : keyOf(ref),
       again: (store) => call(store, again),
     });
     return answer;

@@ -1,40 +1,20 @@
-import type { News } from '../append.js';
+import { Watches } from '../watches.js';
 
-type PostgresWake = (news?: News) => void;
-
-/** Callbacks of this process for appends, by the keys of sessions. */
-export class PostgresWatches {
-  readonly #wakes = new Map<string, Set<PostgresWake>>();
-  readonly #changed: () => void;
+/** The watches of this process, and which of them the server has not been told of. */
+export class PostgresWatches extends Watches {
   #begun = new Set<string>();
   #ended = new Set<string>();
 
   /** @param changed Called when `changes` has something new. */
   constructor(changed: () => void) {
-    this.#changed = changed;
-  }
-
-  get keys(): readonly string[] {
-    return [...this.#wakes.keys()];
-  }
-
-  add(key: string, wake: PostgresWake): () => void {
-    const known = this.#wakes.get(key);
-    const wakes = known ?? new Set<PostgresWake>();
-    // Each call is its own watch, even with the same function.
-    const own: PostgresWake = (news) => wake(news);
-    wakes.add(own);
-    if (!known) {
-      this.#wakes.set(key, wakes);
-      if (!this.#ended.delete(key)) this.#begun.add(key);
-      this.#changed();
-    }
-    return () => {
-      if (!wakes.delete(own) || wakes.size > 0) return;
-      this.#wakes.delete(key);
-      if (!this.#begun.delete(key)) this.#ended.add(key);
-      this.#changed();
+    const swap = (key: string, undone: Set<string>, done: Set<string>): void => {
+      if (!undone.delete(key)) done.add(key);
+      changed();
     };
+    super({
+      begun: (key) => swap(key, this.#ended, this.#begun),
+      ended: (key) => swap(key, this.#begun, this.#ended),
+    });
   }
 
   /** The sessions that have become watched or unwatched since the last call. */
@@ -43,9 +23,5 @@ export class PostgresWatches {
     this.#begun = new Set();
     this.#ended = new Set();
     return changes;
-  }
-
-  wake(key: string, news?: News): void {
-    for (const wake of this.#wakes.get(key) ?? []) wake(news);
   }
 }

@@ -1,13 +1,16 @@
-import type { News } from '../append.js';
+import { Watches } from '../watches.js';
 import { decodeNews } from './events.js';
 import type { Link } from './link.js';
 
-type RedisWake = (news?: News) => void;
-
-/** Callbacks for news of sessions. Each channel is subscribed once, however many callbacks wait. */
+/** The watches of this process, by channels of news. Each channel is subscribed once, however many watches it has. */
 export class RedisWatches {
   readonly #link: Link;
-  readonly #channels = new Map<string, Set<RedisWake>>();
+  readonly #watches = new Watches({
+    begun: (channel) => void this.#subscribe(channel),
+    ended: (channel) => void this.#leave(channel),
+  });
+  /** The last subscription of each watched channel. */
+  readonly #subscriptions = new Map<string, object>();
   /** Channels that are being unsubscribed. A new subscription must wait, lest it is removed with the old one. */
   readonly #leaving = new Map<string, Promise<void>>();
   readonly #timer: NodeJS.Timeout | undefined;
@@ -15,29 +18,17 @@ export class RedisWatches {
   /** @param lookMs Wakes all at this interval in milliseconds, since a group of servers may not report that one was unreachable. */
   constructor(link: Link, lookMs: number | undefined) {
     this.#link = link;
-    link.onHeard(() => this.wakeAll());
-    if (lookMs !== undefined) this.#timer = setInterval(() => this.wakeAll(), lookMs).unref();
+    link.onHeard(() => this.#watches.wakeAll());
+    if (lookMs !== undefined) this.#timer = setInterval(() => this.#watches.wakeAll(), lookMs).unref();
   }
 
   /** Calls `wake` after each news, once the channel is subscribed, and after each time in which news may have been missed. */
-  watch(channel: string, wake: RedisWake): () => void {
-    // Each watch is its own, even if a function watches twice.
-    const own: RedisWake = (news) => wake(news);
-    let wakes = this.#channels.get(channel);
-    if (wakes) wakes.add(own);
-    else {
-      wakes = new Set([own]);
-      this.#channels.set(channel, wakes);
-      void this.#subscribe(channel, wakes);
-    }
-    return () => {
-      if (!wakes.delete(own) || wakes.size > 0 || this.#channels.get(channel) !== wakes) return;
-      this.#channels.delete(channel);
-      void this.#leave(channel);
-    };
+  watch(channel: string, wake: Parameters<Watches['add']>[1]): () => void {
+    return this.#watches.add(channel, wake);
   }
 
   async #leave(channel: string): Promise<void> {
+    this.#subscriptions.delete(channel);
     const before = this.#leaving.get(channel);
     const left = Promise.all([before, this.#link.unsubscribe(channel)]).then(
       () => {},
@@ -49,32 +40,28 @@ export class RedisWatches {
     if (this.#leaving.get(channel) === left) this.#leaving.delete(channel);
   }
 
-  async #subscribe(channel: string, wakes: Set<RedisWake>): Promise<void> {
+  async #subscribe(channel: string): Promise<void> {
+    const own = {};
+    this.#subscriptions.set(channel, own);
+    // Nobody waits any more, or another call subscribes.
+    const isOver = (): boolean => this.#subscriptions.get(channel) !== own;
     for (;;) {
       try {
         for (let left = this.#leaving.get(channel); left; left = this.#leaving.get(channel)) await left;
-        // Nobody waits any more, or another call has subscribed.
-        if (this.#channels.get(channel) !== wakes) return;
-        await this.#link.subscribe(channel, (text) => this.#wake(channel, decodeNews(text)));
-        this.#wake(channel);
+        if (isOver()) return;
+        await this.#link.subscribe(channel, (text) => this.#watches.wake(channel, decodeNews(text)));
+        this.#watches.wake(channel);
         return;
       } catch {
-        if (!this.#link.isOpen || this.#channels.get(channel) !== wakes) return;
+        if (!this.#link.isOpen || isOver()) return;
         await new Promise((resolve) => setTimeout(resolve, 100).unref());
       }
     }
   }
 
-  #wake(channel: string, news?: News): void {
-    for (const wake of this.#channels.get(channel) ?? []) wake(news);
-  }
-
-  wakeAll(): void {
-    for (const channel of this.#channels.keys()) this.#wake(channel);
-  }
-
   clear(): void {
     clearInterval(this.#timer);
-    this.#channels.clear();
+    this.#subscriptions.clear();
+    this.#watches.clear();
   }
 }

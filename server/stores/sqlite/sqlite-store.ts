@@ -16,6 +16,7 @@ import type {
   StoredEvent,
   StoredSize,
 } from '../stored.js';
+import { type Wake, Watches } from '../watches.js';
 import { backUp } from './backup.js';
 import { begin } from './beginning.js';
 import { SqliteConnection } from './connection.js';
@@ -65,7 +66,7 @@ export class SqliteStore implements Store {
   readonly files: FileStore;
   readonly #directory: DirectoryFiles;
   readonly #path: string;
-  readonly #wakes = new Map<string, Set<() => void>>();
+  readonly #watches = new Watches();
   #parts: SqliteStoreParts | null = null;
   #opening: Promise<void> | null = null;
   #copying: Promise<void> = Promise.resolve();
@@ -122,7 +123,7 @@ export class SqliteStore implements Store {
         usage.changed(log);
         if (log.erased) usage.forget();
         if (log.closed) live.drop(log);
-        this.#wake(log.ref);
+        this.#watches.wake(keyOf(log.ref));
       },
     });
     return {
@@ -311,7 +312,7 @@ export class SqliteStore implements Store {
       throw writeFailure(error);
     }
     usage.forget();
-    this.#wake(ref);
+    this.#watches.wake(keyOf(ref));
   }
 
   kept(scope: string, page: { readonly limit: number; readonly after?: SessionRef }): readonly SessionRef[] {
@@ -342,17 +343,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  #wake(ref: SessionRef): void {
-    for (const wake of this.#wakes.get(keyOf(ref)) ?? []) wake();
-  }
-
-  watch(ref: SessionRef, wake: () => void): () => void {
-    const key = keyOf(ref);
-    const wakes = this.#wakes.get(key) ?? new Set();
-    this.#wakes.set(key, wakes.add(wake));
-    return () => {
-      wakes.delete(wake);
-      if (wakes.size === 0 && this.#wakes.get(key) === wakes) this.#wakes.delete(key);
-    };
+  watch(ref: SessionRef, wake: Wake): () => void {
+    return this.#watches.add(keyOf(ref), wake);
   }
 }
