@@ -1,14 +1,12 @@
 import { GatewayError } from '../../shared/errors.js';
-import type { EventDraft, GatewayEvent } from '../../shared/events.js';
+import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import { mapPacked } from '../../shared/map-packed.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
-import { type Arrivals, aboutOf } from '../stores/about.js';
+import type { Arrivals } from '../stores/about.js';
 import { type AppendOptions, type EventRecord, StoreError } from '../stores/append.js';
-import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
-import type { Activity, LogRef } from '../stores/stored.js';
-import { activityOf, changesRecord, isSameActivity, isUse } from './activity.js';
+import type { LogRef } from '../stores/stored.js';
 import {
   type Committed,
   type Drafts,
@@ -18,8 +16,8 @@ import {
   recordsOf,
   sizeOf,
 } from './append-group.js';
-import { arrivalsAfter, NO_ARRIVALS } from './arrivals.js';
 import { LogBatch } from './batch.js';
+import { Consequences } from './consequences.js';
 import { type Entry, toEntry } from './entry.js';
 import { flushSoon } from './flushes.js';
 import { GatheredPieces } from './gathered-pieces.js';
@@ -53,7 +51,7 @@ export class LogWriter {
   readonly #cutter: LogCutter;
   readonly #store: Store;
   readonly #listener: LogListener;
-  readonly #recordsOf: LogOptions['recordsOf'];
+  readonly #consequences: Consequences;
   #groups: Group[] = [];
   readonly #gathering: GatheredPieces;
   #batch = 0;
@@ -69,10 +67,6 @@ export class LogWriter {
   #answering: OpenAnswer | null = null;
   #inDoubtSince: number | null = null;
   #closed = false;
-  /** The arrivals of acknowledged events, without and with those being written. */
-  #arrivals: { readonly before: Arrivals; readonly after: Arrivals };
-  /** The state before the events being written, and after them. */
-  #foreseen: { readonly before: SessionState; readonly state: SessionState } | null = null;
   /** Runs that ended while their last events were on the way here. */
   #over: Set<string> | null = null;
   /** Schedule of tries after the store could not be written. */
@@ -87,11 +81,9 @@ export class LogWriter {
         if (!this.#writing && !this.#retry?.waiting) this.#flush();
       },
     });
-    this.#recordsOf = options.recordsOf;
+    this.#consequences = new Consequences(view, store, options);
     this.view = view;
     this.term = term;
-    const { arrivals = NO_ARRIVALS } = options;
-    this.#arrivals = { before: arrivals, after: arrivals };
     this.#cutter = new LogCutter(view, store, {
       term,
       failed: (error) => options.listener.unavailable(error),
@@ -115,7 +107,7 @@ export class LogWriter {
 
   /** The arrivals including the events being written. Read it while their records are made, or as they are acknowledged. */
   get arrivals(): Arrivals {
-    return this.#arrivals.after;
+    return this.#consequences.arrivals;
   }
 
   /** Identity of the present group of entries: the same object for each event that is written in it; null before the first. */
@@ -278,10 +270,7 @@ export class LogWriter {
   }
 
   #optionsOf(group: Group, entries: readonly Entry[]): AppendOptions {
-    this.#foreseen = null;
-    this.#arrivals = { before: this.#arrivals.before, after: this.#arrivals.before };
-    // Nearly all groups are pieces of answers and change nothing.
-    const changes = entries.some(changesSession) ? this.#recordAfter(group, entries) : null;
+    const changes = this.#consequences.of(entries, group.options);
     const batch = ++this.#batch;
     const { term } = this;
     if (!group.options) return changes ? { term, batch, ...changes } : { term, batch };
@@ -299,68 +288,26 @@ export class LogWriter {
       ...(records.length > 0 && { records }),
       ...(ends && { ends }),
       ...changed,
-      ...(parked !== undefined && { activity: this.#parked(parked) }),
+      ...(parked !== undefined && { activity: this.#consequences.parked(parked) }),
       ...(close && { close }),
       ...(erase !== undefined && { erase }),
-    };
-  }
-
-  #parked(isParked: boolean): Activity {
-    const { parked: _, ...activity } = this.view.activity;
-    return isParked ? { ...activity, parked: true } : activity;
-  }
-
-  /** The changes of the session's record that these entries cause. */
-  #recordAfter(
-    { options }: Group,
-    entries: readonly Entry[],
-  ): Pick<AppendOptions, 'activity' | 'about' | 'records'> {
-    const { activity, head } = this.view;
-    const before = this.state;
-    const events = mapPacked(entries, ({ event }) => event);
-    const { state, arrivals } = arrivalsAfter(this.#arrivals.before, before, events, head + 1);
-    // The view must fold a move itself, because its fold keeps the messages that the move takes off the path.
-    const moves = entries.some(({ record }) => record.type === 'history_moved');
-    this.#foreseen = moves ? null : { before, state };
-    let { start } = activity;
-    if (state.run && state.run.runId !== activity.runId)
-      start = head + entries.findIndex(({ record }) => record.runId === state.run!.runId);
-    const ends = entries.filter(({ record }) => record.type === 'message_end').length;
-    const after = activityOf(state, start, ends > 0 ? (activity.ended ?? 0) + ends : activity.ended);
-    const usedAt = entries.findLast(usesSession)?.record.ts;
-    const changedAt = storeTime(this.#store, entries.at(-1)!.record.ts);
-    const counted = { ...arrivals, changedAt };
-    this.#arrivals = { before: this.#arrivals.before, after: counted };
-    const about = { arrivals: counted, ...aboutOf(state) };
-    const records = this.#recordsOf?.({
-      ...{ head, events: mapPacked(entries, eventOf), ends: options?.ends ?? [], before, after: state },
-    });
-    return {
-      about: usedAt === undefined ? about : { usedAt: storeTime(this.#store, usedAt), ...about },
-      ...(!isSameActivity(activity, after) && { activity: after }),
-      ...(records && records.length > 0 && { records }),
     };
   }
 
   #commit(group: Group, { entries, records, options }: WrittenGroup, result: Committed): void {
     if (this.#retry?.waiting) this.#retry.succeeded();
     this.#inDoubtSince = null;
-    const foreseen = this.#foreseen;
-    this.#foreseen = null;
-    const { before, after } = this.#arrivals;
     const isWritten = !(result.duplicate || result.stale);
-    const arrivals = isWritten ? after : before;
-    this.#arrivals = { before: arrivals, after: arrivals };
-    if (!isWritten) this.#batch -= 1;
-    else {
+    if (!isWritten) {
+      this.#batch -= 1;
+      this.#consequences.answered(entries, records, false);
+    } else {
       let seq = result.first;
       for (const record of records) {
         record.seq = seq++;
         record.term = this.term;
       }
-      // Only a cut can have changed the state meanwhile.
-      if (foreseen && foreseen.before === this.state) this.view.ingestFolded(records, foreseen.state);
-      else for (const { record, event } of entries) this.view.ingest(record, event);
+      this.#consequences.answered(entries, records, true);
       this.#fresh = this.#fresh.length === 0 ? records : this.#fresh.concat(records);
       if (options.activity) this.view.become(options.activity);
       if (group.options) this.#settle(group.options, options.ends);
@@ -440,9 +387,6 @@ export class LogWriter {
 }
 
 const recordOf = ({ record }: Entry): EventRecord => record;
-const eventOf = ({ event }: Entry): GatewayEvent => event;
-const usesSession = ({ record }: Entry): boolean => isUse(record.type);
-const changesSession = ({ record }: Entry): boolean => changesRecord(record.type);
 /** Whether a group without events has anything to store. */
 const changesMore = (options: GroupOptions | null): boolean =>
   options?.steps !== undefined ||

@@ -1,0 +1,93 @@
+import type { GatewayEvent } from '../../shared/events.js';
+import type { SessionState } from '../../shared/fold.js';
+import { mapPacked } from '../../shared/map-packed.js';
+import { type Arrivals, aboutOf } from '../stores/about.js';
+import type { AppendOptions, EventRecord } from '../stores/append.js';
+import { storeTime } from '../stores/skew.js';
+import type { Store } from '../stores/store.js';
+import type { Activity } from '../stores/stored.js';
+import { activityOf, changesRecord, isSameActivity, isUse } from './activity.js';
+import type { GroupOptions } from './append-group.js';
+import { arrivalsAfter, NO_ARRIVALS } from './arrivals.js';
+import type { Entry } from './entry.js';
+import type { LogOptions } from './log-options.js';
+import type { LogView } from './log-view.js';
+
+/** The changes of a session's record that come with events. */
+type RecordParts = Pick<AppendOptions, 'activity' | 'about' | 'records'>;
+
+/** Works out what events change beside their log, in the same append: what lists show, the activity, and records. */
+export class Consequences {
+  readonly #view: LogView;
+  readonly #store: Pick<Store, 'shared'>;
+  readonly #recordsOf: LogOptions['recordsOf'];
+  /** The arrivals of acknowledged events, without and with those being written. */
+  #arrivals: { readonly before: Arrivals; readonly after: Arrivals };
+  /** The state before the events being written, and after them. */
+  #foreseen: { readonly before: SessionState; readonly after: SessionState } | null = null;
+
+  constructor(view: LogView, store: Store, { arrivals = NO_ARRIVALS, recordsOf }: LogOptions) {
+    this.#view = view;
+    this.#store = store;
+    this.#recordsOf = recordsOf;
+    this.#arrivals = { before: arrivals, after: arrivals };
+  }
+
+  /** The arrivals including the events being written. Read it while their records are made, or as they are acknowledged. */
+  get arrivals(): Arrivals {
+    return this.#arrivals.after;
+  }
+
+  /** The changes that the next events of the log cause. Null for pieces of answers, which change nothing, as nearly all events do. */
+  of(entries: readonly Entry[], options: GroupOptions | null): RecordParts | null {
+    this.#foreseen = null;
+    this.#arrivals = { before: this.#arrivals.before, after: this.#arrivals.before };
+    if (!entries.some(changesSession)) return null;
+    const { activity, head, state: before } = this.#view;
+    const events = mapPacked(entries, eventOf);
+    const { state: after, arrivals } = arrivalsAfter(this.#arrivals.before, before, events, head + 1);
+    // The view must fold a move itself, because its fold keeps the messages that the move takes off the path.
+    const moves = entries.some(({ record }) => record.type === 'history_moved');
+    this.#foreseen = moves ? null : { before, after };
+    let { start } = activity;
+    if (after.run && after.run.runId !== activity.runId)
+      start = head + entries.findIndex(({ record }) => record.runId === after.run!.runId);
+    const ends = entries.filter(({ record }) => record.type === 'message_end').length;
+    const next = activityOf(after, start, ends > 0 ? (activity.ended ?? 0) + ends : activity.ended);
+    const changedAt = storeTime(this.#store, entries.at(-1)!.record.ts);
+    const counted = { ...arrivals, changedAt };
+    this.#arrivals = { before: this.#arrivals.before, after: counted };
+    const usedAt = entries.findLast(usesSession)?.record.ts;
+    const used = usedAt === undefined ? {} : { usedAt: storeTime(this.#store, usedAt) };
+    const records = this.#recordsOf?.({ head, events, ends: options?.ends ?? [], before, after });
+    return {
+      about: { ...used, arrivals: counted, ...aboutOf(after) },
+      ...(!isSameActivity(activity, next) && { activity: next }),
+      ...(records && records.length > 0 && { records }),
+    };
+  }
+
+  /** The activity with the mark of a parked session, or without it. */
+  parked(isParked: boolean): Activity {
+    const { parked: _, ...activity } = this.#view.activity;
+    return isParked ? { ...activity, parked: true } : activity;
+  }
+
+  /** Called with the store's answer to these events, and whether it wrote them: they have their places then. */
+  answered(entries: readonly Entry[], records: readonly EventRecord[], isWritten: boolean): void {
+    const foreseen = this.#foreseen;
+    this.#foreseen = null;
+    const { before, after } = this.#arrivals;
+    const arrivals = isWritten ? after : before;
+    this.#arrivals = { before: arrivals, after: arrivals };
+    if (!isWritten) return;
+    const view = this.#view;
+    // Only a cut can have changed the state meanwhile.
+    if (foreseen && foreseen.before === view.state) view.ingestFolded(records, foreseen.after);
+    else for (const { record, event } of entries) view.ingest(record, event);
+  }
+}
+
+const eventOf = ({ event }: Entry): GatewayEvent => event;
+const usesSession = ({ record }: Entry): boolean => isUse(record.type);
+const changesSession = ({ record }: Entry): boolean => changesRecord(record.type);
