@@ -3,7 +3,7 @@ import type { News } from './append.js';
 /** Wakes the watcher of a session, perhaps with a batch that was appended. */
 export type Wake = (news?: News) => void;
 
-/** What a store is told of its watches. */
+/** Told of the first and the last watch of a key. */
 export interface WatchesOptions {
   /** A key has its first watch. */
   begun?(key: string): void;

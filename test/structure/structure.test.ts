@@ -23,7 +23,6 @@ const STILL_LONG = [
   'server/held/session-runs.ts',
   'server/log/log-writer.ts',
   'server/stores/memory.ts',
-  'server/stores/sqlite/sqlite-store.ts',
 ];
 const shared = readSources('shared');
 const client = readSources('client');
