@@ -48,7 +48,7 @@ export interface Group {
 }
 
 /** The runs that these entries end, with their outcomes. */
-export function endsOf({ options }: Group, entries: readonly Entry[]): readonly RunEnd[] | null {
+function endsOf({ options }: Group, entries: readonly Entry[]): readonly RunEnd[] | null {
   if (!options?.ends) return null;
   // The children of a run end with it, so there may be more of them than were named.
   const ends = keptEndsOf(mapPacked(entries, ({ event }) => event as EventDraft));
@@ -71,4 +71,37 @@ export function sizeOf(groups: readonly Group[]): number {
 export function recordsOf(options: GroupOptions | null): readonly RecordChange[] {
   const { records = [] } = options ?? {};
   return typeof records === 'function' ? records() : records;
+}
+
+/** Whether a group has anything to store besides events. */
+export const changesMore = (options: GroupOptions | null): boolean =>
+  options?.steps !== undefined ||
+  options?.messages !== undefined ||
+  options?.parked !== undefined ||
+  recordsOf(options).length > 0;
+
+/** The options with which a group is appended. @param caused The changes that its events cause */
+export function appendOptionsOf(
+  group: Group,
+  entries: readonly Entry[],
+  caused: Pick<AppendOptions, 'activity' | 'about' | 'records'> | null,
+  batch: Pick<AppendOptions, 'term' | 'batch'>,
+): AppendOptions {
+  if (!group.options) return caused ? { ...batch, ...caused } : batch;
+  const { opens, steps, messages, close, erase } = group.options;
+  const { records: causedRecords = [], ...changed } = caused ?? {};
+  // Nobody gets a notice of a deleted session.
+  const records = [...recordsOf(group.options), ...(erase === undefined ? causedRecords : [])];
+  const ends = endsOf(group, entries);
+  return {
+    ...batch,
+    ...(opens && { opens }),
+    ...(steps && { steps }),
+    ...(messages && { messages }),
+    ...(records.length > 0 && { records }),
+    ...(ends && { ends }),
+    ...changed,
+    ...(close && { close }),
+    ...(erase !== undefined && { erase }),
+  };
 }

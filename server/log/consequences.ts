@@ -38,10 +38,11 @@ export class Consequences {
     return this.#arrivals.after;
   }
 
-  /** The changes that the next events of the log cause. Null for pieces of answers, which change nothing, as nearly all events do. */
+  /** The changes that come with the next events of the log. Null for pieces of answers, which change nothing, as nearly all events do. */
   of(entries: readonly Entry[], options: GroupOptions | null): RecordParts | null {
     this.#foreseen = null;
     this.#arrivals = { before: this.#arrivals.before, after: this.#arrivals.before };
+    if (options?.parked !== undefined) return { activity: this.#parked(options.parked) };
     if (!entries.some(changesSession)) return null;
     const { activity, head, state: before } = this.#view;
     const events = mapPacked(entries, eventOf);
@@ -67,8 +68,7 @@ export class Consequences {
     };
   }
 
-  /** The activity with the mark of a parked session, or without it. */
-  parked(isParked: boolean): Activity {
+  #parked(isParked: boolean): Activity {
     const { parked: _, ...activity } = this.#view.activity;
     return isParked ? { ...activity, parked: true } : activity;
   }

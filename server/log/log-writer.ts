@@ -8,12 +8,12 @@ import { type AppendOptions, type EventRecord, StoreError } from '../stores/appe
 import type { Store } from '../stores/store.js';
 import type { LogRef } from '../stores/stored.js';
 import {
+  appendOptionsOf,
   type Committed,
+  changesMore,
   type Drafts,
-  endsOf,
   type Group,
   type GroupOptions,
-  recordsOf,
   sizeOf,
 } from './append-group.js';
 import { LogBatch } from './batch.js';
@@ -60,9 +60,6 @@ export class LogWriter {
   #writing: Group | null = null;
   #broken: unknown = null;
   #fresh: readonly EventRecord[] = [];
-  /** Number of events and characters that may still be committed before a cut can be due. */
-  #spareEvents = 0;
-  #spareChars = 0;
   /** The answer to which the last committed deltas belong, if known. */
   #answering: OpenAnswer | null = null;
   #inDoubtSince: number | null = null;
@@ -241,7 +238,8 @@ export class LogWriter {
   }
 
   #write(group: Group, entries: readonly Entry[]): void {
-    const options = this.#optionsOf(group, entries);
+    const caused = this.#consequences.of(entries, group.options);
+    const options = appendOptionsOf(group, entries, caused, { term: this.term, batch: ++this.#batch });
     const records = mapPacked(entries, recordOf);
     try {
       const result = this.#store.append(this.view.ref, records, options);
@@ -267,31 +265,6 @@ export class LogWriter {
     } catch (error) {
       this.#fail(group, entries, error);
     }
-  }
-
-  #optionsOf(group: Group, entries: readonly Entry[]): AppendOptions {
-    const changes = this.#consequences.of(entries, group.options);
-    const batch = ++this.#batch;
-    const { term } = this;
-    if (!group.options) return changes ? { term, batch, ...changes } : { term, batch };
-    const { opens, steps, messages, parked, close, erase } = group.options;
-    const { records: caused = [], ...changed } = changes ?? {};
-    // Nobody gets a notice of a deleted session.
-    const records = [...recordsOf(group.options), ...(erase === undefined ? caused : [])];
-    const ends = endsOf(group, entries);
-    return {
-      term,
-      batch,
-      ...(opens && { opens }),
-      ...(steps && { steps }),
-      ...(messages && { messages }),
-      ...(records.length > 0 && { records }),
-      ...(ends && { ends }),
-      ...changed,
-      ...(parked !== undefined && { activity: this.#consequences.parked(parked) }),
-      ...(close && { close }),
-      ...(erase !== undefined && { erase }),
-    };
   }
 
   #commit(group: Group, { entries, records, options }: WrittenGroup, result: Committed): void {
@@ -372,12 +345,7 @@ export class LogWriter {
     if (batch.tells !== undefined) this.#answering = batch.tells;
     this.#fresh = [];
     this.#listener.committed(batch);
-    this.#spareEvents -= batch.events.length;
-    this.#spareChars -= batch.chars;
-    if (this.#spareEvents >= 0 && this.#spareChars >= 0) return;
-    const room = this.#cutter.trim();
-    this.#spareEvents = room.events;
-    this.#spareChars = room.chars;
+    this.#cutter.grown(batch.events.length, batch.chars);
   }
 
   /** Cuts events that have become too old. */
@@ -387,9 +355,3 @@ export class LogWriter {
 }
 
 const recordOf = ({ record }: Entry): EventRecord => record;
-/** Whether a group without events has anything to store. */
-const changesMore = (options: GroupOptions | null): boolean =>
-  options?.steps !== undefined ||
-  options?.messages !== undefined ||
-  options?.parked !== undefined ||
-  recordsOf(options).length > 0;

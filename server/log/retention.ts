@@ -19,15 +19,9 @@ export interface Retention {
 
 // A cut takes a pass over the events that it drops, so it waits until a tenth too much has gathered.
 const SLACK = 0.1;
-/** Largest room that is returned: a small integer costs V8 no memory of its own. */
+/** Largest number that is counted down: a small integer costs V8 no memory of its own. */
 const MOST = 2 ** 29;
 const PAGE = { events: 1000, bytes: 1 << 20 };
-
-/** Events and characters that may be appended before the log must be looked at again. */
-export interface Room {
-  readonly events: number;
-  readonly chars: number;
-}
 
 /** A planned cut. */
 interface Cut {
@@ -37,6 +31,9 @@ interface Cut {
   /** Size of the dropped events, in characters. */
   readonly size: number;
 }
+
+/** How much more may be kept before the bound is exceeded by the slack. */
+const spare = (bound: number, kept: number): number => Math.floor(Math.min(MOST, bound * (1 + SLACK) - kept));
 
 export interface LogCutterOptions {
   /** The term of the writer. */
@@ -53,6 +50,9 @@ export class LogCutter {
   readonly #log: LogView;
   readonly #store: Store;
   readonly #options: LogCutterOptions;
+  /** Number of events and characters that may still be committed before a cut can be due. */
+  #spareEvents = 0;
+  #spareChars = 0;
   #cutting: Promise<void> | null = null;
   /** The cut that the store is making. */
   #making: Promise<void> | null = null;
@@ -71,16 +71,16 @@ export class LogCutter {
     return this.#cutting;
   }
 
-  /** Cuts if there is enough to drop. Returns the room that is left before a cut can be due. */
-  trim(): Room {
-    const { events, bytes } = this.#options.retention;
+  /** Counts committed events, and cuts once there is enough to drop. */
+  grown(events: number, chars: number): void {
+    this.#spareEvents -= events;
+    this.#spareChars -= chars;
+    if (this.#spareEvents >= 0 && this.#spareChars >= 0) return;
+    const { retention } = this.#options;
     const { head, first, range } = this.#log;
-    const room = {
-      events: Math.floor(Math.min(MOST, events * (1 + SLACK) - (head - first + 1))),
-      chars: Math.floor(Math.min(MOST, bytes * (1 + SLACK) - range.chars)),
-    };
-    if (room.events < 0 || room.chars < 0) void this.#cut();
-    return room;
+    this.#spareEvents = spare(retention.events, head - first + 1);
+    this.#spareChars = spare(retention.bytes, range.chars);
+    if (this.#spareEvents < 0 || this.#spareChars < 0) void this.#cut();
   }
 
   /** Cuts events that have become too old. */
