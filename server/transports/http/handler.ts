@@ -16,6 +16,7 @@ import {
   type ServedOperation,
   targetOf,
 } from '../request.js';
+import { nameAnswer, takeName } from '../request-id.js';
 import { Responder, sendError, sendJson } from './answer.js';
 import { readBody } from './body.js';
 import { allowOrigin, answerPreflight, isPreflight, originAllowedByHost } from './cors.js';
@@ -29,7 +30,6 @@ import { invokeOptions, invokeParams } from './invoke-route.js';
 import { streamItems } from './method-stream.js';
 import type { PluginRoute } from './plugin-route.js';
 import { hearOfEnd } from './queued-answers.js';
-import { nameAnswer, takeName } from './request-id.js';
 import { type Destination, type FoundRoute, findRoute, type Route, routeOf, routeTable } from './routes.js';
 import { startRun } from './run-route.js';
 import { readerKey } from './unread.js';

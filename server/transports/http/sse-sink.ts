@@ -3,9 +3,9 @@ import { Socket } from 'node:net';
 import type { Sink } from '../../delivery/connection.js';
 import { type EndReason, retryAfter } from '../../delivery/end-reason.js';
 import type { WireForm } from '../../delivery/wire-form.js';
+import { nameAnswer } from '../request-id.js';
 import { sentBytes } from '../sent-bytes.js';
 import { type SocketPayload, writeTo } from '../shared-text.js';
-import { nameAnswer } from './request-id.js';
 import { chunk, type IdMode, SSE_FORMS } from './sse-form.js';
 
 const HEADERS = {
