@@ -5,7 +5,7 @@ import { publicError } from '../public-error.js';
 import { nameAnswer, REQUEST_ID, requestIdOf } from '../request-id.js';
 import type { CalledBy } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';
-import { endConnection } from './http2.js';
+import { endConnection } from './node-http.js';
 import type { PluginRoute } from './plugin-route.js';
 import { isUnread, readerKey } from './unread.js';
 

@@ -12,7 +12,7 @@ import { mayTakeLong } from './carried.js';
 import { fileHeaders, isFresh, rangeOf } from './file-headers.js';
 import type { HttpCall } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';
-import { bringsBody, endConnection } from './http2.js';
+import { bringsBody, endConnection } from './node-http.js';
 
 /** Headers of a file's response that a page of another origin may read; the second list has those that it may send. */
 export const FILE_ANSWER_HEADERS = ['Accept-Ranges', 'Content-Disposition', 'Content-Range', 'ETag'];
