@@ -140,7 +140,7 @@ async function moving<Outcome>(
 export function assertBehind(state: SessionState, behind: string | null | undefined): void {
   const last = lastMessage(state);
   if (behind === undefined || behind === last) return;
-  const message = 'The conversation has gone on meanwhile';
+  const message = 'Another message is the last one now; read the conversation before you send again';
   const details = { messageId: behind, tip: state.tip, last };
   throw new GatewayError({ code: 'HISTORY_MOVED', message, details });
 }
