@@ -8,10 +8,9 @@ import { answeringAfter, type OpenAnswer } from '../log/open-answer.js';
 import type { ReadableLog } from '../log/readable-log.js';
 import type { StoredEvent } from '../stores/stored.js';
 import { writeGap, writeSnapshot } from './announcement.js';
-import { room, spend } from './catching-up.js';
 import type { Outlet } from './outlet.js';
+import { room, sharedPage, spend } from './pages.js';
 import { type AwaitedRun, RunFilter } from './run-filter.js';
-import { sharedPage } from './shared-pages.js';
 import { cursorAt, type ReaderStart, resolveStart, type StartRequest, type StartSource } from './start.js';
 
 /** The session a subscription follows. */

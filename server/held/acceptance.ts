@@ -10,14 +10,13 @@ import type { LogView } from '../log/log-view.js';
 import { outcomesOf } from '../log/outcome.js';
 import { asUnavailable, unavailable } from '../log/unavailable.js';
 import { placing, wholeTo } from '../read-places/read-place.js';
-import { isOpen } from '../runs/ending.js';
+import { endDrafts, isOpen } from '../runs/ending.js';
 import { LiveRun, type RunRequest } from '../runs/live-run.js';
 import { StoreError } from '../stores/append.js';
 import type { RecordChange } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import type { RunRecord } from '../stores/stored.js';
 import type { HeldSession } from './held-session.js';
-import { type KeptMessage, keptMessage } from './kept-message.js';
 import { assertNewIds, assertNotKept } from './message-ids.js';
 import { answered, type Goal, isThere, Move, Outdated, type Place, parentAt, tipAt } from './moves.js';
 import { toNewRun } from './run-record.js';
@@ -141,7 +140,7 @@ async function moving<Outcome>(
 export function assertBehind(state: SessionState, behind: string | null | undefined): void {
   const last = lastMessage(state);
   if (behind === undefined || behind === last) return;
-  const message = 'The conversation has gone on meanwhile';
+  const message = 'Another message is the last one now; read the conversation before you send again';
   const details = { messageId: behind, tip: state.tip, last };
   throw new GatewayError({ code: 'HISTORY_MOVED', message, details });
 }
@@ -192,6 +191,28 @@ function readBy({ store, log }: HeldSession, { user }: RunRequest, count: number
   const { ref, term, view, arrivals } = log;
   const place = { epoch: ref.epoch, term, seq: view.head + count };
   return [placing(userScope(user), wholeTo(place, arrivals, storeTime(store)))];
+}
+
+/** A message that was sent while a person has control. It stays in the conversation, and its run ends without an answer. */
+interface KeptMessage {
+  readonly message: Message;
+  readonly preceding: readonly Message[];
+  readonly end: EventDraft;
+  /** The person who has control. */
+  readonly details: { readonly by: string };
+}
+
+/** The message to keep if a person has control; null if the app has it. A message of the person in control is kept as an answer. */
+function keptMessage(run: LiveRun, state: SessionState): KeptMessage | null {
+  if (!state.control) return null;
+  const { by } = state.control;
+  const { message, preceding, user } = run.request;
+  const [end] = endDrafts(run, { stopReason: 'taken_over' }, state);
+  const kept = { end: end!, details: { by } };
+  if (user?.id !== by) return { message, preceding, ...kept };
+  const said = (own: Message): Message =>
+    own.role === 'user' ? { ...own, role: 'assistant', senderId: by, author: 'operator' } : own;
+  return { message: said(message), preceding: preceding.map(said), ...kept };
 }
 
 async function acceptAt(

@@ -68,12 +68,12 @@ export class Lanes {
     if (parent && depthUnder(parent) > childDepth)
       throw new LimitError('limits.childDepth', {
         code: 'QUOTA_EXCEEDED',
-        message: `Child runs nest at most ${childDepth} deep`,
+        message: `Child runs can nest at most ${childDepth} deep`,
       });
     if (this.size >= childRuns)
       throw new LimitError('limits.childRuns', {
         code: 'QUOTA_EXCEEDED',
-        message: `A session has at most ${childRuns} runs beside its conversation at a time`,
+        message: `A session can have at most ${childRuns} runs beside its conversation; wait until one ends`,
       });
   }
 

@@ -147,7 +147,10 @@ export async function answered(log: LogView, messageId?: string): Promise<Messag
     if (found) return found;
     id = path[0]?.parentId ?? null;
   }
-  throw new GatewayError({ code: 'MESSAGE_NOT_FOUND', message: 'There is no message to answer' });
+  throw new GatewayError({
+    code: 'MESSAGE_NOT_FOUND',
+    message: 'This conversation has no message to answer; send one first',
+  });
 }
 
 async function shownMessage(log: LogView, id: string): Promise<Message> {

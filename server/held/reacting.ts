@@ -22,7 +22,11 @@ export async function react({ log }: HeldSession, { reaction, most }: ReactReque
   const drafts = ({ messages }: SessionState) => {
     const message = messages.findLast(({ id }) => id === messageId);
     if (!message)
-      throw fieldError('messageId', 'none of the last 1,000 messages that are shown', 'MESSAGE_NOT_FOUND');
+      throw fieldError(
+        'messageId',
+        'must be one of the last 1,000 messages that are shown',
+        'MESSAGE_NOT_FOUND',
+      );
     const { reactions = [] } = message;
     const before = reactions.find((other) => other.by === by);
     if ((before?.value ?? null) === value && before?.comment === comment) return [];

@@ -33,7 +33,7 @@ export class RunQueue {
     if (this.#waiting.length >= this.#limit) {
       throw new LimitError('limits.queueLength', {
         code: 'QUEUE_FULL',
-        message: `The session already has ${this.#limit} messages waiting`,
+        message: `The session already has ${this.#limit} messages waiting; send again when one of them is answered`,
         retryAfterMs: 1000,
       });
     }

@@ -89,7 +89,7 @@ export async function setSchedule(
     }
     const setAt = storeTime(store);
     const nextAt = schedule.at ?? (await occurrencesOf(schedule, setAt)).after(setAt);
-    if (nextAt === null) throw fieldError('every', 'never fires');
+    if (nextAt === null) throw fieldError('every', 'must fire at least once from now on');
     const set = { ...schedule, setAt, nextAt };
     const draft: EventDraft = { type: 'schedule_set', ts: Date.now(), ...set };
     const kept = { epoch, schedule: set, user, ...(senderId !== undefined && { senderId }) };

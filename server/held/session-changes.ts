@@ -10,13 +10,16 @@ export function checkChanges(
   { titleLength, metadataBytes }: Pick<Limits, 'titleLength' | 'metadataBytes'>,
 ): void {
   if (title && title.length > titleLength) {
-    throw fieldError('title', `at most ${titleLength} characters (limits.titleLength), not ${title.length}`);
+    throw fieldError(
+      'title',
+      `must have at most ${titleLength} characters (limits.titleLength), not ${title.length}`,
+    );
   }
   const bytes = metadata ? Buffer.byteLength(JSON.stringify(metadata)) : 0;
   if (bytes > metadataBytes) {
     throw new LimitError('limits.metadataBytes', {
       code: 'PAYLOAD_TOO_LARGE',
-      message: `metadata: at most ${metadataBytes} bytes of JSON (limits.metadataBytes), not ${bytes}`,
+      message: `metadata: must have at most ${metadataBytes} bytes of JSON (limits.metadataBytes), not ${bytes}`,
     });
   }
 }

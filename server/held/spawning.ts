@@ -34,8 +34,8 @@ export function spawn(held: HeldSession, parent: LiveRun, overseer: Overseer, as
   const { lanes } = held.runs;
   const { id, app: name, run } = asked;
   if (typeof id !== 'string' || id === '' || id.length > MAX_STEP_NAME)
-    throw fieldError('id', `a text of 1 to ${MAX_STEP_NAME} characters`);
-  if (!asked.message) throw fieldError('message', 'a text, content blocks or a message');
+    throw fieldError('id', `must be a text of 1 to ${MAX_STEP_NAME} characters`);
+  if (!asked.message) throw fieldError('message', 'must be a text, content blocks or a message');
   if (held.over || parent.state !== 'active') throw new DOMException('The run has ended', 'AbortError');
   const { resumable = false } = overseer.app;
   const app: Application = run ? { run, resumable } : env.app(name);

@@ -1,6 +1,6 @@
 import { type Entry, toEntry } from './entry.js';
+import type { DueFlush, Moderation } from './flushes.js';
 import { type Delta, JoinedDelta } from './joined-delta.js';
-import type { DueFlush, Moderation } from './moderation.js';
 
 /** Most characters of gathered pieces that become one event. */
 const MAX_JOINED = 16 * 1024;

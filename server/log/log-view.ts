@@ -227,7 +227,7 @@ export class LogView implements ReadableLog {
       this.#isLacking = false;
       throw new StoreError(
         'UNAVAILABLE',
-        `The store lacks what it had of the log of session ${this.ref.name}`,
+        `The store has lost events of session ${this.ref.name} that this gateway has seen`,
       );
     }
     this.#stale = false;

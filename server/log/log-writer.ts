@@ -171,7 +171,10 @@ export class LogWriter {
   /** Gives up events that could not be stored, and refuses any more. The writer of a closed log refuses them by itself. */
   abandon(): void {
     if (this.#closed) return;
-    this.#broken ??= new StoreError('UNKNOWN', 'The log was given up');
+    this.#broken ??= new StoreError(
+      'UNKNOWN',
+      'This gateway gave the session up before the store had all its events',
+    );
     if (this.#writing) this.#groups.unshift(this.#writing);
     this.#writing = null;
     this.#giveUp(this.#broken);
@@ -323,7 +326,13 @@ export class LogWriter {
     this.#broken = error;
     this.#deliver();
     this.#groups = groups;
-    this.#giveUp(doubtful ? new StoreError('UNKNOWN', 'The store never said', { cause: error }) : error);
+    this.#giveUp(
+      doubtful
+        ? new StoreError('UNKNOWN', 'The store did not say in time whether it has the events', {
+            cause: error,
+          })
+        : error,
+    );
     this.#listener.broken(this.term, error);
   }
 

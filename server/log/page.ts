@@ -36,7 +36,7 @@ async function endBefore(before: string, log: LogView): Promise<string | null> {
   if (place && place.epoch !== log.ref.epoch) throw new GatewayError({ code: 'CURSOR_GONE' });
   const [message] = place ? await pathTo(log, place.messageId, 1) : [];
   if (message) return message.parentId ?? null;
-  throw fieldError('before', 'not a cursor of this history');
+  throw fieldError('before', 'must be a cursor of this history');
 }
 
 /**

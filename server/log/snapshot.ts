@@ -48,7 +48,10 @@ async function foldedAt(log: LogView, seq: number): Promise<SessionState | null>
   const { state, seq: reached } = await foldWhile(log, base.seq, base.state, (event) => event.seq <= seq);
   if (reached !== seq) {
     if (!log.isFoldedFrom(base)) return null;
-    throw new GatewayError({ code: 'INTERNAL', message: `Event ${reached + 1} is missing in the store` });
+    throw new GatewayError({
+      code: 'INTERNAL',
+      message: `The store lacks event ${reached + 1} of session ${log.ref.name}`,
+    });
   }
   const missing = SNAPSHOT_MESSAGES - state.messages.length;
   const before = state.messages.length > 0 ? (state.messages[0]!.parentId ?? null) : state.tip;

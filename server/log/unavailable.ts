@@ -22,12 +22,16 @@ export function unavailable(error: unknown): GatewayError {
 
 /** The error for a caller whose own write was not tried, so that the outcome is known. */
 export function notTried(cause: unknown): GatewayError {
-  return unavailable(new StoreError('UNAVAILABLE', 'Not tried', { cause }));
+  return unavailable(
+    new StoreError('UNAVAILABLE', 'This was not written, because the store failed before', { cause }),
+  );
 }
 
 /** The error for a caller that waited long enough. The work goes on. */
 export function unanswered(cause?: unknown): GatewayError {
-  return unavailable(new StoreError('UNKNOWN', 'Not answered in time', { cause }));
+  return unavailable(
+    new StoreError('UNKNOWN', 'The holder of the session did not answer in time', { cause }),
+  );
 }
 
 /** Calls the store, and converts its failures to errors for callers. */

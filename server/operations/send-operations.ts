@@ -3,6 +3,8 @@ import type { Accepted, ParamsOf, ResultOf, RunResult } from '../../shared/opera
 import type { RunOperation } from '../../shared/operations.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { AccessedOperation } from '../config/access.js';
+import { channels } from '../diagnostics/channels.js';
+import type { TraceOrigin } from '../diagnostics/messages.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { toMessage } from '../runs/to-message.js';
 import type { SendRequest } from '../sessions/message-sender.js';
@@ -12,7 +14,6 @@ import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { OperationParts } from './operation-parts.js';
 import { readParams } from './params.js';
 import { asReached, assertShared, type Followable, type Reach } from './reach.js';
-import { traceOf } from './trace-of.js';
 
 /** A run that can be followed. */
 export interface FollowableRun {
@@ -160,4 +161,11 @@ export class SendOperations {
 /** The sender's id, which would say nothing in a session with a single user. */
 function senderIn({ via }: Reach, { identity: { user, userKey, scope } }: Caller): string | undefined {
   return scope === userKey && !via ? undefined : user.id;
+}
+
+/** The trace for a caller's new run: the caller's own, or a new one if a listener subscribes to runs; otherwise undefined. */
+function traceOf(caller: Caller): TraceOrigin | undefined {
+  const { parentSpan } = caller;
+  if (parentSpan) return { traceId: parentSpan.traceId, parentSpan };
+  return channels.run.hasSubscribers ? { traceId: caller.traceId } : undefined;
 }

@@ -29,7 +29,7 @@ export async function checkTimes(
   if (typeof every === 'object' && !(every.ms > 0 && now + every.ms <= LAST))
     throw fieldError('every.ms', 'must be a number of milliseconds above 0');
   const occurrences = await occurrencesOf(times, now);
-  if (occurrences.after(now) === null) throw fieldError('every', 'never fires');
+  if (occurrences.after(now) === null) throw fieldError('every', 'must fire at least once from now on');
   if (shortestGap(occurrences, now) < scheduleMinMs) {
     const path = typeof every === 'object' ? 'every.ms' : 'every';
     throw fieldError(

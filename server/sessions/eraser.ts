@@ -137,7 +137,7 @@ export class Eraser {
       }
       if (isToVacuum) await this.vacuum();
     } catch (error) {
-      report(error, 'erasing what was begun to be erased');
+      report(error, 'going on with an erasure that was begun');
     }
   }
 

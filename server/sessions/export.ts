@@ -100,9 +100,15 @@ async function* eventsOf(
 }
 
 function gone(): GatewayError {
-  return new GatewayError({ code: 'SESSION_NOT_FOUND', message: 'The session was deleted meanwhile' });
+  return new GatewayError({
+    code: 'SESSION_NOT_FOUND',
+    message: 'The session was deleted while it was exported',
+  });
 }
 
 function cut(): GatewayError {
-  return new GatewayError({ code: 'CURSOR_GONE', message: 'The next events are not kept any more' });
+  return new GatewayError({
+    code: 'CURSOR_GONE',
+    message: 'Events were dropped while they were exported; export the session again',
+  });
 }

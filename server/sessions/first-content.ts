@@ -76,4 +76,7 @@ async function* slices(
 }
 
 const gone = (): GatewayError =>
-  new GatewayError({ code: 'SESSION_NOT_FOUND', message: 'The session to fork is gone' });
+  new GatewayError({
+    code: 'SESSION_NOT_FOUND',
+    message: 'The session to fork was deleted while it was copied',
+  });

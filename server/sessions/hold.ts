@@ -146,8 +146,8 @@ export class Hold implements LogListener, Tenure {
     // The term of a next holder is higher.
     const isForgotten = head !== null && head.term <= term;
     const error = isForgotten
-      ? new StoreError('ROLLED_BACK', 'The store lacks what it had')
-      : new StoreError('FENCED', 'Another writer holds this session');
+      ? new StoreError('ROLLED_BACK', 'The store has lost events that this gateway has seen')
+      : new StoreError('FENCED', 'Another gateway holds this session');
     this.#lose(term, error);
   }
 

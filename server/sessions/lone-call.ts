@@ -264,7 +264,7 @@ export class LoneCall implements ToolCaller {
   }
 
   #unasked(): string {
-    return `A person has to agree to ${this.#request.name}, and nobody follows the session ${this.#session.id} where they would be asked`;
+    return `A person has to agree to ${this.#request.name}, but nobody follows the session ${this.#session.id}, where the question appears`;
   }
 
   progress(data: LoggedEventData['tool_progress']): void {

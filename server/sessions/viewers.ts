@@ -123,7 +123,7 @@ export class Viewers {
     try {
       if (!(await this.#seenElsewhere('any')) && !this.any) end();
     } catch (error) {
-      this.#session.report(error, `looking who follows session ${this.#session.id}`);
+      this.#session.report(error, `asking who follows session ${this.#session.id}`);
     }
   }
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { newRequestId } from '../ids.js';
 
 /** The header that names a request, in both directions. */
@@ -21,6 +21,21 @@ export function requestIdOfRequest(
 ): string {
   request[KEPT] ??= wellFormed(answered) ?? wellFormed(request.headers['x-request-id']) ?? newRequestId();
   return request[KEPT];
+}
+
+/** The id of the request that a response answers. */
+export function requestIdOf(response: ServerResponse): string {
+  return requestIdOfRequest(response.req, response.getHeader(REQUEST_ID));
+}
+
+/** Takes over the id that a host has given a request. Call it before anything else asks for the id. */
+export function takeName(response: ServerResponse): void {
+  if (response.hasHeader(REQUEST_ID)) requestIdOf(response);
+}
+
+/** Sets the request id on a response that other code will write. */
+export function nameAnswer(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader(REQUEST_ID, requestIdOf(response));
 }
 
 function wellFormed(value: unknown): string | undefined {

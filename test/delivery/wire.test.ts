@@ -7,7 +7,7 @@ import { LogBatch } from '../../server/log/batch.js';
 import { answeringAfter, type OpenAnswer } from '../../server/log/open-answer.js';
 import type { StoredEvent } from '../../server/stores/stored.js';
 import { frameForm } from '../../server/transports/frames/frame-wire.js';
-import { SSE_FORMS } from '../../server/transports/http/sse-form.js';
+import { SSE_FORMS } from '../../server/transports/http/sse-sink.js';
 import { EventReader } from '../../shared/event-reader.js';
 import type { LoggedEventType } from '../../shared/events.js';
 import { gate } from '../support/gate.js';

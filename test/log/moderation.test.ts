@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { defineApp, type Turn } from '../../server/index.js';
-import { Moderation } from '../../server/log/moderation.js';
+import { Moderation } from '../../server/log/flushes.js';
 import { cases } from '../support/fuzz.js';
 import { gate } from '../support/gate.js';
 import { FAST, startGateway, type TestGateway, TOKEN } from '../support/gateway.js';

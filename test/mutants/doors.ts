@@ -118,7 +118,7 @@ export const DOORS: readonly Mutant[] = [
   },
   {
     name: 'a long log in one turn',
-    file: 'server/delivery/catching-up.ts',
+    file: 'server/delivery/pages.ts',
     edits: [['if (spent < TURN_CHARS) return null;', 'if (spent >= 0) return null;']],
     test: 'test/delivery/long-logs.test.ts',
   },

@@ -43,7 +43,7 @@ export const SESSIONS: readonly Mutant[] = [
   },
   {
     name: 'pieces that wait while there is room',
-    file: 'server/log/moderation.ts',
+    file: 'server/log/flushes.ts',
     edits: [['else if (utilization < ROOM)', 'else if (utilization < 0)']],
     test: 'test/log/moderation.test.ts',
   },

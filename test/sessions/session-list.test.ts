@@ -308,7 +308,7 @@ for (const [name, make] of Object.entries(ENGINES)) {
       const long = await update('main', { title: 'x'.repeat(257) });
       expect(codeOf(long)).to.deep.equal([400, 'INVALID_PARAMS']);
       expect(long.body.error.details).to.deep.equal([
-        { path: 'title', message: 'at most 256 characters (limits.titleLength), not 257' },
+        { path: 'title', message: 'must have at most 256 characters (limits.titleLength), not 257' },
       ]);
       const fits = 'ä'.repeat((16 * 1024 - '{"a":""}'.length) / 2);
       expect(codeOf(await update('main', { metadata: { a: fits } }))).to.deep.equal([200, undefined]);

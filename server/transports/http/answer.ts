@@ -2,12 +2,11 @@ import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../../../shared/errors.js';
 import { isLater, type MaybeLater } from '../../async/eventual.js';
 import { publicError } from '../public-error.js';
-import { REQUEST_ID } from '../request-id.js';
+import { nameAnswer, REQUEST_ID, requestIdOf } from '../request-id.js';
 import type { CalledBy } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';
-import { endConnection } from './http2.js';
+import { endConnection } from './node-http.js';
 import type { PluginRoute } from './plugin-route.js';
-import { nameAnswer, requestIdOf } from './request-id.js';
 import { isUnread, readerKey } from './unread.js';
 
 /** Headers of a JSON response. Node writes a flat list as it is, but copies and walks an object for every response. */

@@ -4,7 +4,7 @@ import { ByteBuffer } from '../../../shared/byte-buffer.js';
 import { GatewayError } from '../../../shared/errors.js';
 import { LimitError } from '../../limit-error.js';
 import { checkKeys, parseJson } from '../json.js';
-import { bringsBody } from './http2.js';
+import { bringsBody } from './node-http.js';
 
 /** Bounds of a request body. */
 export interface BodyLimits {

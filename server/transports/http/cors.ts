@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { nameAnswer } from './request-id.js';
+import { nameAnswer } from '../request-id.js';
 
 const MAX_AGE_SECONDS = '600';
 const REQUEST_HEADERS =

@@ -8,8 +8,8 @@ import type { ShownTicket } from '../../auth/tickets.js';
 import type { Identity } from '../../auth/types.js';
 import type { EventConnection } from '../../delivery/connection.js';
 import { asUnavailable } from '../../log/unavailable.js';
+import { requestIdOf } from '../request-id.js';
 import type { HttpEnvironment } from './http-environment.js';
-import { requestIdOf } from './request-id.js';
 import { retryLine, SseSink, startSse } from './sse-sink.js';
 import { readerKey } from './unread.js';
 

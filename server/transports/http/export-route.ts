@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import { nameAnswer } from '../request-id.js';
 import type { HttpCall } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';
 import { type ItemForm, streamItems } from './method-stream.js';
-import { nameAnswer } from './request-id.js';
 
 /** One JSON object a line. A failure cuts the body off without its proper end, because an error line could be taken for an item. */
 const LINES: ItemForm = {

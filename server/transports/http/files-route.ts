@@ -5,14 +5,14 @@ import { Stall } from '../../delivery/stall.js';
 import type { TickerItem } from '../../delivery/ticker.js';
 import type { Upload } from '../../files/uploads.js';
 import type { ByteRange } from '../../stores/files/file-store.js';
+import { nameAnswer } from '../request-id.js';
 import { sentBytes } from '../sent-bytes.js';
 import { sendJson } from './answer.js';
 import { mayTakeLong } from './carried.js';
 import { fileHeaders, isFresh, rangeOf } from './file-headers.js';
 import type { HttpCall } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';
-import { bringsBody, endConnection } from './http2.js';
-import { nameAnswer } from './request-id.js';
+import { bringsBody, endConnection } from './node-http.js';
 
 /** Headers of a file's response that a page of another origin may read; the second list has those that it may send. */
 export const FILE_ANSWER_HEADERS = ['Accept-Ranges', 'Content-Disposition', 'Content-Range', 'ETag'];

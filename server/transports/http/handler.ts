@@ -16,6 +16,7 @@ import {
   type ServedOperation,
   targetOf,
 } from '../request.js';
+import { nameAnswer, takeName } from '../request-id.js';
 import { Responder, sendError, sendJson } from './answer.js';
 import { readBody } from './body.js';
 import { allowOrigin, answerPreflight, isPreflight, originAllowedByHost } from './cors.js';
@@ -24,12 +25,10 @@ import { exportLines } from './export-route.js';
 import { FILE_ANSWER_HEADERS, FILE_REQUEST_HEADERS, fileRoute, uploadRoute } from './files-route.js';
 import { type CalledBy, HttpCall } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';
-import { levelHttp2 } from './http2.js';
 import { invokeOptions, invokeParams } from './invoke-route.js';
 import { streamItems } from './method-stream.js';
+import { hearOfEnd, levelHttp2 } from './node-http.js';
 import type { PluginRoute } from './plugin-route.js';
-import { hearOfEnd } from './queued-answers.js';
-import { nameAnswer, takeName } from './request-id.js';
 import { type Destination, type FoundRoute, findRoute, type Route, routeOf, routeTable } from './routes.js';
 import { startRun } from './run-route.js';
 import { readerKey } from './unread.js';

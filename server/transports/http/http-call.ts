@@ -6,7 +6,7 @@ import { parseTraceparent } from '../../diagnostics/traceparent.js';
 import { newClientId, newTraceId } from '../../ids.js';
 import { type CallTarget, callFacts } from '../../operations/call-facts.js';
 import type { Caller } from '../../operations/caller.js';
-import { requestIdOf } from './request-id.js';
+import { requestIdOf } from '../request-id.js';
 
 /** The identity and address of a request's caller. */
 export interface CalledBy {

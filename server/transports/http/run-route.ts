@@ -5,9 +5,9 @@ import { encodeSse } from '../../../shared/sse.js';
 import { newConnectionId } from '../../ids.js';
 import type { Caller } from '../../operations/caller.js';
 import type { Sent } from '../../operations/send-operations.js';
+import { nameAnswer } from '../request-id.js';
 import { sendJson } from './answer.js';
 import type { HttpEnvironment } from './http-environment.js';
-import { nameAnswer } from './request-id.js';
 import { SseSink } from './sse-sink.js';
 import { readerKey } from './unread.js';
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Stream } from 'node:http2';
+import { Socket } from 'node:net';
 
 /**
  * Gives Node's HTTP/2 request and response the two things that they lack, so that no other code has to tell the versions apart: the host
@@ -25,4 +26,33 @@ export function bringsBody(request: IncomingMessage): boolean {
   if (request.httpVersionMajor < 2) return false;
   const stream: Partial<ServerHttp2Stream> | undefined = (request as unknown as Http2ServerRequest).stream;
   return stream?.endAfterHeaders !== true;
+}
+
+/** The responses of a connection that wait for earlier ones. */
+const queued = new WeakMap<Socket, Set<ServerResponse>>();
+
+/**
+ * Closes a response that waits behind others when its connection ends. Node closes only the response whose turn it is, and the others would
+ * hold their resources for good.
+ */
+export function hearOfEnd(response: ServerResponse): void {
+  if (response.socket !== null) return;
+  const { socket: connection } = response.req;
+  if (connection.destroyed) return end(response);
+  const waiting = queued.get(connection) ?? follow(connection);
+  waiting.add(response);
+  response.once('socket', () => waiting.delete(response));
+}
+
+/** Adds one listener for all waiting responses of a connection, because there may be many. */
+function follow(connection: Socket): Set<ServerResponse> {
+  const waiting = new Set<ServerResponse>();
+  queued.set(connection, waiting);
+  connection.once('close', () => waiting.forEach(end));
+  return waiting;
+}
+
+/** Closes a response by giving it a closed socket, since Node closes a response with its connection. */
+function end(response: ServerResponse): void {
+  response.assignSocket(new Socket().destroy());
 }

@@ -4,7 +4,7 @@ import type { OpenAnswer } from '../log/open-answer.js';
 import type { ReadableLog } from '../log/readable-log.js';
 
 const PAGE = { events: 512, bytes: 64 * 1024 };
-/** Smallest page that is shared, in characters. */
+/** Smallest page that is shared, and that counts for `room`, in characters. */
 const LARGE = 16 * 1024;
 /** Most shared pages of one log. */
 const SHARED = 64;
@@ -44,4 +44,35 @@ function share(log: ReadableLog, after: number, page: LogBatch): void {
   shared.delete(after);
   shared.set(after, new WeakRef(page));
   if (shared.size > SHARED) shared.delete(shared.keys().next().value!);
+}
+
+/** Characters for all lagging readers together in one turn of the event loop. New events are delivered in between. */
+const TURN_CHARS = 512 * 1024;
+/** Number of waiting readers that continue in one turn. */
+const TURN_READERS = 8;
+
+let spent = 0;
+let isCounting = false;
+const waiting: (() => void)[] = [];
+
+/** Counts a page that a lagging reader was given. Pieces of answers are too small to count. */
+export function spend(chars: number): void {
+  if (chars < LARGE) return;
+  spent += chars;
+  if (isCounting) return;
+  isCounting = true;
+  setImmediate(nextTurn);
+}
+
+/** Null if this turn has room for lagging readers. Otherwise resolves in a turn that has. */
+export function room(): Promise<void> | null {
+  if (spent < TURN_CHARS) return null;
+  return new Promise((resolve) => waiting.push(resolve));
+}
+
+function nextTurn(): void {
+  spent = 0;
+  isCounting = waiting.length > 0;
+  if (isCounting) setImmediate(nextTurn);
+  for (const goOn of waiting.splice(0, TURN_READERS)) goOn();
 }
