@@ -23,7 +23,7 @@ import { VIEWED } from './viewers.js';
 /** A session without followers and work leaves memory after this long. It comes back on use. */
 const IDLE_MS = 60_000;
 /** Text of the error report about a session that the store says is held here. */
-const HELD_UNKNOWN = 'The store says that this gateway holds it, which did not know';
+const HELD_UNKNOWN = 'The store names this gateway as the holder of a session that it does not hold';
 /** Sessions swept before others get their turn. */
 const SWEEP_SLICE = 50;
 /** Time that callers wait beyond the time limit of one store call, in milliseconds. The error of the store call itself arrives first. */

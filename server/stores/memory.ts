@@ -147,7 +147,11 @@ class MemoryStore implements Store {
     const { term, batch, opens, ends } = options;
     if (batch <= log.batch) return { epoch: log.epoch, first: log.batchFirst, last: headOf(log) };
     if (log.closedAt !== null) throw fenced();
-    if (batch !== log.batch + 1) throw new StoreError('ROLLED_BACK', `Batch ${batch} follows ${log.batch}`);
+    if (batch !== log.batch + 1)
+      throw new StoreError(
+        'ROLLED_BACK',
+        `Batch ${batch} was sent, but the last one in the store is ${log.batch}`,
+      );
     const head = headOf(log);
     const known = opens?.key === undefined ? null : session.runs.find({ key: opens.key });
     const nothing = { epoch: log.epoch, first: head + 1, last: head };

@@ -97,7 +97,10 @@ function answerOf(
   const { epoch } = ref;
   if (kind === 'fenced') return new StoreError('FENCED', 'Another writer holds this session');
   if (kind === 'rolled back')
-    return new StoreError('ROLLED_BACK', `Batch ${options.batch} follows ${v_last}`);
+    return new StoreError(
+      'ROLLED_BACK',
+      `Batch ${options.batch} was sent, but the last one in the store is ${v_last}`,
+    );
   const result = { epoch, first: v_first as number, last: v_last as number };
   if (kind === 'stale') return { ...result, stale: true };
   if (kind === 'known') return { ...result, duplicate: runOf(v_known) };

@@ -54,7 +54,7 @@ export const goesOn = (error: unknown): boolean => (error as ServerError).severi
 
 /** The error of a call whose reply was lost: its work may be done. */
 export function unknown(error: unknown): StoreError {
-  return new StoreError('UNKNOWN', 'PostgreSQL did not say what became of this', { cause: error });
+  return new StoreError('UNKNOWN', 'PostgreSQL did not say whether it made the change', { cause: error });
 }
 
 /** The error of a call that was not made, or that can safely be made again. */

@@ -138,7 +138,7 @@ export class PostgresStore implements Store {
     try {
       const log = await reader.log(ref);
       if (log?.id !== v_log || log?.term !== v_term)
-        throw new StoreError('UNAVAILABLE', 'It was taken again at once');
+        throw new StoreError('UNAVAILABLE', 'Another gateway took the session at the same moment');
       sessions.remember(ref, log!.epoch, v_log);
       const created = kind === 'created';
       const openRuns = created ? [] : await reader.openRuns(log!.session);
@@ -159,7 +159,7 @@ export class PostgresStore implements Store {
   async append(ref: LogRef, events: readonly EventRecord[], options: AppendOptions): Promise<AppendResult> {
     const { sessions, appends, node } = this.#open;
     const id = sessions.known(ref) ?? (await sessions.idOf(ref));
-    if (id === null) throw new StoreError('FENCED', 'There is no such log');
+    if (id === null) throw new StoreError('FENCED', 'The store has no such log any more');
     const key = sessions.keyOf(ref);
     const result = await appends.append({ ref, id, key, events, options });
     node.watches.wake(key);
@@ -266,7 +266,7 @@ export class PostgresStore implements Store {
     try {
       for (const table of TABLES) await database.rows(`VACUUM (FULL) $S.${table}`, [], true);
     } catch (error) {
-      throw new StoreError('UNAVAILABLE', 'PostgreSQL cannot write its tables anew', { cause: error });
+      throw new StoreError('UNAVAILABLE', 'PostgreSQL could not rewrite its tables', { cause: error });
     }
   }
 

@@ -80,7 +80,10 @@ export function storeOverLine(connect: () => Socket): Store {
     },
     async append(log, events, options) {
       if (held.sends(log, events, options))
-        throw new StoreError('ROLLED_BACK', 'The store was started again without this log');
+        throw new StoreError(
+          'ROLLED_BACK',
+          'The process that keeps the store was started again and has lost this log',
+        );
       const result = (await call('append', log, events, options)) as AppendResult;
       held.sent(log, options, result);
       if (!result.duplicate && !result.stale) place(events, result.first, options.term);

@@ -125,7 +125,7 @@ export class StoreLine {
   #refuse(call: LineCall): void {
     this.#waiting.delete(call);
     clearTimeout(call.timer);
-    call.reject(new StoreError('UNAVAILABLE', 'The process that keeps the store is not reached'));
+    call.reject(new StoreError('UNAVAILABLE', 'The process that keeps the store cannot be reached'));
   }
 
   #reach(): void {
@@ -196,7 +196,7 @@ function errorOf({ code, message, details }: FailureFrame, name: string): Error 
 function unreached(): GatewayError {
   return new GatewayError({
     code: 'STORE_FAILED',
-    message: 'The process that keeps the store is not reached',
+    message: 'The process that keeps the store cannot be reached',
     details: { reason: 'unreachable' },
   });
 }

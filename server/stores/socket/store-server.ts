@@ -65,7 +65,8 @@ export class StoreServer {
   #call(line: ServedLine, name: string, args: readonly unknown[]): unknown {
     const own = Object.hasOwn(this.#hub.own, name) && this.#hub.own[name as keyof StoreHub['own']];
     if (own) return (own as ServedCall)(line, ...args);
-    if (!SERVED.has(name)) throw new StoreError('UNAVAILABLE', `A store has no ${name}`);
+    if (!SERVED.has(name))
+      throw new StoreError('UNAVAILABLE', `A store has no member ${JSON.stringify(name)}`);
     // An optional member that the store lacks does nothing.
     return (this.#store[name as keyof Store] as ServedCall | undefined)?.apply(this.#store, [...args]);
   }

@@ -54,5 +54,8 @@ function unlessNone(error: NodeJS.ErrnoException): void {
 }
 
 function isTaken(path: string): GatewayError {
-  return new GatewayError({ code: 'INVALID_REQUEST', message: `There is something at ${path} already` });
+  return new GatewayError({
+    code: 'INVALID_REQUEST',
+    message: `There is something at ${path} already; name a new path`,
+  });
 }

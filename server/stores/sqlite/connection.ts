@@ -98,7 +98,8 @@ export class SqliteConnection {
   /** Moves all of the write-ahead log into the file. */
   checkpoint(): void {
     const { busy } = this.db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {};
-    if (busy !== 0) throw new Error('The write-ahead log cannot be emptied now');
+    if (busy !== 0)
+      throw new Error('Another connection uses the database, so its write-ahead log cannot be emptied now');
   }
 
   close(): void {

@@ -94,5 +94,7 @@ export function writeFailure(error: unknown): StoreError {
  */
 export function commitFailure(error: unknown): StoreError {
   if (extendedCode(error) !== IOERR_FSYNC) return writeFailure(error);
-  return new StoreError('UNKNOWN', 'The disk may not have what was written', { cause: error });
+  return new StoreError('UNKNOWN', 'SQLite could not sync the disk, so the last write may be lost', {
+    cause: error,
+  });
 }

@@ -171,7 +171,10 @@ class CommitGroup {
     if (log.batch && options.batch <= last) return log.batch.result;
     if (log.closed) return fenced();
     if (options.batch !== last + 1)
-      return new StoreError('ROLLED_BACK', `Batch ${options.batch} follows ${last}`);
+      return new StoreError(
+        'ROLLED_BACK',
+        `Batch ${options.batch} was sent, but the last one in the store is ${last}`,
+      );
     const first = log.head + 1;
     const key = options.opens?.key;
     const known = key === undefined ? null : this.#options.runOfKey(log.session, key);
