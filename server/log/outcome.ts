@@ -58,9 +58,10 @@ export async function resultOf(
   { epoch, result }: RunRecord,
 ): Promise<RunResult | undefined> {
   if (!result) return undefined;
-  const { message } = result;
-  const content = message.content ?? (await contentOf(store, { ...ref, epoch }, result));
-  return content && { ...result, message: { ...message, content } };
+  const { content: kept, id, role, ...others } = result.message;
+  const content = kept ?? (await contentOf(store, { ...ref, epoch }, result));
+  // In the order in which the first answer had them.
+  return content && { ...result, message: { id, role, content, ...others } };
 }
 
 /** The content of an answer: from the event at its place, or from its row once that is cut. */
