@@ -25,8 +25,6 @@ export class RunResults {
   readonly #awaited = new Map<string, Awaited>();
   /** Timer that reads again after a failed read. */
   #again: NodeJS.Timeout | null = null;
-  /** The gateway is ending. */
-  #ended = false;
   /** Log, and number of ended runs in it, at the last complete read. */
   #known: string | undefined;
 
@@ -120,7 +118,7 @@ export class RunResults {
       // Nobody else may come to trigger another read.
       this.#again ??= setTimeout(() => {
         this.#again = null;
-        if (this.size > 0 && !this.#ended) void this.learn();
+        if (this.size > 0) void this.learn();
       }, RETRY_MS.first).unref();
     }
     session.reader.watch();
@@ -162,7 +160,6 @@ export class RunResults {
 
   /** Fails all awaited runs as the gateway ends: other gateways can tell how they do. */
   leave(error: GatewayError): void {
-    this.#ended = true;
     for (const runId of [...this.#awaited.keys()]) this.fail(runId, error);
   }
 
