@@ -1,6 +1,6 @@
 import { StoreError } from '../append.js';
 import type { RedisSettings } from './options.js';
-import type { Call } from './script.js';
+import type { ScriptCall } from './script.js';
 import { backOff, connectWire, type Wire } from './wires.js';
 
 /** Errors that only mean that the command must be sent again. */
@@ -108,7 +108,7 @@ export class Link {
    * @param once Does not repeat the script while it is in doubt, since a second run would reply differently.
    * @throws StoreError
    */
-  async run({ script, key, words }: Call, once = false): Promise<unknown> {
+  async run({ script, key, words }: ScriptCall, once = false): Promise<unknown> {
     const { writes } = script;
     try {
       const asked = ['EVALSHA', script.hash, ...words];

@@ -81,8 +81,9 @@ export class RedisReader {
   }
 
   async run(ref: SessionRef, name: RunName): Promise<RunRecord | null> {
-    const { runId, key } = { runId: '', key: '', ...name };
-    const call = RUN.call(this.#keys.session(ref), { runId, key: JSON.stringify(key) });
+    const asked =
+      'key' in name ? { by: 'key', name: JSON.stringify(name.key) } : { by: 'id', name: name.runId };
+    const call = RUN.call(this.#keys.session(ref), asked);
     const [found, row] = (await this.#link.run(call)) as string[];
     return found === undefined ? null : runOf(found, row!);
   }

@@ -23,9 +23,9 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 /** A record as it is stored, in JSON. Large numbers are text. */
 interface RecordRow {
   readonly token?: string;
-  readonly dueAt?: string | undefined;
+  readonly dueAt?: string;
   /** JSON, as `value`: raw text may have half a pair of surrogates, which Redis does not read. */
-  readonly owner?: string | undefined;
+  readonly owner?: string;
   readonly value: string;
 }
 
@@ -34,15 +34,9 @@ export function encodeChanges(changes: readonly RecordChange[]) {
   return changes.map(({ owner, dueAt, value, token, ...name }) => ({
     name: nameOf(name),
     token: token?.toString(),
-    row: value === undefined ? undefined : rowOf(value, owner, dueAt),
+    row: value === undefined ? undefined : { dueAt: dueAt?.toFixed(), owner: JSON.stringify(owner), value },
   }));
 }
-
-const rowOf = (value: string, owner: string | undefined, dueAt: number | undefined): RecordRow => ({
-  dueAt: dueAt === undefined ? undefined : String(Math.round(dueAt)),
-  owner: owner === undefined ? undefined : JSON.stringify(owner),
-  value,
-});
 
 /** The limits, records and failures of a take in progress. */
 interface DueTake {

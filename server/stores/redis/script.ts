@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** A script with its keys and arguments, as it is sent. */
-export interface Call {
+export interface ScriptCall {
   readonly script: Pick<Script, 'source' | 'hash' | 'writes'>;
   /** The key by which a cluster finds the node. */
   readonly key: string;
@@ -29,7 +29,7 @@ export class Script<Key extends string = string, Arg extends string = string> {
   constructor(keys: readonly Key[], args: readonly Arg[], ...parts: readonly string[]) {
     this.#keys = keys;
     this.#args = args;
-    this.source = [localsOf(keys, 'KEYS'), localsOf(args, 'ARGV'), COMMON, ...parts].join('\n');
+    this.source = [...localsOf(keys, 'KEYS'), ...localsOf(args, 'ARGV'), COMMON, ...parts].join('\n');
     this.hash = createHash('sha1').update(this.source).digest('hex');
   }
 
@@ -37,7 +37,7 @@ export class Script<Key extends string = string, Arg extends string = string> {
     keys: Readonly<Record<Key, string>>,
     args: Readonly<Record<Arg, string | number>>,
     rest: Rest = {},
-  ): Call {
+  ): ScriptCall {
     const allKeys = [...this.#keys.map((name) => keys[name]), ...(rest.keys ?? [])];
     const allArgs = [...this.#args.map((name) => String(args[name])), ...(rest.args ?? [])];
     return { script: this, key: allKeys[0]!, words: [String(allKeys.length), ...allKeys, ...allArgs] };
@@ -49,9 +49,11 @@ export class Look<Key extends string, Arg extends string = never> extends Script
   override readonly writes = false;
 }
 
-/** Names for the elements of a Lua table, and the place of the first one without a name. */
-const localsOf = (names: readonly string[], table: 'KEYS' | 'ARGV'): string =>
-  `local ${[...names, `REST_OF_${table}`].join(', ')} = ${[...names.map((_, i) => `${table}[${i + 1}]`), names.length + 1].join(', ')}`;
+/** Names for the elements of a Lua table, and for the place of the first one without a name. */
+const localsOf = (names: readonly string[], table: 'KEYS' | 'ARGV'): readonly string[] => [
+  ...names.map((name, i) => `local ${name} = ${table}[${i + 1}]`),
+  `local REST_OF_${table} = ${names.length + 1}`,
+];
 
 /** Functions of all scripts. Large numbers are text, since Lua and cjson write them with an exponent. */
 const COMMON = `

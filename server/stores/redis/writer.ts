@@ -1,12 +1,13 @@
 import { type AppendOptions, type AppendResult, type EventRecord, StoreError } from '../append.js';
 import { place } from '../placed.js';
 import type { LogRef } from '../stored.js';
+import { sizeOf } from '../stored-size.js';
 import { encodeAppend, encodeErase } from './appending.js';
 import type { Keys } from './keys.js';
 import type { Link } from './link.js';
 import type { Lists } from './lists.js';
 import type { RedisRecords } from './records.js';
-import type { RedisRows } from './rows.js';
+import { NO_ROWS, type RedisRows } from './rows.js';
 import { runOf } from './session-data.js';
 import type { RedisUsage } from './usage.js';
 
@@ -37,18 +38,18 @@ export class Writer {
   }
 
   async append(log: LogRef, events: readonly EventRecord[], options: AppendOptions): Promise<AppendResult> {
-    const { keys, usage, records, rows } = this.#parts;
+    const { link, keys, usage, records, rows } = this.#parts;
     const { records: changes = [], messages, erase, term } = options;
     if (erase !== undefined) return this.#erase(log, events, options, erase);
-    const put = messages && (await rows.put(log, messages));
-    const sent = encodeAppend(keys, log, events, options, put);
+    const put = messages ? await rows.put(log, messages) : NO_ROWS;
+    const call = encodeAppend(keys, log, events, options, put);
     await records.announce(log, changes);
-    const reply = (await this.#parts.link.run(sent.call)) as ScriptReply;
+    const reply = (await link.run(call)) as ScriptReply;
     const result = resultOf(log, term, reply);
     if (reply[0] !== 'A' && reply[0] !== 'D') return result;
     if (changes.length > 0) await records.hint(log, changes);
     place(events, result.first, term);
-    if (reply[0] === 'A') usage.grow(log.scope, sent.size);
+    if (reply[0] === 'A') usage.grow(log.scope, sizeOf(events) + put.grown);
     this.#list(log, reply, options);
     return result;
   }

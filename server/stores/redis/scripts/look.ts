@@ -69,7 +69,7 @@ local page = {}
 while #page < 2 * count do
   local found = call('ZRANGE', list, rank, rank + count - 1, 'REV', 'WITHSCORES')
   for i = 1, #found, 2 do
-    -- Of those used at that very time only the ones that began before.
+    -- Several may have been used at that very time: those that began later were on the page before.
     if tonumber(found[i + 1]) < tonumber(time) or found[i] < before then
       page[#page + 1] = found[i]
       page[#page + 1] = found[i + 1]
@@ -82,12 +82,13 @@ return page
 `,
 );
 
-/** A run of a session by its id, or by its key if the id is ''. Replies its id and its row. */
+/** A run of a session by its id, or by its key. Replies its id and its row. */
 export const RUN = new Look(
   ['open', 'ended', 'byKey'],
-  ['runId', 'key'],
+  ['by', 'name'],
   `
-if runId == '' then runId = call('HGET', byKey, key) end
+local runId = name
+if by == 'key' then runId = call('HGET', byKey, name) end
 local row = runId and (call('HGET', open, runId) or call('HGET', ended, runId))
 return row and {runId, row} or {}
 `,
