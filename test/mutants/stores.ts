@@ -12,10 +12,10 @@ export const STORES: readonly Mutant[] = [
     file: APPENDING,
     edits: [
       [
-        'if meta[1] ~= epoch or meta[2] ~= term then\n  -- The writer',
-        'if meta[1] ~= epoch then\n  -- The writer',
+        'if present ~= epoch or writer ~= term then\n  -- The writer',
+        'if present ~= epoch then\n  -- The writer',
       ],
-      ["if batch ~= tonumber(meta[3]) + 1 then return {'R', tonumber(meta[3])} end", ''],
+      ["if batch ~= written + 1 then return {'R', written} end", ''],
     ],
     test: SEEDS,
     faults: FROZEN,
@@ -23,7 +23,7 @@ export const STORES: readonly Mutant[] = [
   {
     name: 'no key check',
     file: APPENDING,
-    edits: [["if isOpen or isEnded then return {'K'", "if false then return {'K'"]],
+    edits: [["if row then return {'K'", "if false then return {'K'"]],
     test: SEEDS,
     faults: '',
   },
@@ -31,8 +31,8 @@ export const STORES: readonly Mutant[] = [
     name: 'resends written again',
     file: APPENDING,
     edits: [
-      ["if batch <= tonumber(meta[3]) then return {'D', tonumber(meta[4]), head, meta[8]} end", ''],
-      ['if batch ~= tonumber(meta[3]) + 1 then', 'if batch > tonumber(meta[3]) + 1 then'],
+      ["if batch <= written then return {'D', tonumber(writtenFrom), head, ordinal} end", ''],
+      ['if batch ~= written + 1 then', 'if batch > written + 1 then'],
     ],
     test: SEEDS,
     faults: 'again and again',
@@ -40,9 +40,7 @@ export const STORES: readonly Mutant[] = [
   {
     name: 'a term that is not raised',
     file: 'server/stores/redis/scripts/hold.ts',
-    edits: [
-      ['local term = termAfter(meta[2], random)', 'local term = meta[2] or termAfter(meta[2], random)'],
-    ],
+    edits: [['local term = text(', 'local term = last or text(']],
     test: SEEDS,
     faults: FROZEN,
   },

@@ -1,5 +1,5 @@
 import type { SessionRef } from '../stored.js';
-import { type Keys, memberOf, PARTITIONS, refOfSid } from './keys.js';
+import { type Keys, memberOf, PARTITIONS, pairOf, refOfSid } from './keys.js';
 import type { Link } from './link.js';
 import { BEGIN_EXPIRY, EXPIRE_LOG, EXPIRE_RUNS } from './scripts/look.js';
 
@@ -24,9 +24,7 @@ export class Expiry {
   async expire(before: number, drop: (ref: SessionRef, epoch: string) => Promise<boolean>): Promise<void> {
     const { expiring } = this.#keys;
     const mine = await this.#link.run(
-      BEGIN_EXPIRY,
-      [expiring],
-      [crypto.randomUUID(), String(ONE_AT_A_TIME_MS)],
+      BEGIN_EXPIRY.call({ expiring }, { name: crypto.randomUUID(), ms: ONE_AT_A_TIME_MS }),
     );
     if (mine !== 1) return;
     try {
@@ -51,8 +49,8 @@ export class Expiry {
       const bySession = new Map<string, string[]>();
       for (const [runId, sid] of old.map(pairOf)) bySession.set(sid, [...(bySession.get(sid) ?? []), runId]);
       for (const [sid, runIds] of bySession) {
-        const { ended, byKey } = this.#keys.session(refOfSid(sid));
-        await this.#link.run(EXPIRE_RUNS, [ended, byKey, runs], [sid, String(before), ...runIds]);
+        const session = this.#keys.session(refOfSid(sid));
+        await this.#link.run(EXPIRE_RUNS.call(session, { sid, before }, { args: runIds }));
       }
     }
   }
@@ -68,9 +66,8 @@ export class Expiry {
         const ref = refOfSid(sid);
         if (await drop(ref, epoch)) continue;
         const session = this.#keys.session(ref);
-        const { events, checkpoint, rows, replies } = this.#keys.log(session, epoch);
-        const keys = [session.meta, session.closed, logs, events, checkpoint, rows, replies];
-        await this.#link.run(EXPIRE_LOG, keys, [epoch, sid, String(before)]);
+        const keys = { ...session, ...this.#keys.log(session, epoch) };
+        await this.#link.run(EXPIRE_LOG.call(keys, { epoch, sid, before }));
       }
     }
   }
@@ -103,10 +100,4 @@ export class Expiry {
       String(limit),
     ])) as string[];
   }
-}
-
-/** A name and a session. */
-function pairOf(member: string): readonly [string, string] {
-  const line = member.indexOf('\n');
-  return [member.slice(0, line), member.slice(line + 1)];
 }

@@ -4,8 +4,8 @@ import type { SessionRef } from '../stored.js';
 /** Number of partitions of the sessions. All keys of one partition are in one slot of a Redis Cluster. Fixed for the life of the data. */
 export const PARTITIONS = 256;
 
-/** Keys of one session. */
-export interface SessionKeys {
+/** Keys of one session, and those of its part. */
+export interface SessionKeys extends PartitionKeys {
   /** The session's identity as a member of indexes: JSON, so that it has no line breaks. */
   readonly sid: string;
   readonly partition: number;
@@ -73,6 +73,12 @@ export function refOfSid(sid: string): SessionRef {
   return { scope, app, name };
 }
 
+/** The two names of a member of an index. The first one has no line breaks. */
+export function pairOf(member: string): readonly [string, string] {
+  const line = member.indexOf('\n');
+  return [member.slice(0, line), member.slice(line + 1)];
+}
+
 /** FNV-1a. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
@@ -107,6 +113,7 @@ export class Keys {
         closed: key('l'),
         news: key('w'),
         records: key('a'),
+        ...this.partition(partition),
       };
       this.#known.set(ref, keys);
     }
@@ -115,8 +122,8 @@ export class Keys {
 
   home(home: RecordHome): HomeKeys {
     if (home.app !== undefined) {
-      const { sid, partition, records } = this.session(home);
-      return { home: sid, partition, records, due: this.partition(partition).due };
+      const { sid, partition, records, due } = this.session(home);
+      return { home: sid, partition, records, due };
     }
     const text = textOfHome(home);
     const partition = hashOf(text) % PARTITIONS;
@@ -132,6 +139,11 @@ export class Keys {
   log({ sid, partition }: SessionKeys, epoch: string): LogKeys {
     const key = (letter: string): string => `${this.prefix}:{${partition}}:${letter}:${sid}:${epoch}`;
     return { events: key('e'), checkpoint: key('c'), rows: key('x'), replies: key('y') };
+  }
+
+  /** All keys of logs of a session. */
+  logs(session: SessionKeys, epochs: readonly string[]): string[] {
+    return epochs.flatMap((epoch) => Object.values(this.log(session, epoch)) as string[]);
   }
 
   partition(partition: number): PartitionKeys {

@@ -1,6 +1,6 @@
 import { StoreError } from '../append.js';
 import type { RedisSettings } from './options.js';
-import type { Script } from './script.js';
+import type { ScriptCall } from './script.js';
 import { backOff, connectWire, type Wire } from './wires.js';
 
 /** Errors that only mean that the command must be sent again. */
@@ -108,22 +108,16 @@ export class Link {
    * @param once Does not repeat the script while it is in doubt, since a second run would reply differently.
    * @throws StoreError
    */
-  async run(
-    script: Script,
-    keys: readonly string[],
-    args: readonly string[],
-    once = false,
-  ): Promise<unknown> {
+  async run({ script, key, words }: ScriptCall, once = false): Promise<unknown> {
     const { writes } = script;
-    const rest = [String(keys.length), ...keys, ...args];
     try {
-      const asked = ['EVALSHA', script.hash, ...rest];
-      return await this.#send(keys[0]!, asked, { writes, once, isDoubtful: false });
+      const asked = ['EVALSHA', script.hash, ...words];
+      return await this.#send(key, asked, { writes, once, isDoubtful: false });
     } catch (error) {
       if (!this.#isAnswer((error as Error).cause, /^NOSCRIPT/)) throw error;
       // Redis forgets scripts when it ends, and may have run this one before.
       const isDoubtful = (error as StoreError).code === 'UNKNOWN';
-      return this.#send(keys[0]!, ['EVAL', script.source, ...rest], { writes, once, isDoubtful });
+      return this.#send(key, ['EVAL', script.source, ...words], { writes, once, isDoubtful });
     }
   }
 

@@ -68,8 +68,9 @@ export class Lists {
     const listed: Listed[] = [];
     let from: ListPlace = before ?? { updatedAt: Number.MAX_SAFE_INTEGER, ordinal: 0 };
     while (listed.length <= limit) {
-      const args = [String(from.updatedAt), String(from.ordinal).padStart(DIGITS, '0'), String(count)];
-      const page = (await this.#link.run(LIST, [key], args)) as string[];
+      const before = String(from.ordinal).padStart(DIGITS, '0');
+      const call = LIST.call({ list: key }, { time: from.updatedAt, before, count });
+      const page = (await this.#link.run(call)) as string[];
       if (page.length === 0) break;
       const members = page.filter((_, i) => i % 2 === 0);
       const found = await Promise.all(

@@ -40,7 +40,7 @@ export class RedisMembers implements SharedStore {
       isBeating = true;
       try {
         const asked = Date.now();
-        const answer = await link.run(BEAT, [keys.nodes], [holder, String(this.leaseMs)]);
+        const answer = await link.run(BEAT.call(keys, { holder, lease: this.leaseMs }));
         const [hadLapsed, time] = answer as readonly number[];
         this.skewMs = skewOf(time!, asked, this.skewMs);
         const now = performance.now();
@@ -102,7 +102,7 @@ export class RedisMembers implements SharedStore {
   /** The living members; null while nobody can be judged: after an outage of Redis all leases may have run out at once. */
   async #living(): Promise<ReadonlySet<string> | null> {
     const { link, keys } = this.#parts();
-    const living = (await link.run(LIVING, [keys.nodes], [])) as string[];
+    const living = (await link.run(LIVING.call(keys, {}))) as string[];
     // Judged when the reply is here and not when it was requested, since it may have waited for Redis to come back.
     return performance.now() - link.connectedAt < this.leaseMs ? null : new Set(living);
   }

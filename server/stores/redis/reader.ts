@@ -39,10 +39,10 @@ export class RedisReader {
 
   async read(log: LogRef, after: number, limit: number, bytes: number): Promise<readonly StoredEvent[]> {
     const session = this.#keys.session(log);
-    const keys = [session.meta, session.closed, this.#keys.log(session, log.epoch).events];
-    const args = [log.epoch, String(after), String(limit), String(bytes)];
-    const page = await this.#link.run(READ, keys, args);
-    const [first, ...entries] = page as string[];
+    const { meta, closed } = session;
+    const { events: stream } = this.#keys.log(session, log.epoch);
+    const call = READ.call({ meta, closed, events: stream }, { epoch: log.epoch, after, limit, bytes });
+    const [first, ...entries] = (await this.#link.run(call)) as string[];
     const from = Math.max(after + 1, Number(first));
     const events: StoredEvent[] = [];
     let size = 0;
@@ -69,22 +69,23 @@ export class RedisReader {
     if (epoch === undefined || epoch === data.ep) return headOf(data);
     const { closed } = this.#keys.session(ref);
     const old = (await this.#link.send(closed, ['HGET', closed, epoch])) as string | null;
-    return old === null ? null : closedHeadOf(epoch, old);
+    return old === null ? null : closedHeadOf(old);
   }
 
   async conversations(ref: SessionRef): Promise<readonly string[]> {
     const { closed } = this.#keys.session(ref);
     const link = this.#link;
-    const [old, data] = await Promise.all([link.send(closed, ['HGETALL', closed]), this.data(ref)]);
+    const [old, data] = await Promise.all([link.send(closed, ['HVALS', closed]), this.data(ref)]);
     const epochs = epochsInOrder(old as string[]);
     return data ? [...epochs, data.ep!] : epochs;
   }
 
   async run(ref: SessionRef, name: RunName): Promise<RunRecord | null> {
-    const { open, ended, byKey } = this.#keys.session(ref);
-    const args = 'runId' in name ? [name.runId, ''] : [JSON.stringify(name.key), '1'];
-    const found = (await this.#link.run(RUN, [open, ended, byKey], args)) as string[];
-    return found.length === 0 ? null : runOf(found[0]!, found[1]!, found[2]!);
+    const asked =
+      'key' in name ? { by: 'key', name: JSON.stringify(name.key) } : { by: 'id', name: name.runId };
+    const call = RUN.call(this.#keys.session(ref), asked);
+    const [found, row] = (await this.#link.run(call)) as string[];
+    return found === undefined ? null : runOf(found, row!);
   }
 
   async checkpoint(log: LogRef): Promise<Checkpoint | null> {

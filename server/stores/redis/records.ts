@@ -10,7 +10,7 @@ import {
   type Taken,
   type TakeOptions,
 } from '../records.js';
-import { type Keys, PARTITIONS } from './keys.js';
+import { type Keys, PARTITIONS, pairOf } from './keys.js';
 import type { Link } from './link.js';
 import { CHANGE, DUE, HINT, TAKE } from './scripts/records.js';
 
@@ -20,23 +20,29 @@ const SWEEP_MS = 60_000;
 const nameOf = ({ kind, id }: RecordName): string => JSON.stringify([kind, id]);
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Encodes changes in the order in which scripts take them. */
-export function encodeChanges(changes: readonly RecordChange[]): string[] {
-  return [
-    String(changes.length),
-    ...changes.flatMap(({ owner, dueAt, value, token, ...name }) => [
-      ...[nameOf(name), token === undefined ? '' : String(token), value === undefined ? '' : '1'],
-      ...[dueAt === undefined ? '' : String(Math.round(dueAt))],
-      ...[owner === undefined ? '' : JSON.stringify(owner), value ?? ''],
-    ]),
-  ];
+/** A record as it is stored, in JSON. Large numbers are text. */
+interface RecordRow {
+  readonly token?: string;
+  readonly dueAt?: string;
+  /** JSON, as `value`: raw text may have half a pair of surrogates, which Redis does not read. */
+  readonly owner?: string;
+  readonly value: string;
+}
+
+/** Changes as scripts read them. One without a row drops the record. */
+export function encodeChanges(changes: readonly RecordChange[]) {
+  return changes.map(({ owner, dueAt, value, token, ...name }) => ({
+    name: nameOf(name),
+    token: token?.toString(),
+    row: value === undefined ? undefined : { dueAt: dueAt?.toFixed(), owner: JSON.stringify(owner), value },
+  }));
 }
 
 /** The limits, records and failures of a take in progress. */
 interface DueTake {
   readonly limit: number;
-  readonly lease: string;
-  readonly ahead: string;
+  readonly lease: number;
+  readonly ahead: number;
   readonly records: StoredRecord[];
   readonly failures: StoreError[];
 }
@@ -45,19 +51,18 @@ interface DueTake {
 function byHome(found: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const homes = new Map<string, string[]>();
   for (const member of found.slice(0, -2).filter((_, i) => i % 2 === 0)) {
-    const line = member.indexOf('\n');
-    const home = member.slice(0, line);
-    homes.set(home, [...(homes.get(home) ?? []), member.slice(line + 1)]);
+    const [home, name] = pairOf(member);
+    homes.set(home, [...(homes.get(home) ?? []), name]);
   }
   return homes;
 }
 
 function recordOf(home: RecordHome, name: string, row: string): StoredRecord {
   const [kind, id] = JSON.parse(name) as [string, string];
-  const [token, due, owner] = row.split('\n', 3) as [string, string, string];
-  const value = row.slice(token.length + due.length + owner.length + 3);
-  const whose = owner === '' ? null : (JSON.parse(owner) as string);
-  return recordWith({ home, kind, id, value, token: Number(token) }, whose, due === '' ? null : Number(due));
+  const { token, dueAt, owner, value } = JSON.parse(row) as RecordRow;
+  const whose = owner === undefined ? null : (JSON.parse(owner) as string);
+  const due = dueAt === undefined ? null : Number(dueAt);
+  return recordWith({ home, kind, id, value, token: Number(token) }, whose, due);
 }
 
 /** Typed rows beside the logs. */
@@ -72,9 +77,10 @@ export class RedisRecords {
   }
 
   async change(home: RecordHome, changes: readonly RecordChange[]): Promise<boolean> {
-    const { records, due, home: text } = this.#keys.home(home);
+    const keys = this.#keys.home(home);
     await this.announce(home, changes);
-    const done = await this.#link.run(CHANGE, [records, due], [text, ...encodeChanges(changes)], true);
+    const args = { home: keys.home, changes: JSON.stringify(encodeChanges(changes)) };
+    const done = await this.#link.run(CHANGE.call(keys, args), true);
     await this.hint(home, changes);
     return done === 1;
   }
@@ -160,9 +166,9 @@ export class RedisRecords {
 
   async take({ limit, leaseMs, aheadMs = 0 }: TakeOptions): Promise<Taken> {
     await this.#sweep();
-    const ahead = String(Math.round(aheadMs));
-    const due = (await this.#link.run(DUE, [this.#keys.due], [ahead, String(PARTITIONS)])) as string[];
-    const taking: DueTake = { limit, lease: String(Math.ceil(leaseMs)), ahead, records: [], failures: [] };
+    const ahead = Math.round(aheadMs);
+    const due = (await this.#link.run(DUE.call(this.#keys, { ahead, limit: PARTITIONS }))) as string[];
+    const taking: DueTake = { limit, lease: Math.ceil(leaseMs), ahead, records: [], failures: [] };
     const nexts = [due.at(-2)!];
     for (let i = 0; i + 3 < due.length; i += 2) {
       const isOver = taking.records.length >= limit || taking.failures.length > 0;
@@ -180,12 +186,13 @@ export class RedisRecords {
   /** Takes the due records of a partition. @returns The time when the next is due there, '' for never */
   async #takeOf(part: string, seen: string, taking: DueTake): Promise<string> {
     const { due } = this.#keys.partition(Number(part));
+    const { ahead, records } = taking;
     try {
-      const most = String(taking.limit - taking.records.length);
-      const found = (await this.#link.run(DUE, [due], [taking.ahead, most])) as string[];
+      const limit = taking.limit - records.length;
+      const found = (await this.#link.run(DUE.call({ due }, { ahead, limit }))) as string[];
       await Promise.all([...byHome(found)].map(([home, names]) => this.#takeOfHome(home, names, taking)));
       const next = await this.#nextOf(due);
-      await this.#link.run(HINT, [this.#keys.due], [part, seen, next]);
+      await this.#link.run(HINT.call(this.#keys, { part, seen, at: next }));
       return next;
     } catch (error) {
       taking.failures.push(error as StoreError);
@@ -198,13 +205,9 @@ export class RedisRecords {
     const home = homeOf(text);
     const keys = this.#keys.home(home);
     try {
-      const taken = (await this.#link.run(
-        TAKE,
-        [keys.records, keys.due],
-        [text, lease, ahead, ...names],
-        // A repetition would find them taken, and report none.
-        true,
-      )) as string[];
+      const call = TAKE.call(keys, { home: text, lease, ahead }, { args: names });
+      // A repetition would find them taken, and report none.
+      const taken = (await this.#link.run(call, true)) as string[];
       for (let i = 0; i < taken.length; i += 2) records.push(recordOf(home, taken[i]!, taken[i + 1]!));
     } catch (error) {
       failures.push(error as StoreError);

@@ -13,7 +13,6 @@ import type {
   StoredEvent,
   StoredSize,
 } from '../stored.js';
-import { keysToDrop } from './appending.js';
 import { Expiry } from './expiry.js';
 import { Keys, refOfMember } from './keys.js';
 import { inDoubt, Link } from './link.js';
@@ -55,7 +54,7 @@ interface RedisStoreParts {
 const KEPT = { always: 'disk', everysec: 'process', none: 'memory' } as const;
 
 /** Distinguishes two terms of one millisecond, in case Redis has forgotten the first. */
-const random = (): string => String(Math.floor(Math.random() * 1000));
+const random = (): number => Math.floor(Math.random() * 1000);
 
 /** Keeps sessions in Redis, for all gateways that use it. */
 export class RedisStore implements Store {
@@ -143,14 +142,16 @@ export class RedisStore implements Store {
   async acquire(ref: SessionRef, { holder, create, from = '' }: AcquireOptions): Promise<Acquired> {
     const { link, lists, expiry } = this.#open;
     const session = this.#keys.session(ref);
-    const part = this.#keys.partition(session.partition);
     if (create) await expiry.keep(ref);
-    const { meta, closed, open, steps, news, sid } = session;
-    const { unfinished, busy, held: holders } = part;
-    const keys = [meta, closed, open, steps, unfinished, busy, news, holders];
-    const begun = create ? encodeBeginning(create) : [''];
-    const by = [holder, from, String(Date.now() + this.shared.skewMs), sid, random()];
-    const answer = (await link.run(ACQUIRE, keys, [...by, ...begun])) as readonly unknown[];
+    const call = ACQUIRE.call(session, {
+      holder,
+      from,
+      now: Date.now() + this.shared.skewMs,
+      sid: session.sid,
+      random: random(),
+      create: create ? encodeBeginning(create) : '',
+    });
+    const answer = (await link.run(call)) as readonly unknown[];
     if (answer[0] === 'N') return { kind: 'absent' };
     if (answer[0] === 'O') return { kind: 'owned', holder: answer[1] as string };
     const [, isCreated, fields, runs, kept] = answer as [string, number, Fields, string[], string[]];
@@ -162,9 +163,8 @@ export class RedisStore implements Store {
   }
 
   async release(ref: SessionRef, term: number): Promise<void> {
-    const { meta, partition, sid } = this.#keys.session(ref);
-    const { unfinished, busy, held } = this.#keys.partition(partition);
-    await this.#open.link.run(RELEASE, [meta, unfinished, busy, held], [String(term), sid]);
+    const session = this.#keys.session(ref);
+    await this.#open.link.run(RELEASE.call(session, { term, sid: session.sid }));
   }
 
   append(log: LogRef, events: readonly EventRecord[], options: AppendOptions): Promise<AppendResult> {
@@ -212,12 +212,13 @@ export class RedisStore implements Store {
   ): Promise<void> {
     const { link, rows, usage } = this.#open;
     const session = this.#keys.session(log);
-    const own = this.#keys.log(session, log.epoch);
     const put = await rows.put(log, messages);
-    const keys = [session.meta, session.closed, own.events, own.checkpoint, own.rows, own.replies];
-    const place = [log.epoch, String(term), String(checkpoint.seq)];
-    const args = [...place, JSON.stringify(checkpoint), String(put.grown), ...encodeRows(put.messages)];
-    const [letter, grown] = (await link.run(CUT, keys, args)) as [string, number];
+    const keys = { ...session, ...this.#keys.log(session, log.epoch) };
+    const { epoch } = log;
+    const { seq } = checkpoint;
+    const args = { epoch, term, seq, folded: JSON.stringify(checkpoint), grown: put.grown };
+    const call = CUT.call(keys, args, { args: encodeRows(put.messages) });
+    const [letter, grown] = (await link.run(call)) as [string, number];
     if (letter === 'F') throw new StoreError('FENCED', 'Another writer holds this session');
     usage.grow(log.scope, grown);
   }
@@ -265,11 +266,12 @@ export class RedisStore implements Store {
   /** Drops a closed session, unless it has changed since it was read. */
   async #drop(ref: SessionRef, data: SessionData): Promise<boolean> {
     const { link, expiry, usage } = this.#open;
-    const { closed, sid } = this.#keys.session(ref);
-    const epoch = data.ep!;
+    const session = this.#keys.session(ref);
+    const { closed, sid } = session;
+    const seen = data.ep!;
     const past = (await link.send(closed, ['HKEYS', closed])) as string[];
-    const keys = keysToDrop(this.#keys, { ...ref, epoch }, '', [epoch, ...past]);
-    if ((await link.run(REMOVE, keys, [epoch, String(past.length), sid])) !== 1) return false;
+    const rest = { keys: this.#keys.logs(session, [seen, ...past]) };
+    if ((await link.run(REMOVE.call(session, { seen, past: past.length, sid }, rest))) !== 1) return false;
     await expiry.forget(ref).catch(inDoubt);
     usage.forget();
     return true;

@@ -11,13 +11,12 @@ const AT_ONCE = 500;
 /** Ids are written as JSON, so that a row can name its parent in its first line. */
 const idOf = (id: string | null | undefined): string => JSON.stringify(id ?? null);
 
-/** Encodes rows for scripts: their number, and id, row and parent of each. */
+/** Encodes rows for scripts: id, row and parent of each. */
 export function encodeRows(messages: readonly MessageRow[]): string[] {
-  const rows = messages.flatMap((message) => {
+  return messages.flatMap((message) => {
     const parent = idOf(message.parentId);
     return [idOf(message.id), `${parent}\n${JSON.stringify(message)}`, parent];
   });
-  return [String(messages.length), ...rows];
 }
 
 const decodeRow = (row: string): MessageRow => JSON.parse(row.slice(row.indexOf('\n') + 1)) as MessageRow;
@@ -49,8 +48,8 @@ export class RedisRows {
     const path: MessageRow[] = [];
     let all = Number.POSITIVE_INFINITY;
     for (let [id, left] = [idOf(tip), limit]; id !== 'null' && left > 0; ) {
-      const args = [id, String(Math.min(left, AT_ONCE))];
-      const [next, rows] = (await this.#link.run(PATH, [key], args)) as [string, string[]];
+      const call = PATH.call({ rows: key }, { id, limit: Math.min(left, AT_ONCE) });
+      const [next, rows] = (await this.#link.run(call)) as [string, string[]];
       for (const row of rows) path.push(JSON.parse(row) as MessageRow);
       // A path that is longer than the number of rows is a circle.
       if (rows.length === AT_ONCE && all === Number.POSITIVE_INFINITY)

@@ -1,11 +1,11 @@
 import { formatCursor } from '../../../shared/cursor.js';
-import type { RunResult } from '../../../shared/operation-types.js';
 import { ABOUT_NOTHING, type About } from '../about.js';
 import type { NewSession } from '../store.js';
 import {
   type Activity,
   type ForkedFrom,
   IDLE,
+  type KeptResult,
   type LeftRun,
   type LogHead,
   type RunRecord,
@@ -13,6 +13,7 @@ import {
   type SessionRef,
   type StepRecord,
 } from '../stored.js';
+import { pairOf } from './keys.js';
 import { META } from './scripts/hold.js';
 
 /** The reply to `HMGET`. */
@@ -27,28 +28,24 @@ export function sessionDataOf(fields: Fields): SessionData | null {
   return data.ep === null ? null : (data as SessionData);
 }
 
-/** The epoch of a session that begins, and the fields of its meta, after their number. */
-export function encodeBeginning({ epoch, userId, forkedFrom }: NewSession): readonly string[] {
-  const fields = [
-    ...['mz', '0', 'ab', JSON.stringify(ABOUT_NOTHING)],
-    ...(userId === undefined ? [] : ['uid', userId]),
-    ...(forkedFrom ? ['fk', JSON.stringify(forkedFrom)] : []),
-  ];
-  return [epoch, String(fields.length / 2), ...fields];
+/** The epoch of a session that begins, and fields of its meta. */
+export function encodeBeginning({ epoch, userId, forkedFrom }: NewSession): string {
+  const [ab, uid, fk] = [ABOUT_NOTHING, userId, forkedFrom].map((value) => JSON.stringify(value));
+  return JSON.stringify({ epoch, meta: { ab, uid, fk } });
 }
 
-function termsOf(text: string | null): LogHead['terms'] {
-  if (!text) return [];
-  return text.split(',').map((pair) => {
-    const [term, first] = pair.split(':');
-    return { term: Number(term), first: Number(first) };
-  });
-}
+const termsOf = (text: string | null): LogHead['terms'] =>
+  (JSON.parse(text!) as { term: string; first: number }[]).map(({ term, first }) => ({
+    term: Number(term),
+    first,
+  }));
 
 const activityOf = (text: string | null): Activity => (text ? (JSON.parse(text) as Activity) : IDLE);
 
-/** The head of the present log. */
-export function headOf(data: SessionData): LogHead {
+/** The head of a log. */
+export function headOf(
+  data: Pick<SessionData, 'ep' | 'tok' | 'first' | 'seq' | 'tk' | 'cl' | 'st'>,
+): LogHead {
   return {
     epoch: data.ep!,
     term: Number(data.tok),
@@ -61,27 +58,14 @@ export function headOf(data: SessionData): LogHead {
 }
 
 /** The head of a closed log that another one followed. */
-export function closedHeadOf(epoch: string, text: string): LogHead {
-  const [first, head, , , tk = '', ...activity] = text.split('\n');
-  const terms = termsOf(tk);
-  return {
-    epoch,
-    term: terms.at(-1)?.term ?? 0,
-    first: Number(first),
-    head: Number(head),
-    terms,
-    closed: true,
-    activity: activityOf(activity.join('\n')),
-  };
-}
+export const closedHeadOf = (row: string): LogHead => headOf(JSON.parse(row) as SessionData);
 
-/** Epochs of closed logs, the oldest first. @param pairs The reply to `HGETALL` */
-export function epochsInOrder(pairs: readonly string[]): string[] {
-  const logs: { epoch: string; term: number }[] = [];
-  for (let i = 0; i < pairs.length; i += 2)
-    logs.push({ epoch: pairs[i]!, term: closedHeadOf(pairs[i]!, pairs[i + 1]!).term });
-  return logs.sort((a, b) => a.term - b.term).map(({ epoch }) => epoch);
-}
+/** Epochs of closed logs, the oldest first. */
+export const epochsInOrder = (rows: readonly string[]): string[] =>
+  rows
+    .map(closedHeadOf)
+    .sort((a, b) => a.term - b.term)
+    .map(({ epoch }) => epoch);
 
 /** The record of a session. */
 export function recordOf(ref: SessionRef, data: SessionData): SessionRecord {
@@ -95,7 +79,7 @@ export function recordOf(ref: SessionRef, data: SessionData): SessionRecord {
     ...(data.ab ? (JSON.parse(data.ab) as About) : ABOUT_NOTHING),
     activity: activityOf(data.st),
     ...(data.fk ? { forkedFrom: JSON.parse(data.fk) as ForkedFrom } : {}),
-    ...(data.uid !== null && { userId: data.uid }),
+    ...(data.uid !== null && { userId: JSON.parse(data.uid) as string }),
   };
 }
 
@@ -104,56 +88,40 @@ export function sizeOfSession({ cu, cz, mz, pz }: Pick<SessionData, 'cu' | 'cz' 
   return Number(cu) - Number(cz) + Number(mz) + Number(pz);
 }
 
-/** Cuts lines off the start of a text. The last part is the rest. */
-function linesOf(text: string, count: number): string[] {
-  const lines: string[] = [];
-  let at = 0;
-  for (let i = 0; i < count; i++) {
-    const end = text.indexOf('\n', at);
-    lines.push(text.slice(at, end));
-    at = end + 1;
-  }
-  return [...lines, text.slice(at)];
+/** A run as it is stored, in JSON. Large numbers are text. Its request goes when it ends. */
+interface RunRow {
+  readonly epoch: string;
+  readonly accepted: number;
+  /** JSON, as `result`: raw text may have half a pair of surrogates, which Redis does not read. */
+  readonly key?: string;
+  readonly hash?: string;
+  readonly request?: string;
+  /** Absent where the session was closed before the run ended. */
+  readonly ending?: { readonly term: string; readonly seq: number; readonly result: string };
 }
 
-/** The row of an open run, without its epoch and place, which the store adds. */
-export function openRowOf(key: string | undefined, hash: string | undefined, request: string): string {
-  return `${key === undefined ? '' : JSON.stringify(key)}\n${hash ?? ''}\n${request}`;
-}
-
-function sentOf(runId: string, [epoch, accepted, key, hash]: readonly string[]): RunRecord {
+export function runOf(runId: string, row: string): RunRecord {
+  const { key, ending, ...run } = JSON.parse(row) as RunRow;
   return {
     runId,
-    ...(key && { key: JSON.parse(key) as string, hash: hash! }),
-    epoch: epoch!,
-    accepted: Number(accepted),
+    ...run,
+    ...(key !== undefined && { key: JSON.parse(key) as string }),
+    ...(ending && { result: resultOf(run.epoch, ending) }),
   };
 }
 
-/** An open run, or one that ended; '' for none. */
-export function runOf(runId: string, open: string, ended: string): RunRecord | null {
-  if (open !== '') {
-    const lines = linesOf(open, 4);
-    return { ...sentOf(runId, lines), request: lines[4]! };
-  }
-  if (ended === '') return null;
-  const lines = linesOf(ended, 8);
-  const [epoch, term, seq, result] = lines.slice(5) as [string, string, string, string];
-  if (result === '') return sentOf(runId, lines);
-  const cursor = formatCursor(epoch, Number(term), Number(seq));
-  return {
-    ...sentOf(runId, lines),
-    result: { ...(JSON.parse(result) as Omit<RunResult, 'cursor'>), cursor },
-  };
-}
+const resultOf = (epoch: string, { term, seq, result }: NonNullable<RunRow['ending']>): KeptResult => ({
+  ...(JSON.parse(result) as Omit<KeptResult, 'cursor'>),
+  cursor: formatCursor(epoch, Number(term), seq),
+});
 
 /** Open runs with their steps, in the order of their acceptance. @param runs,steps Replies to `HGETALL` */
 export function leftRunsOf(runs: readonly string[], steps: readonly string[]): LeftRun[] {
   const left: LeftRun[] = [];
-  for (let i = 0; i < runs.length; i += 2) left.push(runOf(runs[i]!, runs[i + 1]!, '')!);
+  for (let i = 0; i < runs.length; i += 2) left.push(runOf(runs[i]!, runs[i + 1]!));
   const byRun = new Map<string, StepRecord[]>();
   for (let i = 0; i < steps.length; i += 2) {
-    const [runId, number] = linesOf(steps[i]!, 1) as [string, string];
+    const [runId, number] = pairOf(steps[i]!);
     const step = { runId, number: Number(number), ...(JSON.parse(steps[i + 1]!) as object) } as StepRecord;
     byRun.set(runId, [...(byRun.get(runId) ?? []), step]);
   }

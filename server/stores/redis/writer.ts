@@ -1,12 +1,13 @@
 import { type AppendOptions, type AppendResult, type EventRecord, StoreError } from '../append.js';
 import { place } from '../placed.js';
 import type { LogRef } from '../stored.js';
-import { encodeAppend, encodeErase, type SentBatch } from './appending.js';
+import { sizeOf } from '../stored-size.js';
+import { encodeAppend, encodeErase } from './appending.js';
 import type { Keys } from './keys.js';
 import type { Link } from './link.js';
 import type { Lists } from './lists.js';
 import type { RedisRecords } from './records.js';
-import type { RedisRows } from './rows.js';
+import { NO_ROWS, type RedisRows } from './rows.js';
 import { runOf } from './session-data.js';
 import type { RedisUsage } from './usage.js';
 
@@ -22,7 +23,7 @@ interface RedisWriterParts {
 /** Replies of the scripts that append. `ordinal` is the log's place among logs that were used at the same time. */
 type ScriptReply =
   | readonly ['A' | 'D', first: number, last: number, ordinal?: string]
-  | readonly ['K', head: number, runId: string, open: string, ended: string]
+  | readonly ['K', head: number, runId: string, row: string]
   | readonly ['O' | 'S', head: number]
   | readonly ['R', batch: number]
   | readonly ['F', term: string]
@@ -37,18 +38,18 @@ export class Writer {
   }
 
   async append(log: LogRef, events: readonly EventRecord[], options: AppendOptions): Promise<AppendResult> {
-    const { keys, usage, records, rows } = this.#parts;
+    const { link, keys, usage, records, rows } = this.#parts;
     const { records: changes = [], messages, erase, term } = options;
     if (erase !== undefined) return this.#erase(log, events, options, erase);
-    const put = messages && (await rows.put(log, messages));
-    const sent = encodeAppend(keys, log, events, options, put);
+    const put = messages ? await rows.put(log, messages) : NO_ROWS;
+    const call = encodeAppend(keys, log, events, options, put);
     await records.announce(log, changes);
-    const reply = await this.#send(sent);
+    const reply = (await link.run(call)) as ScriptReply;
     const result = resultOf(log, term, reply);
     if (reply[0] !== 'A' && reply[0] !== 'D') return result;
     if (changes.length > 0) await records.hint(log, changes);
     place(events, result.first, term);
-    if (reply[0] === 'A') usage.grow(log.scope, sent.size);
+    if (reply[0] === 'A') usage.grow(log.scope, sizeOf(events) + put.grown);
     this.#list(log, reply, options);
     return result;
   }
@@ -62,10 +63,6 @@ export class Writer {
     else if (about?.usedAt !== undefined) lists.used(log, ordinal, about.usedAt);
   }
 
-  async #send({ script, keys, args }: SentBatch): Promise<ScriptReply> {
-    return (await this.#parts.link.run(script, keys, args)) as ScriptReply;
-  }
-
   async #erase(
     log: LogRef,
     events: readonly EventRecord[],
@@ -76,7 +73,8 @@ export class Writer {
     const { closed } = keys.session(log);
     for (;;) {
       const past = (await link.send(closed, ['HKEYS', closed])) as string[];
-      const reply = await this.#send(encodeErase(keys, log, events, options, epoch, past));
+      const call = encodeErase(keys, log, events, options, epoch, past);
+      const reply = (await link.run(call)) as ScriptReply;
       // Other logs were dropped meanwhile.
       if (reply[0] === 'X') continue;
       const result = resultOf(log, options.term, reply);
@@ -95,8 +93,8 @@ function resultOf({ epoch }: LogRef, term: number, reply: ScriptReply): AppendRe
     case 'D':
       return { epoch, first: reply[1], last: reply[2] };
     case 'K': {
-      const [, head, runId, open, ended] = reply;
-      return { epoch, first: head + 1, last: head, duplicate: runOf(runId, open, ended)! };
+      const [, head, runId, row] = reply;
+      return { epoch, first: head + 1, last: head, duplicate: runOf(runId, row) };
     }
     case 'S':
       return { epoch, first: reply[1] + 1, last: reply[1], stale: true };

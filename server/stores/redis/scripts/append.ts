@@ -1,42 +1,40 @@
-import { COMMON, PUT_ROWS, Script } from '../script.js';
+import { PUT_ROWS, Script } from '../script.js';
 import { CHANGE_RECORDS } from './records.js';
 
+/** The keys and arguments of every append. `entry` has the events as text, and `size` is their size. */
+const KEYS = ['meta', 'events', 'news'] as const;
+const ARGS = ['epoch', 'term', 'batch', 'count', 'entry', 'size'] as const;
+
 /**
- * The beginning of every append. KEYS: meta, events, news. ARGV: epoch, term, batch, number of events, their text, their size.
- *
  * Only the writer of the present term writes, and each batch once. `F`: another gateway took over. `D first last`: this batch was written
  * before. `R batch`: batches before it are missing, and this is the last one that Redis has.
  */
 const CHECK = `
-local meta = call('HMGET', KEYS[1], 'ep', 'tok', 'wb', 'wf', 'seq', 'cl', 'cu', 'od')
-local epoch, term, batch, count = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-if meta[1] ~= epoch or meta[2] ~= term then
+batch, count = tonumber(batch), tonumber(count)
+local present, writer, written, writtenFrom, head, isClosed, total, ordinal =
+  unpack(call('HMGET', meta, 'ep', 'tok', 'wb', 'wf', 'seq', 'cl', 'cu', 'od'))
+if present ~= epoch or writer ~= term then
   -- The writer that erased it may not have heard the answer.
-  local past = call('HMGET', KEYS[1], 'xe', 'xt', 'xb', 'xf', 'xl', 'xo')
-  if past[1] == epoch and past[2] == term and batch <= tonumber(past[3]) then
-    return {'D', tonumber(past[4]), tonumber(past[5]), past[6]}
+  local erased = cjson.decode(call('HGET', meta, 'er') or '{}')
+  if erased.epoch == epoch and erased.term == term and batch <= erased.batch then
+    return {'D', erased.first, erased.last, erased.ordinal}
   end
-  return {'F', meta[2] or '0'}
+  return {'F', writer or '0'}
 end
-local head = tonumber(meta[5])
-if batch <= tonumber(meta[3]) then return {'D', tonumber(meta[4]), head, meta[8]} end
-if meta[6] then return {'F', meta[2]} end
-if batch ~= tonumber(meta[3]) + 1 then return {'R', tonumber(meta[3])} end
-local last = head + count
+head, written = tonumber(head), tonumber(written)
+if batch <= written then return {'D', tonumber(writtenFrom), head, ordinal} end
+if isClosed then return {'F', writer} end
+if batch ~= written + 1 then return {'R', written} end
+local first, last = head + 1, head + count
 `;
 
 /** Writes a batch as one entry of the stream. Its id is the place of its last event; its field has the term and the size of the log so far. */
 const WRITE = `
 local function write()
-  local size = text(tonumber(meta[7]) + tonumber(ARGV[6]))
-  if count > 0 then call('XADD', KEYS[2], text(last) .. '-0', term .. ':' .. size, ARGV[5]) end
-  call('HSET', KEYS[1], 'wb', ARGV[3], 'wf', text(head + 1), 'seq', text(last), 'cu', size)
+  local sum = text(total + size)
+  if count > 0 then call('XADD', events, text(last) .. '-0', term .. ':' .. sum, entry) end
+  call('HSET', meta, 'wb', batch, 'wf', first, 'seq', last, 'cu', sum)
 end
-`;
-
-const done = (news: string): string => `
-call('SPUBLISH', KEYS[3], ${news})
-return {'A', head + 1, last, meta[8]}
 `;
 
 /** The longest batch that the news carries, in bytes. Followers read longer ones. */
@@ -44,158 +42,143 @@ const TOLD = 65_536;
 
 /** Pieces of answers, which change nothing but the log. The news carries the batch: see `decodeNews`. */
 export const APPEND = new Script(
-  COMMON,
+  KEYS,
+  ARGS,
   CHECK,
   WRITE,
-  'write()',
-  done(
-    `(count > 0 and #ARGV[5] <= ${TOLD}) and (epoch .. ' ' .. term .. ' ' .. text(last) .. '\\n' .. ARGV[5]) or ''`,
-  ),
+  `
+write()
+local isTold = count > 0 and #entry <= ${TOLD}
+call('SPUBLISH', news, isTold and (epoch .. ' ' .. term .. ' ' .. text(last) .. '\\n' .. entry) or '')
+return {'A', first, last, ordinal}
+`,
 );
 
 /**
- * An append that begins or ends runs, has steps, changes fields of the session, or closes it: all of that or nothing. Further KEYS: open,
- * ended, byKey, steps, runs by time, logs by time, unfinished, busy, held, records, due, rows, replies. Nothing is written with these
- * replies. `K`:
- * the key has started a run before. `S`: a record has changed.
+ * An append that begins or ends runs, has steps, changes fields of the session, or closes it: all of that or nothing. Its changes are JSON:
+ * see `changesOf`. Message rows are the rest of the arguments. Nothing is written with these replies. `K`: the key has started a run before.
+ * `S`: a record has changed.
  */
 export const COMMIT = new Script(
-  COMMON,
+  [
+    ...KEYS,
+    ...(['open', 'ended', 'byKey', 'steps', 'runs', 'logs', 'unfinished', 'busy', 'held'] as const),
+    ...(['records', 'due', 'rows', 'replies'] as const),
+  ],
+  [...ARGS, 'now', 'sid', 'changes'],
   CHECK,
   WRITE,
   CHANGE_RECORDS,
   PUT_ROWS,
   `
-at = 6
-local open, ended, byKey, steps, runsByTime, logsByTime = KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
-local now, sid = take(), take()
+changes = cjson.decode(changes)
 
-local function finish(run, seq, result)
-  local kept = call('HGET', open, run)
-  if not kept then return end
-  call('HDEL', open, run)
-  -- Its epoch, place, key and hash stay; what it was asked to do goes.
-  local head = string.match(kept, '^[^\\n]*\\n[^\\n]*\\n[^\\n]*\\n[^\\n]*\\n')
-  call('HSET', ended, run, head .. now .. '\\n' .. epoch .. '\\n' .. term .. '\\n' .. seq .. '\\n' .. result)
-  call('ZADD', runsByTime, now, run .. '\\n' .. sid)
+local function finish(runId, ending)
+  local row = call('HGET', open, runId)
+  if not row then return end
+  local run = cjson.decode(row)
+  run.request, run.ending = nil, ending
+  call('HDEL', open, runId)
+  call('HSET', ended, runId, cjson.encode(run))
+  call('ZADD', runs, now, pair(runId, sid))
   for _, field in ipairs(call('HKEYS', steps)) do
-    if string.sub(field, 1, #run + 1) == run .. '\\n' then call('HDEL', steps, field) end
+    if string.sub(field, 1, #runId + 1) == pair(runId, '') then call('HDEL', steps, field) end
   end
 end
 
-local opens = take() == '1'
-local run, key, row, place
-if opens then
-  run, key, row, place = take(), take(), take(), take()
-  local known = key ~= '' and call('HGET', byKey, key)
-  if known then
-    local isOpen, isEnded = call('HGET', open, known), call('HGET', ended, known)
-    if isOpen or isEnded then return {'K', head, known, isOpen or '', isEnded or ''} end
-  end
-end
-local records = takeChanges()
-if not allowed(KEYS[13], records) then return {'S', head} end
+local opens = changes.opens
+local key = opens and opens.run.key
+local known = key and call('HGET', byKey, key)
+local row = known and (call('HGET', open, known) or call('HGET', ended, known))
+if row then return {'K', head, known, row} end
+if not allowed(records, changes.records) then return {'S', head} end
 write()
-change(KEYS[13], KEYS[14], sid, records)
+change(records, due, sid, changes.records)
 if opens then
-  call('HSET', open, run, epoch .. '\\n' .. text(head + tonumber(place)) .. '\\n' .. row)
-  if key ~= '' then call('HSET', byKey, key, run) end
+  opens.run.epoch, opens.run.accepted = epoch, head + opens.offset
+  call('HSET', open, opens.runId, cjson.encode(opens.run))
+  if key then call('HSET', byKey, key, opens.runId) end
 end
-for _ = 1, tonumber(take()) do
-  local of, number, step = take(), take(), take()
-  if call('HEXISTS', open, of) == 1 then call('HSET', steps, of .. '\\n' .. number, step) end
+for _, step in ipairs(changes.steps) do
+  if call('HEXISTS', open, step.runId) == 1 then call('HSET', steps, pair(step.runId, step.number), step.row) end
 end
-for _ = 1, tonumber(take()) do
-  local of, offset, result = take(), tonumber(take()), take()
-  finish(of, text(offset > 0 and head + offset or last), result)
+for _, one in ipairs(changes.ends) do
+  finish(one.runId, {term = term, seq = head + one.offset, result = one.result})
 end
-local activity, isBusy, about, used = take(), take(), take(), take()
-if activity ~= '' then call('HSET', KEYS[1], 'st', activity, 'bz', isBusy) end
-if about ~= '' then call('HSET', KEYS[1], 'ab', about) end
-if used ~= '' and tonumber(used) > tonumber(call('HGET', KEYS[1], 'up')) then call('HSET', KEYS[1], 'up', used) end
-local closes = take() == '1'
-if closes then
-  for _, left in ipairs(call('HKEYS', open)) do finish(left, '0', '') end
-  call('HSET', KEYS[1], 'cl', now)
-  call('HDEL', KEYS[12], sid)
-  call('ZADD', logsByTime, now, epoch .. '\\n' .. sid)
+set(meta, changes.meta)
+local usedAt = changes.usedAt
+if usedAt and usedAt > tonumber(call('HGET', meta, 'up')) then call('HSET', meta, 'up', usedAt) end
+if changes.close then
+  for _, left in ipairs(call('HKEYS', open)) do finish(left) end
+  call('HSET', meta, 'cl', now)
+  call('HDEL', held, sid)
+  call('ZADD', logs, now, pair(epoch, sid))
 end
-local grown = take()
-if grown ~= '0' then call('HINCRBY', KEYS[1], 'mz', grown) end
-putRows(KEYS[15], KEYS[16])
-local state = call('HMGET', KEYS[1], 'bz', 'own')
+if changes.grown then putRows(changes.grown) end
+local busyness, holder = unpack(call('HMGET', meta, 'bz', 'own'))
 -- Nobody takes up what is parked.
-local isLeft = not closes and state[1] ~= 'p' and (state[1] == '1' or call('HLEN', open) > 0)
-note(KEYS[10], KEYS[11], sid, isLeft and (state[2] or ''))
+local isLeft = not changes.close and busyness ~= 'p' and (busyness == '1' or call('HLEN', open) > 0)
+note(unfinished, busy, sid, isLeft and (holder or ''))
+call('SPUBLISH', news, '')
+return {'A', first, last, ordinal}
 `,
-  done("''"),
 );
 
-/**
- * Drops all of a session. Needs `sid`, and KEYS from 4 on: open, ended, byKey, steps, closed, runs by time, logs by time, unfinished, busy,
- * the events of the log that stays, held, records, due, and all keys of its logs.
- */
+/** Drops all of a session. The rest of the keys are those of its logs. */
 const DROP = `
 local function drop()
-  for _, run in ipairs(call('HKEYS', KEYS[5])) do call('ZREM', KEYS[9], run .. '\\n' .. sid) end
-  for _, past in ipairs(call('HKEYS', KEYS[8])) do call('ZREM', KEYS[10], past .. '\\n' .. sid) end
-  call('ZREM', KEYS[10], call('HGET', KEYS[1], 'ep') .. '\\n' .. sid)
-  note(KEYS[11], KEYS[12], sid, false)
-  call('HDEL', KEYS[14], sid)
-  call('DEL', KEYS[1], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8])
-  dropRecords(KEYS[15], KEYS[16], sid)
-  for i = 17, #KEYS do call('DEL', KEYS[i]) end
+  for _, runId in ipairs(call('HKEYS', ended)) do call('ZREM', runs, pair(runId, sid)) end
+  for _, past in ipairs(call('HKEYS', closed)) do call('ZREM', logs, pair(past, sid)) end
+  call('ZREM', logs, pair(call('HGET', meta, 'ep'), sid))
+  note(unfinished, busy, sid, false)
+  call('HDEL', held, sid)
+  call('DEL', meta, open, ended, byKey, steps, closed)
+  dropRecords(records, due, sid)
+  for i = REST_OF_KEYS, #KEYS do call('DEL', KEYS[i]) end
 end
 `;
+const DROPPED = [
+  ...(['open', 'ended', 'byKey', 'steps', 'closed', 'records'] as const),
+  ...(['runs', 'logs', 'unfinished', 'busy', 'held', 'due'] as const),
+];
 
 /**
- * An append that erases its session. Further arguments: now, sid, the new epoch, the last event and its size, all logs there are. `X`:
- * there are others.
+ * An append that erases its session. A closed log with its last event is left, for those who were behind. `X`: there are other closed logs
+ * than so many.
  */
 export const ERASE = new Script(
-  COMMON,
+  [...KEYS, ...DROPPED, 'notice'],
+  [...ARGS, 'now', 'sid', 'left', 'past'],
   CHECK,
   CHANGE_RECORDS,
+  DROP,
   `
-at = 6
-local now, sid, left, event, size = take(), take(), take(), take(), take()
-${DROP}
--- A closed log with one event tells those who were behind.
-local function leave(epoch, term, event, size, now)
-  local time = call('TIME')
-  call('XADD', KEYS[13], '1-0', term .. ':' .. size, event)
-  call('HSET', KEYS[1], 'ep', epoch, 'tok', term, 'wb', '0', 'wf', '1', 'seq', '1', 'first', '1', 'own', '', 'tk', term .. ':1',
-    'cr', now, 'up', now, 'cl', now, 'od', text(tonumber(time[1]) * 1000000 + tonumber(time[2])), 'cu', size, 'cz', '0', 'mz', '0', 'pz', '0')
-  call('ZADD', KEYS[10], now, epoch .. '\\n' .. sid)
-end
-
-if call('HLEN', KEYS[8]) ~= tonumber(take()) then return {'X'} end
-local first = head + 1
+if call('HLEN', closed) ~= tonumber(past) then return {'X'} end
 drop()
-leave(left, term, event, size, now)
-call('HSET', KEYS[1], 'xe', epoch, 'xt', term, 'xb', ARGV[3], 'xf', text(first), 'xl', text(last), 'xo', meta[8])
-call('SPUBLISH', KEYS[3], '')
-return {'A', first, last, meta[8]}
+local erased = {epoch = epoch, term = term, batch = batch, first = first, last = last, ordinal = ordinal}
+call('XADD', notice, '1-0', term .. ':' .. size, entry)
+call('HSET', meta, 'ep', left, 'tok', term, 'wb', '0', 'wf', '1', 'seq', '1', 'first', '1', 'own', '',
+  'tk', cjson.encode({{term = term, first = 1}}), 'cr', now, 'up', now, 'cl', now, 'od', text(clock()),
+  'cu', size, 'cz', '0', 'mz', '0', 'pz', '0', 'er', cjson.encode(erased))
+call('ZADD', logs, now, pair(left, sid))
+call('SPUBLISH', news, '')
+return {'A', first, last, ordinal}
 `,
 );
 
-/**
- * Removes a closed session, unless it has changed since it was read. Replies whether it is removed, also by an earlier call. KEYS as above.
- * ARGV: the epoch that was read, its number of closed logs, sid.
- */
+/** Removes a closed session, unless it has changed since it was read. Replies whether it is removed, also by an earlier call. */
 export const REMOVE = new Script(
-  COMMON,
+  ['meta', 'news', ...DROPPED],
+  ['seen', 'past', 'sid'],
   CHANGE_RECORDS,
+  DROP,
   `
-at = 0
-local seen, others, sid = take(), take(), take()
-${DROP}
-local meta = call('HMGET', KEYS[1], 'ep', 'cl')
+local epoch, isClosed = unpack(call('HMGET', meta, 'ep', 'cl'))
 -- The answer to that may have been lost.
-if not meta[1] then return 1 end
-if meta[1] ~= seen or not meta[2] or call('HLEN', KEYS[8]) ~= tonumber(others) then return 0 end
+if not epoch then return 1 end
+if epoch ~= seen or not isClosed or call('HLEN', closed) ~= tonumber(past) then return 0 end
 drop()
-call('SPUBLISH', KEYS[3], '')
+call('SPUBLISH', news, '')
 return 1
 `,
 );

@@ -1,119 +1,101 @@
-import { COMMON, Look, Script } from '../script.js';
+import { Look, Script } from '../script.js';
 
-/** A record is a field of its home: its token, due time, owner and value, each on a line. Changes are encoded by `encodeChanges`. */
+/** A record is a field of its home, as JSON: see `RecordRow`. Changes are encoded by `encodeChanges`. */
 export const CHANGE_RECORDS = `
-local function takeChanges()
-  local changes = {}
-  for i = 1, tonumber(take()) do
-    local name, token, isPut, due, owner, value = take(), take(), take(), take(), take(), take()
-    changes[i] = {name = name, token = token, isPut = isPut == '1', due = due, owner = owner, value = value}
-  end
-  return changes
-end
-
-local function tokenAfter(last)
-  local time = call('TIME')
-  return text(math.max(tonumber(last) + 1, tonumber(time[1]) * 1000000 + tonumber(time[2])))
-end
-
-local function tokenOf(row) return row and string.match(row, '^%d+') or '0' end
+local function tokenOf(row) return row and cjson.decode(row).token or '0' end
+local function tokenAfter(last) return text(math.max(last + 1, clock())) end
 
 local function allowed(records, changes)
   for _, one in ipairs(changes) do
-    if one.token ~= '' and tokenOf(call('HGET', records, one.name)) ~= one.token then return false end
+    if one.token and tokenOf(call('HGET', records, one.name)) ~= one.token then return false end
   end
   return true
 end
 
-local function put(records, due, home, name, token, at, rest)
-  call('HSET', records, name, token .. '\\n' .. at .. '\\n' .. rest)
-  if at == '' then call('ZREM', due, home .. '\\n' .. name) else call('ZADD', due, at, home .. '\\n' .. name) end
-end
-
--- Drops all of a home.
-local function dropRecords(records, due, home)
-  for _, name in ipairs(call('HKEYS', records)) do call('ZREM', due, home .. '\\n' .. name) end
-  call('DEL', records)
+local function put(records, due, home, name, row)
+  call('HSET', records, name, cjson.encode(row))
+  if row.dueAt then call('ZADD', due, row.dueAt, pair(home, name)) else call('ZREM', due, pair(home, name)) end
 end
 
 local function change(records, due, home, changes)
   for _, one in ipairs(changes) do
-    if one.isPut then
-      local token = tokenAfter(tokenOf(call('HGET', records, one.name)))
-      put(records, due, home, one.name, token, one.due, one.owner .. '\\n' .. one.value)
+    if one.row then
+      one.row.token = tokenAfter(tokenOf(call('HGET', records, one.name)))
+      put(records, due, home, one.name, one.row)
     else
       call('HDEL', records, one.name)
-      call('ZREM', due, home .. '\\n' .. one.name)
+      call('ZREM', due, pair(home, one.name))
     end
   end
 end
+
+-- Drops all of a home.
+local function dropRecords(records, due, home)
+  for _, name in ipairs(call('HKEYS', records)) do call('ZREM', due, pair(home, name)) end
+  call('DEL', records)
+end
 `;
 
-/** Changes records of one home. KEYS: records, due. ARGV: home, changes. Replies whether that was allowed. */
+/** Changes records of one home. Replies whether that was allowed. */
 export const CHANGE = new Script(
-  COMMON,
+  ['records', 'due'],
+  ['home', 'changes'],
   CHANGE_RECORDS,
   `
-local home, changes = take(), takeChanges()
-if not allowed(KEYS[1], changes) then return 0 end
-change(KEYS[1], KEYS[2], home, changes)
+changes = cjson.decode(changes)
+if not allowed(records, changes) then return 0 end
+change(records, due, home, changes)
 return 1
 `,
 );
 
-const CLOCK = `
-local time = call('TIME')
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-`;
-
-/** Due members of a sorted set. KEYS: the set. ARGV: ahead, limit. Replies members and scores, then the lowest score of the rest, and the time. */
+/** Due members of a sorted set. Replies members and scores, then the lowest score of the rest, and the time. */
 export const DUE = new Look(
-  COMMON,
-  CLOCK,
+  ['due'],
+  ['ahead', 'limit'],
   `
-local found = call('ZRANGEBYSCORE', KEYS[1], '-inf', text(now + tonumber(ARGV[1])), 'WITHSCORES', 'LIMIT', 0, ARGV[2])
-local rest = call('ZRANGE', KEYS[1], #found / 2, #found / 2, 'WITHSCORES')
+local now = text(milliseconds() + ahead)
+local found = call('ZRANGEBYSCORE', due, '-inf', now, 'WITHSCORES', 'LIMIT', 0, limit)
+local rest = call('ZRANGE', due, #found / 2, #found / 2, 'WITHSCORES')
 found[#found + 1] = rest[2] or ''
-found[#found + 1] = text(now + tonumber(ARGV[1]))
+found[#found + 1] = now
 return found
 `,
 );
 
-/** Takes due records of one home. KEYS: records, due. ARGV: home, lease, ahead, names. Replies name, row and former due time of each. */
+/** Takes due records of one home, which the rest of the arguments name. Replies the name of each, and its row with the former due time. */
 export const TAKE = new Script(
-  COMMON,
+  ['records', 'due'],
+  ['home', 'lease', 'ahead'],
   CHANGE_RECORDS,
-  CLOCK,
   `
-local home, lease, ahead = take(), tonumber(take()), tonumber(take())
-local taken = {}
-for i = 4, #ARGV do
+local now, taken = milliseconds() + ahead, {}
+for i = REST_OF_ARGV, #ARGV do
   local name = ARGV[i]
-  local at = call('ZSCORE', KEYS[2], home .. '\\n' .. name)
-  local row = call('HGET', KEYS[1], name)
-  if not row then
-    call('ZREM', KEYS[2], home .. '\\n' .. name)
-  elseif at and tonumber(at) <= now + ahead then
-    local token = tokenAfter(tokenOf(row))
-    local rest = string.match(row, '^[^\\n]*\\n[^\\n]*\\n(.*)$')
-    put(KEYS[1], KEYS[2], home, name, token, text(now + ahead + lease), rest)
+  local at = call('ZSCORE', due, pair(home, name))
+  local kept = call('HGET', records, name)
+  if not kept then
+    call('ZREM', due, pair(home, name))
+  elseif at and tonumber(at) <= now then
+    local row = cjson.decode(kept)
+    row.token, row.dueAt = tokenAfter(row.token), at
     taken[#taken + 1] = name
-    taken[#taken + 1] = token .. '\\n' .. at .. '\\n' .. rest
+    taken[#taken + 1] = cjson.encode(row)
+    row.dueAt = text(now + lease)
+    put(records, due, home, name, row)
   end
 end
 return taken
 `,
 );
 
-/**
- * Sets the due time of a partition, unless it changed since it was read. KEYS: due of all partitions. ARGV: partition, time as read, new
- * time ('' for never).
- */
+/** Sets the due time of a partition ('' for never), unless it changed since it was read. */
 export const HINT = new Script(
-  COMMON,
+  ['due'],
+  ['part', 'seen', 'at'],
   `
-if (call('ZSCORE', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
-if ARGV[3] == '' then call('ZREM', KEYS[1], ARGV[1]) else call('ZADD', KEYS[1], ARGV[3], ARGV[1]) end
+if (call('ZSCORE', due, part) or '') ~= seen then return 0 end
+if at == '' then call('ZREM', due, part) else call('ZADD', due, at, part) end
 return 1
 `,
 );
