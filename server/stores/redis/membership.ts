@@ -84,7 +84,8 @@ export class RedisMembers implements SharedStore {
       },
       tell: async (other, message) => {
         const heard = await link.once(keys.mail(other), ['SPUBLISH', keys.mail(other), message]);
-        if (heard === null) throw new StoreError('UNKNOWN', 'Redis did not say whether anybody heard it');
+        if (heard === null)
+          throw new StoreError('UNKNOWN', 'Redis did not say whether the other gateway heard the message');
         return Number(heard) > 0;
       },
       leave: async () => {

@@ -96,7 +96,7 @@ export class RedisRecords {
       }
       await this.#say(home, changes);
     } catch (cause) {
-      throw new StoreError('UNAVAILABLE', 'Redis cannot note where a record is', { cause });
+      throw new StoreError('UNAVAILABLE', 'Redis did not take the place of a record in its lists', { cause });
     }
   }
 

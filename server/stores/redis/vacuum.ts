@@ -31,12 +31,15 @@ async function rewriteFile(link: Link, key: string): Promise<void> {
   const startedAt = performance.now();
   while (!(await begin(link, key))) {
     if (performance.now() - startedAt > BEGIN_MS)
-      throw new StoreError('UNAVAILABLE', 'Redis writes its file all the time');
+      throw new StoreError(
+        'UNAVAILABLE',
+        'Redis is always rewriting its append-only file; erase again later',
+      );
     await rewritten(info);
   }
   await rewritten(info);
   if (fieldOf(await info(), 'aof_last_bgrewrite_status') !== 'ok')
-    throw new StoreError('UNAVAILABLE', 'Redis could not write its append-only file anew');
+    throw new StoreError('UNAVAILABLE', 'Redis could not rewrite its append-only file; its log says why');
 }
 
 /** Returns whether our rewrite was begun. If another one is in progress, it is not. */
