@@ -50,18 +50,18 @@ export class Notes {
   }
 
   async #find(name: string): Promise<StoredRecord | undefined> {
-    const named = { home: homeOf(name), kind: NOTE, id: name, limit: 1 };
+    const named = { home: homeOfNote(name), kind: NOTE, id: name, limit: 1 };
     return (await asUnavailable(() => this.#store.records(named)))[0];
   }
 
   async #change(name: string, change: RecordChange): Promise<boolean> {
-    return asUnavailable(() => this.#store.changeRecords(homeOf(name), [change], { mayRepeat: true }));
+    return asUnavailable(() => this.#store.changeRecords(homeOfNote(name), [change], { mayRepeat: true }));
   }
 }
 
 const isKept = ({ dueAt = 0 }: StoredRecord, now: number): boolean => dueAt > now;
 
-function homeOf(name: string): RecordHome {
+function homeOfNote(name: string): RecordHome {
   let hash = 0;
   for (let i = 0; i < name.length; i++) hash = (hash * 31 + name.charCodeAt(i)) | 0;
   return { scope: '', app: NOTE, name: String(Math.abs(hash) % HOMES) };
