@@ -1,22 +1,37 @@
-import type { LoggedEvent } from '../../../shared/events.js';
+import type { Shown } from '../history.js';
 import { attempt, jsonOf, pause, type Setting } from './setting.js';
 
-/**
- * A person who answers every question of the session that she reads about, until somebody's answer counted. Is told of the events of a
- * reader.
- */
+/** How long a person waits to see that an answer counted, in milliseconds, before she gives it again: a store may have forgotten it. */
+const SEES_MS = 2000;
+
+/** A person who answers every question of the session that she reads about, until she reads somebody's answer. Is told what a reader is shown. */
 export function person(setting: Setting, name: string, sessionId: string) {
-  const asked = new Set<string>();
-  const busy = new Set<Promise<void>>();
+  /** Questions that she reads as open. */
+  const open = new Set<string>();
+  const answering = new Set<string>();
+  const answers = async (callId: string, isQuestion: boolean): Promise<void> => {
+    open.add(callId);
+    if (answering.has(callId)) return;
+    answering.add(callId);
+    const asked = { name, sessionId, callId, isQuestion };
+    while (!setting.over.aborted && open.has(callId)) {
+      await answer(setting, asked);
+      await pause(setting, SEES_MS);
+    }
+    answering.delete(callId);
+  };
   return {
-    sees(event: LoggedEvent): void {
-      if (event.type !== 'input_required' && event.type !== 'tool_confirmation_required') return;
-      const { callId, type } = event;
-      if (asked.has(callId)) return;
-      asked.add(callId);
-      const answering = answer(setting, { name, sessionId, callId, isQuestion: type === 'input_required' });
-      busy.add(answering);
-      void answering.then(() => busy.delete(answering));
+    sees(shown: Shown): void {
+      if (shown.kind === 'snapshot') {
+        open.clear();
+        for (const { callId, kind } of shown.state.pending) void answers(callId, kind === 'input');
+      }
+      if (shown.kind !== 'event') return;
+      const { event } = shown;
+      if (event.type === 'input_required' || event.type === 'tool_confirmation_required')
+        void answers(event.callId, event.type === 'input_required');
+      if (event.type === 'input_result' || event.type === 'tool_confirmation_result')
+        open.delete(event.callId);
     },
   };
 }

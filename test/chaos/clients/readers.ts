@@ -1,6 +1,6 @@
 import WebSocket from 'ws';
 import { createClient } from '../../../client/index.js';
-import { isLoggedType, type LoggedEvent } from '../../../shared/events.js';
+import { isLoggedType } from '../../../shared/events.js';
 import { TOKEN } from '../../support/gateway.js';
 import { RawReader } from '../../support/sse-client.js';
 import type { Reading, Shown } from '../history.js';
@@ -9,7 +9,7 @@ import { oneOf, passes, pause, type Setting } from './setting.js';
 /** A raw reader is silent for longer than its heartbeats allow. */
 const SILENT_MS = 2500;
 
-type Sees = (event: LoggedEvent) => void;
+type Sees = (shown: Shown) => void;
 
 function begin(setting: Setting, by: Reading['by'], reader: string, sessionId: string): Reading {
   const reading: Reading = { reader, sessionId, by, shown: [] };
@@ -98,7 +98,7 @@ async function connection(
           if (isFirst) reading.shown.push({ kind: 'connected', after: place.after });
           isFirst = false;
           reading.shown.push(shown);
-          if (shown.kind === 'event') sees(shown.event);
+          sees(shown);
         }
         if (id !== undefined) place.after = id;
       }
