@@ -66,7 +66,7 @@ describe('sessions that gateways hold', () => {
     await until(async () => (await termOf()) !== stolen);
     expect(a.gateway.stats().sessions).to.include({ stray: 1, held: 2 });
     expect(failures).to.have.length(1);
-    expect(failures[0]).to.match(/did not know/);
+    expect(failures[0]).to.match(/does not hold/);
     expect(await b.gateway.session('lost', { user: USER }).send('again').result).to.include({
       stopReason: 'end',
     });
