@@ -8,6 +8,7 @@ import type { HeldSession } from './held-session.js';
 import { vote } from './session-approvals.js';
 import { spawn } from './spawning.js';
 import { steeringOf } from './steering.js';
+import { park } from './waking.js';
 
 /** The parts of its session that a run uses. */
 export function portOf(held: HeldSession, run: LiveRun, app: Application): RunPort {
@@ -30,7 +31,7 @@ export function portOf(held: HeldSession, run: LiveRun, app: Application): RunPo
     publish: (channel, type, payload) => publisher.publish(channel, type, payload, run.id),
     emit: (name, payload) => publisher.emit(name, payload, run.id),
     title: (text) => publisher.title(text, run.id),
-    park: (until) => void runs.park(run, until),
+    park: (until) => void park(held, run, until),
     end: (ending, before) => void runs.end(run, ending, before),
     warn: (what, why) => env.report.warn?.(what, { ...runs.about(run), ...why }),
     report: (error, what) => env.report(error, `session ${id}: ${what}`, runs.about(run)),

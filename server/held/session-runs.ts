@@ -22,7 +22,6 @@ import { Lanes } from './lanes.js';
 import { portOf } from './port.js';
 import { type CausedEnding, endRuns, resultsOf } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
-import { waking } from './waking.js';
 
 /** The fate of a run's end: stored, void because something else ended the run before, or refused by the store. */
 type EndOutcome = 'stored' | 'over' | 'failed';
@@ -319,7 +318,7 @@ export class SessionRuns {
     for (const run of this.all()) {
       if (this.#executions.get(run)?.resumable === false) continue;
       const gone = new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
-      for (const each of this.#stop(run)) {
+      for (const each of this.stop(run)) {
         each.reject(gone);
         this.held.tenure.results.fail(each.id, gone);
       }
@@ -327,40 +326,17 @@ export class SessionRuns {
     this.lanes.wake();
   }
 
-  /** Leaves a run that only waits to the store, if nobody waits for it or follows it here. @param until Time at which it must be resumed */
-  async park(run: LiveRun, until: number): Promise<void> {
-    const { log, ref, tenure } = this.held;
-    const isAlone = (): boolean =>
-      run === this.active && this.#isOnly(run) && this.held.mayStart && tenure.unfollowed;
-    if (!this.env.app(ref.app).resumable || !isAlone()) return;
-    try {
-      const records = Number.isFinite(until) ? [waking(run.id, until)] : [];
-      await log.commit([], { parked: true, records, refusable: true });
-      // The run goes on here, so another process has to take it up if this one ends.
-      if (!isAlone() || log.pending) return void (await log.commit([], { parked: false }));
-      this.#stop(run);
-      run.reject(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
-      await tenure.letGo();
-    } catch (error) {
-      this.env.report(error, `parking run ${run.id}`, this.about(run));
-    }
-  }
-
-  #isOnly(run: LiveRun): boolean {
-    return this.all().length === 1 && run.tree.length === 1;
-  }
-
   /** Stops everything without logging it, because the session is no longer held here. */
   drop(cursor: string): void {
     for (const run of this.all())
-      for (const each of this.#stop(run))
+      for (const each of this.stop(run))
         each.resolve({ runId: each.id, message: each.emptyAnswer(), stopReason: 'lost', cursor });
     this.questions.dropAll();
     this.lanes.wake();
   }
 
   /** Stops a run and its children without logging it. */
-  #stop(run: LiveRun): readonly LiveRun[] {
+  stop(run: LiveRun): readonly LiveRun[] {
     const { tree } = run;
     const stopped = tree.map((each) => this.#seal(each));
     for (const execution of stopped) execution?.release({ stopReason: 'lost' });

@@ -1,3 +1,5 @@
+import { GatewayError } from '../../shared/errors.js';
+import type { LiveRun } from '../runs/live-run.js';
 import type { RecordChange } from '../stores/records.js';
 import type { HeldSession } from './held-session.js';
 
@@ -5,9 +7,28 @@ import type { HeldSession } from './held-session.js';
 export const WAKING = 'waking';
 
 /** The record that resumes a run at a time, in milliseconds since the epoch. */
-export const waking = (runId: string, dueAt: number): RecordChange => ({
+const waking = (runId: string, dueAt: number): RecordChange => ({
   ...{ kind: WAKING, id: runId, dueAt, value: '{}' },
 });
+
+/** Leaves a run that only waits to the store, if nobody waits for it or follows it here. @param until Time at which it must be resumed */
+export async function park(held: HeldSession, run: LiveRun, until: number): Promise<void> {
+  const { env, log, ref, runs, tenure } = held;
+  const isOnly = (): boolean => runs.all().length === 1 && run.tree.length === 1;
+  const isAlone = (): boolean => run === runs.active && isOnly() && held.mayStart && tenure.unfollowed;
+  if (!env.app(ref.app).resumable || !isAlone()) return;
+  try {
+    const records = Number.isFinite(until) ? [waking(run.id, until)] : [];
+    await log.commit([], { parked: true, records, refusable: true });
+    // The run goes on here, so another process has to take it up if this one ends.
+    if (!isAlone() || log.pending) return void (await log.commit([], { parked: false }));
+    runs.stop(run);
+    run.reject(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 }));
+    await tenure.letGo();
+  } catch (error) {
+    env.report(error, `parking run ${run.id}`, runs.about(run));
+  }
+}
 
 /** A parked run that is due. */
 export interface Woken {

@@ -1,11 +1,12 @@
 import type { UserContext } from '../../shared/contract.js';
+import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import { mapPacked } from '../../shared/map-packed.js';
 import type { AppendOptions, RunEnd } from '../stores/append.js';
 import type { RecordChange } from '../stores/records.js';
 import type { RunRecord } from '../stores/stored.js';
-import type { Entry } from './entry.js';
+import { type Entry, toEntry } from './entry.js';
 import { keptEndsOf } from './outcome.js';
 
 /** The result of an append. */
@@ -104,4 +105,36 @@ export function appendOptionsOf(
     ...(close && { close }),
     ...(erase !== undefined && { erase }),
   };
+}
+
+/** The log just before a group is written. */
+interface LogBefore {
+  readonly state: SessionState;
+  readonly closed: boolean;
+  /** Runs that ended while their last events were on the way. */
+  readonly over: ReadonlySet<string> | null;
+}
+
+/** The entries of a group to write now that everything before it is written; null if the group was refused. */
+export function entriesToWrite(
+  { entries, inDoubt, options, waiter }: Group,
+  { state, closed, over }: LogBefore,
+): readonly Entry[] | null {
+  if (inDoubt) return entries as readonly Entry[];
+  if (closed) {
+    waiter?.reject(new GatewayError({ code: 'SESSION_CLOSED' }));
+    return waiter ? null : [];
+  }
+  try {
+    if (typeof entries === 'function') return mapPacked(entries(state), toEntry);
+  } catch (error) {
+    waiter?.reject(error);
+    return null;
+  }
+  if (!over) return entries;
+  const kept = entries.filter(({ record }) => record.runId === undefined || !over.has(record.runId));
+  const late = kept.length < entries.length || options?.steps?.some(({ runId }) => over.has(runId));
+  if (!waiter || !late) return kept;
+  waiter.reject(new GatewayError({ code: 'ALREADY_ANSWERED', message: 'The run has ended' }));
+  return null;
 }

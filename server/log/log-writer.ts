@@ -12,6 +12,7 @@ import {
   type Committed,
   changesMore,
   type Drafts,
+  entriesToWrite,
   type Group,
   type GroupOptions,
   sizeOf,
@@ -201,7 +202,7 @@ export class LogWriter {
     while (!this.#writing && !this.#broken && !this.#retry?.pausing) {
       const group = this.#next();
       if (!group) break;
-      const entries = this.#entriesOf(group);
+      const entries = entriesToWrite(group, { state: this.state, closed: this.#closed, over: this.#over });
       if (!entries) continue;
       if (entries.length === 0 && !changesMore(group.options))
         group.waiter?.resolve({ first: this.view.head + 1, last: this.view.head });
@@ -216,28 +217,6 @@ export class LogWriter {
     const { waits } = this.#gathering;
     if (!waits) this.#gathering.seal();
     return this.#groups.length > (waits ? 1 : 0) ? this.#groups.shift() : undefined;
-  }
-
-  /** The entries of a group to write now that everything before it is written; null if the group was refused. */
-  #entriesOf({ entries, inDoubt, options, waiter }: Group): readonly Entry[] | null {
-    if (inDoubt) return entries as readonly Entry[];
-    if (this.#closed) {
-      waiter?.reject(new GatewayError({ code: 'SESSION_CLOSED' }));
-      return waiter ? null : [];
-    }
-    try {
-      if (typeof entries === 'function') return mapPacked(entries(this.state), toEntry);
-    } catch (error) {
-      waiter?.reject(error);
-      return null;
-    }
-    const over = this.#over;
-    if (!over) return entries;
-    const kept = entries.filter(({ record }) => record.runId === undefined || !over.has(record.runId));
-    const late = kept.length < entries.length || options?.steps?.some(({ runId }) => over.has(runId));
-    if (!waiter || !late) return kept;
-    waiter.reject(new GatewayError({ code: 'ALREADY_ANSWERED', message: 'The run has ended' }));
-    return null;
   }
 
   #write(group: Group, entries: readonly Entry[]): void {

@@ -1,5 +1,4 @@
 import { formatCursor } from '../../shared/cursor.js';
-import { ABOUT_NOTHING } from './about.js';
 import {
   type AppendOptions,
   type AppendResult,
@@ -9,13 +8,13 @@ import {
   StoreError,
 } from './append.js';
 import type { ListFilter, ListPage, PageOptions } from './listing.js';
-import { grow, MemoryLog, type MemoryScope, type MemorySession, NO_LOGS } from './memory-log.js';
+import { grow, type MemoryLog, type MemorySession } from './memory-log.js';
 import { describe, headOf, listOf, recordOf } from './memory-records.js';
-import { MemoryRuns } from './memory-runs.js';
+import { MemorySessions } from './memory-sessions.js';
 import { StoredRecords } from './memory-stored-records.js';
 import { MessageRows } from './message-rows.js';
 import { keyOf } from './ref-key.js';
-import type { Acquired, AcquireOptions, NewSession, PathOptions, Store } from './store.js';
+import type { Acquired, AcquireOptions, PathOptions, Store } from './store.js';
 import type {
   Checkpoint,
   LogHead,
@@ -30,10 +29,6 @@ import type {
 } from './stored.js';
 import { sizeOf } from './stored-size.js';
 import { type Wake, Watches } from './watches.js';
-
-const nameOf = ({ app, name }: SessionRef): string => `${app}:${name}`;
-/** Sessions that `expire` visits before it yields to other work. */
-const EXPIRE_SLICE = 1000;
 
 const fenced = (): StoreError => new StoreError('FENCED', 'Another writer holds this session');
 
@@ -51,24 +46,22 @@ export function memoryStore(): Store {
 
 class MemoryStore implements Store {
   readonly durability = 'memory';
-  readonly #sessions = new Map<string, MemorySession>();
+  readonly #sessions = new MemorySessions((ref) => this.#dropped(ref));
   #term = 0;
   // A writer appends under one and the same ref; looking its session up by text would cost more than the append.
   readonly #writers = new WeakMap<LogRef, MemorySession>();
-  readonly #scopes = new Map<string, MemoryScope>();
   readonly #watches = new Watches();
   readonly #records = new StoredRecords();
-  #ordinal = 0;
 
   open(): void {}
   close(): void {}
 
   acquire(ref: SessionRef, options: AcquireOptions): Acquired {
-    let session = this.#sessions.get(keyOf(ref));
+    let session = this.#sessions.find(ref);
     const created = !session || session.log.closedAt !== null;
     if (created) {
       if (!options.create) return { kind: 'absent' };
-      session = this.#begin(ref, session, options.create);
+      session = this.#sessions.begin(ref, session, options.create);
     }
     const { log } = session!;
     if (session!.taken) setImmediate(session!.taken);
@@ -89,54 +82,8 @@ class MemoryStore implements Store {
     };
   }
 
-  #begin(ref: SessionRef, old: MemorySession | undefined, create: NewSession): MemorySession {
-    const { userId, forkedFrom } = create;
-    const now = Date.now();
-    const scope = this.#scope(ref.scope);
-    const log = new MemoryLog(scope, create.epoch);
-    const begun = { log, createdAt: now, updatedAt: now, userId, forkedFrom, about: ABOUT_NOTHING };
-    if (old) {
-      old.past = new Map([...old.past, [old.log.epoch, old.log]]);
-      Object.assign(old, { ...begun, ordinal: ++this.#ordinal });
-      scope.open.add(old);
-      return old;
-    }
-    const session: MemorySession = {
-      ref: { scope: ref.scope, app: ref.app, name: ref.name },
-      ordinal: ++this.#ordinal,
-      createdAt: now,
-      updatedAt: now,
-      userId,
-      forkedFrom,
-      about: ABOUT_NOTHING,
-      term: 0,
-      taken: null,
-      log,
-      past: NO_LOGS,
-      runs: new MemoryRuns(),
-      erased: null,
-    };
-    this.#sessions.set(keyOf(ref), session);
-    scope.open.add(session);
-    return session;
-  }
-
-  #scope(name: string): MemoryScope {
-    let scope = this.#scopes.get(name);
-    if (!scope) {
-      scope = { name, open: new Set(), size: 0 };
-      this.#scopes.set(name, scope);
-    }
-    return scope;
-  }
-
-  /** Forgets a scope that is empty. */
-  #forget({ name, open, size }: MemoryScope): void {
-    if (open.size === 0 && size === 0) this.#scopes.delete(name);
-  }
-
   release(ref: SessionRef, term: number): void {
-    const session = this.#sessions.get(keyOf(ref));
+    const session = this.#sessions.find(ref);
     if (session?.term === term) session.taken = null;
   }
 
@@ -191,12 +138,17 @@ class MemoryStore implements Store {
       session.runs.endAll();
       log.closedAt = Date.now();
       log.scope.open.delete(session);
-      this.#forget(log.scope);
+      this.#sessions.forget(log.scope);
     }
     log.batch = batch;
     log.batchFirst = head + 1;
     this.#wake(ref);
     return { epoch: log.epoch, first: head + 1, last: seq };
+  }
+
+  #dropped(ref: SessionRef): void {
+    this.#records.drop(ref);
+    this.#wake(ref);
   }
 
   #wake(ref: SessionRef): void {
@@ -214,28 +166,28 @@ class MemoryStore implements Store {
     const first = headOf(log) + 1;
     let last = first - 1;
     for (const event of events) Object.assign(event, { seq: ++last, term });
-    this.#erase(session);
-    this.#leave(session.ref, epoch, events.at(-1)!);
+    this.#sessions.drop(session);
+    this.#sessions.leave(session.ref, epoch, events.at(-1)!);
     // The writer repeats the batch if the answer was lost.
     const left = { events: [], messages: new MessageRows(), checkpoint: null, closedAt: Date.now() };
     Object.assign(log, { ...left, batch, batchFirst: first, first: last + 1 });
-    this.#sessions.get(keyOf(session.ref))!.erased = session;
+    this.#sessions.find(session.ref)!.erased = session;
     return { epoch: log.epoch, first, last };
   }
 
   usage(ref: SessionRef): StoredSize {
-    const session = this.#sessions.get(keyOf(ref));
+    const session = this.#sessions.find(ref);
     const logs = session ? [session.log, ...session.past.values()] : [];
     return {
       session: logs.reduce((sum, { size }) => sum + size, 0),
-      scope: this.#scopes.get(ref.scope)?.size ?? 0,
+      scope: this.#sessions.scope(ref.scope)?.size ?? 0,
     };
   }
 
   #writer(ref: LogRef): MemorySession | undefined {
     const known = this.#writers.get(ref);
     if (known?.log.epoch === ref.epoch) return known;
-    const present = this.#sessions.get(keyOf(ref));
+    const present = this.#sessions.find(ref);
     const session = present?.erased?.log.epoch === ref.epoch ? present.erased : present;
     if (session) this.#writers.set(ref, session);
     return session;
@@ -253,7 +205,7 @@ class MemoryStore implements Store {
   }
 
   #log(ref: LogRef): MemoryLog | undefined {
-    const session = this.#sessions.get(keyOf(ref));
+    const session = this.#sessions.find(ref);
     if (session?.log.epoch !== ref.epoch) return session?.past.get(ref.epoch);
     return session.log;
   }
@@ -268,19 +220,19 @@ class MemoryStore implements Store {
   readonly takeDue: Store['takeDue'] = (options) => this.#records.take(options);
 
   head(ref: SessionRef, epoch?: string): LogHead | null {
-    const session = this.#sessions.get(keyOf(ref));
+    const session = this.#sessions.find(ref);
     const log = session && this.#log({ ...ref, epoch: epoch ?? session.log.epoch });
     return log ? describe(session!, log) : null;
   }
 
   conversations(ref: SessionRef): readonly string[] {
-    const session = this.#sessions.get(keyOf(ref));
+    const session = this.#sessions.find(ref);
     if (!session) return [];
     return [...session.past.keys(), session.log.epoch];
   }
 
   run(ref: SessionRef, name: RunName): RunRecord | null {
-    return this.#sessions.get(keyOf(ref))?.runs.find(name) ?? null;
+    return this.#sessions.find(ref)?.runs.find(name) ?? null;
   }
 
   cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly MessageRow[], term: number): void {
@@ -308,81 +260,36 @@ class MemoryStore implements Store {
   }
 
   record(ref: SessionRef): SessionRecord | null {
-    const session = this.#sessions.get(keyOf(ref));
+    const session = this.#sessions.find(ref);
     return session ? recordOf(session) : null;
   }
 
   list(scope: string, page: PageOptions, filter?: ListFilter): ListPage {
-    return listOf(this.#scopes.get(scope)?.open ?? [], page, filter);
+    return listOf(this.#sessions.scope(scope)?.open ?? [], page, filter);
   }
 
   count(scope: string): number {
-    return this.#scopes.get(scope)?.open.size ?? 0;
+    return this.#sessions.scope(scope)?.open.size ?? 0;
   }
 
   unfinished(): readonly SessionRef[] {
     const isBusy = ({ runs, log }: MemorySession): boolean =>
       !log.activity.parked &&
       (runs.openCount > 0 || (log.closedAt === null && log.activity.status !== 'idle'));
-    return [...this.#sessions.values()].filter(isBusy).map(({ ref }) => ref);
-  }
-
-  async expire(before: number): Promise<void> {
-    let looked = 0;
-    for (const session of this.#sessions.values()) {
-      if (++looked % EXPIRE_SLICE === 0) await new Promise(setImmediate);
-      const isOld = ({ closedAt }: MemoryLog): boolean => closedAt !== null && closedAt < before;
-      if (isOld(session.log)) {
-        this.#erase(session);
-        continue;
-      }
-      session.runs.expire(before);
-      for (const old of session.past.values()) if (isOld(old)) this.#drop(old);
-      const past = new Map([...session.past].filter(([, old]) => !isOld(old)));
-      session.past = past.size > 0 ? past : NO_LOGS;
-    }
-  }
-
-  #drop(log: MemoryLog): void {
-    grow(log, -log.size);
-    this.#forget(log.scope);
+    return [...this.#sessions.all()].filter(isBusy).map(({ ref }) => ref);
   }
 
   remove(ref: SessionRef): void {
-    const session = this.#sessions.get(keyOf(ref));
-    if (session && session.log.closedAt !== null) this.#erase(session);
+    const session = this.#sessions.find(ref);
+    if (session && session.log.closedAt !== null) this.#sessions.drop(session);
   }
 
-  #erase(session: MemorySession): void {
-    const { ref, log, past } = session;
-    log.scope.open.delete(session);
-    for (const old of [log, ...past.values()]) this.#drop(old);
-    this.#records.drop(ref);
-    this.#sessions.delete(keyOf(ref));
-    this.#wake(ref);
+  expire(before: number): Promise<void> {
+    return this.#sessions.expire(before);
   }
 
-  /** Leaves a closed log with one event in place of an erased session. */
-  #leave(ref: SessionRef, epoch: string, event: StoredEvent): void {
-    const { term } = event;
-    const { log } = this.#begin(ref, undefined, { epoch });
-    const session = this.#sessions.get(keyOf(ref))!;
-    log.events.push({ ...event, seq: 1 });
-    log.terms.push({ term, first: 1 });
-    log.closedAt = session.updatedAt;
-    session.term = term;
-    log.scope.open.delete(session);
-    grow(log, event.body.length);
-  }
-
-  kept(
-    scope: string,
-    { limit, after }: { readonly limit: number; readonly after?: SessionRef },
-  ): readonly SessionRef[] {
-    const refs = [...this.#sessions.values()].map(({ ref }) => ref).filter((ref) => ref.scope === scope);
-    const last = after && nameOf(after);
-    const left = refs.filter((ref) => last === undefined || nameOf(ref) > last);
-    return left.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)).slice(0, limit);
+  kept(scope: string, page: { readonly limit: number; readonly after?: SessionRef }): readonly SessionRef[] {
+    return this.#sessions.kept(scope, page);
   }
 
   watch(ref: SessionRef, wake: Wake): () => void {
