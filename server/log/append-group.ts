@@ -107,18 +107,16 @@ export function appendOptionsOf(
   };
 }
 
-/** The log just before a group is written. */
-interface LogBefore {
-  readonly state: SessionState;
-  readonly closed: boolean;
-  /** Runs that ended while their last events were on the way. */
-  readonly over: ReadonlySet<string> | null;
-}
-
-/** The entries of a group to write now that everything before it is written; null if the group was refused. */
+/**
+ * The entries of a group to write now that everything before it is written; null if the group was refused.
+ *
+ * @param over Runs that ended while their last events were on the way
+ */
 export function entriesToWrite(
   { entries, inDoubt, options, waiter }: Group,
-  { state, closed, over }: LogBefore,
+  state: SessionState,
+  closed: boolean,
+  over: ReadonlySet<string> | null,
 ): readonly Entry[] | null {
   if (inDoubt) return entries as readonly Entry[];
   if (closed) {

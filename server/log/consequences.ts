@@ -41,7 +41,7 @@ export class Consequences {
   /** The changes that come with the next events of the log. Null for pieces of answers, which change nothing, as nearly all events do. */
   of(entries: readonly Entry[], options: GroupOptions | null): RecordParts | null {
     this.#foreseen = null;
-    this.#arrivals = { before: this.#arrivals.before, after: this.#arrivals.before };
+    this.#arrive(this.#arrivals.before);
     if (options?.parked !== undefined) return { activity: this.#parked(options.parked) };
     if (!entries.some(changesSession)) return null;
     const { activity, head, state: before } = this.#view;
@@ -68,6 +68,12 @@ export class Consequences {
     };
   }
 
+  /** Sets the arrivals. Pieces of answers do not change them, and need no object. */
+  #arrive(now: Arrivals): void {
+    const { before, after } = this.#arrivals;
+    if (before !== now || after !== now) this.#arrivals = { before: now, after: now };
+  }
+
   #parked(isParked: boolean): Activity {
     const { parked: _, ...activity } = this.#view.activity;
     return isParked ? { ...activity, parked: true } : activity;
@@ -78,8 +84,7 @@ export class Consequences {
     const foreseen = this.#foreseen;
     this.#foreseen = null;
     const { before, after } = this.#arrivals;
-    const arrivals = isWritten ? after : before;
-    this.#arrivals = { before: arrivals, after: arrivals };
+    this.#arrive(isWritten ? after : before);
     if (!isWritten) return;
     const view = this.#view;
     // Only a cut can have changed the state meanwhile.
