@@ -3,11 +3,8 @@ import type { RecordChange, RecordHome, StoredRecord } from '../stores/records.j
 import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
 
-/** Kind of the records of notes. */
+/** Kind of the records of notes, and their id: each is the only record of its home. */
 export const NOTE = 'note';
-/** Homes of notes, which no scope has. There are several, so that a group of servers shares the load. */
-const HOMES = 64;
-
 /** Options of `Notes.put`. */
 export interface NoteOptions {
   /** Milliseconds until the note is forgotten. */
@@ -30,7 +27,7 @@ export class Notes {
   /** @returns Whether this note was kept; from then on all gateways on the store can read it */
   async put(name: string, value: string, { ttlMs, once = false }: NoteOptions): Promise<boolean> {
     const now = storeTime(this.#store);
-    const note = { kind: NOTE, id: name, dueAt: now + ttlMs, value: JSON.stringify(value) };
+    const note = { kind: NOTE, id: NOTE, dueAt: now + ttlMs, value: JSON.stringify(value) };
     if (!once) return this.#change(name, note);
     if (await this.#change(name, { ...note, token: 0 })) return true;
     const kept = await this.#find(name);
@@ -46,11 +43,11 @@ export class Notes {
 
   /** Forgets a note. */
   async drop(name: string): Promise<void> {
-    await this.#change(name, { kind: NOTE, id: name });
+    await this.#change(name, { kind: NOTE, id: NOTE });
   }
 
   async #find(name: string): Promise<StoredRecord | undefined> {
-    const named = { home: homeOfNote(name), kind: NOTE, id: name, limit: 1 };
+    const named = { home: homeOfNote(name), kind: NOTE, id: NOTE, limit: 1 };
     return (await asUnavailable(() => this.#store.records(named)))[0];
   }
 
@@ -61,8 +58,5 @@ export class Notes {
 
 const isKept = ({ dueAt = 0 }: StoredRecord, now: number): boolean => dueAt > now;
 
-function homeOfNote(name: string): RecordHome {
-  let hash = 0;
-  for (let i = 0; i < name.length; i++) hash = (hash * 31 + name.charCodeAt(i)) | 0;
-  return { scope: '', app: NOTE, name: String(Math.abs(hash) % HOMES) };
-}
+/** A home of its own, which no scope has: so a group of servers shares the load. */
+const homeOfNote = (name: string): RecordHome => ({ scope: '', app: NOTE, name });

@@ -195,6 +195,7 @@ export function performHere<Input extends SessionInput>(
       throw new GatewayError({ code: 'SESSION_NOT_FOUND' });
     }
     if (input.type === 'begin' && !begun) return beginAgain(session, held, input);
+    if (input.type === 'delete') return session.delete(!begun);
     return work(session, held, input);
   });
   return done as MaybePromise<OutputOf<Input>>;
@@ -215,7 +216,9 @@ function end(session: Session, input: SessionInput & { readonly type: 'close' | 
   return input.type === 'close' ? session.close(input.reason) : session.delete();
 }
 
-function work(session: Session, held: HeldSession, input: SessionInput): MaybePromise<unknown> {
+type Work = Exclude<SessionInput, { readonly type: 'delete' }>;
+
+function work(session: Session, held: HeldSession, input: Work): MaybePromise<unknown> {
   const { publisher, runs } = held;
   switch (input.type) {
     case 'accept':
@@ -273,8 +276,7 @@ function work(session: Session, held: HeldSession, input: SessionInput): MaybePr
     case 'child-end':
       return tellEnd(held, input);
     case 'close':
-    case 'delete':
-      return end(session, input);
+      return session.close(input.reason);
     case 'publish': {
       const { channel, event, payload, once } = input;
       if (input.stored || once !== undefined) return publisher.publishStored(channel, event, payload, once);
@@ -341,6 +343,6 @@ function createdBy(input: SessionInput, begun: () => void): Beginning | undefine
   if (input.type === 'ask') return input.begins ? { userId: input.userId } : undefined;
   if (input.type === 'schedule') return { userId: input.user.id };
   // Past conversations are dropped with one that begins behind them.
-  if (input.type === 'delete') return input.past ? { userId: undefined } : undefined;
+  if (input.type === 'delete') return input.past ? { userId: undefined, begun } : undefined;
   return input.type === 'publish' || input.type === 'custom' ? { userId: input.userId } : undefined;
 }

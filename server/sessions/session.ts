@@ -166,18 +166,17 @@ export class Session implements Subscribable {
   /**
    * Closes the session, and drops everything that is kept of it in the same append.
    *
+   * @param isKnown Whether the host has been told of the session. It is not, of one that was begun to be deleted with what was before it
    * @throws GatewayError `OVERLOADED`: nothing has happened; `SESSION_NOT_FOUND` once a close in progress has ended it
    */
-  async delete(): Promise<void> {
+  async delete(isKnown = true): Promise<void> {
     const { stage } = this.life;
-    if (stage.name !== 'closing') return this.#close(DELETED);
+    if (stage.name !== 'closing') return this.#close(DELETED, isKnown);
     await stage.done;
     throw new GatewayError({ code: 'SESSION_NOT_FOUND' });
   }
 
-  async #close(reason: string): Promise<void> {
-    // One that was begun to be deleted is known to nobody.
-    const isKnown = this.log?.head !== 0;
+  async #close(reason: string, isKnown = true): Promise<void> {
     await this.hold.close(this.held!, { reason, ...(reason === DELETED && { erase: newEpoch() }) });
     this.reader.watch();
     this.endCalls('The session was closed');

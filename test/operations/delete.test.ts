@@ -108,7 +108,10 @@ for (const [name, make] of Object.entries(ENGINES)) {
     });
 
     it('drops a closed session, and takes its followers to the end of it', async () => {
-      const { url, ask, follow } = await setUp();
+      const { gateway, url, ask, follow } = await setUp();
+      const told: string[] = [];
+      for (const type of ['session:created', 'session:closed'] as const)
+        gateway.on(type, () => told.push(type));
       await ask('send', { message: PLANTED });
       const stream = await follow();
       await ask('close', {});
@@ -117,6 +120,7 @@ for (const [name, make] of Object.entries(ENGINES)) {
       await stream.until(({ event, data }) => event === 'session_closed' && data.reason === 'deleted');
       const types = stream.events.map(({ event }) => event).filter((type) => type !== 'heartbeat');
       expect(types.slice(-4)).to.deep.equal(['session_closed', 'gap', 'snapshot', 'session_closed']);
+      expect(told, 'once each').to.deep.equal(['session:created', 'session:closed']);
       expect((await ask('delete', {})).body.error.code).to.equal('SESSION_NOT_FOUND');
       await ask('send', { message: 'anew' });
       const fresh = await stream.until(({ event }) => event === 'message_end');

@@ -2,7 +2,7 @@
 export const APPLICATION_ID = 0x41534757;
 
 /** The file's `user_version`: changed with the schema. */
-export const SCHEMA_VERSION = 12;
+export const SCHEMA_VERSION = 13;
 
 /**
  * The schema. Events first go into `journal`, one row for the appends of all sessions in an event-loop turn: one row a session would write
