@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import * as postgres from '../../server/stores/postgres/schema.js';
+import * as sqlite from '../../server/stores/sqlite/schema.js';
+
+/** Each schema as it was when its version was set. With another schema the version rises, so that a database of before is refused. */
+const KNOWN = {
+  SQLite: [13, 'b28c27246bbf749f'],
+  PostgreSQL: [6, '1fe77b89d81838d4'],
+} as const;
+
+describe('the version of a schema', () => {
+  for (const [name, { SCHEMA, SCHEMA_VERSION }] of Object.entries({ SQLite: sqlite, PostgreSQL: postgres }))
+    it(`changes with it (${name})`, () => {
+      const hash = createHash('sha256').update(SCHEMA).digest('hex').slice(0, 16);
+      expect([SCHEMA_VERSION, hash]).to.deep.equal(KNOWN[name as keyof typeof KNOWN]);
+    });
+});
