@@ -1,4 +1,4 @@
-import { END, MARKER, nowMicros } from '../peers/application.js';
+import { createDelta, END, MARKER, nowMicros } from '../peers/application.js';
 import type { Script } from '../peers/peer.js';
 import type { Counts } from './commands.js';
 import { Connection, type ConnectionListener, type Target } from './connection.js';
@@ -7,8 +7,10 @@ import { Latencies } from './latencies.js';
 const MARKER_BYTE = MARKER.charCodeAt(0);
 const END_BYTE = END.charCodeAt(0);
 const DIGITS = 16;
-/** What stands before the digits of an event: those of a repeated answer are as old as it is, and are not timed. */
+/** What stands before the digits of an event, or of the first of several that a server joined: a repeated answer is not timed. */
 const BEFORE_DIGITS = Buffer.from('delta":"');
+/** Bytes from the marker of an event to that of the next one that was joined to it. */
+const JOINED_AFTER = createDelta().delta.length;
 /** Handshakes at the same time: fewer than a server keeps waiting to be accepted. */
 const CONNECTING = 64;
 
@@ -161,17 +163,25 @@ export class Generator implements ConnectionListener {
     const now = this.#timed ? nowMicros() : 0;
     // The search always ends here, and not somewhere in what an earlier read has left.
     bytes[to] = MARKER_BYTE;
+    let timed = -1;
     for (let at = bytes.indexOf(MARKER_BYTE, from); at < to; at = bytes.indexOf(MARKER_BYTE, at + 1)) {
       this.#events += 1;
-      if (this.#timed) this.#addLatency(bytes, from, at, now);
+      if (!this.#timed) continue;
+      if (at !== timed + JOINED_AFTER && !this.#isFirst(bytes, from, at)) continue;
+      this.#addLatency(bytes, at, now);
+      timed = at;
     }
   }
 
-  /** Times an event that was read as a whole; one that came in two pieces is only counted. */
-  #addLatency(bytes: Buffer, from: number, marker: number, now: number): void {
+  /** Whether an event begins here. One that came in two reads is only counted. */
+  #isFirst(bytes: Buffer, from: number, marker: number): boolean {
     let before = marker - DIGITS - BEFORE_DIGITS.length;
-    if (before < from) return;
-    for (const byte of BEFORE_DIGITS) if (bytes[before++] !== byte) return;
+    if (before < from) return false;
+    for (const byte of BEFORE_DIGITS) if (bytes[before++] !== byte) return false;
+    return true;
+  }
+
+  #addLatency(bytes: Buffer, marker: number, now: number): void {
     let producedAt = 0;
     for (let at = marker - DIGITS; at < marker; at++) producedAt = producedAt * 10 + bytes[at]! - 48;
     this.#event.add(now - producedAt);

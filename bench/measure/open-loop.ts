@@ -8,6 +8,8 @@ export type OpenDoor = 'send' | 'sendWs';
 const PIECES = 400;
 const PIECE_MS = 20;
 const ANSWER_MS = PIECES * PIECE_MS;
+/** Until as many answers end as begin, and code that ends them has run for some time: what runs first is compiled while others wait. */
+const WARM_MS = ANSWER_MS + 4000;
 /** How late 99 of 100 pieces may be read, from when they were due, for their server to carry the load. */
 const LATE_MS = 100;
 
@@ -34,7 +36,7 @@ const isCarried = ({ failed, p99 }: Trial): boolean => failed === 0 && p99 <= LA
 
 /**
  * How many answers a server carries: people send whenever they like, each answer takes its 8 s, and of all pieces 99 in 100 are read
- * within 100 ms of when they were due. Found by halves, in some eight trials of 16 s, each with new processes.
+ * within 100 ms of when they were due. Found by halves, in some eight trials of 20 s, each with new processes.
  */
 export async function measureCarried(peer: string, door: OpenDoor, settings: Settings): Promise<Sample> {
   const trial = (answers: number) => tryWith(peer, door, answers, settings);
@@ -108,8 +110,7 @@ async function tryAt(
   const load = await Load.connect(server, door, scripts);
   try {
     await load.rate((answers * 1000) / ANSWER_MS, door === 'sendWs' ? 'marked' : 'http');
-    // Until as many have ended as have begun, and code is compiled.
-    await sleep(ANSWER_MS);
+    await sleep(WARM_MS);
     await load.zero(true);
     await server.tell({ do: 'zeroCpu' });
     const before = engineCpu();
