@@ -1,14 +1,8 @@
 import type { About } from './about.js';
 import type { MemoryRuns } from './memory-runs.js';
 import { MessageRows } from './message-rows.js';
-import {
-  type Activity,
-  type Checkpoint,
-  type ForkedFrom,
-  IDLE,
-  type SessionRef,
-  type StoredEvent,
-} from './stored.js';
+import { PackedEvents } from './packed-events.js';
+import { type Activity, type Checkpoint, type ForkedFrom, IDLE, type SessionRef } from './stored.js';
 
 /** State that the sessions of one scope share. */
 export interface MemoryScope {
@@ -22,8 +16,7 @@ export interface MemoryScope {
 export class MemoryLog {
   readonly scope: MemoryScope;
   readonly epoch: string;
-  first = 1;
-  events: StoredEvent[] = [];
+  events = new PackedEvents();
   terms: { term: number; first: number }[] = [];
   /** Number of the last batch of the present term; 0 before the first. */
   batch = 0;

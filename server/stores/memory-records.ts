@@ -3,9 +3,6 @@ import type { ListFilter, ListPage, ListPlace, PageOptions } from './listing.js'
 import type { MemoryLog, MemorySession } from './memory-log.js';
 import type { LogHead, SessionRecord } from './stored.js';
 
-/** Place of the last event. */
-export const headOf = (log: MemoryLog): number => log.first + log.events.length - 1;
-
 /** A page of sessions. */
 export function listOf(
   open: Iterable<MemorySession>,
@@ -25,8 +22,8 @@ export function describe(session: MemorySession, log: MemoryLog): LogHead {
   return {
     epoch: log.epoch,
     term: log.terms.at(-1)?.term ?? session.term,
-    first: log.first,
-    head: headOf(log),
+    first: log.events.first,
+    head: log.events.head,
     // A copy, so that the caller does not see the changes of the next writer.
     terms: [...log.terms],
     closed: log.closedAt !== null,

@@ -94,7 +94,7 @@ export class MemorySessions {
     const { term } = event;
     const { log } = this.begin(ref, undefined, { epoch });
     const session = this.#sessions.get(keyOf(ref))!;
-    log.events.push({ ...event, seq: 1 });
+    log.events.push(event);
     log.terms.push({ term, first: 1 });
     log.closedAt = session.updatedAt;
     session.term = term;

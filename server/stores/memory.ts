@@ -9,10 +9,11 @@ import {
 } from './append.js';
 import type { ListFilter, ListPage, PageOptions } from './listing.js';
 import { grow, type MemoryLog, type MemorySession } from './memory-log.js';
-import { describe, headOf, listOf, recordOf } from './memory-records.js';
+import { describe, listOf, recordOf } from './memory-records.js';
 import { MemorySessions } from './memory-sessions.js';
 import { StoredRecords } from './memory-stored-records.js';
 import { MessageRows } from './message-rows.js';
+import { PackedEvents } from './packed-events.js';
 import { keyOf } from './ref-key.js';
 import type { Acquired, AcquireOptions, PathOptions, Store } from './store.js';
 import type {
@@ -68,7 +69,7 @@ class MemoryStore implements Store {
     session!.taken = options.taken ?? null;
     // Never used again, not even by a session that was removed and begins anew.
     session!.term = ++this.#term;
-    const first = headOf(log) + 1;
+    const first = log.events.head + 1;
     // Forget a term that wrote nothing.
     if (log.terms.at(-1)?.first === first) log.terms.pop();
     log.terms.push({ term: session!.term, first });
@@ -92,14 +93,14 @@ class MemoryStore implements Store {
     if (!session || session.log.epoch !== ref.epoch || options.term !== session.term) throw fenced();
     const { log } = session;
     const { term, batch, opens, ends } = options;
-    if (batch <= log.batch) return { epoch: log.epoch, first: log.batchFirst, last: headOf(log) };
+    if (batch <= log.batch) return { epoch: log.epoch, first: log.batchFirst, last: log.events.head };
     if (log.closedAt !== null) throw fenced();
     if (batch !== log.batch + 1)
       throw new StoreError(
         'ROLLED_BACK',
         `Batch ${batch} was sent, but the last one in the store is ${log.batch}`,
       );
-    const head = headOf(log);
+    const head = log.events.head;
     const known = opens?.key === undefined ? null : session.runs.find({ key: opens.key });
     const nothing = { epoch: log.epoch, first: head + 1, last: head };
     if (known) return { ...nothing, duplicate: known };
@@ -107,15 +108,13 @@ class MemoryStore implements Store {
     if (records && !this.#records.allows(session.ref, records)) return { ...nothing, stale: true };
 
     if (options.erase !== undefined) return this.#appendLast(session, events, options, options.erase);
-    let seq = head;
-    let size = 0;
+    let last = head;
     for (const event of events) {
-      event.seq = ++seq;
+      event.seq = ++last;
       event.term = term;
       log.events.push(event);
-      size += event.body.length;
     }
-    grow(log, size);
+    grow(log, sizeOf(events));
     if (opens) {
       session.runs.begin(opens, { epoch: log.epoch, accepted: placeOfAccepted(events, head + 1) });
     }
@@ -124,7 +123,7 @@ class MemoryStore implements Store {
     if (options.messages) grow(log, log.messages.put(options.messages));
     if (ends) {
       for (const { runId, result } of ends) {
-        const cursor = formatCursor(log.epoch, term, placeOfEnd(events, runId, seq));
+        const cursor = formatCursor(log.epoch, term, placeOfEnd(events, runId, last));
         session.runs.end(runId, { cursor, ...result });
       }
     }
@@ -143,7 +142,7 @@ class MemoryStore implements Store {
     log.batch = batch;
     log.batchFirst = head + 1;
     this.#wake(ref);
-    return { epoch: log.epoch, first: head + 1, last: seq };
+    return { epoch: log.epoch, first: head + 1, last };
   }
 
   #dropped(ref: SessionRef): void {
@@ -163,14 +162,14 @@ class MemoryStore implements Store {
     epoch: string,
   ): AppendResult {
     const { log } = session;
-    const first = headOf(log) + 1;
+    const first = log.events.head + 1;
     let last = first - 1;
     for (const event of events) Object.assign(event, { seq: ++last, term });
     this.#sessions.drop(session);
     this.#sessions.leave(session.ref, epoch, events.at(-1)!);
     // The writer repeats the batch if the answer was lost.
-    const left = { events: [], messages: new MessageRows(), checkpoint: null, closedAt: Date.now() };
-    Object.assign(log, { ...left, batch, batchFirst: first, first: last + 1 });
+    const left = { messages: new MessageRows(), checkpoint: null, closedAt: Date.now() };
+    Object.assign(log, { ...left, events: new PackedEvents(last + 1), batch, batchFirst: first });
     this.#sessions.find(session.ref)!.erased = session;
     return { epoch: log.epoch, first, last };
   }
@@ -194,14 +193,7 @@ class MemoryStore implements Store {
   }
 
   read(ref: LogRef, after: number, limit: number, bytes: number): readonly StoredEvent[] {
-    const log = this.#log(ref);
-    if (!log) return [];
-    const start = Math.max(0, after + 1 - log.first);
-    let end = start;
-    let size = 0;
-    while (end < log.events.length && end - start < limit && size < bytes)
-      size += log.events[end++]!.body.length;
-    return log.events.slice(start, end);
+    return this.#log(ref)?.events.read(after, limit, bytes) ?? [];
   }
 
   #log(ref: LogRef): MemoryLog | undefined {
@@ -237,14 +229,11 @@ class MemoryStore implements Store {
 
   cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly MessageRow[], term: number): void {
     const log = this.#log(ref);
-    if (!log || checkpoint.seq < log.first) return;
+    if (!log || checkpoint.seq < log.events.first) return;
     if (log.terms.at(-1)?.term !== term) throw new StoreError('FENCED', 'Another writer holds this session');
     log.checkpoint = checkpoint;
     const kept = log.messages.put(messages);
-    const cut = log.events.slice(0, checkpoint.seq + 1 - log.first);
-    log.events = log.events.slice(cut.length);
-    grow(log, kept - sizeOf(cut));
-    log.first = checkpoint.seq + 1;
+    grow(log, kept - log.events.cut(checkpoint.seq));
   }
 
   checkpoint(ref: LogRef): Checkpoint | null {
