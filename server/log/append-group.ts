@@ -110,11 +110,12 @@ export function appendOptionsOf(
 /**
  * The entries of a group to write now that everything before it is written; null if the group was refused.
  *
+ * @param view Asked for its state only if the entries are made from it, because a state is folded when it is asked for
  * @param over Runs that ended while their last events were on the way
  */
 export function entriesToWrite(
   { entries, inDoubt, options, waiter }: Group,
-  state: SessionState,
+  view: { readonly state: SessionState },
   closed: boolean,
   over: ReadonlySet<string> | null,
 ): readonly Entry[] | null {
@@ -124,7 +125,7 @@ export function entriesToWrite(
     return waiter ? null : [];
   }
   try {
-    if (typeof entries === 'function') return mapPacked(entries(state), toEntry);
+    if (typeof entries === 'function') return mapPacked(entries(view.state), toEntry);
   } catch (error) {
     waiter?.reject(error);
     return null;

@@ -202,7 +202,7 @@ export class LogWriter {
     while (!this.#writing && !this.#broken && !this.#retry?.pausing) {
       const group = this.#next();
       if (!group) break;
-      const entries = entriesToWrite(group, this.state, this.#closed, this.#over);
+      const entries = entriesToWrite(group, this.view, this.#closed, this.#over);
       if (!entries) continue;
       if (entries.length === 0 && !changesMore(group.options))
         group.waiter?.resolve({ first: this.view.head + 1, last: this.view.head });
