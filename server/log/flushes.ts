@@ -37,7 +37,7 @@ const LOOK_MS = 50;
 const BUSY = 0.75;
 const ROOM = 0.55;
 /** Most flushes in one turn of the event loop. More would delay all other work. */
-const PER_TURN = 64;
+const PER_TURN = 128;
 
 /** A flush that can still be called off. */
 export interface DueFlush {

@@ -183,6 +183,6 @@ describe('pieces of answers', () => {
     setImmediate(count);
     await flushed.passed;
     const most = Math.max(...turns.map((each) => turns.filter((other) => other === each).length));
-    expect(most).to.be.at.most(64);
+    expect(most).to.be.at.most(128);
   });
 });
