@@ -22,8 +22,6 @@ export class Execution {
   readonly #log: RunPort['log'];
   readonly #scope: RunScope;
   #iterator: AsyncIterator<string | AppEvent, unknown> | null = null;
-  /** Items since the loop last yielded. */
-  #burst = 0;
 
   constructor(run: LiveRun, port: RunPort) {
     this.#run = run;
@@ -68,45 +66,27 @@ export class Execution {
       return this.#fail(error);
     }
     if (this.#scope.ended) this.#releaseIterator();
-    else this.#pull();
+    else void this.#drive(this.#iterator);
   };
 
-  /**
-   * Reads the app's output. No caller waits for it: a pending `next()` must not hold up the end of the run. Callbacks do this, because an async
-   * function makes three more objects for each piece of each answer.
-   */
-  readonly #pull = (): void => {
+  /** Reads the app's output. No caller waits for it: a pending `next()` must not hold up the end of the run. */
+  async #drive(iterator: AsyncIterator<string | AppEvent, unknown>): Promise<void> {
     try {
-      while (!this.#scope.ended) {
+      for (let burst = 1; ; burst++) {
         // A custom iterator may return its next item without a promise.
-        const next = this.#iterator!.next() as MaybePromise<IteratorResult<string | AppEvent, unknown>>;
-        if (isPromise(next)) return void Promise.resolve(next).then(this.#took, this.#fail);
-        if (this.#scope.ended || !this.#step(next)) return;
+        const next = iterator.next() as MaybePromise<IteratorResult<string | AppEvent, unknown>>;
+        const result = isPromise(next) ? await next : next;
+        if (this.#scope.ended) return;
+        if (result.done) return this.#complete(result.value);
+        this.#scope.take(result.value);
+        if (burst < BURST && !this.#log.stalled) continue;
+        burst = 0;
+        await this.#breathe();
+        if (this.#scope.ended) return;
       }
     } catch (error) {
       this.#fail(error);
     }
-  };
-
-  readonly #took = (result: IteratorResult<string | AppEvent, unknown>): void => {
-    try {
-      if (!this.#scope.ended && this.#step(result)) this.#pull();
-    } catch (error) {
-      this.#fail(error);
-    }
-  };
-
-  /** Takes one item. Returns whether the next one may be asked for at once. */
-  #step(result: IteratorResult<string | AppEvent, unknown>): boolean {
-    if (result.done) {
-      this.#complete(result.value);
-      return false;
-    }
-    this.#scope.take(result.value);
-    if (++this.#burst < BURST && !this.#log.stalled) return true;
-    this.#burst = 0;
-    this.#breathe().then(this.#pull, this.#fail);
-    return false;
   }
 
   /** Yields to the event loop and waits for the store before the app goes on. */
