@@ -1,8 +1,10 @@
 import type { LoggedEventType } from '../../shared/events.js';
 import type { StoredEvent } from './stored.js';
 
-/** Bytes of a chunk that take no more rows. A row that is longer has a chunk of its own. */
+/** Size of a chunk, in bytes. */
 const CHUNK = 16 * 1024;
+/** Characters of a body that is kept as text: one object, which is cheaper to keep than to encode. */
+const LONG = 2 * 1024;
 const SMALLEST = 512;
 /** A row before its body: bytes of the body, characters of the body, and the time of the event. */
 const ROW = 4 + 4 + 8;
@@ -16,6 +18,8 @@ interface Stretch {
   readonly type: LoggedEventType;
   readonly runId: string | undefined;
   readonly term: number;
+  /** The body of a long event, which is a stretch by itself. */
+  readonly long: string | undefined;
 }
 
 interface Packed {
@@ -56,12 +60,14 @@ export class PackedEvents {
   /** Adds the event of the next place. */
   push({ type, runId, term, ts, body }: StoredEvent): void {
     const first = ++this.#head;
-    const chunk = this.#room(body);
+    const long = body.length > LONG ? body : undefined;
+    const packed = long === undefined ? body : '';
+    const chunk = this.#room(packed);
     const { bytes, used, stretches } = chunk;
     const stretch = stretches.at(-1);
-    if (stretch?.runId !== runId || stretch?.type !== type || stretch?.term !== term)
-      stretches.push({ first, type, runId, term });
-    const length = bytes.write(body, used + ROW);
+    const differs = stretch?.runId !== runId || stretch?.type !== type || stretch?.term !== term;
+    if (differs || stretch?.long !== long) stretches.push({ first, type, runId, term, long });
+    const length = bytes.write(packed, used + ROW);
     bytes.writeUInt32LE(length, used);
     bytes.writeUInt32LE(body.length, used + 4);
     bytes.writeDoubleLE(ts, used + 8);
@@ -69,21 +75,19 @@ export class PackedEvents {
     chunk.last = first;
   }
 
-  /** The last chunk, with room for a row with this body. */
-  #room(body: string): Packed {
+  /** The last chunk, with room for a row with this text. */
+  #room(text: string): Packed {
+    const size = ROW + text.length * MOST_BYTES;
     const chunk = this.#chunks.at(-1);
-    // Nearly always there is room for any text of that length, and its bytes need not be counted.
-    if (chunk && chunk.used + ROW + body.length * MOST_BYTES <= chunk.bytes.length) return chunk;
-    const size = ROW + Buffer.byteLength(body);
     const needed = (chunk?.used ?? 0) + size;
-    if (!chunk || (needed > CHUNK && chunk.used > 0)) {
-      const bytes = Buffer.allocUnsafeSlow(Math.max(size, chunk ? CHUNK : SMALLEST));
+    if (!chunk || needed > CHUNK) {
+      const bytes = Buffer.allocUnsafeSlow(chunk ? CHUNK : Math.max(size, SMALLEST));
       const begun = { bytes, used: 0, first: this.#head, last: this.#head, stretches: [] };
       this.#chunks.push(begun);
       return begun;
     }
     if (needed > chunk.bytes.length) {
-      const bytes = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(CHUNK, chunk.bytes.length * 2)));
+      const bytes = Buffer.allocUnsafeSlow(Math.min(CHUNK, Math.max(needed, chunk.bytes.length * 2)));
       chunk.bytes.copy(bytes, 0, 0, chunk.used);
       chunk.bytes = bytes;
     }
@@ -97,8 +101,8 @@ export class PackedEvents {
     this.#each(after, (chunk, at, seq, stretch) => {
       if (read.length >= limit || left <= 0) return false;
       const { bytes } = chunk;
-      const { type, runId, term } = stretch;
-      const body = bytes.toString('utf8', at + ROW, at + ROW + bytes.readUInt32LE(at));
+      const { type, runId, term, long } = stretch;
+      const body = long ?? bytes.toString('utf8', at + ROW, at + ROW + bytes.readUInt32LE(at));
       read.push({ seq, term, type, ts: bytes.readDoubleLE(at + 8), runId, body });
       left -= body.length;
       return true;
