@@ -1,7 +1,7 @@
-// run.mjs TIER[,TIER] [--steady] [--suspects FILE] [--timed] [--grep TITLES] [--jobs N] [--timeout MS] [--days N] [PART ...]: runs the tests of
+// run.mjs TIER[,TIER] [--steady] [--suspects FILE] [--timed MS] [--grep TITLES] [--jobs N] [--timeout MS] [--days N] [PART ...]: runs the tests of
 // tiers (files.mjs) whose paths have one of these parts; with --days the day's share of the slow files. What fails runs again, alone: what
-// passes then is unsteady, which is said, and fails with --steady. The quick tests that are slow are written to --suspects; with --timed such
-// a test fails, which takes a machine that does nothing else (timed.mjs). The last line has the numbers.
+// passes then is unsteady, which is said, and fails with --steady. The quick tests that are slow are written to --suspects; with --timed a quick
+// test fails that takes longer twice, where the machine does nothing else (timed.mjs). The last line has the numbers.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { today, todays } from './daily.mjs';
 import { filesOf, TIERS, tierOf } from './files.mjs';
 
-/** Milliseconds that a quick test may take twice in a row, once alone. */
+/** Milliseconds of a quick test beyond which it is looked at again, alone. */
 const QUICK_MS = 2000;
 /** Files that are named with the time they took, where all are run. */
 const NAMED_LONGEST = 30;
@@ -19,7 +19,7 @@ const { values, positionals } = parseArgs({
   options: {
     steady: { type: 'boolean' },
     suspects: { type: 'string' },
-    timed: { type: 'boolean' },
+    timed: { type: 'string' },
     grep: { type: 'string' },
     jobs: { type: 'string' },
     timeout: { type: 'string' },
@@ -96,7 +96,8 @@ for (const [file, failures] of byFile(of(results, 'failed'))) {
   failed.push(...still);
   if (still.length === 0) unsteady.push(...failures);
 }
-const isLong = ({ ms, file }) => ms > QUICK_MS && file && tierOf(file) === 'quick';
+const quickMs = Number(values.timed ?? QUICK_MS);
+const isLong = ({ ms, file }) => ms > quickMs && file && tierOf(file) === 'quick';
 const long = byFile(results.filter(isLong));
 if (values.suspects) {
   mkdirSync(dirname(values.suspects), { recursive: true });
@@ -114,7 +115,10 @@ if (values.timed)
   }
 
 function tooLong(result) {
-  return { ...result, path: `${result.path}: takes ${result.ms} ms, which is for *.slow.test.ts` };
+  return {
+    ...result,
+    path: `${result.path}: takes ${result.ms} ms of ${quickMs}, which is for *.slow.test.ts`,
+  };
 }
 
 const say = (what, list) => {

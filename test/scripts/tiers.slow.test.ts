@@ -50,7 +50,10 @@ const SEEDED = UNSTEADY.replace(
   "'minds others'",
   "'minds others, ' + (process.env.CRASH_SEED ?? Math.random())",
 );
-const SLOW = `it('takes its time', (done) => { setTimeout(done, 2100); }).timeout(9000);`;
+/** Takes more than quick tests may by the speed of this machine, or the time that is given. */
+const slow = (ms = '6 * begin()') => `import { spawnSync } from 'node:child_process';
+const begin = () => { const began = performance.now(); for (let i = 0; i < 10; i++) spawnSync(process.execPath, ['-e', '0']); return performance.now() - began; };
+it('takes its time', (done) => { setTimeout(done, Math.max(2100, ${ms})); }).timeout(0);`;
 
 describe('the tiers of tests', () => {
   it('are told by the names of files, and by parts of their paths', () => {
@@ -96,7 +99,7 @@ describe('the tiers of tests', () => {
   it('are told which quick tests are slow, which is judged where nothing else runs', () => {
     for (const [body, isQuick] of [
       [PASSES, true],
-      [SLOW, false],
+      [slow(), false],
     ] as const)
       inTree({ 'a.test.ts': `${body} it('is (as) quick as ever', () => {});` }, (call) => {
         expect(call('run.mjs', 'quick', '--suspects', '.cache/s.json').isGood).to.equal(true);
@@ -111,10 +114,10 @@ describe('the tiers of tests', () => {
   it('are wrong where nothing runs, where a file is broken, and where a quick test is slow', () => {
     expect(run({}, 'quick').isGood).to.equal(false);
     expect(run({ 'a.test.ts': 'it(' }, 'quick').isGood).to.equal(false);
-    const timed = run({ 'a.test.ts': SLOW }, 'quick', '--timed', '--jobs', '1');
+    const timed = run({ 'a.test.ts': slow('0') }, 'quick', '--timed', '2000', '--jobs', '1');
     expect(timed.isGood).to.equal(false);
     expect(timed.end.at(-2)).to.match(
-      /^failed: takes its time: takes \d+ ms, which is for \*\.slow\.test\.ts/,
+      /^failed: takes its time: takes \d+ ms of 2000, which is for \*\.slow\.test\.ts/,
     );
   });
 });
