@@ -1,10 +1,7 @@
-// timed.mjs FILE: fails where a quick test that FILE lists (run.mjs --suspects) takes long while nothing else runs. How long that is follows the
-// machine: all tests take twice as long where Node takes twice as long to start.
+// timed.mjs FILE [STARTS]: fails where a quick test that FILE lists (run.mjs --suspects) takes longer than so many starts of Node (50) while
+// nothing else runs: 2.5 s where one takes 50 ms. On a slow machine all takes longer.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-
-/** Starts of Node that a quick test may last: two and a half seconds where one takes 50 ms. */
-const QUICK_STARTS = 50;
 
 /** Milliseconds that Node takes to start: the median of seven. */
 function startOfNode() {
@@ -16,7 +13,8 @@ function startOfNode() {
   return times.sort((a, b) => a - b)[3];
 }
 
-const { files, titles } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+const [file, starts = '50'] = process.argv.slice(2);
+const { files, titles } = JSON.parse(readFileSync(file, 'utf8'));
 if (files.length === 0) console.log('No quick test took long.');
 else
   process.exit(
@@ -25,7 +23,7 @@ else
       [
         'scripts/test/run.mjs',
         'quick',
-        ...['--timed', `${Math.round(QUICK_STARTS * startOfNode())}`],
+        ...['--timed', `${Math.round(Number(starts) * startOfNode())}`],
         ...['--grep', titles, '--jobs', '1'],
         ...files,
       ],
