@@ -69,6 +69,8 @@ export function sessionPresence(
   /** The connection and the state that were told last. */
   let told: string | undefined;
   let isAsking = false;
+  /** The changes that came while the gateway is asked. */
+  let meanwhile: PresenceChange[] = [];
   /** Resolves once the last `leave` is done, which the next state must not overtake. */
   let leaving: Promise<unknown> = Promise.resolve();
 
@@ -77,11 +79,9 @@ export function sessionPresence(
     listeners.emit();
     for (const iterator of iterators) iterator.push(view);
   };
-  const take = ({ members, gone = [], whole }: PresenceChange) => {
-    const others = new Map((whole ? [] : view.members).map((member) => [member.id, member]));
-    for (const id of gone) others.delete(id);
-    for (const member of members) others.set(member.id, member);
-    show({ ...view, members: [...others.values()] });
+  const take = (change: PresenceChange) => {
+    if (isAsking) meanwhile.push(change);
+    show({ ...view, members: changed(view.members, change) });
   };
   const stateNow = (): OwnPresence => (entered ? (isTyping ? 'typing' : 'here') : undefined);
   const saying = (connectionId: string | undefined) => JSON.stringify([connectionId, stateNow(), entered]);
@@ -97,10 +97,13 @@ export function sessionPresence(
       if (state !== 'open' || !connectionId || said === told) break;
       try {
         const asked = { sessionId, connectionId, state: stateNow(), ...entered };
-        const { id, members } = await call('presence', asked);
+        meanwhile = [];
+        const answer = await call('presence', asked);
         told = said;
         const { me: _, error: __, ...rest } = view;
-        show({ ...rest, members, ...(entered && { me: id }) });
+        // What came meanwhile may be newer than the answer. If it is older, newer changes follow on the same stream.
+        const members = meanwhile.reduce(changed, answer.members);
+        show({ ...rest, members, ...(entered && { me: answer.id }) });
       } catch (cause) {
         const error = cause as GatewayError;
         if (error.code === 'CONNECTION_NOT_FOUND') {
@@ -114,6 +117,7 @@ export function sessionPresence(
       }
     }
     isAsking = false;
+    meanwhile = [];
   };
   const isWanted = () => entered !== undefined || !listeners.isEmpty() || iterators.size > 0;
   const settle = () => {
@@ -186,4 +190,15 @@ export function sessionPresence(
       return iterator;
     },
   };
+}
+
+/** The members after a change. */
+function changed(
+  before: readonly PresenceMember[],
+  { members, gone = [], whole }: PresenceChange,
+): readonly PresenceMember[] {
+  const after = new Map((whole ? [] : before).map((member) => [member.id, member]));
+  for (const id of gone) after.delete(id);
+  for (const member of members) after.set(member.id, member);
+  return [...after.values()];
 }

@@ -3,6 +3,7 @@ import { WebSocket } from 'ws';
 import { type PresenceView, sessionPresence } from '../../client/people/index.js';
 import { echo } from '../support/apps.js';
 import { connectClient } from '../support/client.js';
+import { gate } from '../support/gate.js';
 import { post, startGateway } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { startNode } from '../support/nodes.js';
@@ -117,6 +118,31 @@ describe('presence', () => {
     await shows(ben.presence, are('ben here'));
     one.node.thaw();
     for (const { presence } of [ann, ben]) await shows(presence, are('ann here', 'ben here'));
+  });
+
+  it('keeps what came while it asked, if the answer is older', async () => {
+    const { url } = await startGateway({ app: echo, ...shared });
+    const [isAsked, isAnswered] = [gate(), gate()];
+    const late: typeof fetch = async (input, init) => {
+      const answer = await fetch(input, init);
+      if (!String(input).endsWith('/presence') || !answer.ok) return answer;
+      isAsked.open();
+      await isAnswered.passed;
+      return answer;
+    };
+    const ann = present(url, 'ann', { fetch: late });
+    await ann.client.send('main', 'hi').result;
+    const isThere = shows(ann.presence, are('ann here'));
+    await isAsked.passed;
+    const { id: connectionId } = ann.client.connection;
+    await post(`${url}/presence`, { sessionId: 'main', connectionId, state: 'here' }, as('ann'));
+    await isThere;
+    const isChanged = new Promise<void>((resolve) =>
+      closeLater(ann.presence.subscribe(resolve), (stop) => stop()),
+    );
+    isAnswered.open();
+    await isChanged;
+    expect(names(ann.presence.getSnapshot())).to.deep.equal(['ann here']);
   });
 
   it('is of a connection at whichever gateway the request comes to', async () => {
