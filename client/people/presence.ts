@@ -69,7 +69,7 @@ export function sessionPresence(
   /** The connection and the state that were told last. */
   let told: string | undefined;
   let isAsking = false;
-  /** The changes that came while the gateway is asked. */
+  /** The changes that came while the gateway is asked, since it said who all are there, which it does before it answers. */
   let meanwhile: PresenceChange[] = [];
   /** Resolves once the last `leave` is done, which the next state must not overtake. */
   let leaving: Promise<unknown> = Promise.resolve();
@@ -80,7 +80,7 @@ export function sessionPresence(
     for (const iterator of iterators) iterator.push(view);
   };
   const take = (change: PresenceChange) => {
-    if (isAsking) meanwhile.push(change);
+    if (isAsking) meanwhile = change.whole ? [] : [...meanwhile, change];
     show({ ...view, members: changed(view.members, change) });
   };
   const stateNow = (): OwnPresence => (entered ? (isTyping ? 'typing' : 'here') : undefined);

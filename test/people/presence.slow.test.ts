@@ -120,6 +120,15 @@ describe('presence', () => {
     for (const { presence } of [ann, ben]) await shows(presence, are('ann here', 'ben here'));
   });
 
+  it('has this page among the members as soon as it has its id', async () => {
+    const { url } = await startGateway({ app: echo, ...shared });
+    const ann = present(url, 'ann');
+    await ann.client.send('main', 'hi').result;
+    ann.presence.enter();
+    const { me, members } = await shows(ann.presence, (view) => view.me !== undefined);
+    expect(members.map(({ id }) => id)).to.deep.equal([me]);
+  });
+
   it('keeps what came while it asked, if the answer is older', async () => {
     const { url } = await startGateway({ app: echo, ...shared });
     const [isAsked, isAnswered] = [gate(), gate()];
