@@ -68,9 +68,11 @@ export function sessionPresence(
   let stop: (() => void) | undefined;
   /** The connection and the state that were told last. */
   let told: string | undefined;
-  let isAsking = false;
-  /** The changes that came while the gateway is asked, since it said who all are there, which it does before it answers. */
-  let meanwhile: PresenceChange[] = [];
+  /**
+   * The changes on the stream since the gateway was asked and told it the whole; absent if it is not asked. The answer is older than they are,
+   * or as old.
+   */
+  let meanwhile: PresenceChange[] | undefined;
   /** Resolves once the last `leave` is done, which the next state must not overtake. */
   let leaving: Promise<unknown> = Promise.resolve();
 
@@ -80,34 +82,31 @@ export function sessionPresence(
     for (const iterator of iterators) iterator.push(view);
   };
   const take = (change: PresenceChange) => {
-    if (isAsking) meanwhile = change.whole ? [] : [...meanwhile, change];
+    if (meanwhile) meanwhile = change.whole ? [] : [...meanwhile, change];
     show({ ...view, members: changed(view.members, change) });
   };
   const stateNow = (): OwnPresence => (entered ? (isTyping ? 'typing' : 'here') : undefined);
-  const saying = (connectionId: string | undefined) => JSON.stringify([connectionId, stateNow(), entered]);
 
   /** Tells the gateway the present state on the present connection, until that succeeds. */
   const tell = async (): Promise<void> => {
-    if (isAsking) return;
-    isAsking = true;
+    if (meanwhile) return;
+    meanwhile = [];
     await leaving;
     while (stop) {
       const { id: connectionId, state } = client.connection;
-      const said = saying(connectionId);
+      const said = JSON.stringify([connectionId, stateNow(), entered]);
       if (state !== 'open' || !connectionId || said === told) break;
       try {
         const asked = { sessionId, connectionId, state: stateNow(), ...entered };
         meanwhile = [];
         const answer = await call('presence', asked);
         told = said;
-        const { me: _, error: __, ...rest } = view;
-        // What came meanwhile may be newer than the answer. If it is older, newer changes follow on the same stream.
         const members = meanwhile.reduce(changed, answer.members);
-        show({ ...rest, members, ...(entered && { me: answer.id }) });
+        show({ members, ...(entered && { me: answer.id }) });
       } catch (cause) {
         const error = cause as GatewayError;
         if (error.code === 'CONNECTION_NOT_FOUND') {
-          await new Promise((resolve) => void quietTimer(AGAIN_MS, () => resolve(undefined)));
+          await new Promise((resolve) => void quietTimer(AGAIN_MS, resolve as () => void));
           continue;
         }
         // A refused state is not told again until it changes.
@@ -116,12 +115,10 @@ export function sessionPresence(
         break;
       }
     }
-    isAsking = false;
-    meanwhile = [];
+    meanwhile = undefined;
   };
-  const isWanted = () => entered !== undefined || !listeners.isEmpty() || iterators.size > 0;
   const settle = () => {
-    if (isWanted()) return start();
+    if (entered || !listeners.isEmpty() || iterators.size > 0) return start();
     const left = stop;
     const { id: connectionId } = client.connection;
     stop = undefined;
@@ -150,7 +147,7 @@ export function sessionPresence(
 
   return {
     enter: (data) => {
-      entered = data === undefined ? {} : { data };
+      entered = { data };
       settle();
     },
     typing: () => {
@@ -197,8 +194,7 @@ function changed(
   before: readonly PresenceMember[],
   { members, gone = [], whole }: PresenceChange,
 ): readonly PresenceMember[] {
-  const after = new Map((whole ? [] : before).map((member) => [member.id, member]));
+  const after = new Map([...(whole ? [] : before), ...members].map((member) => [member.id, member]));
   for (const id of gone) after.delete(id);
-  for (const member of members) after.set(member.id, member);
   return [...after.values()];
 }
