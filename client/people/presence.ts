@@ -69,8 +69,8 @@ export function sessionPresence(
   /** The connection and the state that were told last. */
   let told: string | undefined;
   /**
-   * The changes on the stream since the gateway was asked and told it the whole; absent if it is not asked. The answer is older than they are,
-   * or as old.
+   * The changes on the stream since the gateway was asked and told it the whole; absent if it is not asked. They go on top of the answer: one
+   * that is older than the answer is followed by a newer one.
    */
   let meanwhile: PresenceChange[] | undefined;
   /** Resolves once the last `leave` is done, which the next state must not overtake. */

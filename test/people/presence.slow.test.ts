@@ -122,11 +122,14 @@ describe('presence', () => {
 
   it('has this page among the members as soon as it has its id', async () => {
     const { url } = await startGateway({ app: echo, ...shared });
-    const ann = present(url, 'ann');
+    const [ann, ben] = [present(url, 'ann'), present(url, 'ben')];
     await ann.client.send('main', 'hi').result;
-    ann.presence.enter();
-    const { me, members } = await shows(ann.presence, (view) => view.me !== undefined);
-    expect(members.map(({ id }) => id)).to.deep.equal([me]);
+    // The gateway tells of the second one a moment later than it answers, because it has just told of the first.
+    for (const { presence } of [ann, ben]) {
+      presence.enter();
+      const { me, members } = await shows(presence, (view) => view.me !== undefined);
+      expect(members.map(({ id }) => id)).to.include(me);
+    }
   });
 
   it('keeps what came while it asked, if the answer is older', async () => {
