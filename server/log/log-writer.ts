@@ -209,6 +209,8 @@ export class LogWriter {
       else this.#write(group, entries);
     }
     if (this.#groups.length === 0 && !this.#writing) this.#over = null;
+    // Nothing that is left needs the store now, so nothing would try it again.
+    if (!this.#writing && this.#retry?.waiting && !this.#retry.pausing) this.#retry.succeeded();
     this.#deliver();
   };
 
