@@ -31,7 +31,7 @@ export function portOf(held: HeldSession, run: LiveRun, app: Application): RunPo
     publish: (channel, type, payload) => publisher.publish(channel, type, payload, run.id),
     emit: (name, payload) => publisher.emit(name, payload, run.id),
     title: (text) => publisher.title(text, run.id),
-    park: (until) => void park(held, run, until),
+    park: (until, waits) => void park(held, run, { until, waits }),
     end: (ending, before) => void runs.end(run, ending, before),
     warn: (what, why) => env.report.warn?.(what, { ...runs.about(run), ...why }),
     report: (error, what) => env.report(error, `session ${id}: ${what}`, runs.about(run)),

@@ -49,19 +49,21 @@ export function resultsOf(
 /** Ends runs in one append with its cause. The runs go on until the append is stored, and are unaffected if it is refused. */
 export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Committed> {
   const { runs, ending, options } = caused;
-  let over: readonly { readonly run: LiveRun; readonly execution: Execution | null }[] = [];
+  let over: readonly LiveRun[] = [];
+  let stopped: readonly (Execution | null)[] = [];
   let ends: readonly EventDraft[] = [];
   const drafts = (state: SessionState): readonly EventDraft[] => {
     const concerned = runs.filter((run) => caused.concerns(state, run));
-    const trees = concerned.flatMap((run) => run.tree);
-    over = mapPacked(trees, (run) => ({ run, execution: caused.execution(run) }));
+    over = concerned.flatMap((run) => run.tree);
     ends = concerned.flatMap((run) => endDrafts(run, ending, state));
     if (over.length > 0 && caused.before) ends = [...caused.before(state), ...ends];
     return [...ends, ...caused.cause(state, ends)];
   };
   const acknowledged = (): void => {
-    for (const { run, execution } of over) {
-      execution?.seal();
+    // A run whose beginning was stored while this was on its way has its execution only now.
+    stopped = mapPacked(over, caused.execution);
+    for (const [i, run] of over.entries()) {
+      stopped[i]?.seal();
       run.state = 'ended';
       caused.sealed(run);
     }
@@ -75,11 +77,8 @@ export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Com
       ...options,
     });
     if (committed.duplicate || committed.stale) return committed;
-    caused.ended(
-      resultsOf(log, ends, committed.first),
-      over.map(({ run }) => run),
-    );
-    for (const { execution } of over) execution?.release(ending);
+    caused.ended(resultsOf(log, ends, committed.first), over);
+    for (const execution of stopped) execution?.release(ending);
     return committed;
   } finally {
     for (const run of runs) run.doomed = false;

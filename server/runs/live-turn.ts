@@ -69,13 +69,8 @@ export class LiveTurn implements Turn {
   };
 
   readonly step: Turn['step'] = (name, work) => {
-    const scope = this.#scope;
-    scope.stepping += 1;
+    const over = this.#scope.work();
     const outcome = this.#runSteps().run(name, work);
-    const over = (): void => {
-      scope.stepping -= 1;
-      scope.waits.used();
-    };
     // An app may ignore this promise. The turn itself hears of the outcome.
     outcome.then(over, over);
     return outcome;

@@ -65,8 +65,12 @@ export interface RunPort {
   emit(name: string, payload: unknown): void;
   /** Gives the session a title. */
   title(text: string): void;
-  /** Parks the run, which only waits until a time in milliseconds since the epoch. Nobody needs to hold it until then, unless it is followed. */
-  park(until: number): void;
+  /**
+   * Parks the run, which only waits until a time in milliseconds since the epoch. Nobody needs to hold it until then, unless it is followed.
+   *
+   * @param waits Whether it still only waits
+   */
+  park(until: number, waits: () => boolean): void;
   /** Asks the session to end the run and to log the end. @param before Logged in one append with the end */
   end(ending: Ending, before?: EventDraft): void;
   /** Tells the gateway's operators of an error. */

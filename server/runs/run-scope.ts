@@ -29,8 +29,8 @@ export class RunScope implements ToolCaller, Overseer {
   /** The batch of the last question, and the append that it belongs to. */
   #asked: { readonly with: object | null; readonly batch: string } | null = null;
   readonly waits: Waits;
-  /** Number of steps under way. */
-  stepping = 0;
+  /** Number of steps and tools at work. */
+  #working = 0;
   // Made on first use: most runs have no children.
   #children: Map<string, LiveChild> | null = null;
   #spawned: Map<string, number> | null = null;
@@ -40,8 +40,8 @@ export class RunScope implements ToolCaller, Overseer {
     this.run = run;
     this.port = port;
     const { parkMs } = port.setting;
-    const busy = (): boolean => this.stepping > 0;
-    this.waits = new Waits({ parkMs, busy, parked: (until) => port.park(until) });
+    const busy = (): boolean => this.#working > 0;
+    this.waits = new Waits({ parkMs, busy, parked: (until, waits) => port.park(until, waits) });
     const began = (): void => {
       run.firstDeltaAt ??= performance.now();
     };
@@ -85,6 +85,14 @@ export class RunScope implements ToolCaller, Overseer {
   get children(): Map<string, LiveChild> {
     this.#children ??= new Map();
     return this.#children;
+  }
+
+  work(): () => void {
+    this.#working += 1;
+    return () => {
+      this.#working -= 1;
+      this.waits.used();
+    };
   }
 
   /** Starts the clock of the run. */

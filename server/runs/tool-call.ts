@@ -43,6 +43,8 @@ export interface ToolCaller {
     accept: (answer: Answer) => Promise<Answer | null>,
   ): Promise<Answer>;
   progress(data: LoggedEventData['tool_progress']): void;
+  /** Counts code of the app at work, which is no waiting, until the returned function is called. */
+  work(): () => void;
   /** Logs an error of the app's code for its operators. */
   report(error: unknown, what: string): void;
 }
@@ -133,9 +135,10 @@ async function performOwn(
 ): Promise<unknown> {
   const { callId, toolName: name, asked: pending } = call;
   const context = toolContext(run, callId);
-  let input = tool.schema ? await validate(tool.schema, raw, 'input') : raw;
-  const wants: Confirm =
-    typeof tool.confirm === 'function' ? await tool.confirm(input, context) : tool.confirm;
+  let [input, wants] = await atWork(run, async (): Promise<[unknown, Confirm]> => {
+    const valid = tool.schema ? await validate(tool.schema, raw, 'input') : raw;
+    return [valid, typeof tool.confirm === 'function' ? await tool.confirm(valid, context) : tool.confirm];
+  });
   // A resumed call keeps its open confirmation, and is not confirmed again if it was before.
   const mustAsk = pending ? pending.kind === 'confirmation' : wants;
   if (pending?.kind === 'input') input = pending.input;
@@ -162,8 +165,18 @@ async function performOwn(
     }
     if (answer.input !== undefined) input = answer.input;
   }
-  if (tool.runsOn !== 'client') return tool.handler?.(input, context);
+  if (tool.runsOn !== 'client') return atWork(run, async () => tool.handler?.(input, context));
   return askClient(run, tool.schema ? toJsonSchema(tool.schema, 'input').schema : null, call, input);
+}
+
+/** Does work of the app's code, which holds the run in memory. */
+async function atWork<Result>(run: ToolCaller, work: () => Promise<Result>): Promise<Result> {
+  const over = run.work();
+  try {
+    return await work();
+  } finally {
+    over();
+  }
 }
 
 function messageOf(

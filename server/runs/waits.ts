@@ -8,8 +8,8 @@ export interface WaitsOptions {
   readonly parkMs: number;
   /** Whether other work is under way, which parking would lose. */
   readonly busy: () => boolean;
-  /** Called when the run only waits, at least until a time. */
-  readonly parked: (until: number) => void;
+  /** Called when the run only waits, at least until a time. @param waits Whether that is still so */
+  readonly parked: (until: number, waits: () => boolean) => void;
 }
 
 /** The waits of a run for times and for people. */
@@ -49,7 +49,8 @@ export class Waits {
     if (parkMs > MAX_DELAY_MS) return;
     this.#timer = setTimeout(() => {
       this.#arm();
-      if (!busy()) parked(Math.min(...[...this.#until].map(({ at }) => at)));
+      const waits = (): boolean => !busy() && this.#until.size > 0;
+      if (waits()) parked(Math.min(...[...this.#until].map(({ at }) => at)), waits);
     }, parkMs).unref();
   }
 }

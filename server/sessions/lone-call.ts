@@ -136,6 +136,11 @@ export class LoneCall implements ToolCaller {
     return storeTime(this.#env.store);
   }
 
+  /** A call outside of runs is never parked. */
+  work(): () => void {
+    return () => {};
+  }
+
   get #isHere(): boolean {
     return this.#askedOf === this.#env.holder;
   }

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import { defineApp, type Turn } from '../../server/index.js';
+import { memoryStore } from '../../server/stores/memory.js';
+import { gate } from '../support/gate.js';
 import { FAST, post, startGateway } from '../support/gateway.js';
+import { heldStore } from '../support/held-store.js';
 import { eventsUntil, foldOf, sendTo } from './tree.js';
 
 /** Everything that ends a run from outside, with the reason that its children end for. */
@@ -82,4 +85,68 @@ describe('children of a run', () => {
       expect(after.lanes).to.equal(undefined);
       expect(after.pending).to.deep.equal([]);
     });
+
+  for (const [what, { limits, end }] of Object.entries(ENDS).filter(([, { limits }]) => !limits))
+    it(`are told of ${what} that meets their beginning on its way, and write nothing behind it`, async () => {
+      const { store, hold, release, batches } = heldStore(memoryStore());
+      const [goes, told] = [gate(), gate()];
+      let began = false;
+      const parent = defineApp({
+        async run(turn) {
+          if (turn.text === 'next') return;
+          await goes.passed;
+          await turn.spawn('worker', {
+            ...{ message: 'x', id: 'worker' },
+            async *run({ signal }) {
+              began = true;
+              signal.addEventListener('abort', () => told.open());
+              await told.passed;
+              yield 'too late';
+            },
+          }).result;
+        },
+      });
+      const { url } = await startGateway({ app: parent, store, limits: { ...FAST, ...limits } });
+      const runId = await sendTo(url, 'go');
+      const reading = eventsUntil(url, ({ event, data }) => event === 'message_end' && data.runId === runId);
+      const spawning = hold();
+      goes.open();
+      await spawning;
+      const ending = Promise.resolve(end(url));
+      // The end is asked for before the beginning is stored, as the order of the batches shows below.
+      for (let waits = 0; waits < 10; waits++) await post(`${url}/status`, {});
+      release();
+      await ending;
+      await sendTo(url, 'next');
+      const events = await reading;
+      // A child that begins all the same is stopped.
+      if (began) await told.passed;
+      const child = events.find(({ type }) => type === 'run_spawned')!.runId;
+      expect(events.filter(({ type, runId }) => runId === child && type === 'message_end')).to.have.length(1);
+      expect(batches.flat().filter((type) => type === 'content_delta')).to.deep.equal([]);
+    });
+
+  it('leave a person in control alone: so does a lane whose beginning is on its way', async () => {
+    const { store, hold, release, batches } = heldStore(memoryStore());
+    const told = gate();
+    const app = defineApp({
+      async *run({ text, signal }) {
+        if (text !== 'beside') return;
+        signal.addEventListener('abort', () => told.open());
+        await told.passed;
+        yield 'too late';
+      },
+    });
+    const { url } = await startGateway({ app, store });
+    await sendTo(url, 'hello');
+    const spawning = hold();
+    const beside = sendTo(url, 'beside', { lane: 'new' });
+    await spawning;
+    const taking = post(`${url}/take-over`, { sessionId: 'main' });
+    for (let waits = 0; waits < 10; waits++) await post(`${url}/status`, {});
+    release();
+    expect((await taking).status).to.equal(200);
+    await Promise.all([beside, told.passed]);
+    expect(batches.slice(-2)).to.deep.equal([['run_spawned'], ['message_end', 'control_moved']]);
+  });
 });

@@ -1,11 +1,13 @@
 import { expect } from 'chai';
-import { defineApp } from '../../server/index.js';
+import { defineApp, tool } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import type { Message } from '../../shared/messages.js';
 import { testGateway } from '../../testing/index.js';
 import { connectClient } from '../support/client.js';
 import { newDatabase } from '../support/durable.js';
+import { gate } from '../support/gate.js';
 import { get, post, startGateway } from '../support/gateway.js';
+import { holdTimers } from '../support/held-timers.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 
@@ -99,6 +101,49 @@ describe('turn.sleep', () => {
     const { message } = await main.run(body.runId).result;
     expect(textsOf(message)).to.deep.equal(['It is red']);
     expect(laps).to.deep.equal(['began', 'resumed']);
+  });
+
+  it('stays in memory while a tool is at work beside what waits for a person', async () => {
+    const done = gate();
+    const app = defineApp({
+      resumable: true,
+      tools: {
+        research: tool({
+          handler: async (_input: unknown, { signal }) => {
+            laps.push('research begins');
+            await done.passed;
+            laps.push(signal.aborted ? 'research was stopped' : 'research ends');
+            return 'found';
+          },
+        }),
+        pay: tool({ confirm: true, handler: () => 'paid' }),
+      },
+      async run(turn) {
+        laps.push(turn.resumed ? 'resumed' : 'began');
+        return String(await Promise.all([turn.callTool('research', {}), turn.callTool('pay', {})]));
+      },
+    });
+    const timers = holdTimers();
+    const { gateway, url } = await startGateway({ app, limits: { parkMs: 5000 } });
+    const { body } = await post(`${url}/send`, { sessionId: 'main', message: 'hi' }, RESPOND_ASYNC);
+    const main = connectClient(url).session('main');
+    const { pending } = await main.state();
+    for (let looks = 0; looks < 3; looks++) {
+      timers.clock.tick(5001);
+      await get(`${url}/healthz`);
+    }
+    expect(gateway.stats().sessions.held).to.equal(1);
+    done.open();
+    // Nothing but the question is left.
+    for (let looks = 0; looks < 100 && gateway.stats().sessions.held > 0; looks++) {
+      timers.clock.tick(5001);
+      await get(`${url}/healthz`);
+    }
+    expect(gateway.stats().sessions.held).to.equal(0);
+    await main.respond(pending[0]!.callId, { approved: true });
+    const { message } = await main.run(body.runId).result;
+    expect(textsOf(message)).to.include('found,paid');
+    expect(laps.slice(0, 4)).to.deep.equal(['began', 'research begins', 'research ends', 'resumed']);
   });
 
   it('goes on in the next process where the one that it woke up in is killed', async () => {
