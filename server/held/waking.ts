@@ -1,7 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { LiveRun } from '../runs/live-run.js';
 import type { RecordChange } from '../stores/records.js';
-import { storeTime } from '../stores/skew.js';
 import type { HeldSession } from './held-session.js';
 
 /** Kind of the records that resume a parked run in time. */
@@ -14,7 +13,7 @@ const waking = (runId: string, dueAt: number): RecordChange => ({
 
 /** The wait of a run. */
 interface Wait {
-  /** Time at which it must be resumed, by this process's clock, in milliseconds since the epoch. */
+  /** Time at which it must be resumed, by the store's clock, in milliseconds since the epoch. */
   readonly until: number;
   /** Whether it still only waits. */
   waits(): boolean;
@@ -22,13 +21,13 @@ interface Wait {
 
 /** Leaves a run that only waits to the store, if nobody waits for it or follows it here. */
 export async function park(held: HeldSession, run: LiveRun, { until, waits }: Wait): Promise<void> {
-  const { env, log, ref, runs, store, tenure } = held;
+  const { env, log, ref, runs, tenure } = held;
   const isOnly = (): boolean => runs.all().length === 1 && run.tree.length === 1;
   const isAlone = (): boolean =>
     run === runs.active && isOnly() && waits() && held.mayStart && tenure.unfollowed;
   if (!env.app(ref.app).resumable || !isAlone()) return;
   try {
-    const records = Number.isFinite(until) ? [waking(run.id, storeTime(store, until))] : [];
+    const records = Number.isFinite(until) ? [waking(run.id, until)] : [];
     await log.commit([], { parked: true, records, refusable: true });
     // The run goes on here, so another process has to take it up if this one ends.
     if (!isAlone() || log.pending) return void (await log.commit([], { parked: false }));

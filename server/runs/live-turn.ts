@@ -84,7 +84,7 @@ export class LiveTurn implements Turn {
 
   /** The time of waking is the outcome of a step, so a process that resumes the run waits only for the rest. */
   async #sleep(name: string, time: number | Date): Promise<void> {
-    const at = wakingAt(time);
+    const at = wakingAt(time, this.#scope.now());
     await this.#scope.sleep((await this.#runSteps().run(name, () => at)) as number);
   }
 
@@ -203,8 +203,9 @@ function handOffOf({ reason, roles }: HandOff): HandOff {
 }
 
 /** The end of a sleep, in milliseconds since the epoch. @throws GatewayError `INVALID_PARAMS` */
-function wakingAt(time: number | Date): number {
-  const at = time instanceof Date ? time.getTime() : Date.now() + time;
+function wakingAt(time: number | Date, now: number): number {
+  // A date is one of this process's clock.
+  const at = now + (time instanceof Date ? time.getTime() - Date.now() : time);
   if (Number.isFinite(at) && (time instanceof Date || time >= 0)) return at;
   throw fieldError('time', 'must be a date, or a number of milliseconds that is not negative');
 }

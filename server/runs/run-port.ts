@@ -66,7 +66,7 @@ export interface RunPort {
   /** Gives the session a title. */
   title(text: string): void;
   /**
-   * Parks the run, which only waits until a time in milliseconds since the epoch. Nobody needs to hold it until then, unless it is followed.
+   * Parks the run, which only waits until a time of the store's clock, in milliseconds since the epoch. Nobody needs to hold it until then, unless it is followed.
    *
    * @param waits Whether it still only waits
    */

@@ -234,13 +234,13 @@ export class RunScope implements ToolCaller, Overseer {
     return number;
   }
 
-  /** Sleeps until a time, while the clock of the run stands still. */
+  /** Sleeps until a time of the store's clock, which all gateways have, while the clock of the run stands still. */
   async sleep(at: number): Promise<void> {
-    if (at <= Date.now()) return;
+    if (at <= this.now()) return;
     this.#clock?.pause();
     const noMore = this.waits.add(at);
     try {
-      await sleepUntil(at, this.signal);
+      await sleepUntil(at, () => this.now(), this.signal);
     } finally {
       noMore();
       this.#clock?.resume();

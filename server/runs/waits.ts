@@ -22,7 +22,7 @@ export class Waits {
     this.#options = options;
   }
 
-  /** Adds a wait until a time in milliseconds since the epoch, or for a person with `Infinity`. Call the returned function at its end. */
+  /** Adds a wait until a time of the store's clock, in milliseconds since the epoch, or for a person with `Infinity`. Call the returned function at its end. */
   add(at: number): () => void {
     const wait = { at };
     this.#until.add(wait);
@@ -55,15 +55,15 @@ export class Waits {
   }
 }
 
-/** Resolves at a time, in milliseconds since the epoch; rejects once the signal is aborted. */
-export async function sleepUntil(at: number, signal: AbortSignal): Promise<void> {
-  for (let left = at - Date.now(); left > 0; left = at - Date.now()) {
+/** Resolves at a time of a clock, in milliseconds since the epoch; rejects once the signal is aborted. */
+export async function sleepUntil(at: number, now: () => number, signal: AbortSignal): Promise<void> {
+  for (let left = at - now(); left > 0; left = at - now()) {
     await new Promise<void>((resolve, reject) => {
       const over = (): void => {
         clearTimeout(timer);
         reject(signal.reason);
       };
-      // The system clock may change meanwhile, so it is read again.
+      // The clock may change meanwhile, so it is read again.
       const timer = setTimeout(
         () => {
           signal.removeEventListener('abort', over);

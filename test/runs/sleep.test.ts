@@ -8,6 +8,8 @@ import { newDatabase } from '../support/durable.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway } from '../support/gateway.js';
 import { holdTimers } from '../support/held-timers.js';
+import { MemoryHub } from '../support/memory-hub.js';
+import { overriding } from '../support/overriding.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 
@@ -101,6 +103,27 @@ describe('turn.sleep', () => {
     const { message } = await main.run(body.runId).result;
     expect(textsOf(message)).to.deep.equal(['It is red']);
     expect(laps).to.deep.equal(['began', 'resumed']);
+  });
+
+  it('is woken by the store’s clock, where this process has another', async () => {
+    const dueAt: number[] = [];
+    const skewMs = -3_600_000;
+    for (const time of [() => 60_000, () => new Date(Date.now() + 60_000)]) {
+      const { store } = new MemoryHub().node();
+      const skewed = overriding(store, {
+        shared: overriding(store.shared!, { skewMs }),
+        append: (log, events, options) => {
+          for (const { kind, dueAt: at } of options.records ?? []) if (kind === 'waking') dueAt.push(at!);
+          return store.append(log, events, options);
+        },
+      });
+      const app = defineApp({ resumable: true, run: (turn) => turn.sleep('nap', time()) });
+      const { url } = await startGateway({ app, store: skewed, limits: { parkMs: 10 } });
+      const from = Date.now() + skewMs;
+      await post(`${url}/send`, { sessionId: 'main', message: 'hi' }, RESPOND_ASYNC);
+      await until(() => dueAt.length > 0);
+      expect(dueAt.pop()).to.be.within(from + 60_000, Date.now() + skewMs + 60_000);
+    }
   });
 
   it('stays in memory while a tool is at work beside what waits for a person', async () => {
