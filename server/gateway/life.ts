@@ -96,7 +96,7 @@ export class GatewayLife {
     this.#parts.load.start();
     this.#recovered = this.#listening
       .then(() => due.start())
-      .then(() => sessions.recover())
+      .then(() => sessions.recover(() => this.#closed !== null))
       .catch((error: unknown) => report(error, 'recovering sessions'));
     this.#sweeper = setInterval(() => {
       sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import { atOnce, ConcurrencyLimit } from '../async/at-once.js';
 import { Deadlines } from '../async/deadlines.js';
@@ -8,6 +9,7 @@ import { LocalHub } from '../cluster/local-hub.js';
 import { asUnavailable, unanswered } from '../log/unavailable.js';
 import { Written } from '../log/written.js';
 import { keyOf } from '../stores/ref-key.js';
+import type { Store } from '../stores/store.js';
 import type { SessionRef } from '../stores/stored.js';
 import { Beginnings } from './beginnings.js';
 import { hasConversations } from './conversations.js';
@@ -251,11 +253,24 @@ export class SessionDirectory {
     this.#gone.register(session, key);
   }
 
-  /** Takes up the work that former processes left unfinished. */
-  async recover(): Promise<void> {
-    await atOnce(await this.#env.store.unfinished(), TAKEN_AT_ONCE, async ({ from, ...ref }) => {
+  /** Takes up the work that former processes left unfinished. Asks the store until it tells of it. @param isOver Whether nobody wants it any more */
+  async recover(isOver: () => boolean): Promise<void> {
+    const unfinished = await this.#unfinished(isOver);
+    await atOnce(unfinished, TAKEN_AT_ONCE, async ({ from, ...ref }) => {
       if (this.#served(ref)) await this.#take(ref, from);
     });
+  }
+
+  async #unfinished(isOver: () => boolean): ReturnType<Store['unfinished']> {
+    for (let pauseMs = 50; !isOver(); pauseMs = Math.min(1000, 2 * pauseMs)) {
+      try {
+        return await this.#env.store.unfinished();
+      } catch (error) {
+        this.#env.report(error, 'recovering sessions');
+        await delay(pauseMs);
+      }
+    }
+    return [];
   }
 
   #take(ref: SessionRef, from?: string): Promise<void> {

@@ -2,10 +2,13 @@ import { statSync, truncateSync } from 'node:fs';
 import { expect } from 'chai';
 import { z } from 'zod';
 import { defineApp, tool } from '../../server/index.js';
+import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { crashed, newDatabase, startDurable } from '../support/durable.js';
 import { gate } from '../support/gate.js';
-import { get, post, TOKEN } from '../support/gateway.js';
+import { get, post, startGateway, TOKEN } from '../support/gateway.js';
+import { refusingStore } from '../support/refusing-store.js';
 import { openStream, type RawStream } from '../support/sse-client.js';
+import { until } from '../support/until.js';
 
 const respondAsync = { prefer: 'respond-async' };
 
@@ -55,6 +58,22 @@ describe('after a crash', () => {
     expect(stream.logged.map(({ id }) => Number(id!.split('.')[2]))).to.deep.equal(
       stream.logged.map((_, i) => i + 1),
     );
+  });
+
+  it('takes up what was left also where the store could not tell of it at first', async () => {
+    const path = newDatabase();
+    const first = await startDurable(path, { app: heldApp().app });
+    const { body } = await post(`${first.url}/send`, { sessionId: 'main', message: 'x' }, respondAsync);
+    await (await read(first.url)).until(({ event }) => event === 'content_delta');
+    const { store, outage } = refusingStore(sqliteStore({ path: crashed(path) }), 'unfinished');
+    outage.on = true;
+    const lost = gate<{ readonly runId: string; readonly stopReason: string }>();
+    const { gateway, url } = await startGateway({ app: heldApp().app, store });
+    gateway.on('run:ended', (ended) => lost.open(ended));
+    await get(`${url}/sessions`);
+    await until(() => outage.refused > 0);
+    outage.on = false;
+    expect(await lost.passed).to.include({ runId: body.runId, stopReason: 'lost' });
   });
 
   it('ends lost runs at the start, without a request', async () => {
