@@ -16,6 +16,10 @@ function random(bytes: number): string {
 /** 64 random bits: one incarnation of a session's log. */
 export const newEpoch = (): string => random(8);
 
+/** An idempotency key of the gateway's own. It begins with a space, which no key of a client has. */
+export const ownKey = (...parts: readonly [feature: string, ...ids: (string | number)[]]): string =>
+  ` ${JSON.stringify(parts)}`;
+
 export const newScheduleId = (): string => `sch_${random(12)}`;
 export const newNoticeId = (): string => `ntc_${random(12)}`;
 /** 128 bits. A grant's id alone gives no access, but nobody must be able to guess which ids exist. */

@@ -7,13 +7,15 @@ export interface Control {
   /** When it falls back to the app, in milliseconds since the epoch. */
   readonly until?: number;
   readonly reason?: string;
+  /** The grant by which that person reached the session. Control ends with it. */
+  readonly grantId?: string;
 }
 
 /** A move of control, as logged. */
 export interface ControlMove {
   /** Id of the user who now has control; null for the app. */
   readonly to: string | null;
-  /** Id of the user who moved it; `gateway` if its time ran out. */
+  /** Id of the user who moved it; `gateway` if its time ran out, or the grant of who had it ended. */
   readonly by: string;
   readonly reason?: string;
   /** A note by the person who hands back, for later readers. */
@@ -21,6 +23,10 @@ export interface ControlMove {
   readonly until?: number;
   /** Control expired before anybody handed it back. */
   readonly expired?: true;
+  /** The owner of the session handed it back for who had it. */
+  readonly forced?: true;
+  /** The grant by which control was taken, or with which it ended. */
+  readonly grantId?: string;
 }
 
 /** An app asks for a person. */

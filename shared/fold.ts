@@ -220,7 +220,7 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
       return move(state, event);
     case 'control_moved': {
       const { to: by, ts: since } = event;
-      const control = by !== null && { by, since, ...pick(event, 'until', 'reason') };
+      const control = by !== null && { by, since, ...pick(event, 'until', 'reason', 'grantId') };
       return put(state, { control, handOff: false });
     }
     case 'hand_off_requested':

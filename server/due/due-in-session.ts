@@ -7,7 +7,7 @@ import { WAKING } from '../held/waking.js';
 import { APPROVAL } from '../runs/approvals.js';
 import { SCHEDULE } from '../schedules/schedule-record.js';
 import type { SessionDirectory } from '../sessions/directory.js';
-import type { SessionInput } from '../sessions/perform.js';
+import type { SessionInput } from '../sessions/session-work.js';
 import type { StoredRecord } from '../stores/records.js';
 import type { Store } from '../stores/store.js';
 import type { DueWorker } from './due-worker.js';

@@ -3,7 +3,7 @@ import type { GatewayEvent } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import { type Message, type StopReason, textOf } from '../../shared/messages.js';
 import type { ChildTrigger } from '../apps/child.js';
-import { newMessageId, newRunId } from '../ids.js';
+import { newMessageId, newRunId, ownKey } from '../ids.js';
 import { resultOf } from '../log/outcome.js';
 import { asUnavailable } from '../log/unavailable.js';
 import type { RunRequest } from '../runs/live-run.js';
@@ -80,7 +80,7 @@ function requestOf(trigger: ChildTrigger, user: UserContext | null, answer: Mess
     metadata: { childRunId: runId },
   };
   return {
-    ...{ runId: newRunId(), message, preceding: [], onBusy: 'queue', key: `child:${runId}` },
+    ...{ runId: newRunId(), message, preceding: [], onBusy: 'queue', key: ownKey('child', runId) },
     ...{ user, metadata: {}, clientTools: [], parameters: {}, trigger },
   };
 }

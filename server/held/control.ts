@@ -22,6 +22,8 @@ export interface TakeOverRequest {
   readonly reason?: string | undefined;
   /** Time of the store's clock at which control ends, in milliseconds since the epoch. */
   readonly until?: number | undefined;
+  /** The grant by which the person reaches the session; absent for an owner. */
+  readonly via?: string | undefined;
 }
 
 /** A request of a person to give control back. */
@@ -32,6 +34,10 @@ export interface HandBackRequest {
   readonly answer: boolean;
   /** Id of the run that answers it. */
   readonly runId: string;
+  /** Whether it may also give back the control of others: the session is this person's alone, or the host asks. */
+  readonly owns: boolean;
+  /** The grant by which the person reaches the session; absent for an owner. */
+  readonly via?: string | undefined;
 }
 
 /** The time of the person in control is over. */
@@ -56,7 +62,10 @@ const moved = (move: ControlMove): EventDraft => ({ type: 'control_moved', ts: D
  *
  * @throws GatewayError `CONTROL_TAKEN` naming who has it; `OVERLOADED`: nothing has happened
  */
-export async function takeOver(held: HeldSession, { by, reason, until }: TakeOverRequest): Promise<Control> {
+export async function takeOver(
+  held: HeldSession,
+  { by, reason, until, via }: TakeOverRequest,
+): Promise<Control> {
   const { log, runs } = held;
   const { epoch } = log.ref;
   const record = { ...named, dueAt: until, value: JSON.stringify({ epoch, by }) };
@@ -65,7 +74,11 @@ export async function takeOver(held: HeldSession, { by, reason, until }: TakeOve
     if (control && control.by !== by) throw taken(control);
     changes = !control || (until !== undefined && until !== control.until);
     const why = reason ?? control?.reason;
-    const said = { ...(why !== undefined && { reason: why }), ...(until !== undefined && { until }) };
+    const said = {
+      ...(why !== undefined && { reason: why }),
+      ...(until !== undefined && { until }),
+      ...(via !== undefined && { grantId: via }),
+    };
     return changes ? [moved({ to: by, by, ...said })] : [];
   };
   try {
@@ -97,12 +110,16 @@ export async function handBack(
   const { user, note, answer } = given;
   const by = user.id;
   const handed = ({ control }: SessionState): readonly EventDraft[] => {
-    if (control && control.by !== by) throw taken(control);
-    return control ? [moved({ to: null, by, ...(note !== undefined && { note }) })] : [];
+    if (!control) return [];
+    const isOwn = control.by === by;
+    if (!isOwn && !mayForce(control, given)) throw taken(control);
+    return [
+      moved({ to: null, by, ...(note !== undefined && { note }), ...(!isOwn && { forced: true as const }) }),
+    ];
   };
   for (;;) {
     const { control } = log.state;
-    const message = answer && control?.by === by ? unanswered(log.state) : null;
+    const message = answer && control ? unanswered(log.state) : null;
     if (!message) {
       const expected = answer ? log.state.tip : undefined;
       let isOutdated = false;
@@ -133,6 +150,19 @@ export async function handBack(
       if (!isGatewayError(error) || error.code !== 'HISTORY_MOVED') throw error;
     }
   }
+}
+
+/** Whether a person may give back control that another one has: it is an owner's, and who has it came by a grant of an owner. */
+const mayForce = ({ grantId }: Control, { owns, via }: HandBackRequest): boolean =>
+  via === undefined && (owns || grantId !== undefined);
+
+/** The end of control with that of a grant, for the same append: the app has it again, if a person has it by that grant. */
+export function controlAfter(
+  { control }: SessionState,
+  grantId: string,
+): { readonly events: readonly EventDraft[]; readonly records: readonly RecordChange[] } {
+  if (control?.grantId !== grantId) return { events: [], records: [] };
+  return { events: [moved({ to: null, by: 'gateway', grantId })], records: [named] };
 }
 
 /** Control was handed back in the meantime. */

@@ -1,12 +1,15 @@
 import type { EventDraft } from '../../shared/events.js';
+import type { SessionState } from '../../shared/fold.js';
 import type { Grant, GrantEnd } from '../../shared/grants.js';
 import { droppingGrant, GRANT, type KeptGrant, keepingGrant, keptGrant } from '../grants/grant-record.js';
 import { LimitError } from '../limit-error.js';
 import { asUnavailable } from '../log/unavailable.js';
-import type { StoredRecord } from '../stores/records.js';
+import type { RecordChange, StoredRecord } from '../stores/records.js';
 import type { Store } from '../stores/store.js';
 import type { SessionRef } from '../stores/stored.js';
+import { controlAfter } from './control.js';
 import type { HeldSession } from './held-session.js';
+import { schedulesAfter } from './scheduling.js';
 
 /** A new grant. The holder of the session adds the conversation to it. */
 export interface NewGrant {
@@ -20,6 +23,8 @@ export interface EndedGrant {
   readonly grantId: string;
   readonly by: string;
   readonly reason: GrantEnd;
+  /** The grant by which the person who ends it reaches the session; absent for an owner and for its time. */
+  readonly via?: string | undefined;
 }
 
 const recordsOf = async (store: Pick<Store, 'records'>, home: SessionRef): Promise<readonly StoredRecord[]> =>
@@ -36,7 +41,11 @@ export async function grantsOf(
 }
 
 /** @throws GatewayError `QUOTA_EXCEEDED` naming `limits.grantsPerSession` */
-export async function addGrant(
+export function addGrant(held: HeldSession, given: NewGrant): Promise<Omit<Grant, 'sessionId'>> {
+  return held.inTurn(() => add(held, given));
+}
+
+async function add(
   { log, ref, store }: HeldSession,
   { kept, most }: NewGrant,
 ): Promise<Omit<Grant, 'sessionId'>> {
@@ -63,19 +72,47 @@ export async function addGrant(
   return grant;
 }
 
-/** Ends a grant of this session, and all that is open by it. Returns whether there was one. */
-export async function endGrant(
-  { env, log, ref, store }: HeldSession,
-  { grantId, by, reason }: EndedGrant,
-): Promise<boolean> {
-  const record = (await recordsOf(store, ref)).find(({ id }) => id === grantId);
-  if (!record) return false;
-  const isPresent = keptGrant(record).epoch === log.ref.epoch;
-  const draft: EventDraft = { type: 'grant_removed', ts: Date.now(), grantId, by, reason };
-  await log.commit(isPresent ? [draft] : [], {
-    records: droppingGrant(grantId, record.token),
-    refusable: true,
-  });
-  env.ungranted(grantId);
-  return true;
+/**
+ * Ends a grant of this session, with all that is open by it and all that its bearer has by it: control and schedules. Returns whether there
+ * was one.
+ *
+ * @throws GatewayError `SESSION_NOT_FOUND` if the grant of the person who ends it is over, `OVERLOADED`
+ */
+export async function endGrant(held: HeldSession, ended: EndedGrant): Promise<boolean> {
+  const { env, grants } = held;
+  const { grantId, via } = ended;
+  if (via !== undefined) await grants.assertGood(via);
+  const goOn = await grants.end(grantId);
+  try {
+    const isEnded = await held.inTurn(() => end(held, ended));
+    if (isEnded) env.ungranted(grantId);
+    return isEnded;
+  } catch (error) {
+    goOn();
+    throw error;
+  }
+}
+
+async function end(held: HeldSession, { grantId, by, reason }: EndedGrant): Promise<boolean> {
+  const { log, ref, store } = held;
+  for (;;) {
+    const record = (await recordsOf(store, ref)).find(({ id }) => id === grantId);
+    if (!record) return false;
+    const drop = droppingGrant(grantId, record.token);
+    if (keptGrant(record).epoch !== log.ref.epoch) {
+      await log.commit([], { records: drop, refusable: true });
+      return true;
+    }
+    const removed: EventDraft = { type: 'grant_removed', ts: Date.now(), grantId, by, reason };
+    const schedules = await asUnavailable(() => schedulesAfter(held, grantId));
+    let control: ReturnType<typeof controlAfter>;
+    const drafts = (state: SessionState): readonly EventDraft[] => {
+      control = controlAfter(state, grantId);
+      return [removed, ...schedules.events, ...control.events];
+    };
+    const records = (): readonly RecordChange[] => [...drop, ...schedules.records, ...control.records];
+    const { stale } = await log.commit(drafts, { records, refusable: true });
+    // A schedule has fired meanwhile, or somebody else has ended the grant.
+    if (!stale) return true;
+  }
 }

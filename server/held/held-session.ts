@@ -4,6 +4,7 @@ import type { LogWriter } from '../log/log-writer.js';
 import type { Store } from '../stores/store.js';
 import type { SessionRef } from '../stores/stored.js';
 import type { HeldEnvironment } from './environment.js';
+import { HeldGrants } from './held-grants.js';
 import { Publisher } from './publisher.js';
 import { SessionRuns } from './session-runs.js';
 
@@ -34,9 +35,12 @@ export class HeldSession {
   readonly tenure: Tenure;
   readonly runs: SessionRuns;
   readonly publisher: Publisher;
+  readonly grants: HeldGrants;
   /** Sends on their way to the store, by their keys. */
   readonly accepting = new Map<string, Promise<unknown>>();
   #isOver = false;
+  /** The last piece of work that reads records and then writes them. */
+  #changing: Promise<unknown> = Promise.resolve();
 
   constructor(
     { ref, id }: { readonly ref: SessionRef; readonly id: string },
@@ -51,6 +55,7 @@ export class HeldSession {
     this.tenure = tenure;
     this.runs = new SessionRuns(this);
     this.publisher = new Publisher(this);
+    this.grants = new HeldGrants(this);
   }
 
   get store(): Store {
@@ -60,6 +65,13 @@ export class HeldSession {
   /** Whether the session is no longer held by this. */
   get over(): boolean {
     return this.#isOver;
+  }
+
+  /** Does work that reads records and then writes them, one piece after the other: a bound of their number would not hold otherwise. */
+  inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = this.#changing.then(work);
+    this.#changing = done.catch(() => {});
+    return done;
   }
 
   /** Whether another run may begin. */

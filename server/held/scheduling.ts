@@ -3,7 +3,7 @@ import { fieldError, isGatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
 import type { Message } from '../../shared/messages.js';
 import type { FiredInstant, Schedule, SkipReason } from '../../shared/schedules.js';
-import { newMessageId, newRunId } from '../ids.js';
+import { newMessageId, newRunId, ownKey } from '../ids.js';
 import { LimitError } from '../limit-error.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { asUnavailable } from '../log/unavailable.js';
@@ -34,6 +34,8 @@ export interface NewSchedule {
   readonly senderId: string | undefined;
   /** `limits.schedulesPerSession`. */
   readonly most: number;
+  /** The grant by which the user reaches the session; absent for an owner. */
+  readonly via?: string | undefined;
 }
 
 /** A schedule that is due. */
@@ -72,9 +74,13 @@ export async function schedulesOf(
  *
  * @throws GatewayError `QUOTA_EXCEEDED` naming `limits.schedulesPerSession`, `INVALID_PARAMS` for times that never come
  */
-export async function setSchedule(
+export function setSchedule(held: HeldSession, given: NewSchedule): Promise<Schedule> {
+  return held.inTurn(() => set(held, given));
+}
+
+async function set(
   { log, ref, store }: HeldSession,
-  { schedule, user, senderId, most }: NewSchedule,
+  { schedule, user, senderId, most, via }: NewSchedule,
 ): Promise<Schedule> {
   const { epoch } = log.ref;
   for (;;) {
@@ -90,12 +96,27 @@ export async function setSchedule(
     const setAt = storeTime(store);
     const nextAt = schedule.at ?? (await occurrencesOf(schedule, setAt)).after(setAt);
     if (nextAt === null) throw fieldError('every', 'must fire at least once from now on');
-    const set = { ...schedule, setAt, nextAt };
-    const draft: EventDraft = { type: 'schedule_set', ts: Date.now(), ...set };
-    const kept = { epoch, schedule: set, user, ...(senderId !== undefined && { senderId }) };
-    if (await write(log, [draft], keeping(kept, there?.token ?? 0))) return set;
+    const made = { ...schedule, setAt, nextAt };
+    const draft: EventDraft = { type: 'schedule_set', ts: Date.now(), ...made };
+    const by = { ...(senderId !== undefined && { senderId }), ...(via !== undefined && { grantId: via }) };
+    const kept = { epoch, schedule: made, user, ...by };
+    if (await write(log, [draft], keeping(kept, there?.token ?? 0))) return made;
   }
 }
+
+/** The end of the schedules that were set by a grant with that of the grant, for the same append. @throws StoreError */
+export async function schedulesAfter(
+  { log, ref, store }: HeldSession,
+  grantId: string,
+): Promise<{ readonly events: readonly EventDraft[]; readonly records: readonly RecordChange[] }> {
+  const ended = (await schedulesOf(store, ref, log.ref.epoch)).filter((kept) => kept.grantId === grantId);
+  return {
+    events: ended.map(({ schedule: { id } }) => unset(id, 'gateway')),
+    records: ended.map(({ schedule: { id }, token }) => dropping(id, token)),
+  };
+}
+
+const unset = (id: string, by: string): EventDraft => ({ type: 'schedule_unset', ts: Date.now(), id, by });
 
 /** Takes a schedule back, if there is one. */
 export async function unsetSchedule({ log, ref, store }: HeldSession, id: string, by: string): Promise<void> {
@@ -103,8 +124,7 @@ export async function unsetSchedule({ log, ref, store }: HeldSession, id: string
     const schedules = await asUnavailable(() => schedulesOf(store, ref, log.ref.epoch));
     const kept = schedules.find(({ schedule }) => schedule.id === id);
     if (!kept) return;
-    const draft: EventDraft = { type: 'schedule_unset', ts: Date.now(), id, by };
-    if (await write(log, [draft], dropping(id, kept.token))) return;
+    if (await write(log, [unset(id, by)], dropping(id, kept.token))) return;
   }
 }
 
@@ -159,7 +179,7 @@ function requestOf(
     ...(senderId !== undefined && { senderId }),
   };
   return {
-    ...{ runId: newRunId(), message, preceding: [], onBusy: 'queue', key: `schedule:${id}:${instant}` },
+    ...{ runId: newRunId(), message, preceding: [], onBusy: 'queue', key: ownKey('schedule', id, instant) },
     ...{ user, metadata: {}, clientTools: [], parameters: {}, trigger: { type: 'schedule', id, instant } },
   };
 }

@@ -3,10 +3,11 @@ import type { ParamsOf, ResultOf } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
 import type { ReadPlaces } from '../inbox/read-places.js';
 import { asUnavailable } from '../log/unavailable.js';
-import type { OutputOf, SessionInput } from '../sessions/perform.js';
+import type { OutputOf, SessionInput } from '../sessions/session-work.js';
 import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { OperationParts } from './operation-parts.js';
+import { byGrant } from './reach.js';
 
 /** The parts that these operations share with others. */
 interface SessionParts extends Pick<OperationParts, 'authorize' | 'room'> {
@@ -48,8 +49,10 @@ export class ChangeOperations {
   async respond(params: ParamsOf<'tool-response'>, caller: Caller): Promise<ResultOf<'tool-response'>> {
     const { sessionId, callId, ...answer } = params;
     const { id: by, roles } = caller.identity.user;
-    const { ref } = await this.#parts.authorize(sessionId, 'tool-response', caller);
-    await this.#env.sessions.perform(ref, { type: 'respond', callId, answer: { ...answer, by, roles } });
+    const reach = await this.#parts.authorize(sessionId, 'tool-response', caller);
+    const { ref } = reach;
+    const answered = { callId, answer: { ...answer, by, roles }, ...byGrant(reach) };
+    await this.#env.sessions.perform(ref, { type: 'respond', ...answered });
     // An answer implies that the user has read the session. A read place that can't be stored now is stored with the next one.
     await this.#parts.places
       .reach(ref, caller.identity.userKey)
@@ -63,10 +66,11 @@ export class ChangeOperations {
     const { sessionId, channel, type = 'message', payload } = params;
     assertOpen(this.#env);
     this.#env.quotas.sends.take(caller.identity);
-    const { ref } = await this.#parts.authorize(sessionId, 'channel', caller);
+    const reach = await this.#parts.authorize(sessionId, 'channel', caller);
+    const { ref } = reach;
     await this.#parts.room.check(ref);
     const published = { channel, event: type, payload: payload ?? null, userId: caller.identity.user.id };
-    await this.#env.sessions.perform(ref, { type: 'publish', ...published, stored: true });
+    await this.#env.sessions.perform(ref, { type: 'publish', ...published, stored: true, ...byGrant(reach) });
     return { ok: true };
   }
 
@@ -74,10 +78,10 @@ export class ChangeOperations {
     const { sessionId, ...changes } = params;
     if (!this.#env.calls.isServing) assertOpen(this.#env);
     this.#env.quotas.sends.take(caller.identity);
-    const { ref } = await this.#parts.authorize(sessionId, 'update', caller);
-    await this.#parts.room.check(ref);
+    const reach = await this.#parts.authorize(sessionId, 'update', caller);
+    await this.#parts.room.check(reach.ref);
     const by = caller.identity.user.id;
-    await this.#env.sessions.perform(ref, { type: 'update', changes, by });
+    await this.#env.sessions.perform(reach.ref, { type: 'update', changes, by, ...byGrant(reach) });
     return { ok: true };
   }
 
@@ -110,7 +114,7 @@ export class ChangeOperations {
     caller: Caller,
     input: Input,
   ): Promise<OutputOf<Input>> {
-    const { ref } = await this.#parts.authorize(sessionId, input.type, caller);
-    return this.#env.sessions.perform(ref, input);
+    const reach = await this.#parts.authorize(sessionId, input.type, caller);
+    return this.#env.sessions.perform(reach.ref, { ...input, ...byGrant(reach) });
   }
 }

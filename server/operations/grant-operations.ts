@@ -14,7 +14,7 @@ import type { SessionRecord } from '../stores/stored.js';
 import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { OperationParts } from './operation-parts.js';
-import type { Reach } from './reach.js';
+import { byGrant, type Reach } from './reach.js';
 
 /** The host's rules for sharing. */
 export interface SharingRules {
@@ -52,6 +52,7 @@ export class GrantOperations {
     const given = await sessions.perform(reach.ref, {
       type: 'share',
       most: sharing.most,
+      ...byGrant(reach),
       kept: {
         ...whom,
         grant: {
@@ -105,11 +106,11 @@ export class GrantOperations {
   async unshare({ sessionId, grantId }: ParamsOf<'unshare'>, caller: Caller): Promise<ResultOf<'unshare'>> {
     assertOpen(this.#env);
     this.#env.quotas.sends.take(caller.identity);
-    const { ref } = await this.#parts.authorize(sessionId, 'unshare', caller);
+    const reach = await this.#parts.authorize(sessionId, 'unshare', caller);
     const by = caller.identity.user.id;
-    const unshared = { type: 'unshare', grantId, by, reason: 'revoked' } as const;
+    const unshared = { type: 'unshare', grantId, by, reason: 'revoked', ...byGrant(reach) } as const;
     // End streams by the grant here before the caller has its result, since another gateway may hold the session.
-    if (await this.#env.sessions.perform(ref, unshared)) this.#env.presence.endGrant(grantId);
+    if (await this.#env.sessions.perform(reach.ref, unshared)) this.#env.presence.endGrant(grantId);
     return { ok: true };
   }
 

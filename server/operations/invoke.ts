@@ -34,6 +34,8 @@ export interface InvokeEnvironment extends OperationEnvironment {
 interface NamedSession {
   readonly session: Session;
   readonly sessionId: string;
+  /** The grant by which the caller reaches it; absent for an owner. */
+  readonly via?: string;
 }
 
 /** How a method is called. A call in the wrong way runs nothing, and its error names the right way. */
@@ -224,8 +226,8 @@ export class InvokeCall implements CallerContext {
       if (!session.held) session.announce(name, payload);
     };
     try {
-      const userId = caller.identity.user.id;
-      const emitted = this.env.sessions.perform(session.ref, { type: 'custom', name, payload, userId });
+      const emitting = { name, payload, userId: caller.identity.user.id, via: named.via };
+      const emitted = this.env.sessions.perform(session.ref, { type: 'custom', ...emitting });
       if (isPromise(emitted)) emitted.catch(unlogged).catch(failed);
     } catch (error) {
       // The session is held, so the emitted event itself is at fault.
@@ -245,6 +247,7 @@ export class InvokeCall implements CallerContext {
       type: 'publish',
       ...published,
       userId: this.caller.identity.user.id,
+      via: this.named?.via,
     });
   }
 }

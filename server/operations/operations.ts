@@ -41,7 +41,7 @@ import { NoticeOperations } from './notice-operations.js';
 import type { Authorize, OperationParts } from './operation-parts.js';
 import { readInvoke, readParams } from './params.js';
 import { PresenceOperations } from './presence-operations.js';
-import { asReached, type Reach } from './reach.js';
+import { asReached, byGrant, type Reach } from './reach.js';
 import { ReadOperations, type SentRun } from './read-operations.js';
 import { ScheduleOperations } from './schedule-operations.js';
 import { type FollowableRun, SendOperations, type Sent } from './send-operations.js';
@@ -166,7 +166,8 @@ export class Operations {
     if (params.sessionId === undefined)
       return invokeMethod(new InvokeCall(this.#invokeEnv, params, caller), options);
     return andThen(this.#authorize(params.sessionId, 'invoke', caller), (reach) => {
-      const session = { session: this.#env.sessions.get(reach.ref), sessionId: reach.sessionId };
+      const { ref, sessionId } = reach;
+      const session = { session: this.#env.sessions.get(ref), sessionId, ...byGrant(reach) };
       return invokeMethod(new InvokeCall(this.#invokeEnv, params, caller, session), options);
     });
   }

@@ -35,6 +35,9 @@ export interface Followable extends Subscribable {
   readonly viewers: Viewers;
 }
 
+/** The grant by which a caller has work done, for the holder of the session, who asks for it once more. Empty for an owner. */
+export const byGrant = ({ via }: Reach): { readonly via?: string } => (via ? { via: via.grantId } : {});
+
 /** The session in its caller's view. */
 export const asReached = (session: Session, { via, sessionId }: Reach): Followable =>
   via ? new GrantedSession(session, sessionId, via) : session;

@@ -10,6 +10,7 @@ import { storeTime } from '../stores/skew.js';
 import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { Authorize } from './operation-parts.js';
+import { byGrant } from './reach.js';
 
 /** Bounds of schedules. */
 export type ScheduleLimits = Pick<
@@ -54,6 +55,7 @@ export class ScheduleOperations {
       user,
       senderId: scope === userKey && !reach.via ? undefined : user.id,
       most: schedulesPerSession,
+      ...byGrant(reach),
     });
     return { schedule };
   }
@@ -64,8 +66,9 @@ export class ScheduleOperations {
   ): Promise<ResultOf<'unschedule'>> {
     assertOpen(this.#env);
     this.#env.quotas.sends.take(caller.identity);
-    const { ref } = await this.#authorize(sessionId, 'unschedule', caller);
-    await this.#env.sessions.perform(ref, { type: 'unschedule', id, by: caller.identity.user.id });
+    const reach = await this.#authorize(sessionId, 'unschedule', caller);
+    const by = caller.identity.user.id;
+    await this.#env.sessions.perform(reach.ref, { type: 'unschedule', id, by, ...byGrant(reach) });
     return { ok: true };
   }
 

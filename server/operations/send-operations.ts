@@ -13,7 +13,7 @@ import { checkClientMessages, checkToolCount } from './client-messages.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { OperationParts } from './operation-parts.js';
 import { readParams } from './params.js';
-import { asReached, assertShared, type Followable, type Reach } from './reach.js';
+import { asReached, assertShared, byGrant, type Followable, type Reach } from './reach.js';
 
 /** A run that can be followed. */
 export interface FollowableRun {
@@ -70,7 +70,7 @@ export class SendOperations {
     const reach = await this.#parts.authorize(sessionId, 'steer', caller);
     await this.#admit(inputs, reach, caller);
     const message = toMessage(input, senderIn(reach, caller));
-    await this.#env.sessions.perform(reach.ref, { type: 'steer', runId, message });
+    await this.#env.sessions.perform(reach.ref, { type: 'steer', runId, message, ...byGrant(reach) });
     return { messageId: message.id };
   }
 
@@ -112,6 +112,7 @@ export class SendOperations {
       again,
       beside,
       senderId: senderIn(reach, caller),
+      ...byGrant(reach),
       key,
       metadata,
       user,

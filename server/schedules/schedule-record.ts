@@ -15,6 +15,8 @@ export interface KeptSchedule {
   readonly user: UserContext;
   /** Id of that user, if the session is shared between people. */
   readonly senderId?: string;
+  /** The grant by which that user reached the session. The schedule ends with it. */
+  readonly grantId?: string;
 }
 
 export const keptOf = ({ value }: Pick<StoredRecord, 'value'>): KeptSchedule =>

@@ -11,8 +11,8 @@ import type { SessionRef } from '../stores/stored.js';
 import type { SessionEnvironment } from './environment.js';
 import { filesIn, forkSource } from './fork.js';
 import { type Imported, importedBefore } from './import.js';
-import type { SessionInput, SessionWork } from './perform.js';
 import type { Session } from './session.js';
+import type { SessionInput, SessionWork } from './session-work.js';
 
 /** A session that has begun with messages. */
 export type BegunSession = HistoryPlace & { readonly id: string };

@@ -15,10 +15,10 @@ import { Beginnings } from './beginnings.js';
 import { hasConversations } from './conversations.js';
 import type { SessionEnvironment } from './environment.js';
 import { MessageSender } from './message-sender.js';
-import type { OutputOf, SessionInput } from './perform.js';
 import { perform, performAsked } from './routing.js';
 import { Session } from './session.js';
 import { ANSWERED } from './session-calls.js';
+import type { OutputOf, SessionInput } from './session-work.js';
 import { Strays } from './strays.js';
 import { VIEWED } from './viewers.js';
 
@@ -261,7 +261,7 @@ export class SessionDirectory {
     });
   }
 
-  async #unfinished(isOver: () => boolean): ReturnType<Store['unfinished']> {
+  async #unfinished(isOver: () => boolean): Promise<Awaited<ReturnType<Store['unfinished']>>> {
     for (let pauseMs = 50; !isOver(); pauseMs = Math.min(1000, 2 * pauseMs)) {
       try {
         return await this.#env.store.unfinished();

@@ -33,6 +33,8 @@ export interface SendRequest {
   /** The message begins a run in a lane of its own. */
   readonly beside?: { readonly keep: boolean } | undefined;
   readonly key?: string | undefined;
+  /** The grant by which the sender reaches the session; absent for an owner. */
+  readonly via?: string | undefined;
   readonly onBusy?: OnBusy | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   readonly user: UserContext;
@@ -123,10 +125,10 @@ export class MessageSender {
     const { trace, requestId } = request;
     const { runId, messages, key, hash } = begun;
     const by = user.id;
-    const { again, place, behind } = request;
+    const { again, place, behind, via } = request;
     if (again !== undefined) {
       const given = { runId, key, hash, user, metadata, clientTools, parameters, trace, requestId };
-      return perform(session, { type: 'regenerate', request: given, messageId: again ?? undefined, by });
+      return perform(session, { type: 'regenerate', request: given, messageId: again ?? undefined, by, via });
     }
     const preceding = [...messages];
     const message = preceding.pop()!;
@@ -142,6 +144,7 @@ export class MessageSender {
       request: { user, metadata, clientTools, parameters, trace, requestId, ...asked },
       at: place && { by, ...place },
       behind,
+      via,
     });
     return { message, ...accepted };
   }

@@ -6,8 +6,9 @@ import type { AcceptedRun } from '../held/acceptance.js';
 import { newRequestId } from '../ids.js';
 import { unanswered } from '../log/unavailable.js';
 import { originOf } from './find-run.js';
-import { type OutputOf, performHere, type SessionInput } from './perform.js';
+import { performHere } from './perform.js';
 import type { Session } from './session.js';
+import type { OutputOf, SessionInput } from './session-work.js';
 
 /** Time within which a holder must be found that answers, in milliseconds. */
 const ROUTE_MS = 15_000;

@@ -8,6 +8,7 @@ export const controlSchema = z.object({
   since: time,
   until: time.exactOptional(),
   reason: z.string().exactOptional(),
+  grantId: z.string().exactOptional(),
 });
 
 /** Fields of the event `control_moved`. */
@@ -18,6 +19,8 @@ export const controlMoveShape = {
   note: z.string().exactOptional(),
   until: time.exactOptional(),
   expired: z.literal(true).exactOptional(),
+  forced: z.literal(true).exactOptional(),
+  grantId: z.string().exactOptional(),
 };
 
 /** Fields of the event `hand_off_requested`. */

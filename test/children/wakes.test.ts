@@ -23,6 +23,22 @@ describe('the end of a detached child', () => {
     expect(state.messages.at(-2)!.metadata).to.deep.equal({ childRunId: spawned!.runId });
   });
 
+  it('begins it whatever others have sent under its id', async () => {
+    const done = gate();
+    const app = leaver(async () => {
+      await done.passed;
+      return 'made it';
+    });
+    const { url } = await startGateway({ app, limits: FAST });
+    const events = await eventsUntil(url, endOf(await sendTo(url, 'go')));
+    const { runId } = events.find(({ type }) => type === 'run_spawned')!;
+    const taken = await sendTo(url, 'nothing', { idempotencyKey: `child:${runId}` });
+    await eventsUntil(url, endOf(taken));
+    done.open();
+    const state = foldOf(await eventsUntil(url, isHeard));
+    expect(textOf(state.messages.at(-1)!)).to.equal('heard work end: made it');
+  });
+
   it('begins none where a person took over, or the session was closed', async () => {
     const app = leaver(() => new Promise(() => {}));
     const { url } = await startGateway({ app, limits: FAST });

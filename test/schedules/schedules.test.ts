@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { defineApp } from '../../server/index.js';
+import { memoryStore } from '../../server/stores/memory.js';
 import type { EventOf } from '../../shared/events.js';
 import { failure, takeUntil } from '../support/client.js';
 import { gate } from '../support/gate.js';
-import { get, post, startGateway } from '../support/gateway.js';
+import { FAST, get, post, startGateway } from '../support/gateway.js';
+import { laterStore } from '../support/later-store.js';
 import { begin, DAY, type Fired, isFired, reporter } from './begin.js';
 
 describe('schedules', () => {
@@ -74,6 +76,33 @@ describe('schedules', () => {
     expect(refused).to.include({ code: 'QUOTA_EXCEEDED' });
     expect(refused.message).to.include('limits.schedulesPerSession');
     await schedule({ id: 'b', message: 'y', at });
+  });
+
+  it('has no more than that where all are set at once', async () => {
+    const { gateway } = await startGateway({
+      ...{ app: reporter, store: laterStore(memoryStore()) },
+      limits: { ...FAST, schedulesPerSession: 8 },
+    });
+    const at = Date.now() + DAY;
+    const all = Array.from({ length: 40 }, (_, n) =>
+      gateway.execute('schedule', { sessionId: 'main', id: `s${n}`, message: 'x', at }),
+    );
+    const settled = await Promise.allSettled(all);
+    expect(settled.filter(({ status }) => status === 'fulfilled')).to.have.length(8);
+    const { schedules } = await gateway.execute('schedules', { sessionId: 'main' });
+    expect(schedules).to.have.length(8);
+  });
+
+  it('sends its message whatever others have sent under keys like its own', async () => {
+    const { client, schedule, events } = await begin();
+    const at = Date.now() + 60;
+    await schedule({ id: 'audit', message: 'AUDIT', at });
+    for (const idempotencyKey of [`schedule:audit:${at}`, `["schedule","audit",${at}]`])
+      await client.send('main', 'nothing to see', { idempotencyKey }).result;
+    const seen = await takeUntil(events, isFired);
+    const [accepted] = await takeUntil(events, ({ type }) => type === 'message_accepted');
+    const { runId } = seen.at(-1) as Fired;
+    expect(accepted).to.containSubset({ runId, message: { content: [{ text: 'AUDIT' }] } });
   });
 
   it('is another user’s to nobody', async () => {
