@@ -9,6 +9,8 @@ export interface ApprovalPolicy {
   readonly approvals: number;
   /** The sender of the message that is being answered has no vote. */
   readonly notBy?: 'sender';
+  /** Guests of share links may vote, each as the person who gave the link. @default false */
+  readonly guests?: true;
   readonly expiresAt?: number;
   /** The decision at `expiresAt`. Present with it. */
   readonly onExpiry?: OnExpiry;
@@ -25,4 +27,6 @@ export interface Vote {
   readonly by: string;
   readonly approved: boolean;
   readonly reason?: string;
+  /** Id of the person who gave the link, if a guest has voted. It is that person's vote. */
+  readonly givenBy?: string;
 }

@@ -366,7 +366,10 @@ function voted(
   event: EventOf<'tool_confirmation_vote'> | EventOf<'tool_confirmation_escalated'>,
 ): PendingQuestion {
   if ('roles' in event) return { ...question, escalated: true };
-  return { ...question, votes: [...(question.votes ?? []), pick(event, 'by', 'approved', 'reason')] };
+  return {
+    ...question,
+    votes: [...(question.votes ?? []), pick(event, 'by', 'approved', 'reason', 'givenBy')],
+  };
 }
 
 function ask(state: SessionState, question: PendingQuestion): SessionState {

@@ -10,6 +10,8 @@ export interface ConfirmPolicy {
   readonly approvals?: number | undefined;
   /** Excludes the sender of the message that is being answered. */
   readonly notBy?: 'sender' | undefined;
+  /** Whether guests of share links may vote, each as the person who gave the link. @default false */
+  readonly guests?: boolean | undefined;
   /** Time in milliseconds after which the question is decided without people. @default never */
   readonly expiresInMs?: number | undefined;
   /** The decision after that time; `abort` ends the run. @default 'deny' */
@@ -31,6 +33,7 @@ const fields = {
   roles: roles.optional(),
   approvals: z.number().int().min(1).max(MAX_APPROVALS).optional(),
   notBy: z.literal('sender').optional(),
+  guests: z.boolean().optional(),
   expiresInMs: time.optional(),
   onExpiry: z.enum(['deny', 'approve', 'abort']).optional(),
   escalate: z.strictObject({ afterMs: time, roles }).optional(),

@@ -178,6 +178,8 @@ export interface Identity {
 /** The bearer of a share link. */
 export interface Guest {
   readonly grantId: string;
+  /** Id of the person who gave the link. In votes, all who bear it are that person. */
+  readonly givenBy: string;
 }
 
 /**

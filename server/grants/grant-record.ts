@@ -16,6 +16,8 @@ export interface KeptGrant {
   readonly userKey?: string;
   /** SHA-256 of the link's token; absent for a user. */
   readonly hash?: string;
+  /** Id of the person who gave the link by which this grant was given; absent where a user gave it. */
+  readonly givenBy?: string;
 }
 
 /** The owner under which the grants of a user are found. */

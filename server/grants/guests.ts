@@ -81,8 +81,8 @@ class GuestAuthenticator implements Authenticator {
 }
 
 /** The identity of a guest. Many guests may have one link, so their limits are those of a shared identity. */
-function guestOf({ kept: { grant } }: FoundGrant, token: string): Identity {
-  const { grantId, expiresAt } = grant;
+function guestOf({ kept: { grant, givenBy } }: FoundGrant, token: string): Identity {
+  const { grantId, expiresAt, by } = grant;
   const id = `guest_${createHash('sha256').update(`guest ${token}`).digest('base64url').slice(0, 16)}`;
   return {
     user: { id, roles: [] } as unknown as UserContext,
@@ -90,7 +90,7 @@ function guestOf({ kept: { grant } }: FoundGrant, token: string): Identity {
     scope: JSON.stringify(['guest', grantId, id]),
     userKey: JSON.stringify(['guest', grantId, id]),
     shared: true,
-    guest: { grantId },
+    guest: { grantId, givenBy: givenBy ?? by },
     ...(expiresAt !== undefined && { expiresAt }),
   };
 }

@@ -7,16 +7,16 @@ import type { LeftRun, StepRecord } from '../stores/stored.js';
 /** The parts of a request that are kept out of the log, because its readers may not see them. */
 type Private = Pick<
   RunRequest,
-  'user' | 'metadata' | 'clientTools' | 'parameters' | 'trigger' | 'trace' | 'lane'
+  'user' | 'givenBy' | 'metadata' | 'clientTools' | 'parameters' | 'trigger' | 'trace' | 'lane'
 > & {
   readonly messageId: string;
 };
 
 /** The record from which a run is found and can be started in another process. */
 export function toNewRun({ runId, key, hash, message, ...request }: RunRequest): NewRun {
-  const { user, metadata, clientTools, parameters, trigger, trace, lane } = request;
+  const { user, givenBy, metadata, clientTools, parameters, trigger, trace, lane } = request;
   const kept: Private = {
-    ...{ messageId: message.id, user, metadata, clientTools, parameters, trace },
+    ...{ messageId: message.id, user, givenBy, metadata, clientTools, parameters, trace },
     ...(trigger && { trigger }),
     ...(lane && { lane }),
   };
@@ -67,10 +67,18 @@ export class LeftRuns {
   request({ runId, message, preceding = [], onBusy }: QueuedMessage): RunRequest {
     const creator = this.#creator === undefined ? null : ({ id: this.#creator } as UserContext);
     const unknown = { user: creator, metadata: {}, clientTools: [], parameters: {} };
-    const { user, metadata, clientTools, parameters, trigger, trace, lane }: Omit<Private, 'messageId'> =
-      this.#private(runId) ?? unknown;
+    const {
+      user,
+      givenBy,
+      metadata,
+      clientTools,
+      parameters,
+      trigger,
+      trace,
+      lane,
+    }: Omit<Private, 'messageId'> = this.#private(runId) ?? unknown;
     const { key, hash } = this.#records.get(runId) ?? {};
     const sent = { runId, message, preceding, onBusy, key, hash };
-    return { ...sent, user, metadata, clientTools, parameters, trigger, trace, lane };
+    return { ...sent, user, givenBy, metadata, clientTools, parameters, trigger, trace, lane };
   }
 }

@@ -48,10 +48,11 @@ export class ChangeOperations {
   /** Answers an open question of a run. */
   async respond(params: ParamsOf<'tool-response'>, caller: Caller): Promise<ResultOf<'tool-response'>> {
     const { sessionId, callId, ...answer } = params;
-    const { id: by, roles } = caller.identity.user;
+    const { user, guest } = caller.identity;
+    const { id: by, roles } = user;
     const reach = await this.#parts.authorize(sessionId, 'tool-response', caller);
     const { ref } = reach;
-    const answered = { callId, answer: { ...answer, by, roles }, ...byGrant(reach) };
+    const answered = { callId, answer: { ...answer, by, givenBy: guest?.givenBy, roles }, ...byGrant(reach) };
     await this.#env.sessions.perform(ref, { type: 'respond', ...answered });
     // An answer implies that the user has read the session. A read place that can't be stored now is stored with the next one.
     await this.#parts.places

@@ -47,6 +47,7 @@ export class GrantOperations {
     const userId = 'userId' in params.with ? params.with.userId : undefined;
     const token = userId === undefined ? `${LINK}${randomBytes(32).toString('base64url')}` : undefined;
     const whom = this.#whom(userId, token, caller);
+    const { guest } = caller.identity;
     await this.#parts.room.check(reach.ref);
     const at = storeTime(store);
     const given = await sessions.perform(reach.ref, {
@@ -55,6 +56,7 @@ export class GrantOperations {
       ...byGrant(reach),
       kept: {
         ...whom,
+        ...(guest && { givenBy: guest.givenBy }),
         grant: {
           grantId: newGrantId(),
           as,

@@ -187,6 +187,7 @@ export class Operations {
       return this.#env.sessions.get(ref).calls.call({
         ...call,
         user: caller.identity.user,
+        givenBy: caller.identity.guest?.givenBy,
         signal: caller.signal,
         timeoutMs: this.#env.methodMs,
       });

@@ -96,7 +96,7 @@ export class SendOperations {
   ): Promise<Sent> {
     const { sessionId, idempotencyKey: key, metadata } = params;
     const { inputs, onBusy, place, behind, again, beside } = begun;
-    const { user } = caller.identity;
+    const { user, guest } = caller.identity;
     const { access, authorize } = this.#parts;
     checkToolCount(params, this.#env.clientToolsPerSend);
     const reach = await authorize(sessionId, name, caller);
@@ -113,6 +113,7 @@ export class SendOperations {
       beside,
       senderId: senderIn(reach, caller),
       ...byGrant(reach),
+      givenBy: guest?.givenBy,
       key,
       metadata,
       user,

@@ -16,7 +16,7 @@ export interface Ballot {
   readonly callId: string;
   /** The voter's answer. A changed input in it has been checked. */
   readonly answer: Answer;
-  /** Id of the user whose message is being answered. */
+  /** Id of the person whose message is being answered. */
   readonly sender: string | undefined;
 }
 
@@ -40,11 +40,12 @@ export function policyOf(
   now: number,
 ): ApprovalPolicy | undefined {
   if (typeof given === 'boolean' || !hasPolicy(given)) return undefined;
-  const { roles, approvals = 1, notBy, expiresInMs, onExpiry = 'deny', escalate } = given;
+  const { roles, approvals = 1, notBy, guests, expiresInMs, onExpiry = 'deny', escalate } = given;
   return {
     ...(roles && { roles: [...roles] }),
     approvals,
     ...(notBy && { notBy }),
+    ...(guests && { guests }),
     ...(expiresInMs !== undefined && { expiresAt: Math.ceil(now + expiresInMs), onExpiry }),
     ...(escalate && { escalateAt: Math.ceil(now + escalate.afterMs), escalateRoles: [...escalate.roles] }),
     inputHash: inputHash(input),
@@ -86,11 +87,15 @@ export function voted(state: SessionState, { callId, answer, sender }: Ballot): 
   if (!question) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
   assertMay(question, answer, sender);
   const { votes = [], name, policy } = question;
-  const { by, reason, input } = answer;
+  const { by, givenBy, reason, input } = answer;
   // A person's first vote stands.
-  if (votes.some((vote) => vote.by === by)) return { events: [] };
+  if (votes.some((vote) => personOf(vote) === personOf(answer))) return { events: [] };
   const approved = answer.approved === true;
-  const vote: Vote = { by, approved, ...(reason !== undefined && { reason }) };
+  const vote: Vote = {
+    ...{ by, approved },
+    ...(reason !== undefined && { reason }),
+    ...(givenBy !== undefined && { givenBy }),
+  };
   const all = [...votes, vote];
   const event: EventDraft = { type: 'tool_confirmation_vote', ...baseOf(question), callId, name, ...vote };
   if (approved && all.filter((each) => each.approved).length < policy.approvals) return { events: [event] };
@@ -150,18 +155,24 @@ function baseOf({ runId }: PendingQuestion): { readonly runId?: string; readonly
   return { ...(runId !== undefined && { runId }), ts: Date.now() };
 }
 
+/** The person who votes: for a guest the one who gave the link, since a link may be shown by many names, and by its giver too. */
+const personOf = ({ by, givenBy }: Pick<Answer, 'by' | 'givenBy'>): string => givenBy ?? by;
+
 function assertMay(
   { name, policy, escalated }: PolicyQuestion,
-  { by, roles }: Answer,
+  answer: Answer,
   sender: string | undefined,
 ): void {
-  const { roles: named, escalateRoles = [], notBy } = policy;
+  const { roles: named, escalateRoles = [], notBy, guests = false } = policy;
+  const { givenBy, roles } = answer;
+  if (givenBy !== undefined && !guests)
+    throw new GuardError({ message: `A guest has no vote on ${name}, unless the app says so (guests)` });
   if (named && !holdsAnyRole({ roles }, escalated ? [...named, ...escalateRoles] : named)) {
     throw new GuardError({
       guardType: 'role',
       message: `You need another role to decide on ${name}`,
     });
   }
-  if (notBy === 'sender' && by === sender)
+  if (notBy === 'sender' && personOf(answer) === sender)
     throw new GuardError({ message: `You asked for ${name}, so somebody else has to decide on it` });
 }

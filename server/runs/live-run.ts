@@ -24,6 +24,8 @@ export interface RunRequest {
   /** SHA-256 of the canonical body that the key was sent with, base64url. */
   readonly hash?: string | undefined;
   readonly user: UserContext | null;
+  /** Id of the person who gave the link by which a guest sent the message; absent for a user. */
+  readonly givenBy?: string | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly clientTools: readonly ClientTool[];
   readonly parameters: Readonly<Record<string, unknown>>;

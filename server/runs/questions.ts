@@ -12,6 +12,8 @@ export interface Answer {
   readonly output?: unknown;
   /** Id of the user who answered. */
   readonly by: string;
+  /** Id of the person who gave the link by which a guest answers; absent for a user. */
+  readonly givenBy?: string | undefined;
   readonly roles?: readonly string[] | undefined;
   /** The votes, if the question has a policy and is decided. */
   readonly votes?: readonly Vote[];

@@ -156,7 +156,8 @@ export class RunScope implements ToolCaller, Overseer {
 
   async vote(ballot: Omit<Ballot, 'sender'>): Promise<Answer | null> {
     if (this.#ended) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
-    return this.port.vote({ ...ballot, sender: this.user?.id });
+    const { givenBy } = this.run.request;
+    return this.port.vote({ ...ballot, sender: givenBy ?? this.user?.id });
   }
 
   async ask(

@@ -230,8 +230,8 @@ export function confirmation(
       assertInput(answer, asked);
       const changed =
         answer.approved && answer.input !== undefined ? { input: await check(answer.input) } : {};
-      const { approved, reason, by, roles } = answer;
-      if (policy) return run.vote({ callId, answer: { approved, reason, by, roles, ...changed } });
+      const { approved, reason, by, givenBy, roles } = answer;
+      if (policy) return run.vote({ callId, answer: { approved, reason, by, givenBy, roles, ...changed } });
       await run.commit('tool_confirmation_result', {
         callId,
         name,

@@ -129,7 +129,7 @@ export class LoneCall implements ToolCaller {
 
   async vote(ballot: Omit<Ballot, 'sender'>): Promise<Answer | null> {
     if (this.#ended) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
-    return perform(this.#session, { type: 'vote', ...ballot, sender: this.user.id });
+    return perform(this.#session, { type: 'vote', ...ballot, sender: this.#request.givenBy ?? this.user.id });
   }
 
   now(): number {

@@ -35,6 +35,8 @@ export interface SendRequest {
   readonly key?: string | undefined;
   /** The grant by which the sender reaches the session; absent for an owner. */
   readonly via?: string | undefined;
+  /** Id of the person who gave the link by which a guest sends; absent for a user. */
+  readonly givenBy?: string | undefined;
   readonly onBusy?: OnBusy | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   readonly user: UserContext;
@@ -122,12 +124,12 @@ export class MessageSender {
     begun: { readonly runId: string; readonly messages: readonly Message[] } & Partial<Keyed>,
   ): Promise<AcceptedRun & { readonly message: Message }> {
     const { onBusy = 'queue', user, metadata = {}, clientTools = [], parameters = {} } = request;
-    const { trace, requestId } = request;
+    const { trace, requestId, givenBy } = request;
     const { runId, messages, key, hash } = begun;
     const by = user.id;
     const { again, place, behind, via } = request;
     if (again !== undefined) {
-      const given = { runId, key, hash, user, metadata, clientTools, parameters, trace, requestId };
+      const given = { runId, key, hash, user, givenBy, metadata, clientTools, parameters, trace, requestId };
       return perform(session, { type: 'regenerate', request: given, messageId: again ?? undefined, by, via });
     }
     const preceding = [...messages];
@@ -141,7 +143,7 @@ export class MessageSender {
     const asked = { message, preceding, ownIds, onBusy, runId, key, hash, ...(lane && { lane }) };
     const accepted = await perform(session, {
       type: 'accept',
-      request: { user, metadata, clientTools, parameters, trace, requestId, ...asked },
+      request: { user, givenBy, metadata, clientTools, parameters, trace, requestId, ...asked },
       at: place && { by, ...place },
       behind,
       via,

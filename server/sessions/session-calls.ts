@@ -30,6 +30,8 @@ export interface CallRequest {
   readonly name: string;
   readonly input: unknown;
   readonly user: UserContext;
+  /** Id of the person who gave the link by which a guest calls; absent for a user. */
+  readonly givenBy?: string | undefined;
   /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
   /** Time limit of the tool in milliseconds, without the time it waits for a person. */

@@ -34,6 +34,7 @@ export const approvalPolicySchema = z.object({
   roles: z.array(z.string()).exactOptional(),
   approvals: z.number().int(),
   notBy: z.literal('sender').exactOptional(),
+  guests: z.literal(true).exactOptional(),
   expiresAt: z.number().exactOptional(),
   onExpiry: z.enum(['deny', 'approve', 'abort']).exactOptional(),
   escalateAt: z.number().exactOptional(),
@@ -42,7 +43,12 @@ export const approvalPolicySchema = z.object({
 });
 
 /** The fields of a vote. */
-export const voteShape = { by: z.string(), approved: z.boolean(), reason: z.string().exactOptional() };
+export const voteShape = {
+  by: z.string(),
+  approved: z.boolean(),
+  reason: z.string().exactOptional(),
+  givenBy: z.string().exactOptional(),
+};
 
 const pendingQuestion = z.object({
   callId: z.string(),
