@@ -45,7 +45,12 @@ export interface Notice {
 
 /** A host's own notice about a session. */
 export interface CustomNotice {
-  /** The notice's id in its session. While one with this id waits, another is not told. @default a new one */
+  /**
+   * The notice's id in its session, 1 to 256 characters. While one with this id waits, another is not told; nor is it to a target that is still owed
+   * the first.
+   *
+   * @default a new one
+   */
   readonly id?: string | undefined;
   readonly title: string;
   readonly body?: string | undefined;

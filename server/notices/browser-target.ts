@@ -11,7 +11,6 @@ const MOST = 16;
 /** The target that pushes notices to people's browsers. */
 export class BrowserTarget implements NoticeTarget {
   readonly name = 'push';
-  readonly isOrdered = false;
   readonly content: boolean;
   readonly timeoutMs = 10_000;
   readonly most = 2 * MOST;

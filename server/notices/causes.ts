@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { UserContext } from '../../shared/contract.js';
 import { formatCursor } from '../../shared/cursor.js';
 import type { GatewayEvent } from '../../shared/events.js';
@@ -6,7 +7,7 @@ import type { Notice, NoticeKind } from '../../shared/notices.js';
 import { userOfScope, userScope } from '../auth/scope.js';
 import type { RecordChange } from '../stores/records.js';
 import type { LogRef } from '../stores/stored.js';
-import { type KeptNotice, NOTICE, owing } from './notice-record.js';
+import { NOTICE, type OwedNotice, owing } from './notice-record.js';
 
 /** Events that are about to be appended, and their place. */
 export interface NoticeCause {
@@ -25,8 +26,33 @@ export interface NoticeCause {
   storeTime(at: number): number;
 }
 
-/** Encodes a part of an id that somebody else chose: an id goes into a header, and is signed between dots. */
-const safe = (part: string): string => encodeURIComponent(part).replaceAll('.', '%2E');
+/** The part of a gateway's configuration that determines which notices are made, and for whom. */
+export interface NoticeMaking {
+  readonly kinds: ReadonlySet<NoticeKind>;
+  readonly unseenMs: number;
+  /** The names of the targets that want a kind of notices. */
+  targetsOf(kind: NoticeKind): readonly string[];
+}
+
+/** Longest encoded part of an id, in characters. */
+const LONGEST = 256;
+/** Half of a character. */
+const HALF = /\p{Surrogate}/u;
+
+/**
+ * Encodes a part of an id that somebody else chose: an id goes into a header, is signed between dots, and is a key of stores. A part that is long, or
+ * that no encoding of text has, is hashed.
+ */
+function safe(part: string): string {
+  const encoded = HALF.test(part) ? null : encodeURIComponent(part).replaceAll('.', '%2E');
+  if (encoded !== null && encoded.length <= LONGEST) return encoded;
+  // JSON escapes each half character, so that all texts differ.
+  return createHash('sha256').update(JSON.stringify(part)).digest('base64url');
+}
+
+/** Whether a host may give an own notice this id. */
+export const isNoticeId = (id: unknown): boolean =>
+  typeof id === 'string' && id !== '' && id.length <= LONGEST && !HALF.test(id);
 
 /** The id of a notice. Every gateway makes the same id from the same cause. */
 export function noticeId(kind: NoticeKind, ...cause: readonly (string | number)[]): string {
@@ -95,7 +121,7 @@ function toldOf(
 /** The notices of events that are about to be appended, and the removal of notices that these events settle. */
 export function noticesOf(
   cause: NoticeCause,
-  { kinds, unseenMs }: { readonly kinds: ReadonlySet<NoticeKind>; readonly unseenMs: number },
+  { kinds, unseenMs, targetsOf }: NoticeMaking,
 ): readonly RecordChange[] {
   const { log, term, sessionId, head, events, before, after, userOf, storeTime } = cause;
   const { epoch, scope, app } = log;
@@ -119,7 +145,7 @@ export function noticesOf(
     if (told.callId !== undefined && !after.pending.some(({ callId }) => callId === told.callId)) return;
     const user = told.runId === undefined ? null : userOf(told.runId);
     const at = event.ts ?? Date.now();
-    const kept: KeptNotice = {
+    const kept: OwedNotice = {
       notice: {
         ...about,
         ...{ sessionId, app, at, cursor: formatCursor(epoch, term, seq) },
@@ -127,6 +153,7 @@ export function noticesOf(
       },
       to: user ? userScope(user) : scope,
       place: { epoch, seq },
+      targets: targetsOf(told.kind),
       ...(text !== undefined && { text }),
     };
     changes.set(told.id, owing(kept, storeTime(at) + unseenMs));

@@ -4,7 +4,6 @@ import type { Attempt, NoticeTarget } from './target.js';
 /** The target that calls the host's own code. */
 export class HostTarget implements NoticeTarget {
   readonly name = 'deliver';
-  readonly isOrdered = false;
   readonly content = true;
   readonly timeoutMs = 13_000;
   readonly most = 16;

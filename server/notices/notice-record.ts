@@ -13,7 +13,7 @@ export const PUSH_OWNER = 'push_owner';
 export const RETRYING = 'retrying';
 export const DEAD = 'dead';
 
-/** A notice as stored. */
+/** What is stored of a notice, in its own record and in those of its deliveries. */
 export interface KeptNotice {
   readonly notice: Notice;
   /** The person who is told, as `userScope` names people. */
@@ -22,6 +22,14 @@ export interface KeptNotice {
   readonly place?: { readonly epoch: string; readonly seq: number };
   /** The text for targets that get content: the name of a question, or a reason. */
   readonly text?: string;
+}
+
+/** A notice as stored, until it is split into deliveries. */
+export interface OwedNotice extends KeptNotice {
+  /** The names of the targets that are told: those of the gateway where the notice was made. */
+  readonly targets: readonly string[];
+  /** How often it could not be split into deliveries. */
+  readonly attempts?: number;
 }
 
 /** A delivery as stored: a notice that one target is owed. */
@@ -33,6 +41,8 @@ export interface KeptDelivery extends KeptNotice {
   /** Whether the delivery waits until an earlier one of its session is told. */
   readonly waits?: true;
   readonly attempts: number;
+  /** Since when only gateways without its target have come to it, by the store's clock. */
+  readonly awaySince?: number;
   /** Why the last attempt failed, and when. */
   readonly failed?: { readonly at: number; readonly error: string };
 }
@@ -44,15 +54,15 @@ export interface KeptPush {
   readonly addedAt: number;
 }
 
-export const noticeOf = ({ value }: Pick<StoredRecord, 'value'>): KeptNotice =>
-  JSON.parse(value) as KeptNotice;
+export const noticeOf = ({ value }: Pick<StoredRecord, 'value'>): OwedNotice =>
+  JSON.parse(value) as OwedNotice;
 
 export const deliveryOf = ({ value }: Pick<StoredRecord, 'value'>): KeptDelivery =>
   JSON.parse(value) as KeptDelivery;
 
-/** Keeps a notice until it is due. */
-export function owing(kept: KeptNotice, dueAt: number): RecordChange {
-  return { kind: NOTICE, id: kept.notice.id, dueAt, value: JSON.stringify(kept) };
+/** Keeps a notice until it is due. @param token Token of the record that it replaces. @default any record */
+export function owing(kept: OwedNotice, dueAt: number, token?: number): RecordChange {
+  return { kind: NOTICE, id: kept.notice.id, dueAt, value: JSON.stringify(kept), token };
 }
 
 /** Keeps a delivery. A delivery that was given up (`dueAt` null) is never due. */
@@ -76,6 +86,9 @@ export function deliveryId({
 }: Pick<KeptDelivery, 'notice' | 'target' | 'push'>): string {
   return `${notice.id}|${target}${push === undefined ? '' : `:${push.id}`}`;
 }
+
+/** Whether a later notice of a session waits while an earlier one to this target is under way. A gateway without the target knows it too. */
+export const isOrdered = (target: string): boolean => target.startsWith('webhook:');
 
 /** The prefix of record ids in a line, which has the deliveries of one session to one target. The ids sort in the line's order. */
 export const lineOf = (target: string): string => `${target}|`;

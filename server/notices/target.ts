@@ -18,8 +18,6 @@ export interface NoticeTarget {
   readonly name: string;
   /** The name that the host chose, if any. People may see it. */
   readonly givenName?: string | undefined;
-  /** Whether a later notice of a session waits while an earlier one is under way. */
-  readonly isOrdered: boolean;
   /** Whether notices contain the text of an answer. */
   readonly content: boolean;
   readonly timeoutMs: number;

@@ -13,7 +13,6 @@ const MOST = 16;
 export class WebhookTarget implements NoticeTarget {
   readonly name: string;
   readonly givenName: string | undefined;
-  readonly isOrdered = true;
   readonly content: boolean;
   readonly timeoutMs: number;
   readonly most = MOST;
