@@ -17,7 +17,7 @@ export interface Notice {
   /** The notice's own id, equal in each delivery, so that receivers can drop a repetition. */
   readonly id: string;
   readonly kind: NoticeKind;
-  /** Canonical key of the session. */
+  /** The session by the receiver's name for it: its key, or the address of the receiver's grant. */
   readonly sessionId: string;
   readonly app: string;
   /** Id of the receiver, whose run or session it is. Absent if nobody is known. */
@@ -99,7 +99,7 @@ export interface NoticeState {
   readonly name?: string;
   /**
    * `waiting` to be seen, for its turn or for its first attempt; `failed` and to be retried; `told`; `dead`: given up; `gone`: the receiver no longer
-   * exists; `seen`: the person read it before it was told.
+   * exists, or may not read the session any more; `seen`: the person read it before it was told.
    */
   readonly state: 'waiting' | 'failed' | 'told' | 'dead' | 'gone' | 'seen';
   readonly attempts: number;

@@ -4,10 +4,11 @@ import { formatCursor } from '../../shared/cursor.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { PendingQuestion, SessionState } from '../../shared/fold.js';
 import type { Notice, NoticeKind } from '../../shared/notices.js';
-import { userOfScope, userScope } from '../auth/scope.js';
+import { userOfScope } from '../auth/scope.js';
 import type { RecordChange } from '../stores/records.js';
 import type { LogRef } from '../stores/stored.js';
 import { NOTICE, type OwedNotice, owing } from './notice-record.js';
+import type { Receivers } from './receivers.js';
 
 /** Events that are about to be appended, and their place. */
 export interface NoticeCause {
@@ -32,6 +33,7 @@ export interface NoticeMaking {
   readonly unseenMs: number;
   /** The names of the targets that want a kind of notices. */
   targetsOf(kind: NoticeKind): readonly string[];
+  readonly receivers: Pick<Receivers, 'of'>;
 }
 
 /** Longest encoded part of an id, in characters. */
@@ -107,8 +109,11 @@ function toldOf(
     }
     case 'hand_off_requested': {
       const { runId = '', roles, reason: text } = event;
+      // The person who is asked for speaks with the session's owner, whoever the app spoke with.
+      const owner = userOfScope(scope);
       return {
         ...{ id: handOffId({ runId }), kind: 'hand_off', runId },
+        ...(owner && { userId: owner.id }),
         ...(roles && { roles }),
         ...(text !== undefined && { text }),
       };
@@ -121,7 +126,7 @@ function toldOf(
 /** The notices of events that are about to be appended, and the removal of notices that these events settle. */
 export function noticesOf(
   cause: NoticeCause,
-  { kinds, unseenMs, targetsOf }: NoticeMaking,
+  { kinds, unseenMs, targetsOf, receivers }: NoticeMaking,
 ): readonly RecordChange[] {
   const { log, term, sessionId, head, events, before, after, userOf, storeTime } = cause;
   const { epoch, scope, app } = log;
@@ -143,7 +148,7 @@ export function noticesOf(
     const { text, ...about } = told;
     // A question that is answered in the same append waits for nobody.
     if (told.callId !== undefined && !after.pending.some(({ callId }) => callId === told.callId)) return;
-    const user = told.runId === undefined ? null : userOf(told.runId);
+    const user = told.runId === undefined || told.userId !== undefined ? null : userOf(told.runId);
     const at = event.ts ?? Date.now();
     const kept: OwedNotice = {
       notice: {
@@ -151,7 +156,7 @@ export function noticesOf(
         ...{ sessionId, app, at, cursor: formatCursor(epoch, term, seq) },
         ...(user && { userId: user.id }),
       },
-      to: user ? userScope(user) : scope,
+      ...receivers.of(user, scope),
       place: { epoch, seq },
       targets: targetsOf(told.kind),
       ...(text !== undefined && { text }),

@@ -18,6 +18,8 @@ export interface KeptNotice {
   readonly notice: Notice;
   /** The person who is told, as `userScope` names people. */
   readonly to: string;
+  /** How the person reaches the session; absent for those whose session it is. */
+  readonly via?: 'grant' | 'link';
   /** The place of the notice's cause in the session's log; absent for a host's own notice. */
   readonly place?: { readonly epoch: string; readonly seq: number };
   /** The text for targets that get content: the name of a question, or a reason. */

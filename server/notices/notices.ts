@@ -22,12 +22,13 @@ import {
 } from './notice-record.js';
 import type { NotifyOptions } from './options.js';
 import { noting, untold } from './outcomes.js';
+import type { Receivers } from './receivers.js';
 import { pauseAfter } from './retries.js';
 import { runEvents } from './run-events.js';
 import { noticeStates } from './states.js';
 import { pushesOf } from './subscriptions.js';
 import { NoticeTally } from './tally.js';
-import type { NoticeTarget } from './target.js';
+import { Gone, type NoticeTarget } from './target.js';
 import { WebhookTarget } from './webhook-target.js';
 
 const UNSEEN_MS = 20_000;
@@ -41,6 +42,7 @@ interface DueNotices {
 
 interface NoticeParts {
   readonly store: Pick<Store, 'records' | 'changeRecords' | 'run' | 'read' | 'messages' | 'shared'>;
+  readonly receivers: Receivers;
   report: Report;
 }
 
@@ -101,6 +103,7 @@ export class Notices {
     return noticesOf(cause, {
       ...{ kinds: this.#kinds, unseenMs: this.#unseenMs },
       targetsOf: (kind) => this.#targetsOf(kind),
+      receivers: this.#parts.receivers,
     });
   }
 
@@ -175,12 +178,16 @@ export class Notices {
     return owed;
   }
 
-  async #tell(home: SessionRef, { notice, text: said }: KeptNotice, content: boolean): Promise<ToldNotice> {
-    const { sessionId, app, kind, runId } = notice;
+  /** The notice as its receiver is told it. @throws Gone if the receiver may not read the session any more */
+  async #tell(home: SessionRef, kept: KeptNotice, content: boolean): Promise<ToldNotice> {
+    const { notice, text: said } = kept;
+    const { app, kind, runId } = notice;
+    const sessionId = await this.#parts.receivers.nameOf(home, kept);
+    if (sessionId === null) throw new Gone('The receiver may not read the session any more');
     const url = this.#options.url?.({ sessionId, app });
     let text = content ? said : undefined;
     if (content && kind === 'run_ended' && runId !== undefined) text = await this.#textOf(home, runId);
-    return { ...notice, ...(url !== undefined && { url }), ...(text !== undefined && { text }) };
+    return { ...notice, sessionId, ...(url !== undefined && { url }), ...(text !== undefined && { text }) };
   }
 
   /** The text of a run's answer, while the answer is kept. */
