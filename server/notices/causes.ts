@@ -28,7 +28,7 @@ export interface NoticeCause {
 }
 
 /** The part of a gateway's configuration that determines which notices are made, and for whom. */
-export interface NoticeMaking {
+export interface NoticeRules {
   readonly kinds: ReadonlySet<NoticeKind>;
   readonly unseenMs: number;
   /** The names of the targets that want a kind of notices. */
@@ -126,7 +126,7 @@ function toldOf(
 /** The notices of events that are about to be appended, and the removal of notices that these events settle. */
 export function noticesOf(
   cause: NoticeCause,
-  { kinds, unseenMs, targetsOf, receivers }: NoticeMaking,
+  { kinds, unseenMs, targetsOf, receivers }: NoticeRules,
 ): readonly RecordChange[] {
   const { log, term, sessionId, head, events, before, after, userOf, storeTime } = cause;
   const { epoch, scope, app } = log;

@@ -13,7 +13,7 @@ export const PUSH_OWNER = 'push_owner';
 export const RETRYING = 'retrying';
 export const DEAD = 'dead';
 
-/** What is stored of a notice, in its own record and in those of its deliveries. */
+/** The part of a notice that its own record and those of its deliveries have. */
 export interface KeptNotice {
   readonly notice: Notice;
   /** The person who is told, as `userScope` names people. */

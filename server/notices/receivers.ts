@@ -1,13 +1,22 @@
 import type { UserContext } from '../../shared/contract.js';
 import { grantName } from '../../shared/grants.js';
 import { userScope } from '../auth/scope.js';
-import type { FoundGrant, Grants } from '../grants/grants.js';
 import type { SessionRef } from '../stores/stored.js';
 import type { KeptNotice } from './notice-record.js';
 
+/** A valid grant of a session. */
+interface SessionGrant {
+  readonly kept: {
+    readonly epoch: string;
+    readonly grant: { readonly grantId: string };
+    /** Absent for a link. */
+    readonly userKey?: string;
+  };
+}
+
 /** The collaborators of `Receivers`. */
 export interface ReceiverParts {
-  readonly grants: Pick<Grants, 'in'>;
+  readonly grants: { in(home: SessionRef): Promise<readonly SessionGrant[]> };
   /** The scope of a user. */
   scopeOf(user: UserContext): string;
   /** A session's key. */
@@ -36,7 +45,7 @@ export class Receivers {
     { notice: { sessionId }, to, via, place }: KeptNotice,
   ): Promise<string | null> {
     if (!via) return sessionId;
-    const isTheirs = ({ kept: { epoch, userKey } }: FoundGrant): boolean =>
+    const isTheirs = ({ kept: { epoch, userKey } }: SessionGrant): boolean =>
       (place === undefined || epoch === place.epoch) && userKey === (via === 'link' ? undefined : to);
     const grant = (await this.#parts.grants.in(home)).find(isTheirs);
     return grant ? this.#parts.format({ app: home.app, name: grantName(grant.kept.grant.grantId) }) : null;
