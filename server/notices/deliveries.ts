@@ -71,7 +71,7 @@ interface OwedDeliveries {
 export class Deliveries {
   readonly #parts: DeliveryParts;
   readonly #turns: DeliveryOrder;
-  readonly #lanes = new Map<string, DeliveryLanes>();
+  readonly #lanes = new DeliveryLanes();
   readonly #sending = new Set<Promise<void>>();
   readonly #stopped = new AbortController();
 
@@ -126,22 +126,19 @@ export class Deliveries {
     }
     const target = this.#parts.targets.get(owed.kept.target);
     if (!target) return this.#leave(owed);
-    const lanes = this.#lanesOf(target);
-    const leave = lanes.enter();
-    if (!leave) return this.#putOff(owed, lanes.later());
-    const sending = this.#send(owed, target)
+    const lanes = this.#lanes.enter(target.bounds(owed.kept));
+    if (typeof lanes === 'number') return this.#putOff(owed, lanes);
+    let isLate = false;
+    const onLate = (): void => {
+      isLate = true;
+    };
+    const sending = this.#send(owed, target, onLate)
       .catch((error: unknown) => this.#parts.report(error, `noting the delivery ${record.id}`))
       .finally(() => {
-        leave();
+        lanes.leave(isLate);
         this.#sending.delete(sending);
       });
     this.#sending.add(sending);
-  }
-
-  #lanesOf({ name, most }: NoticeTarget): DeliveryLanes {
-    const lanes = this.#lanes.get(name) ?? new DeliveryLanes(most);
-    this.#lanes.set(name, lanes);
-    return lanes;
   }
 
   async #putOff(owed: Owed, ms: number): Promise<void> {
@@ -151,7 +148,7 @@ export class Deliveries {
     await this.#change(owed, [delivering(kept, { id, dueAt, token })]);
   }
 
-  async #send(owed: Owed, target: NoticeTarget): Promise<void> {
+  async #send(owed: Owed, target: NoticeTarget, onLate: () => void): Promise<void> {
     const { record, kept } = owed;
     const { tell, events } = this.#parts;
     const attempt = kept.attempts + 1;
@@ -169,7 +166,10 @@ export class Deliveries {
       });
       isTold = await settleWithin(sending, target.timeoutMs, () => ({
         ...late(),
-        after: () => aborted.abort(late().error),
+        after: () => {
+          onLate();
+          aborted.abort(late().error);
+        },
       }));
     } catch (error) {
       // Another gateway repeats the deliveries that a stop cuts off.

@@ -39,7 +39,7 @@ export interface KeptDelivery extends KeptNotice {
   /** Name of the target: `webhook:<name>`, `deliver`, `push`. */
   readonly target: string;
   /** The browser that a push is for. */
-  readonly push?: { readonly scope: string; readonly id: string };
+  readonly push?: PushPlace;
   /** Whether the delivery waits until an earlier one of its session is told. */
   readonly waits?: true;
   readonly attempts: number;
@@ -47,6 +47,13 @@ export interface KeptDelivery extends KeptNotice {
   readonly awaySince?: number;
   /** Why the last attempt failed, and when. */
   readonly failed?: { readonly at: number; readonly error: string };
+}
+
+/** The record of a browser, and the host of its push service. */
+export interface PushPlace {
+  readonly scope: string;
+  readonly id: string;
+  readonly host: string;
 }
 
 /** A browser of a person. */

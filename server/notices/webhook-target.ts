@@ -1,4 +1,5 @@
 import type { NoticeKind, ToldNotice, WebhookBody } from '../../shared/notices.js';
+import type { LaneBound } from './lanes.js';
 import type { WebhookOptions } from './options.js';
 import { Poster } from './post-request.js';
 import { secretsOf } from './schema.js';
@@ -15,7 +16,6 @@ export class WebhookTarget implements NoticeTarget {
   readonly givenName: string | undefined;
   readonly content: boolean;
   readonly timeoutMs: number;
-  readonly most = MOST;
   readonly #options: WebhookOptions;
   readonly #url: URL;
   readonly #poster: Poster;
@@ -31,6 +31,10 @@ export class WebhookTarget implements NoticeTarget {
     this.timeoutMs = timeoutMs;
     this.#kinds = on ? new Set(on) : null;
     this.#poster = new Poster({ allowPrivate, most: MOST });
+  }
+
+  bounds(): readonly LaneBound[] {
+    return [{ name: this.name, most: MOST }];
   }
 
   wants(kind: NoticeKind): boolean {
