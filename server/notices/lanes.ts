@@ -26,7 +26,7 @@ export interface TakenLanes {
  * refusals.
  */
 export class DeliveryLanes {
-  readonly #all = new Map<string, Lanes>();
+  readonly #all = new Map<string, BoundedLanes>();
 
   /** The number of bounds that are kept. */
   get size(): number {
@@ -47,19 +47,19 @@ export class DeliveryLanes {
     };
   }
 
-  #lanesOf(bound: LaneBound): Lanes {
+  #lanesOf(bound: LaneBound): BoundedLanes {
     const known = this.#all.get(bound.name);
     if (known) return known;
     if (this.#all.size >= KEPT)
       for (const [name, lanes] of this.#all) if (lanes.isIdle) this.#all.delete(name);
-    const lanes = new Lanes(bound);
+    const lanes = new BoundedLanes(bound);
     this.#all.set(bound.name, lanes);
     return lanes;
   }
 }
 
 /** The lanes of one bound. */
-class Lanes {
+class BoundedLanes {
   readonly #bound: LaneBound;
   busy = 0;
   #meanMs = 1000;
