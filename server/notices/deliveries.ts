@@ -219,7 +219,7 @@ export class Deliveries {
     const { target, awaySince = now } = kept;
     const awayMs = Math.max(0, now - awaySince);
     if (awayMs >= AWAY_MS) return this.#failed(owed, new Error(`no gateway has ${target}`), null);
-    const dueAt = now + Math.min(Math.max(awayMs, SOON_MS), LEASE_MS);
+    const dueAt = Math.ceil(now + Math.min(Math.max(awayMs / 4, SOON_MS), LEASE_MS));
     await this.#putBack(owed, { ...kept, awaySince }, { dueAt, passes: awayMs >= AWAY_IN_LINE_MS });
   }
 
