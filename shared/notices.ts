@@ -17,7 +17,7 @@ export interface Notice {
   /** The notice's own id, equal in each delivery, so that receivers can drop a repetition. */
   readonly id: string;
   readonly kind: NoticeKind;
-  /** Canonical key of the session. */
+  /** The session by the receiver's name for it: its key, or the address of the receiver's grant. */
   readonly sessionId: string;
   readonly app: string;
   /** Id of the receiver, whose run or session it is. Absent if nobody is known. */
@@ -45,7 +45,12 @@ export interface Notice {
 
 /** A host's own notice about a session. */
 export interface CustomNotice {
-  /** The notice's id in its session. While one with this id waits, another is not told. @default a new one */
+  /**
+   * The notice's id in its session, 1 to 256 characters. While one with this id waits, another is not told; nor is it to a target that is still owed
+   * the first.
+   *
+   * @default a new one
+   */
   readonly id?: string | undefined;
   readonly title: string;
   readonly body?: string | undefined;
@@ -94,7 +99,7 @@ export interface NoticeState {
   readonly name?: string;
   /**
    * `waiting` to be seen, for its turn or for its first attempt; `failed` and to be retried; `told`; `dead`: given up; `gone`: the receiver no longer
-   * exists; `seen`: the person read it before it was told.
+   * exists, or may not read the session any more; `seen`: the person read it before it was told.
    */
   readonly state: 'waiting' | 'failed' | 'told' | 'dead' | 'gone' | 'seen';
   readonly attempts: number;

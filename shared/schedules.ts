@@ -53,7 +53,7 @@ export interface FiredInstant {
   readonly instant: number;
   /** Absent if it has a run, which the event names. */
   readonly skipped?: SkipReason;
-  /** How many earlier instants this one also accounts for. */
+  /** How many earlier instants this one also accounts for. Counted up to a hundred. */
   readonly missed?: number;
   /** The next time it fires, in milliseconds since the epoch; null if this was the last. */
   readonly nextAt: number | null;

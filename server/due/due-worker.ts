@@ -1,11 +1,11 @@
-import { atOnce } from '../async/at-once.js';
 import { within } from '../async/deadline.js';
+import { nextTurn } from '../async/turn.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import { type StoredRecord, type Taken, textOfHome } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
 
-/** Most records that are taken together and handled at once. */
+/** Most records that are taken together, and homes whose records are handled at once. */
 const TAKEN = 64;
 const LANES = 16;
 /** Time after which a record is due again if its handling failed or its gateway died, in milliseconds. */
@@ -23,6 +23,12 @@ const GATHER_MS = 20;
  */
 export type DueHandler = (record: StoredRecord, now: number) => Promise<void>;
 
+/** A record that is due, with the time by the store's clock. */
+interface DueRecord {
+  readonly record: StoredRecord;
+  readonly now: number;
+}
+
 export interface DueOptions {
   readonly store: Pick<Store, 'takeDue' | 'shared'>;
   readonly report: Report;
@@ -37,7 +43,11 @@ export class DueWorker {
   /** Time of the next look, by the monotonic clock. */
   #lookAt = Number.POSITIVE_INFINITY;
   #tookAt = Number.NEGATIVE_INFINITY;
-  #working: Promise<void> | null = null;
+  #taking: Promise<void> | null = null;
+  /** The lanes at work. */
+  readonly #lanes = new Set<Promise<void>>();
+  /** The taken records that are not handled yet, by their home. */
+  readonly #homes = new Map<string, { isAtWork: boolean; readonly queue: DueRecord[] }>();
   #state: 'new' | 'running' | 'stopped' = 'new';
   #hasFailed = false;
 
@@ -61,7 +71,11 @@ export class DueWorker {
   async stop(ms: number): Promise<void> {
     this.#state = 'stopped';
     if (this.#timer) clearTimeout(this.#timer);
-    if (this.#working) await within(this.#working, ms);
+    const ended = async (): Promise<void> => {
+      await this.#taking;
+      await Promise.all(this.#lanes);
+    };
+    await within(ended(), ms);
   }
 
   /** Expects a record to fall due at a time of the store's clock, in milliseconds since the epoch. */
@@ -82,32 +96,68 @@ export class DueWorker {
   readonly #wake = (): void => {
     this.#timer = null;
     this.#lookAt = Number.POSITIVE_INFINITY;
-    // A worker that is busy looks again when it is done.
-    this.#working ??= this.#work().finally(() => {
-      this.#working = null;
+    // The next lane that becomes free looks again.
+    if (this.#lanes.size === LANES) return;
+    // The take that is under way may not see what is expected now.
+    if (this.#taking) return this.#look(GATHER_MS);
+    this.#taking = this.#fill().finally(() => {
+      this.#taking = null;
     });
   };
 
-  async #work(): Promise<void> {
-    for (;;) {
-      const taken = await this.#take();
-      if (!taken) return this.#look(LOOK_MS);
-      const { records, nextAt, now } = taken;
-      this.#tookAt = performance.now();
-      // Records of one home are handled in the order in which they were due.
-      await atOnce(byHome(records), LANES, async (ofHome) => {
-        for (const record of ofHome) {
-          // Yield: a store that answers at once would not let other work run.
-          await new Promise(setImmediate);
-          await this.#handle(record, now);
-        }
-      });
-      // A handled record may be due again, as missed instants of a schedule are.
-      if (records.length === TAKEN && this.#state === 'running') continue;
-      if (records.length > 0) return this.#look(0);
-      if (nextAt !== null || this.#store.shared) this.#look((nextAt ?? Number.POSITIVE_INFINITY) - now);
-      return;
+  /** Takes what is due and begins it, as far as lanes are free. */
+  async #fill(): Promise<void> {
+    const taken = await this.#take();
+    if (!taken) return this.#look(LOOK_MS);
+    const { records, nextAt, now } = taken;
+    this.#tookAt = performance.now();
+    for (const record of records) this.#queue(record, now);
+    for (const [home, { isAtWork }] of this.#homes)
+      if (!isAtWork && this.#lanes.size < LANES) this.#open(home);
+    // More may be due, and lanes may be free.
+    if (records.length > 0) this.#look(0);
+    else if (nextAt !== null || this.#store.shared) this.#look((nextAt ?? Number.POSITIVE_INFINITY) - now);
+  }
+
+  /** Queues a record behind earlier ones of its home. A record that was taken again meanwhile replaces itself. */
+  #queue(record: StoredRecord, now: number): void {
+    const key = textOfHome(record.home);
+    const home = this.#homes.get(key) ?? { isAtWork: false, queue: [] };
+    const due = { record, now };
+    const at = home.queue.findIndex(({ record: { kind, id } }) => kind === record.kind && id === record.id);
+    if (at === -1) home.queue.push(due);
+    else home.queue[at] = due;
+    this.#homes.set(key, home);
+  }
+
+  /** Opens a lane, which works off one home after the other. */
+  #open(first: string): void {
+    const lane = (async () => {
+      let home: string | undefined = first;
+      for (; home !== undefined; home = this.#nextHome()) await this.#workOff(home);
+    })().finally(() => {
+      const wasFull = this.#lanes.size === LANES;
+      this.#lanes.delete(lane);
+      if (wasFull) this.#look(0);
+    });
+    this.#lanes.add(lane);
+  }
+
+  #nextHome(): string | undefined {
+    for (const [home, { isAtWork }] of this.#homes) if (!isAtWork) return home;
+    return undefined;
+  }
+
+  /** Handles the records of one home in the order in which they were due. */
+  async #workOff(home: string): Promise<void> {
+    const due = this.#homes.get(home)!;
+    due.isAtWork = true;
+    for (let next = due.queue.shift(); next; next = due.queue.shift()) {
+      // A store that answers at once would not let other work run.
+      await nextTurn();
+      await this.#handle(next.record, next.now);
     }
+    this.#homes.delete(home);
   }
 
   async #take(): Promise<Taken | null> {
@@ -130,15 +180,4 @@ export class DueWorker {
       this.#report(error, `handling the ${record.kind} ${record.id}, which is due again`);
     }
   }
-}
-
-function byHome(records: readonly StoredRecord[]): Iterable<readonly StoredRecord[]> {
-  const homes = new Map<string, StoredRecord[]>();
-  for (const record of records) {
-    const home = textOfHome(record.home);
-    const known = homes.get(home);
-    if (known) known.push(record);
-    else homes.set(home, [record]);
-  }
-  return homes.values();
 }

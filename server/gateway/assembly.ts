@@ -4,6 +4,7 @@ import { createAgeClock } from '../async/age-clock.js';
 import { isLoopback } from '../auth/address.js';
 import { type Authenticator, createAuthenticator } from '../auth/authenticate.js';
 import { type DisconnectTarget, matcherOf, Presence } from '../auth/presence.js';
+import { createScope } from '../auth/scope.js';
 import { Tickets } from '../auth/tickets.js';
 import { errand } from '../cluster/errands.js';
 import { NOTE, Notes } from '../cluster/notes.js';
@@ -30,6 +31,7 @@ import { SharedRates } from '../limits/shared-rates.js';
 import { Moderation } from '../log/flushes.js';
 import { flattenMethods } from '../methods/flatten.js';
 import { Notices } from '../notices/notices.js';
+import { Receivers } from '../notices/receivers.js';
 import { OpenCalls } from '../operations/open-calls.js';
 import type { Operations } from '../operations/operations.js';
 import { TracedOperations } from '../operations/traced-operations.js';
@@ -168,7 +170,10 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   const sessionStore = inboxChanges.telling(
     tellingStore(withTracedAppends(store, { gatewayId: id, format }), (at) => due.expect(at)),
   );
-  const notices = config.notify ? new Notices(config.notify, { store: sessionStore, report }) : null;
+  const receivers = new Receivers({ grants, scopeOf: createScope(sessionScope), format });
+  const notices = config.notify
+    ? new Notices(config.notify, { store: sessionStore, receivers, report })
+    : null;
   notices?.workIn(due);
   const ungranted = (grantId: string): void => {
     presence.endGrant(grantId);

@@ -61,9 +61,14 @@ export class Grants {
 
   /** The grants that a user has of one session. @throws GatewayError `OVERLOADED` */
   async ofUserIn(home: SessionRef, userKey: string): Promise<readonly FoundGrant[]> {
+    return (await this.in(home)).filter((grant) => grant.kept.userKey === userKey);
+  }
+
+  /** The grants of one session. @throws GatewayError `OVERLOADED` */
+  async in(home: SessionRef): Promise<readonly FoundGrant[]> {
     const records = await asUnavailable(() => this.#store.records({ home, kind: GRANT, limit: 10_000 }));
     const found = records.map(foundIn).filter((grant) => grant !== null);
-    return found.filter((grant) => grant.kept.userKey === userKey && this.#isGood(grant));
+    return found.filter((grant) => this.#isGood(grant));
   }
 
   async #first(named: { readonly owner: string; readonly kind: string }): Promise<FoundGrant | null> {

@@ -138,7 +138,8 @@ export async function fireSchedule(held: HeldSession, due: DueSchedule): Promise
   // The schedule belongs to a conversation that is over.
   if (kept.epoch !== log.ref.epoch) return void (await write(log, [], dropping(id, token)));
   const occurrences = await occurrencesOf(schedule, schedule.setAt);
-  const passed = await passedBy(occurrences, { first: schedule.nextAt, time: now, kept: MOST_MISSED + 1 });
+  const most = schedule.missed === 'all' ? MOST_MISSED + 1 : 1;
+  const passed = await passedBy(occurrences, { first: schedule.nextAt, time: now, kept: most });
   const fired = instantOf(schedule, passed, now - graceMs);
   const isLast = fired.instant === passed.last.at(-1);
   const nextAt = isLast ? passed.nextAt : occurrences.after(fired.instant);

@@ -1,20 +1,19 @@
 import type { NoticeKind } from '../../shared/notices.js';
 import type { Store } from '../stores/store.js';
-import { homeOfPushes, type KeptPush, PUSH, PUSH_OWNER } from './notice-record.js';
+import type { LaneBound } from './lanes.js';
+import { homeOfPushes, type KeptDelivery, type KeptPush, PUSH, PUSH_OWNER } from './notice-record.js';
 import type { PushSender } from './options.js';
 import { Poster, Refused } from './post-request.js';
 import { type Attempt, Gone, type NoticeTarget } from './target.js';
 
-/** Requests to one push service at a time. */
-const MOST = 16;
+/** Requests at a time: to one push service, for one person, and in all. */
+const [MOST_TO_HOST, MOST_OF_PERSON, MOST] = [16, 2, 32];
 
 /** The target that pushes notices to people's browsers. */
 export class BrowserTarget implements NoticeTarget {
   readonly name = 'push';
-  readonly isOrdered = false;
   readonly content: boolean;
   readonly timeoutMs = 10_000;
-  readonly most = 2 * MOST;
   readonly #sender: PushSender;
   readonly #store: Pick<Store, 'records' | 'changeRecords'>;
   readonly #poster: Poster;
@@ -23,7 +22,16 @@ export class BrowserTarget implements NoticeTarget {
     this.#sender = sender;
     this.#store = store;
     this.content = sender.content;
-    this.#poster = new Poster({ allowPrivate, most: MOST });
+    this.#poster = new Poster({ allowPrivate, most: MOST_TO_HOST });
+  }
+
+  bounds({ to, push }: KeptDelivery): readonly LaneBound[] {
+    // A person chooses the addresses, and so who is asked and whether somebody answers.
+    return [
+      { name: this.name, most: MOST },
+      { name: `${this.name} of ${to}`, most: MOST_OF_PERSON },
+      { name: `${this.name} to ${push?.host}`, most: MOST_TO_HOST, stalls: true },
+    ];
   }
 
   // The browsers belong to the session's own person, who is not asked to take over.

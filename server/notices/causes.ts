@@ -1,12 +1,14 @@
+import { createHash } from 'node:crypto';
 import type { UserContext } from '../../shared/contract.js';
 import { formatCursor } from '../../shared/cursor.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { PendingQuestion, SessionState } from '../../shared/fold.js';
 import type { Notice, NoticeKind } from '../../shared/notices.js';
-import { userOfScope, userScope } from '../auth/scope.js';
+import { userOfScope } from '../auth/scope.js';
 import type { RecordChange } from '../stores/records.js';
 import type { LogRef } from '../stores/stored.js';
-import { type KeptNotice, NOTICE, owing } from './notice-record.js';
+import { NOTICE, type OwedNotice, owing } from './notice-record.js';
+import type { Receivers } from './receivers.js';
 
 /** Events that are about to be appended, and their place. */
 export interface NoticeCause {
@@ -25,8 +27,34 @@ export interface NoticeCause {
   storeTime(at: number): number;
 }
 
-/** Encodes a part of an id that somebody else chose: an id goes into a header, and is signed between dots. */
-const safe = (part: string): string => encodeURIComponent(part).replaceAll('.', '%2E');
+/** The part of a gateway's configuration that determines which notices are made, and for whom. */
+export interface NoticeRules {
+  readonly kinds: ReadonlySet<NoticeKind>;
+  readonly unseenMs: number;
+  /** The names of the targets that want a kind of notices. */
+  targetsOf(kind: NoticeKind): readonly string[];
+  readonly receivers: Pick<Receivers, 'of'>;
+}
+
+/** Longest encoded part of an id, in characters. */
+const LONGEST = 256;
+/** Half of a character. */
+const HALF = /\p{Surrogate}/u;
+
+/**
+ * Encodes a part of an id that somebody else chose: an id goes into a header, is signed between dots, and is a key of stores. A part that is long, or
+ * that no encoding of text has, is hashed.
+ */
+function safe(part: string): string {
+  const encoded = HALF.test(part) ? null : encodeURIComponent(part).replaceAll('.', '%2E');
+  if (encoded !== null && encoded.length <= LONGEST) return encoded;
+  // JSON escapes each half character, so that all texts differ.
+  return createHash('sha256').update(JSON.stringify(part)).digest('base64url');
+}
+
+/** Whether a host may give an own notice this id. */
+export const isNoticeId = (id: unknown): boolean =>
+  typeof id === 'string' && id !== '' && id.length <= LONGEST && !HALF.test(id);
 
 /** The id of a notice. Every gateway makes the same id from the same cause. */
 export function noticeId(kind: NoticeKind, ...cause: readonly (string | number)[]): string {
@@ -81,8 +109,11 @@ function toldOf(
     }
     case 'hand_off_requested': {
       const { runId = '', roles, reason: text } = event;
+      // The person who is asked for speaks with the session's owner, whoever the app spoke with.
+      const owner = userOfScope(scope);
       return {
         ...{ id: handOffId({ runId }), kind: 'hand_off', runId },
+        ...(owner && { userId: owner.id }),
         ...(roles && { roles }),
         ...(text !== undefined && { text }),
       };
@@ -95,7 +126,7 @@ function toldOf(
 /** The notices of events that are about to be appended, and the removal of notices that these events settle. */
 export function noticesOf(
   cause: NoticeCause,
-  { kinds, unseenMs }: { readonly kinds: ReadonlySet<NoticeKind>; readonly unseenMs: number },
+  { kinds, unseenMs, targetsOf, receivers }: NoticeRules,
 ): readonly RecordChange[] {
   const { log, term, sessionId, head, events, before, after, userOf, storeTime } = cause;
   const { epoch, scope, app } = log;
@@ -117,16 +148,17 @@ export function noticesOf(
     const { text, ...about } = told;
     // A question that is answered in the same append waits for nobody.
     if (told.callId !== undefined && !after.pending.some(({ callId }) => callId === told.callId)) return;
-    const user = told.runId === undefined ? null : userOf(told.runId);
+    const user = told.runId === undefined || told.userId !== undefined ? null : userOf(told.runId);
     const at = event.ts ?? Date.now();
-    const kept: KeptNotice = {
+    const kept: OwedNotice = {
       notice: {
         ...about,
         ...{ sessionId, app, at, cursor: formatCursor(epoch, term, seq) },
         ...(user && { userId: user.id }),
       },
-      to: user ? userScope(user) : scope,
+      ...receivers.of(user, scope),
       place: { epoch, seq },
+      targets: targetsOf(told.kind),
       ...(text !== undefined && { text }),
     };
     changes.set(told.id, owing(kept, storeTime(at) + unseenMs));

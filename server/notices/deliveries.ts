@@ -8,10 +8,12 @@ import type { Store } from '../stores/store.js';
 import type { SessionRef } from '../stores/stored.js';
 import { DeliveryLanes } from './lanes.js';
 import {
+  DELIVERY,
   delivering,
   deliveryId,
   deliveryOf,
   idInLine,
+  isOrdered,
   type KeptDelivery,
   type KeptNotice,
   lineOf,
@@ -24,6 +26,12 @@ import { DeliveryOrder } from './turns.js';
 
 /** Attempts of a delivery that others wait for, which take some three minutes. */
 const ATTEMPTS_IN_LINE = 4;
+/** Milliseconds after which a delivery that others wait for lets them pass, if no gateway that comes to it has its target. */
+const AWAY_IN_LINE_MS = 3 * 60_000;
+/** Milliseconds after which a delivery is given up if no gateway that comes to it has its target. */
+const AWAY_MS = 24 * 60 * 60_000;
+/** Shortest and longest time after which a delivery looks for a gateway with its target again, in milliseconds. */
+const [SOON_MS, LEASE_MS] = [1000, 15_000];
 /** Milliseconds until a waiting delivery checks the line itself, because the gateway that was to pass the turn may have died. */
 const WAIT_MS = 10 * 60_000;
 /** Attempts to write the end of a delivery with its outcome and the next turn, which other gateways may change meanwhile. */
@@ -63,7 +71,7 @@ interface OwedDeliveries {
 export class Deliveries {
   readonly #parts: DeliveryParts;
   readonly #turns: DeliveryOrder;
-  readonly #lanes = new Map<string, DeliveryLanes>();
+  readonly #lanes = new DeliveryLanes();
   readonly #sending = new Set<Promise<void>>();
   readonly #stopped = new AbortController();
 
@@ -77,15 +85,20 @@ export class Deliveries {
     return this.#sending.size;
   }
 
-  /** Prepares deliveries. A delivery to an ordered target waits if the session has an earlier one. */
+  /**
+   * Prepares deliveries. A delivery to an ordered target waits if the session has an earlier one. Leaves out a delivery that is still owed under the
+   * same id, since a receiver that drops repetitions would not see both.
+   */
   async owe(home: RecordHome, owed: readonly KeptDelivery[], now: number): Promise<OwedDeliveries> {
     const changes: RecordChange[] = [];
     const waiting: KeptDelivery[] = [];
     for (const kept of owed) {
-      const isOrdered = this.#parts.targets.get(kept.target)?.isOrdered ?? false;
-      const id = isOrdered ? idInLine(kept) : deliveryId(kept);
-      const waits = isOrdered && (await this.#turns.isTaken(home, kept.target));
-      const due = { id, dueAt: waits ? now + WAIT_MS : now, token: 0 };
+      const inLine = isOrdered(kept.target);
+      const id = inLine ? idInLine(kept) : deliveryId(kept);
+      const [before] = await this.#parts.store.records({ home, kind: DELIVERY, id, limit: 1 });
+      if (before?.dueAt !== undefined) continue;
+      const waits = inLine && (await this.#turns.isTaken(home, kept.target));
+      const due = { id, dueAt: waits ? now + WAIT_MS : now, token: before?.token ?? 0 };
       changes.push(delivering({ ...kept, ...(waits && { waits }) }, due));
       if (waits) waiting.push(kept);
     }
@@ -107,29 +120,25 @@ export class Deliveries {
       now,
       since: performance.now(),
     };
-    const target = this.#parts.targets.get(owed.kept.target);
-    // Another gateway may have this target.
-    if (!target) return this.#failed(owed, new Error(`notify has no ${owed.kept.target}`));
     if (owed.kept.waits) {
-      await this.#turns.mend(home, target.name, now);
+      await this.#turns.mend(home, owed.kept.target, now);
       return this.#putOff(owed, WAIT_MS);
     }
-    const lanes = this.#lanesOf(target);
-    const leave = lanes.enter();
-    if (!leave) return this.#putOff(owed, lanes.later());
-    const sending = this.#send(owed, target)
+    const target = this.#parts.targets.get(owed.kept.target);
+    if (!target) return this.#leave(owed);
+    const lanes = this.#lanes.enter(target.bounds(owed.kept));
+    if (typeof lanes === 'number') return this.#putOff(owed, lanes);
+    let isLate = false;
+    const onLate = (): void => {
+      isLate = true;
+    };
+    const sending = this.#send(owed, target, onLate)
       .catch((error: unknown) => this.#parts.report(error, `noting the delivery ${record.id}`))
       .finally(() => {
-        leave();
+        lanes.leave(isLate);
         this.#sending.delete(sending);
       });
     this.#sending.add(sending);
-  }
-
-  #lanesOf({ name, most }: NoticeTarget): DeliveryLanes {
-    const lanes = this.#lanes.get(name) ?? new DeliveryLanes(most);
-    this.#lanes.set(name, lanes);
-    return lanes;
   }
 
   async #putOff(owed: Owed, ms: number): Promise<void> {
@@ -139,7 +148,7 @@ export class Deliveries {
     await this.#change(owed, [delivering(kept, { id, dueAt, token })]);
   }
 
-  async #send(owed: Owed, target: NoticeTarget): Promise<void> {
+  async #send(owed: Owed, target: NoticeTarget, onLate: () => void): Promise<void> {
     const { record, kept } = owed;
     const { tell, events } = this.#parts;
     const attempt = kept.attempts + 1;
@@ -157,7 +166,10 @@ export class Deliveries {
       });
       isTold = await settleWithin(sending, target.timeoutMs, () => ({
         ...late(),
-        after: () => aborted.abort(late().error),
+        after: () => {
+          onLate();
+          aborted.abort(late().error);
+        },
       }));
     } catch (error) {
       // Another gateway repeats the deliveries that a stop cuts off.
@@ -201,22 +213,39 @@ export class Deliveries {
     return false;
   }
 
-  async #failed(owed: Owed, error: unknown): Promise<void> {
-    const { record, kept, now, since } = owed;
+  /** Leaves a delivery to a gateway that has its target. That is no attempt, unless none has it for a day. */
+  async #leave(owed: Owed): Promise<void> {
+    const { kept, now } = owed;
+    const { target, awaySince = now } = kept;
+    const awayMs = Math.max(0, now - awaySince);
+    if (awayMs >= AWAY_MS) return this.#failed(owed, new Error(`no gateway has ${target}`), null);
+    const dueAt = Math.ceil(now + Math.min(Math.max(awayMs / 4, SOON_MS), LEASE_MS));
+    await this.#putBack(owed, { ...kept, awaySince }, { dueAt, passes: awayMs >= AWAY_IN_LINE_MS });
+  }
+
+  /** Puts a delivery back. It leaves the line if it `passes` its turn. Resolves with whether this gateway still had it. */
+  #putBack(
+    owed: Owed,
+    kept: KeptDelivery,
+    { dueAt, passes }: { readonly dueAt: number | null; readonly passes: boolean },
+  ): Promise<boolean> {
+    const { id, kind, token } = owed.record;
+    const late = deliveryId(kept);
+    return id === late || !passes
+      ? this.#change(owed, [delivering(kept, { id, dueAt, token })])
+      : this.#settle(owed, [{ id, kind, token }, delivering(kept, { id: late, dueAt })]);
+  }
+
+  async #failed(owed: Owed, error: unknown, pauseMs = pauseAfter(owed.kept.attempts + 1)): Promise<void> {
+    const { kept, now, since } = owed;
     const { tally, report } = this.#parts;
     const at = Math.ceil(now + (performance.now() - since));
+    const { awaySince: _, ...others } = kept;
     const attempts = kept.attempts + 1;
-    const pauseMs = pauseAfter(attempts);
     const failed = { at, error: `${error instanceof Error ? error.message : error}`.slice(0, 500) };
     const dueAt = pauseMs === null ? null : at + pauseMs;
-    const { id, kind, token } = record;
-    const again = { ...kept, attempts, failed };
-    const late = deliveryId(kept);
-    const isNoted =
-      id === late || attempts < ATTEMPTS_IN_LINE
-        ? await this.#change(owed, [delivering(again, { id, dueAt, token })])
-        : await this.#settle(owed, [{ id, kind, token }, delivering(again, { id: late, dueAt })]);
-    if (!isNoted) return;
+    const passes = dueAt === null || attempts >= ATTEMPTS_IN_LINE;
+    if (!(await this.#putBack(owed, { ...others, attempts, failed }, { dueAt, passes }))) return;
     tally.count(kept, dueAt === null ? 'dead' : 'failed');
     const { sessionId } = kept.notice;
     if (dueAt === null)

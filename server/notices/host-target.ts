@@ -1,17 +1,23 @@
+import type { LaneBound } from './lanes.js';
 import type { Deliver } from './options.js';
 import type { Attempt, NoticeTarget } from './target.js';
+
+/** Calls at a time. */
+const MOST = 16;
 
 /** The target that calls the host's own code. */
 export class HostTarget implements NoticeTarget {
   readonly name = 'deliver';
-  readonly isOrdered = false;
   readonly content = true;
   readonly timeoutMs = 13_000;
-  readonly most = 16;
   readonly #deliver: Deliver;
 
   constructor(deliver: Deliver) {
     this.#deliver = deliver;
+  }
+
+  bounds(): readonly LaneBound[] {
+    return [{ name: this.name, most: MOST }];
   }
 
   wants(): boolean {

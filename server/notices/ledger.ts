@@ -65,7 +65,7 @@ export async function resendNotice(store: LedgerStore, id: string): Promise<numb
   let count = 0;
   for (const owner of [DEAD, RETRYING]) {
     for await (const record of recordsOf(store, owner)) {
-      const { failed: _, ...kept } = deliveryOf(record);
+      const { failed: _, awaySince: __, ...kept } = deliveryOf(record);
       if (id !== kept.notice.id && id !== deliveryId(kept)) continue;
       const again = { id: record.id, dueAt: storeTime(store), token: record.token };
       if (await store.changeRecords(record.home, [delivering({ ...kept, attempts: 0 }, again)])) count += 1;

@@ -13,15 +13,25 @@ export const PUSH_OWNER = 'push_owner';
 export const RETRYING = 'retrying';
 export const DEAD = 'dead';
 
-/** A notice as stored. */
+/** The part of a notice that its own record and those of its deliveries have. */
 export interface KeptNotice {
   readonly notice: Notice;
   /** The person who is told, as `userScope` names people. */
   readonly to: string;
+  /** How the person reaches the session; absent for those whose session it is. */
+  readonly via?: 'grant' | 'link';
   /** The place of the notice's cause in the session's log; absent for a host's own notice. */
   readonly place?: { readonly epoch: string; readonly seq: number };
   /** The text for targets that get content: the name of a question, or a reason. */
   readonly text?: string;
+}
+
+/** A notice as stored, until it is split into deliveries. */
+export interface OwedNotice extends KeptNotice {
+  /** The names of the targets that are told: those of the gateway where the notice was made. */
+  readonly targets: readonly string[];
+  /** How often it could not be split into deliveries. */
+  readonly attempts?: number;
 }
 
 /** A delivery as stored: a notice that one target is owed. */
@@ -29,12 +39,21 @@ export interface KeptDelivery extends KeptNotice {
   /** Name of the target: `webhook:<name>`, `deliver`, `push`. */
   readonly target: string;
   /** The browser that a push is for. */
-  readonly push?: { readonly scope: string; readonly id: string };
+  readonly push?: PushPlace;
   /** Whether the delivery waits until an earlier one of its session is told. */
   readonly waits?: true;
   readonly attempts: number;
+  /** Since when only gateways without its target have come to it, by the store's clock. */
+  readonly awaySince?: number;
   /** Why the last attempt failed, and when. */
   readonly failed?: { readonly at: number; readonly error: string };
+}
+
+/** The record of a browser, and the host of its push service. */
+export interface PushPlace {
+  readonly scope: string;
+  readonly id: string;
+  readonly host: string;
 }
 
 /** A browser of a person. */
@@ -44,15 +63,15 @@ export interface KeptPush {
   readonly addedAt: number;
 }
 
-export const noticeOf = ({ value }: Pick<StoredRecord, 'value'>): KeptNotice =>
-  JSON.parse(value) as KeptNotice;
+export const noticeOf = ({ value }: Pick<StoredRecord, 'value'>): OwedNotice =>
+  JSON.parse(value) as OwedNotice;
 
 export const deliveryOf = ({ value }: Pick<StoredRecord, 'value'>): KeptDelivery =>
   JSON.parse(value) as KeptDelivery;
 
-/** Keeps a notice until it is due. */
-export function owing(kept: KeptNotice, dueAt: number): RecordChange {
-  return { kind: NOTICE, id: kept.notice.id, dueAt, value: JSON.stringify(kept) };
+/** Keeps a notice until it is due. @param token Token of the record that it replaces. @default any record */
+export function owing(kept: OwedNotice, dueAt: number, token?: number): RecordChange {
+  return { kind: NOTICE, id: kept.notice.id, dueAt, value: JSON.stringify(kept), token };
 }
 
 /** Keeps a delivery. A delivery that was given up (`dueAt` null) is never due. */
@@ -76,6 +95,9 @@ export function deliveryId({
 }: Pick<KeptDelivery, 'notice' | 'target' | 'push'>): string {
   return `${notice.id}|${target}${push === undefined ? '' : `:${push.id}`}`;
 }
+
+/** Whether a later notice of a session waits while an earlier one to this target is under way. A gateway without the target knows it too. */
+export const isOrdered = (target: string): boolean => target.startsWith('webhook:');
 
 /** The prefix of record ids in a line, which has the deliveries of one session to one target. The ids sort in the line's order. */
 export const lineOf = (target: string): string => `${target}|`;

@@ -11,14 +11,24 @@ import { BrowserTarget } from './browser-target.js';
 import { type NoticeCause, noticesOf } from './causes.js';
 import { Deliveries } from './deliveries.js';
 import { HostTarget } from './host-target.js';
-import { DELIVERY, type KeptDelivery, type KeptNotice, NOTICE, noticeOf, owing } from './notice-record.js';
+import {
+  DELIVERY,
+  type KeptDelivery,
+  type KeptNotice,
+  NOTICE,
+  noticeOf,
+  type OwedNotice,
+  owing,
+} from './notice-record.js';
 import type { NotifyOptions } from './options.js';
 import { noting, untold } from './outcomes.js';
+import type { Receivers } from './receivers.js';
+import { pauseAfter } from './retries.js';
 import { runEvents } from './run-events.js';
 import { noticeStates } from './states.js';
 import { pushesOf } from './subscriptions.js';
 import { NoticeTally } from './tally.js';
-import type { NoticeTarget } from './target.js';
+import { Gone, type NoticeTarget } from './target.js';
 import { WebhookTarget } from './webhook-target.js';
 
 const UNSEEN_MS = 20_000;
@@ -32,6 +42,7 @@ interface DueNotices {
 
 interface NoticeParts {
   readonly store: Pick<Store, 'records' | 'changeRecords' | 'run' | 'read' | 'messages' | 'shared'>;
+  readonly receivers: Receivers;
   report: Report;
 }
 
@@ -73,7 +84,7 @@ export class Notices {
 
   /** Registers the handlers of due notices and deliveries. */
   workIn(due: DueNotices): void {
-    due.on(NOTICE, (record, now) => this.#expand(record, now));
+    due.on(NOTICE, (record, now) => this.#handle(record, now));
     due.on(DELIVERY, (record, now) => this.#deliveries.handle(record, now));
   }
 
@@ -89,30 +100,59 @@ export class Notices {
 
   /** The record changes that events bring, for the same append. */
   of(cause: NoticeCause): readonly RecordChange[] {
-    return noticesOf(cause, { kinds: this.#kinds, unseenMs: this.#unseenMs });
+    return noticesOf(cause, {
+      ...{ kinds: this.#kinds, unseenMs: this.#unseenMs },
+      targetsOf: (kind) => this.#targetsOf(kind),
+      receivers: this.#parts.receivers,
+    });
   }
 
   /** Adds a host's own notice for a person of a session. Adding an id again does nothing while the first notice is not told. */
   async add(home: SessionRef, notice: Notice, to: string): Promise<void> {
     const dueAt = storeTime(this.#parts.store, notice.at) + this.#unseenMs;
-    await this.#parts.store.changeRecords(home, [{ ...owing({ notice, to }, dueAt), token: 0 }]);
+    const kept = { notice, to, targets: this.#targetsOf(notice.kind) };
+    await this.#parts.store.changeRecords(home, [owing(kept, dueAt, 0)]);
   }
 
-  /** Drops a notice that was seen; otherwise splits it into one delivery per target, because a failing target must not repeat the others. */
-  async #expand(record: StoredRecord, now: number): Promise<void> {
+  /** Splits a notice, and counts an attempt if that fails: a notice that nobody can split must not be taken for ever. */
+  async #handle(record: StoredRecord, now: number): Promise<void> {
     const { home, kind, id, token } = record;
     if (home.app === undefined) return;
     const kept = noticeOf(record);
+    let problem: unknown = new Error('its deliveries changed meanwhile');
+    try {
+      if (await this.#expand({ ...record, home }, kept, now)) return;
+    } catch (error) {
+      problem = error;
+    }
+    const attempts = (kept.attempts ?? 0) + 1;
+    const pauseMs = pauseAfter(attempts);
+    const change =
+      pauseMs === null ? { kind, id, token } : owing({ ...kept, attempts }, now + pauseMs, token);
+    if (!(await this.#parts.store.changeRecords(home, [change], { mayRepeat: true })) || pauseMs !== null)
+      return;
+    this.#tally.count(kept, 'dead');
+    this.#parts.report(problem, `the notice ${id} was given up`, { sessionId: kept.notice.sessionId });
+  }
+
+  /** Drops a notice that was seen; otherwise splits it into one delivery per target, because a failing target must not repeat the others. Resolves with whether
+   * that is written. */
+  async #expand(
+    { home, kind, id, token }: StoredRecord & { readonly home: SessionRef },
+    { targets, attempts: _, ...kept }: OwedNotice,
+    now: number,
+  ): Promise<boolean> {
     // A hand-off asks other people than the session's reader.
     const isSeen = kept.notice.kind !== 'hand_off' && (await this.#isSeen(home, kept));
-    const owed = isSeen ? [] : await this.#owedOf(kept);
+    const owed = isSeen ? [] : await this.#owedOf(kept, targets);
     const { store } = this.#parts;
     const { changes: deliveries, waiting } = await this.#deliveries.owe(home, owed, now);
     const changes = [{ kind, id, token }, ...deliveries];
     if (isSeen) changes.push(await noting(store, home, { kept: untold(kept), outcome: 'seen', at: now }));
-    if (!(await store.changeRecords(home, changes, { mayRepeat: true }))) return;
+    if (!(await store.changeRecords(home, changes, { mayRepeat: true }))) return false;
     if (isSeen) this.#tally.count(kept, 'seen');
     await this.#deliveries.waitFor(home, waiting, now);
+    return true;
   }
 
   async #isSeen(home: SessionRef, { to, place, notice }: KeptNotice): Promise<boolean> {
@@ -123,10 +163,13 @@ export class Notices {
     return read.epoch === place.epoch && read.seq >= place.seq;
   }
 
-  async #owedOf(kept: KeptNotice): Promise<readonly KeptDelivery[]> {
-    const targets = [...this.#targets.values()].filter((target) => target.wants(kept.notice.kind));
+  #targetsOf(kind: NoticeKind): readonly string[] {
+    return [...this.#targets.values()].filter((target) => target.wants(kind)).map(({ name }) => name);
+  }
+
+  async #owedOf(kept: KeptNotice, targets: readonly string[]): Promise<readonly KeptDelivery[]> {
     const owed: KeptDelivery[] = [];
-    for (const { name: target } of targets) {
+    for (const target of targets) {
       if (target !== 'push') owed.push({ ...kept, target, attempts: 0 });
       else
         for (const push of await pushesOf(this.#parts.store, kept.to))
@@ -135,12 +178,16 @@ export class Notices {
     return owed;
   }
 
-  async #tell(home: SessionRef, { notice, text: said }: KeptNotice, content: boolean): Promise<ToldNotice> {
-    const { sessionId, app, kind, runId } = notice;
+  /** The notice as its receiver is told it. @throws Gone if the receiver may not read the session any more */
+  async #tell(home: SessionRef, kept: KeptNotice, content: boolean): Promise<ToldNotice> {
+    const { notice, text: said } = kept;
+    const { app, kind, runId } = notice;
+    const sessionId = await this.#parts.receivers.nameOf(home, kept);
+    if (sessionId === null) throw new Gone('The receiver may not read the session any more');
     const url = this.#options.url?.({ sessionId, app });
     let text = content ? said : undefined;
     if (content && kind === 'run_ended' && runId !== undefined) text = await this.#textOf(home, runId);
-    return { ...notice, ...(url !== undefined && { url }), ...(text !== undefined && { text }) };
+    return { ...notice, sessionId, ...(url !== undefined && { url }), ...(text !== undefined && { text }) };
   }
 
   /** The text of a run's answer, while the answer is kept. */

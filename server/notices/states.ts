@@ -40,8 +40,10 @@ export async function noticeStates(
   ): void => {
     if (isOwn(kept.to)) states.push({ ...aboutOf(kept, nameOf), ...state });
   };
-  for (const record of await list(NOTICE))
-    add(noticeOf(record), { state: 'waiting', attempts: 0, nextAt: record.dueAt! });
+  for (const record of await list(NOTICE)) {
+    const { attempts = 0, ...kept } = noticeOf(record);
+    add(kept, { state: 'waiting', attempts, nextAt: record.dueAt! });
+  }
   for (const record of await list(DELIVERY)) {
     const kept = deliveryOf(record);
     const { dueAt: nextAt } = record;

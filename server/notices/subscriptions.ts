@@ -3,7 +3,7 @@ import type { PushTarget } from '../../shared/notices.js';
 import { LimitError } from '../limit-error.js';
 import type { Store } from '../stores/store.js';
 import { dropPush } from './browser-target.js';
-import { homeOfPushes, type KeptPush, PUSH, PUSH_OWNER } from './notice-record.js';
+import { homeOfPushes, type KeptPush, PUSH, PUSH_OWNER, type PushPlace } from './notice-record.js';
 
 /** A person, and the scope that holds the person's browsers. */
 export interface Subscriber {
@@ -15,13 +15,13 @@ type SubscriptionStore = Pick<Store, 'records' | 'changeRecords'>;
 
 const idOf = (endpoint: string): string => createHash('sha256').update(endpoint).digest('base64url');
 
-/** A person's browsers, by scope and id. */
-export async function pushesOf(
-  store: SubscriptionStore,
-  userKey: string,
-): Promise<readonly { readonly scope: string; readonly id: string }[]> {
+/** A person's browsers. */
+export async function pushesOf(store: SubscriptionStore, userKey: string): Promise<readonly PushPlace[]> {
   const records = await store.records({ owner: userKey, kind: PUSH, limit: 1000 });
-  return records.map(({ home: { scope }, id }) => ({ scope, id }));
+  return records.map(({ home: { scope }, id, value }) => {
+    const { endpoint } = JSON.parse(value) as KeptPush;
+    return { scope, id, host: new URL(endpoint).host };
+  });
 }
 
 /**

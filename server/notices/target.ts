@@ -1,5 +1,6 @@
 import type { GatewayEvent } from '../../shared/events.js';
 import type { NoticeKind, ToldNotice } from '../../shared/notices.js';
+import type { LaneBound } from './lanes.js';
 import type { KeptDelivery } from './notice-record.js';
 
 /** An attempt to tell one target of a notice. */
@@ -18,13 +19,11 @@ export interface NoticeTarget {
   readonly name: string;
   /** The name that the host chose, if any. People may see it. */
   readonly givenName?: string | undefined;
-  /** Whether a later notice of a session waits while an earlier one is under way. */
-  readonly isOrdered: boolean;
   /** Whether notices contain the text of an answer. */
   readonly content: boolean;
   readonly timeoutMs: number;
-  /** Deliveries under way at a time. */
-  readonly most: number;
+  /** The bounds of deliveries under way at a time that a delivery is under. */
+  bounds(kept: KeptDelivery): readonly LaneBound[];
   wants(kind: NoticeKind): boolean;
   /** Resolves when the target is told; with false if it needs no notice. @throws Gone if the receiver no longer exists; other errors are retried */
   send(attempt: Attempt): Promise<unknown>;

@@ -1,4 +1,5 @@
 import type { NoticeKind, ToldNotice, WebhookBody } from '../../shared/notices.js';
+import type { LaneBound } from './lanes.js';
 import type { WebhookOptions } from './options.js';
 import { Poster } from './post-request.js';
 import { secretsOf } from './schema.js';
@@ -13,10 +14,8 @@ const MOST = 16;
 export class WebhookTarget implements NoticeTarget {
   readonly name: string;
   readonly givenName: string | undefined;
-  readonly isOrdered = true;
   readonly content: boolean;
   readonly timeoutMs: number;
-  readonly most = MOST;
   readonly #options: WebhookOptions;
   readonly #url: URL;
   readonly #poster: Poster;
@@ -32,6 +31,10 @@ export class WebhookTarget implements NoticeTarget {
     this.timeoutMs = timeoutMs;
     this.#kinds = on ? new Set(on) : null;
     this.#poster = new Poster({ allowPrivate, most: MOST });
+  }
+
+  bounds(): readonly LaneBound[] {
+    return [{ name: this.name, most: MOST }];
   }
 
   wants(kind: NoticeKind): boolean {

@@ -13,7 +13,7 @@ import { checkClientMessages, checkToolCount } from './client-messages.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import type { OperationParts } from './operation-parts.js';
 import { readParams } from './params.js';
-import { asReached, assertShared, byGrant, type Followable, type Reach } from './reach.js';
+import { asReached, assertShared, byGrant, type Followable, type Reach, shownMessages } from './reach.js';
 
 /** A run that can be followed. */
 export interface FollowableRun {
@@ -133,9 +133,11 @@ export class SendOperations {
       if (isOutdated && isCounted) this.#env.quotas.sends.giveBack(caller.identity);
       throw error;
     });
-    const { repeated, result, ...accepted } = sent;
-    const { runId, cursor } = accepted;
+    const { repeated, result, message, ...others } = sent;
+    const { runId, cursor } = others;
     assertShared(cursor, reach);
+    // The message may be somebody else's: of an answer that is made anew, or of an earlier send with the same key.
+    const accepted = { ...others, message: shownMessages([message], reach)[0]! };
     return {
       ...{ runId, cursor, repeated, accepted, session: asReached(session, reach) },
       result: this.shown(result, reach, 'run', caller),

@@ -30,7 +30,7 @@ export async function checkTimes(
     throw fieldError('every.ms', 'must be a number of milliseconds above 0');
   const occurrences = await occurrencesOf(times, now);
   if (occurrences.after(now) === null) throw fieldError('every', 'must fire at least once from now on');
-  if (shortestGap(occurrences, now) < scheduleMinMs) {
+  if ((await shortestGap(occurrences, now)) < scheduleMinMs) {
     const path = typeof every === 'object' ? 'every.ms' : 'every';
     throw fieldError(
       path,

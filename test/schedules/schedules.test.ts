@@ -120,6 +120,7 @@ describe('schedules', () => {
       ['a time that no date has', { message: 'x', at: 9e15 }, 'at'],
       ['an expression that never fires', { message: 'x', every: '0 0 31 2 *' }, 'every'],
       ['an expression that is none', { message: 'x', every: 'at nine' }, 'every'],
+      ['a date', { message: 'x', every: '2030-01-01T00:00:00' }, 'every'],
       ['an expression of seven fields', { message: 'x', every: '0 0 9 * * 1 2030' }, 'every'],
       ['an expression that fires too often', { message: 'x', every: '* * * * * *' }, 'every'],
       ['a number of milliseconds that is too small', { message: 'x', every: { ms: 500 } }, 'every.ms'],
