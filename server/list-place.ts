@@ -8,7 +8,10 @@ export const formatListPlace = (place: ListPlace | null): string | null =>
 /** The same, read. @throws GatewayError `INVALID_PARAMS` naming the field */
 export function parseListPlace(cursor: string | undefined, field: string): ListPlace | undefined {
   if (cursor === undefined) return undefined;
-  if (!/^\d{1,15}\.\d{1,15}$/.test(cursor)) throw fieldError(field, 'must be a cursor of this list');
-  const [updatedAt = 0, ordinal = 0] = cursor.split('.').map(Number);
-  return { updatedAt, ordinal };
+  const [, ...numbers] = /^(\d{1,16})\.(\d{1,16})$/.exec(cursor) ?? [];
+  const [updatedAt, ordinal] = numbers.map(Number);
+  // The ordinal of a store may be microseconds, which have 16 digits.
+  if (!Number.isSafeInteger(updatedAt) || !Number.isSafeInteger(ordinal))
+    throw fieldError(field, 'must be a cursor of this list');
+  return { updatedAt: updatedAt!, ordinal: ordinal! };
 }
