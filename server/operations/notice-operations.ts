@@ -1,7 +1,7 @@
 import { fieldError } from '../../shared/errors.js';
 import type { CustomNotice, PushTarget } from '../../shared/notices.js';
 import type { ParamsOf, ResultOf } from '../../shared/operation-types.js';
-import { newNoticeId } from '../ids.js';
+import { givenId, newNoticeId } from '../ids.js';
 import { noticeId } from '../notices/causes.js';
 import { urlProblem } from '../notices/schema.js';
 import { addPush, pushesOf, removePush } from '../notices/subscriptions.js';
@@ -71,6 +71,7 @@ export class NoticeOperations {
     const { notices, sessions } = this.#env;
     const { id: given = newNoticeId(), title, body, data } = notice;
     if (!notices) throw fieldError('notify', 'this gateway sends no notices (notify)', 'INVALID_REQUEST');
+    givenId(given, 'id');
     if (typeof title !== 'string' || title === '') throw fieldError('title', 'must be a text');
     if (JSON.stringify([title, body, data]).length > DATA_LENGTH)
       throw fieldError('data', `must have at most ${DATA_LENGTH} characters of JSON, with title and body`);
