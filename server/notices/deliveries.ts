@@ -1,3 +1,4 @@
+import { cut } from '../../shared/cut.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { ToldNotice } from '../../shared/notices.js';
 import { settleWithin, within } from '../async/deadline.js';
@@ -207,7 +208,7 @@ export class Deliveries {
     const at = Math.ceil(now + (performance.now() - since));
     const attempts = kept.attempts + 1;
     const pauseMs = pauseAfter(attempts);
-    const failed = { at, error: `${error instanceof Error ? error.message : error}`.slice(0, 500) };
+    const failed = { at, error: cut(`${error instanceof Error ? error.message : error}`, 500) };
     const dueAt = pauseMs === null ? null : at + pauseMs;
     const { id, kind, token } = record;
     const again = { ...kept, attempts, failed };

@@ -1,3 +1,4 @@
+import { cut } from '../../shared/cut.js';
 import type { Notice, NoticeKind, NoticeState, ToldNotice } from '../../shared/notices.js';
 import type { NoticeCount } from '../diagnostics/gateway-stats.js';
 import type { Report } from '../diagnostics/log-facts.js';
@@ -149,7 +150,7 @@ export class Notices {
     const record = await store.run(home, { runId });
     const result = record && (await resultOf(store, home, record));
     const text = result?.message.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
-    return text?.slice(0, TEXT_LENGTH);
+    return text && cut(text, TEXT_LENGTH);
   }
 }
 
