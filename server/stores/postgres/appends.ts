@@ -12,12 +12,12 @@ import { encodeEvents } from '../event-text.js';
 import { place } from '../placed.js';
 import type { LogRef } from '../stored.js';
 import { sizeOf } from '../stored-size.js';
+import { toColumn, toNullable } from '../text-column.js';
 import { Batched } from './batched.js';
 import type { PostgresDatabase } from './database.js';
 import type { PostgresRow } from './driver.js';
 import { homeRow, toRow } from './records.js';
 import { messagesToPut, runOf } from './rows.js';
-import { toColumn, toNullable } from './text.js';
 
 export interface QueuedAppend {
   readonly ref: LogRef;

@@ -9,6 +9,7 @@ import {
 } from '../append.js';
 import type { ChangeOptions, RecordChange, RecordHome } from '../records.js';
 import type { LogRef, RunRecord } from '../stored.js';
+import { toColumn, toNullable } from '../text-column.js';
 import type { SqliteConnection, Sync } from './connection.js';
 import { eraseSession, leaveLast } from './erasing.js';
 import { commitFailure, writeFailure } from './faults.js';
@@ -242,10 +243,10 @@ class CommitGroup {
     if (opens) {
       const { runId, key = null, hash = null, request } = opens;
       const accepted = placeOfAccepted(events, first);
-      this.#sql().putRun.run(runId, log.session, key, hash, log.epoch, accepted, request);
+      this.#sql().putRun.run(runId, log.session, toNullable(key), hash, log.epoch, accepted, request);
     }
     for (const { runId, number, name, outcome = null } of steps)
-      this.#sql().putStep.run(runId, log.session, number, name, outcome);
+      this.#sql().putStep.run(runId, log.session, number, toColumn(name), outcome);
     for (const { runId, result } of ends) {
       const place = placeOfEnd(events, runId, log.head);
       const kept = { cursor: formatCursor(log.epoch, log.term, place), ...result };
