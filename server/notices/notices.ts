@@ -93,10 +93,14 @@ export class Notices {
     return noticesOf(cause, { kinds: this.#kinds, unseenMs: this.#unseenMs });
   }
 
-  /** Adds a host's own notice for a person of a session. Adding an id again does nothing while the first notice is not told. */
-  async add(home: SessionRef, notice: Notice, to: string): Promise<void> {
+  /**
+   * Adds a host's own notice for a person of a session. Adding an id again does nothing while the first notice is not told.
+   *
+   * @returns Whether it was added
+   */
+  async add(home: SessionRef, notice: Notice, to: string): Promise<boolean> {
     const dueAt = storeTime(this.#parts.store, notice.at) + this.#unseenMs;
-    await this.#parts.store.changeRecords(home, [{ ...owing({ notice, to }, dueAt), token: 0 }]);
+    return this.#parts.store.changeRecords(home, [{ ...owing({ notice, to }, dueAt), token: 0 }]);
   }
 
   /** Drops a notice that was seen; otherwise splits it into one delivery per target, because a failing target must not repeat the others. */

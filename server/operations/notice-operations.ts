@@ -79,7 +79,7 @@ export class NoticeOperations {
     const session = await sessions.existing(ref);
     const { user, userKey } = caller.identity;
     const id = noticeId('custom', session.log!.ref.epoch, given);
-    await notices.add(
+    const isAdded = await notices.add(
       ref,
       {
         ...{
@@ -96,6 +96,8 @@ export class NoticeOperations {
       },
       userKey,
     );
+    // It is there already, or its session was erased meanwhile.
+    if (!isAdded) await sessions.existing(ref);
     return { id };
   }
 }

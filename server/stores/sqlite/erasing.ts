@@ -50,6 +50,7 @@ export function leaveLast(
   sql.putChunk.run(log, 1, 1, encodeEvents(events), size);
   sql.moveHead.run(1, size, log);
   sql.closeLog.run(now, log);
+  sql.eraseLog.run(log);
   sql.closeSession.run(session);
 }
 

@@ -7,7 +7,7 @@ import {
   placeOfEnd,
   StoreError,
 } from '../append.js';
-import type { ChangeOptions, RecordChange, RecordHome } from '../records.js';
+import { type ChangeOptions, putsInSession, type RecordChange, type RecordHome } from '../records.js';
 import type { LogRef, RunRecord } from '../stored.js';
 import { toColumn, toNullable } from '../text-column.js';
 import type { SqliteConnection, Sync } from './connection.js';
@@ -19,6 +19,7 @@ import { encodeActivity, type LogState } from './log-state.js';
 import { putAbout } from './put-about.js';
 import { putMessages } from './put-messages.js';
 import type { SqliteRecords } from './records.js';
+import { columnsOf } from './session-columns.js';
 import type { Statements } from './statements.js';
 
 interface PendingAppend {
@@ -196,9 +197,10 @@ class CommitGroup {
     return result;
   }
 
-  /** Changes records, unless one has another token than expected. */
+  /** Changes records, unless one has another token than expected, or is put into a session that is gone. */
   change(home: RecordHome, changes: readonly RecordChange[]): boolean {
-    const { records } = this.#options;
+    const { records, sql } = this.#options;
+    if (putsInSession(home, changes) && !sql.keptLog.get(...columnsOf(home))) return false;
     if (!records.allows(home, changes)) return false;
     this.#sql();
     records.change(home, changes);

@@ -33,6 +33,7 @@ export const SCHEMA = `
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     session INTEGER NOT NULL, epoch TEXT NOT NULL,
     user_id TEXT, created INTEGER NOT NULL, closed INTEGER,
+    erased INTEGER NOT NULL DEFAULT 0,               -- 1: all that is left of an erased session
     first INTEGER NOT NULL, head INTEGER NOT NULL,   -- of what is in chunks; the journal may have more
     size INTEGER NOT NULL DEFAULT 0,                 -- of what is in chunks and messages
     activity TEXT NOT NULL DEFAULT 'idle',           -- what its session is doing: 'idle', or JSON
