@@ -1,7 +1,7 @@
 /**
  * Shortens a text to at most so many units of UTF-16, the ellipsis among them, and never to half a character.
  *
- * @param ellipsis What a shortened text ends with. @default nothing
+ * @param ellipsis The end of a shortened text. @default nothing
  */
 export function cut(text: string, most: number, ellipsis = ''): string {
   if (text.length <= most) return text;

@@ -4,7 +4,7 @@ export const MAX_ID_BYTES = 256;
 /** Control characters, and half of a pair of surrogates: no header, URL or other program takes them. */
 const UNFIT = /[\p{Cc}\p{Cs}]/u;
 
-/** What is wrong with the id that somebody else gives; null if it is fit. */
+/** The fault of an id that somebody else gives; null if it is fit. */
 export function idProblem(id: string, most = MAX_ID_BYTES): string | null {
   if (id === '') return 'must not be empty';
   // A unit of UTF-16 takes at most three bytes.

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Store } from '../../server/index.js';
-import { formatListPlace, parseListPlace } from '../../server/list-place.js';
 import type { About, AppendOptions, ListFilter, ListPlace } from '../../server/stores/index.js';
+import { formatListPlace, parseListPlace } from '../../shared/list-place.js';
 import {
   type MakeStore,
   newTestEpoch,

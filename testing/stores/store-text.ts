@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Store } from '../../server/index.js';
 import {
@@ -69,10 +70,40 @@ export function describeText(makeStore: MakeStore): void {
           writer = await TestWriter.acquire(store, ref, null);
           expect(writer.acquired.openRuns[0]?.steps).to.deep.equal([step]);
         }
-        const result = { ...resultOf('run_1'), error: { code: 'X', message: text } };
+        const result = { ...resultOf('run_1'), error: { code: 'INTERNAL', message: text } };
         await writer.append([record(2, 'message_end')], { ends: [{ runId: 'run_1', result }] });
         expect((await store.run(ref, { runId: 'run_1' }))?.result?.error?.message).to.equal(text);
       });
+
+    it('that is too long for an id is kept, or refused for good, and holds up nothing', async () => {
+      const [writer, other] = [
+        await TestWriter.acquire(store, refOf()),
+        await TestWriter.acquire(store, refOf('other')),
+      ];
+      // Letters by chance, which no index can pack.
+      const long = randomBytes(6000).toString('base64url');
+      const outcomeOf = async (written: unknown): Promise<unknown> => {
+        try {
+          await written;
+          return 'kept';
+        } catch (error) {
+          return (error as { code?: unknown }).code;
+        }
+      };
+      const [outcome] = await Promise.all([
+        outcomeOf(writer.append([record(1)], { records: [{ kind: 'note', id: long, value: '1' }] })),
+        other.append([record(1)], { records: [{ kind: 'note', id: 'short', value: '1' }] }),
+      ]);
+      expect(outcome).to.be.oneOf(['kept', 'REFUSED']);
+      expect(await store.records({ home: refOf('other'), limit: 9 })).to.have.length(1);
+      const isKept = outcome === 'kept';
+      expect(await store.records({ home: refOf(), limit: 9 })).to.have.length(isKept ? 1 : 0);
+      if (!isKept) writer.batch -= 1;
+      expect(await writer.append([record(2)])).to.include({ first: isKept ? 2 : 1 });
+      expect(
+        await outcomeOf(store.changeRecords(refOf(), [{ kind: 'note', id: long, value: '2' }])),
+      ).to.equal(outcome);
+    });
 
     for (const [what, text] of Object.entries(ODD))
       it(`is kept as it is in names, ids and owners: ${what}`, async () => {

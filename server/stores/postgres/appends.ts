@@ -60,7 +60,9 @@ export class Appends {
       }
     } catch (error) {
       // The server may refuse only one of them, which must not hold up the others.
-      const alone = appends.length > 1 && error instanceof StoreError && error.code === 'UNAVAILABLE';
+      const isRefusal =
+        error instanceof StoreError && (error.code === 'UNAVAILABLE' || error.code === 'REFUSED');
+      const alone = appends.length > 1 && isRefusal;
       for (const append of sorted) results.set(append, alone ? await this.#alone(append) : (error as Error));
     }
     return appends.map((append) => results.get(append)!);

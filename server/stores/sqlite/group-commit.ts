@@ -101,8 +101,11 @@ export class GroupCommit {
   readonly flush = (): void => {
     this.#scheduled = false;
     const jobs = this.#jobs;
-    if (jobs.length === 0) return;
     this.#jobs = [];
+    if (jobs.length > 0) this.#commit(jobs);
+  };
+
+  #commit(jobs: readonly Job[]): void {
     const { connection, journal, full } = this.#options;
     let committing = false;
     const isPrecious = full || jobs.some((job) => job.isPrecious);
@@ -123,9 +126,11 @@ export class GroupCommit {
       group.undo();
       journal.failed();
       const failure = committing ? commitFailure(error) : writeFailure(error);
-      for (const job of jobs) job.reject(failure);
+      // The database may refuse only one of them, which must not hold up the others.
+      if (failure.code === 'REFUSED' && jobs.length > 1) for (const job of jobs) this.#commit([job]);
+      else for (const job of jobs) job.reject(failure);
     }
-  };
+  }
 }
 
 /** One transaction in progress. It begins with the first statement besides the journal's, which alone is a transaction by itself. */

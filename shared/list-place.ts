@@ -1,12 +1,17 @@
-import { fieldError } from '../shared/errors.js';
-import type { ListPlace } from './stores/listing.js';
+import { fieldError } from './errors.js';
+
+/** A place in the list of a scope's sessions, as stores have it. */
+interface PlaceInList {
+  readonly updatedAt: number;
+  readonly ordinal: number;
+}
 
 /** A place in a list of sessions as clients carry it; null behind the last page. */
-export const formatListPlace = (place: ListPlace | null): string | null =>
+export const formatListPlace = (place: PlaceInList | null): string | null =>
   place && `${place.updatedAt}.${place.ordinal}`;
 
 /** The same, read. @throws GatewayError `INVALID_PARAMS` naming the field */
-export function parseListPlace(cursor: string | undefined, field: string): ListPlace | undefined {
+export function parseListPlace(cursor: string | undefined, field: string): PlaceInList | undefined {
   if (cursor === undefined) return undefined;
   const [, ...numbers] = /^(\d{1,16})\.(\d{1,16})$/.exec(cursor) ?? [];
   const [updatedAt, ordinal] = numbers.map(Number);
