@@ -1,4 +1,6 @@
-import { randomFillSync } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
+import { fieldError } from '../shared/errors.js';
+import { idProblem } from '../shared/ids.js';
 
 const POOL = Buffer.allocUnsafe(4096);
 let at = POOL.length;
@@ -65,3 +67,14 @@ function randomDigits(length: number): string {
 
 /** A trace id of W3C Trace Context: 16 bytes, hex. */
 export const newTraceId = (): string => randomDigits(32);
+
+/** Checks the id that an app gives. @throws GatewayError `INVALID_PARAMS` naming the field */
+export function givenId(id: unknown, field: string, most?: number): string {
+  const problem = typeof id === 'string' ? idProblem(id, most) : 'must be a text';
+  if (problem !== null) throw fieldError(field, problem);
+  return id as string;
+}
+
+/** An id of a model or a framework, in a form that sessions keep: the same for the same id. Some carry kilobytes of signatures. */
+export const fittingId = (id: string): string =>
+  idProblem(id) === null ? id : `id_${createHash('sha256').update(id).digest('base64url')}`;

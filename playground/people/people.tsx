@@ -37,7 +37,7 @@ export function People({
           {others.slice(0, MOST).map(({ id, userId, state }) => (
             <li key={id} className={`face ${state}`} data-tip={userId}>
               <span className="unseen">{userId}</span>
-              <span aria-hidden="true">{userId.slice(0, 1).toUpperCase()}</span>
+              <span aria-hidden="true">{[...userId].slice(0, 1).join('').toUpperCase()}</span>
             </li>
           ))}
         </ul>

@@ -83,7 +83,7 @@ export function Header({
           onClick={onPanel}
         />
       )}
-      <Menu label={`Account ${user}`} className="avatar" text={user.slice(0, 1).toUpperCase()}>
+      <Menu label={`Account ${user}`} className="avatar" text={[...user].slice(0, 1).join('').toUpperCase()}>
         <MenuItem icon={SquareArrowOutUpRight} onChoose={() => openTab(hrefOf({ view: 'chat', sessionId }))}>
           Another tab
         </MenuItem>

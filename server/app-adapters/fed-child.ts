@@ -1,5 +1,6 @@
 import type { AppEvent, Turn } from '../apps/application.js';
 import type { Child } from '../apps/child.js';
+import { fittingId } from '../ids.js';
 
 type ChildItem = string | AppEvent;
 
@@ -25,16 +26,19 @@ export class FedChild {
   readonly #begun: Promise<Turn | null>;
 
   /** @param turn Its parent's; null if that has no child run to show */
-  constructor(turn: Turn | null | Promise<Turn | null>, { app, ...asked }: SubAgent) {
+  constructor(turn: Turn | null | Promise<Turn | null>, { app, message, id, callId }: SubAgent) {
+    const asked = {
+      ...{ id: fittingId(id), message },
+      ...(callId !== undefined && { callId: fittingId(callId) }),
+    };
     this.#begun = new Promise((begun) => {
       const spawn = (parent: Turn | null): void => {
-        const callId = asked.callId !== undefined && { callId: asked.callId };
         const run = (own: Turn) => {
           begun(own);
           return this.#say();
         };
         // Its limits are for what is shown: a sub-agent beyond them works all the same.
-        const spawned = parent && attempt(() => parent.spawn(app, { ...asked, ...callId, run } as never));
+        const spawned = parent && attempt(() => parent.spawn(app, { ...asked, run }));
         this.#child = spawned;
         // Nobody hears what comes later.
         const over = () => {

@@ -8,7 +8,7 @@ export interface SpawnOptions {
   /** The message that it answers. */
   readonly message: SendInput;
   /**
-   * Names the child among the children of its run, in 1 to 128 characters. After a restart the same call joins the child.
+   * Names the child among the children of its run, in 1 to 256 bytes. After a restart the same call joins the child.
    *
    * @default the name of the app with the number of the call
    */

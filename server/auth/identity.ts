@@ -1,4 +1,5 @@
 import type { UserContext } from '../../shared/contract.js';
+import { idProblem } from '../../shared/ids.js';
 import { unauthenticated } from './refusal.js';
 import { createScope, type SessionScope, userScope } from './scope.js';
 import type { Identity, UserLike } from './types.js';
@@ -37,6 +38,10 @@ export function userProblem(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return 'the user is not an object';
   const { id, roles, tenantId } = value as Record<string, unknown>;
   if (typeof id !== 'string' || id === '') return 'user.id is not a non-empty string';
+  for (const [field, given] of Object.entries({ id, tenantId })) {
+    const problem = typeof given === 'string' && given !== '' ? idProblem(given) : null;
+    if (problem !== null) return `user.${field} ${problem}`;
+  }
   // A string has `includes` too: the roles 'administrator' would then contain the role 'admin'.
   if (roles != null && !isTextArray(roles)) return 'user.roles is not an array of strings';
   if (tenantId != null && typeof tenantId !== 'string') return 'user.tenantId is not a string';

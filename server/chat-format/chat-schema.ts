@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { idSchema as callId } from '../../shared/schemas/words.js';
 
 const text = z.object({ type: z.literal('text'), text: z.string() });
 const refusal = z.object({ type: z.literal('refusal'), refusal: z.string() });
@@ -22,8 +23,6 @@ const part = z.discriminatedUnion('type', [
   }),
 ]);
 const plain = z.union([z.string(), z.array(text)]);
-// The bounds equal those of call ids and tool names in sessions.
-const callId = z.string().min(1).max(256);
 /** The name of a tool. */
 export const toolName = z.string().min(1).max(256);
 const toolCall = z.discriminatedUnion('type', [

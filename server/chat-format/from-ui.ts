@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { cut } from '../../shared/cut.js';
 import { fieldError, type GatewayError } from '../../shared/errors.js';
 import type { ContentBlock, ToolResultBlock, ToolUseBlock } from '../../shared/messages.js';
 import type { ImportedMessage } from '../../shared/operation-types.js';
@@ -159,5 +160,5 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function unknown(path: string, type: string): GatewayError {
-  return fieldError(path, `there is no counterpart of ${JSON.stringify(type.slice(0, 64))} here`);
+  return fieldError(path, `there is no counterpart of ${JSON.stringify(cut(type, 64))} here`);
 }

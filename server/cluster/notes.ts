@@ -58,5 +58,5 @@ export class Notes {
 
 const isKept = ({ dueAt = 0 }: StoredRecord, now: number): boolean => dueAt > now;
 
-/** A home of its own, which no scope has: so a group of servers shares the load. */
-const homeOfNote = (name: string): RecordHome => ({ scope: '', app: NOTE, name });
+/** A home of its own, which no user has: so a group of servers shares the load. */
+const homeOfNote = (name: string): RecordHome => ({ scope: `${NOTE}:${name}` });

@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+import { cut } from '../../shared/cut.js';
 
 /** Bounds of one log line. Values beyond them are named, but not written. */
 const MAX_DEPTH = 6;
@@ -121,5 +122,6 @@ class LogValueWriter {
 const ERROR_FIELDS = ['name', 'message', 'stack', 'code', 'cause', 'errors'];
 
 function short(text: string): string {
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}[${text.length - MAX_TEXT} more]` : text;
+  const shown = cut(text, MAX_TEXT);
+  return shown === text ? text : `${shown}[${text.length - shown.length} more]`;
 }

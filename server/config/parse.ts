@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { cut } from '../../shared/cut.js';
 import { GatewayError } from '../../shared/errors.js';
 import { GRANT_ROLES } from '../../shared/grants.js';
 import type { MethodTree } from '../../shared/method.js';
@@ -157,7 +158,7 @@ const schema = z.strictObject({
       for (const [index, one] of value.entries()) {
         const problem = typeof one === 'string' ? readOrigin(one).problem : 'must be a text';
         if (problem === undefined) continue;
-        const shown = typeof one === 'string' ? `${JSON.stringify(one.slice(0, 128))} ` : '';
+        const shown = typeof one === 'string' ? `${JSON.stringify(cut(one, 128))} ` : '';
         addIssue({ code: 'custom', path: [index], message: `${shown}${problem}` });
       }
     })

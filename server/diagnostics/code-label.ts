@@ -6,6 +6,7 @@ const STORE_CODES: Readonly<Record<StoreErrorCode, true>> = {
   ROLLED_BACK: true,
   UNAVAILABLE: true,
   UNKNOWN: true,
+  REFUSED: true,
 };
 const CODES: ReadonlySet<string> = new Set([...Object.keys(ERROR_TABLE), ...Object.keys(STORE_CODES)]);
 

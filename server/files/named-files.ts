@@ -1,3 +1,4 @@
+import { cut } from '../../shared/cut.js';
 import { fieldError, GatewayError } from '../../shared/errors.js';
 import type { AudioBlock, ContentBlock, FileBlock, ImageBlock, Message } from '../../shared/messages.js';
 import { namesFile } from '../../shared/names-file.js';
@@ -52,7 +53,7 @@ export function withMediaTypes(
 
 /** The error for a file that does not exist, or that the caller may not see. @param path The field that names it */
 export function fileNotFound(fileId: string, path?: string): GatewayError {
-  const message = `There is no file ${JSON.stringify(fileId.slice(0, 128))}`;
+  const message = `There is no file ${JSON.stringify(cut(fileId, 128))}`;
   if (path === undefined) return new GatewayError({ code: 'FILE_NOT_FOUND', message });
   return fieldError(path, message, 'FILE_NOT_FOUND');
 }

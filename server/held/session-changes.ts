@@ -1,3 +1,4 @@
+import { cut } from '../../shared/cut.js';
 import { fieldError } from '../../shared/errors.js';
 import type { EventDraft, SessionChanges } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
@@ -46,11 +47,5 @@ function isSameJson(a: unknown, b: unknown): boolean {
 
 /** A title in one line, cut to a length in characters. */
 export function fittingTitle(text: string, length: number): string {
-  const title = text.replace(/\s+/gu, ' ').trim();
-  if (title.length <= length) return title;
-  // A cut may leave half of a surrogate pair, which is dropped.
-  return title
-    .slice(0, length)
-    .replace(/[\ud800-\udbff]$/, '')
-    .trim();
+  return cut(text.replace(/\s+/gu, ' ').trim(), length).trim();
 }

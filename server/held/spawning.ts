@@ -3,9 +3,9 @@ import { fieldError, GatewayError } from '../../shared/errors.js';
 import type { LaneRun } from '../../shared/fold.js';
 import type { Message, SendInput } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
-import { type Application, MAX_STEP_NAME } from '../apps/application.js';
+import type { Application } from '../apps/application.js';
 import type { SpawnOptions } from '../apps/child.js';
-import { newRunId } from '../ids.js';
+import { givenId, newRunId } from '../ids.js';
 import { eventsOfRun } from '../log/events-of-run.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { type ChildPort, LiveChild } from '../runs/child.js';
@@ -33,8 +33,8 @@ export function spawn(held: HeldSession, parent: LiveRun, overseer: Overseer, as
   const { env, log } = held;
   const { lanes } = held.runs;
   const { id, app: name, run } = asked;
-  if (typeof id !== 'string' || id === '' || id.length > MAX_STEP_NAME)
-    throw fieldError('id', `must be a text of 1 to ${MAX_STEP_NAME} characters`);
+  givenId(id, 'id');
+  if (asked.callId !== undefined) givenId(asked.callId, 'callId');
   if (!asked.message) throw fieldError('message', 'must be a text, content blocks or a message');
   if (held.over || parent.state !== 'active') throw new DOMException('The run has ended', 'AbortError');
   const { resumable = false } = overseer.app;

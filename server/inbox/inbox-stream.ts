@@ -1,5 +1,6 @@
 import type { SubscriptionInfo } from '../../shared/events.js';
 import { INBOX, type InboxRow } from '../../shared/inbox.js';
+import { formatPlace, hashOf, hashOfAll, parsePlace } from '../../shared/inbox-place.js';
 import type { Identity } from '../auth/types.js';
 import type { Followed } from '../delivery/connection.js';
 import type { TransientPayload } from '../delivery/wire-form.js';
@@ -8,7 +9,6 @@ import { storeTime } from '../stores/skew.js';
 import type { SessionRef } from '../stores/stored.js';
 import type { Follower, InboxChanges } from './changes.js';
 import { type Inbox, type InboxEntry, type InboxState, recordedAt } from './inbox.js';
-import { formatPlace, hashOf, hashOfAll, parsePlace } from './inbox-place.js';
 
 /** Time between two rounds of changes at least, in milliseconds. */
 const PACE_MS = 250;

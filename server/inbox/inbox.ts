@@ -1,10 +1,11 @@
 import { type GrantRole, grantName } from '../../shared/grants.js';
 import type { InboxPage, InboxRow, InboxTotals } from '../../shared/inbox.js';
+import { formatPlace, hashOfAll } from '../../shared/inbox-place.js';
+import { formatListPlace, parseListPlace } from '../../shared/list-place.js';
 import type { AppRegistry } from '../apps/registry.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Identity } from '../auth/types.js';
 import type { FoundGrant, Grants } from '../grants/grants.js';
-import { formatListPlace, parseListPlace } from '../list-place.js';
 import { NO_ARRIVALS } from '../log/arrivals.js';
 import type { LogView } from '../log/log-view.js';
 import type { ReadPlace } from '../read-places/read-place.js';
@@ -13,7 +14,6 @@ import { textOfHome } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
 import type { SessionRecord, SessionRef } from '../stores/stored.js';
-import { formatPlace, hashOfAll } from './inbox-place.js';
 import { ReadPlaces } from './read-places.js';
 import { behindOf, recount, unreadBy } from './unread.js';
 

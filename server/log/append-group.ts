@@ -3,7 +3,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import { mapPacked } from '../../shared/map-packed.js';
-import type { AppendOptions, RunEnd } from '../stores/append.js';
+import type { AppendOptions, EventRecord, RunEnd } from '../stores/append.js';
 import type { RecordChange } from '../stores/records.js';
 import type { RunRecord } from '../stores/stored.js';
 import { type Entry, toEntry } from './entry.js';
@@ -47,6 +47,20 @@ export interface Group {
   readonly options: GroupOptions | null;
   readonly waiter: { resolve(value: Committed): void; reject(error: unknown): void } | null;
 }
+
+/** Entries that were handed to the store. */
+export interface WrittenGroup {
+  readonly entries: readonly Entry[];
+  readonly records: readonly EventRecord[];
+  readonly options: AppendOptions;
+}
+
+/** Runs by their ids. */
+export type NamedRuns = readonly { readonly runId: string }[];
+
+/** The runs that these entries are of. */
+export const runsOf = (entries: readonly Entry[]): NamedRuns =>
+  entries.flatMap(({ record: { runId } }) => (runId === undefined ? [] : [{ runId }]));
 
 /** The runs that these entries end, with their outcomes. */
 function endsOf({ options }: Group, entries: readonly Entry[]): readonly RunEnd[] | null {

@@ -8,6 +8,8 @@ export interface Entry {
   readonly event: GatewayEvent;
 }
 
+export const recordOf = ({ record }: Entry): EventRecord => record;
+
 /** Events with values from an app or a caller, which may change them afterwards. The fold gets a copy. */
 const FOREIGN: ReadonlySet<string> = new Set([
   'message_accepted',

@@ -20,6 +20,8 @@ export interface LogListener {
   unavailable(error: unknown): void;
   /** The store refused a write, or did not say whether it took it. */
   refused(): void;
+  /** The store can never keep events of these runs, which have to end. The log goes on without them. */
+  rejected(runIds: Iterable<string>, error: unknown): void;
 }
 
 /** Events about to be appended that change the activity of the session, with the states before and after them. */

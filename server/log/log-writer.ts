@@ -4,7 +4,8 @@ import type { SessionState } from '../../shared/fold.js';
 import { mapPacked } from '../../shared/map-packed.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import type { Arrivals } from '../stores/about.js';
-import { type AppendOptions, type EventRecord, StoreError } from '../stores/append.js';
+import { type EventRecord, StoreError } from '../stores/append.js';
+import { place } from '../stores/placed.js';
 import type { Store } from '../stores/store.js';
 import type { LogRef } from '../stores/stored.js';
 import {
@@ -15,11 +16,14 @@ import {
   entriesToWrite,
   type Group,
   type GroupOptions,
+  type NamedRuns,
+  runsOf,
   sizeOf,
+  type WrittenGroup,
 } from './append-group.js';
 import { LogBatch } from './batch.js';
 import { Consequences } from './consequences.js';
-import { type Entry, toEntry } from './entry.js';
+import { type Entry, recordOf, toEntry } from './entry.js';
 import { flushSoon } from './flushes.js';
 import { GatheredPieces } from './gathered-pieces.js';
 import type { Delta } from './joined-delta.js';
@@ -28,19 +32,12 @@ import type { LogView } from './log-view.js';
 import type { OpenAnswer } from './open-answer.js';
 import { LogCutter } from './retention.js';
 import { StoreRetry } from './store-retry.js';
-import { notTried, unavailable } from './unavailable.js';
+import { givenUp, notTried, unavailable } from './unavailable.js';
 
 /** Characters of events that may wait for a store that can't be written. Beyond that the log is given up. */
 const MAX_HELD = 8 * 1024 * 1024;
 /** Time for which it may be unknown whether the store has a batch. After that the log is given up, and its next holder finds out. */
 const DOUBT_MS = 30_000;
-
-/** Entries that were handed to the store. */
-interface WrittenGroup {
-  readonly entries: readonly Entry[];
-  readonly records: readonly EventRecord[];
-  readonly options: AppendOptions;
-}
 
 /**
  * The writer of one session's log, while it is held. Batches the events of one turn of the event loop, and passes them to the view once the
@@ -172,10 +169,7 @@ export class LogWriter {
   /** Gives up events that could not be stored, and refuses any more. The writer of a closed log refuses them by itself. */
   abandon(): void {
     if (this.#closed) return;
-    this.#broken ??= new StoreError(
-      'UNKNOWN',
-      'This gateway gave the session up before the store had all its events',
-    );
+    this.#broken ??= givenUp();
     if (this.#writing) this.#groups.unshift(this.#writing);
     this.#writing = null;
     this.#giveUp(this.#broken);
@@ -259,11 +253,7 @@ export class LogWriter {
       this.#batch -= 1;
       this.#consequences.answered(entries, records, false);
     } else {
-      let seq = result.first;
-      for (const record of records) {
-        record.seq = seq++;
-        record.term = this.term;
-      }
+      place(records, result.first, this.term);
       this.#consequences.answered(entries, records, true);
       this.#fresh = this.#fresh.length === 0 ? records : this.#fresh.concat(records);
       if (options.activity) this.view.become(options.activity);
@@ -272,7 +262,7 @@ export class LogWriter {
     group.waiter?.resolve(result);
   }
 
-  #settle({ close = false, acknowledged }: GroupOptions, ends: AppendOptions['ends']): void {
+  #settle({ close = false, acknowledged }: GroupOptions, ends?: NamedRuns): void {
     if (ends) this.#over = new Set([...(this.#over ?? []), ...ends.map(({ runId }) => runId)]);
     this.#closed = close;
     acknowledged?.();
@@ -280,6 +270,7 @@ export class LogWriter {
 
   #fail(group: Group, entries: readonly Entry[], error: unknown): void {
     const code = error instanceof StoreError ? error.code : null;
+    if (code === 'REFUSED') return this.#reject(group, entries, error);
     if (code === 'UNKNOWN' || code === 'UNAVAILABLE') this.#listener.refused();
     if (code === 'UNKNOWN') {
       this.#inDoubtSince ??= performance.now();
@@ -317,6 +308,18 @@ export class LogWriter {
     this.#listener.broken(this.term, error);
   }
 
+  /** Gives up a group that the store can never keep, and with it the runs that said it. The log goes on. */
+  #reject({ options, waiter }: Group, entries: readonly Entry[], error: unknown): void {
+    this.#batch -= 1;
+    this.#inDoubtSince = null;
+    this.#retry?.succeeded();
+    waiter?.reject(unavailable(error));
+    const runs = options?.refusable ? [] : runsOf(entries);
+    this.#settle({}, runs);
+    this.#listener.rejected(new Set(runs.map(({ runId }) => runId)), error);
+    this.#schedule();
+  }
+
   /** Tells all waiting callers that their events were not stored. */
   #giveUp(error: unknown): void {
     this.view.settleCut = null;
@@ -343,5 +346,3 @@ export class LogWriter {
     if (!this.#broken) await this.#cutter.expire();
   }
 }
-
-const recordOf = ({ record }: Entry): EventRecord => record;

@@ -4,10 +4,12 @@ import { StoreError } from '../stores/append.js';
 
 /**
  * The error for a caller whose write the store did not take. Either nothing was done and the caller may try again, or the outcome is
- * unknown and only a send with an idempotency key may be repeated.
+ * unknown and only a send with an idempotency key may be repeated. Data that the store can never keep is `INVALID_PARAMS`.
  */
 export function unavailable(error: unknown): GatewayError {
   if (isGatewayError(error)) return error;
+  if (error instanceof StoreError && error.code === 'REFUSED')
+    return new GatewayError({ code: 'INVALID_PARAMS', message: 'The store cannot keep this', cause: error });
   const unknown = error instanceof StoreError && error.code === 'UNKNOWN';
   return new GatewayError({
     code: 'OVERLOADED',
@@ -26,6 +28,10 @@ export function notTried(cause: unknown): GatewayError {
     new StoreError('UNAVAILABLE', 'This was not written, because the store failed before', { cause }),
   );
 }
+
+/** The error of events that this gateway keeps no longer. */
+export const givenUp = (): StoreError =>
+  new StoreError('UNKNOWN', 'This gateway gave the session up before the store had all its events');
 
 /** The error for a caller that waited long enough. The work goes on. */
 export function unanswered(cause?: unknown): GatewayError {

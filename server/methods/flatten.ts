@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { cut } from '../../shared/cut.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { MethodContext, MethodTree } from '../../shared/method.js';
 import { isOperation } from '../../shared/operations.js';
@@ -63,7 +64,7 @@ function collect(
 
 function checkName(name: string, path: string): void {
   if (path.length > MAX_PATH_LENGTH) {
-    throw refusal(`${path.slice(0, 64)}…`, `is longer than ${MAX_PATH_LENGTH} characters`);
+    throw refusal(cut(path, 64, '…'), `is longer than ${MAX_PATH_LENGTH} characters`);
   }
   for (const segment of name.split(':')) {
     if (segment === '') throw refusal(path, 'has an empty segment');

@@ -52,10 +52,6 @@ function safe(part: string): string {
   return createHash('sha256').update(JSON.stringify(part)).digest('base64url');
 }
 
-/** Whether a host may give an own notice this id. */
-export const isNoticeId = (id: unknown): boolean =>
-  typeof id === 'string' && id !== '' && id.length <= LONGEST && !HALF.test(id);
-
 /** The id of a notice. Every gateway makes the same id from the same cause. */
 export function noticeId(kind: NoticeKind, ...cause: readonly (string | number)[]): string {
   return [kind, ...cause.map((part) => safe(String(part)))].join(':');

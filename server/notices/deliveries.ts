@@ -1,3 +1,4 @@
+import { cut } from '../../shared/cut.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { ToldNotice } from '../../shared/notices.js';
 import { settleWithin, within } from '../async/deadline.js';
@@ -242,7 +243,7 @@ export class Deliveries {
     const at = Math.ceil(now + (performance.now() - since));
     const { awaySince: _, ...others } = kept;
     const attempts = kept.attempts + 1;
-    const failed = { at, error: `${error instanceof Error ? error.message : error}`.slice(0, 500) };
+    const failed = { at, error: cut(`${error instanceof Error ? error.message : error}`, 500) };
     const dueAt = pauseMs === null ? null : at + pauseMs;
     const passes = dueAt === null || attempts >= ATTEMPTS_IN_LINE;
     if (!(await this.#putBack(owed, { ...others, attempts, failed }, { dueAt, passes }))) return;

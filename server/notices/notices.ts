@@ -1,3 +1,4 @@
+import { cut } from '../../shared/cut.js';
 import type { Notice, NoticeKind, NoticeState, ToldNotice } from '../../shared/notices.js';
 import type { NoticeCount } from '../diagnostics/gateway-stats.js';
 import type { Report } from '../diagnostics/log-facts.js';
@@ -107,11 +108,15 @@ export class Notices {
     });
   }
 
-  /** Adds a host's own notice for a person of a session. Adding an id again does nothing while the first notice is not told. */
-  async add(home: SessionRef, notice: Notice, to: string): Promise<void> {
+  /**
+   * Adds a host's own notice for a person of a session. Adding an id again does nothing while the first notice is not told.
+   *
+   * @returns Whether it was added
+   */
+  async add(home: SessionRef, notice: Notice, to: string): Promise<boolean> {
     const dueAt = storeTime(this.#parts.store, notice.at) + this.#unseenMs;
     const kept = { notice, to, targets: this.#targetsOf(notice.kind) };
-    await this.#parts.store.changeRecords(home, [owing(kept, dueAt, 0)]);
+    return this.#parts.store.changeRecords(home, [owing(kept, dueAt, 0)]);
   }
 
   /** Splits a notice, and counts an attempt if that fails: a notice that nobody can split must not be taken for ever. */
@@ -196,7 +201,7 @@ export class Notices {
     const record = await store.run(home, { runId });
     const result = record && (await resultOf(store, home, record));
     const text = result?.message.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
-    return text?.slice(0, TEXT_LENGTH);
+    return text && cut(text, TEXT_LENGTH);
   }
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { cut } from '../../shared/cut.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { NoticeKind, PushBody, ToldNotice } from '../../shared/notices.js';
 import type { PushSender } from './options.js';
@@ -86,12 +87,10 @@ function shownOf(notice: ToldNotice, shown?: { readonly title: string; readonly 
     body: notice.body ?? text,
   };
   return {
-    ...{ id, kind, sessionId, title: cut(title), body: cut(body) },
+    ...{ id, kind, sessionId, title: cut(title, SHOWN, '…'), body: cut(body, SHOWN, '…') },
     ...(url !== undefined && { url }),
   };
 }
-
-const cut = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN - 1)}…` : text);
 
 function assertOption(isGood: boolean, name: string, problem: string): void {
   if (isGood) return;

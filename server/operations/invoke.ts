@@ -1,3 +1,4 @@
+import { cut } from '../../shared/cut.js';
 import { GatewayError, GuardError } from '../../shared/errors.js';
 import type { MethodContext, PublishOptions } from '../../shared/method.js';
 import type { ParamsOf } from '../../shared/operation-types.js';
@@ -254,5 +255,5 @@ export class InvokeCall implements CallerContext {
 
 /** A caller's text for a message: short and without control characters. */
 function printable(text: unknown): string {
-  return typeof text === 'string' ? JSON.stringify(text.slice(0, 128)) : typeof text;
+  return typeof text === 'string' ? JSON.stringify(cut(text, 128)) : typeof text;
 }

@@ -1,8 +1,8 @@
 import { fieldError } from '../../shared/errors.js';
 import type { CustomNotice, PushTarget } from '../../shared/notices.js';
 import type { ParamsOf, ResultOf } from '../../shared/operation-types.js';
-import { newNoticeId } from '../ids.js';
-import { isNoticeId, noticeId } from '../notices/causes.js';
+import { givenId, newNoticeId } from '../ids.js';
+import { noticeId } from '../notices/causes.js';
 import { urlProblem } from '../notices/schema.js';
 import { addPush, pushesOf, removePush } from '../notices/subscriptions.js';
 import type { Caller } from './caller.js';
@@ -71,7 +71,7 @@ export class NoticeOperations {
     const { notices, sessions } = this.#env;
     const { id: given = newNoticeId(), title, body, data } = notice;
     if (!notices) throw fieldError('notify', 'this gateway sends no notices (notify)', 'INVALID_REQUEST');
-    if (!isNoticeId(given)) throw fieldError('id', 'must be 1 to 256 characters of well-formed text');
+    givenId(given, 'id');
     if (typeof title !== 'string' || title === '') throw fieldError('title', 'must be a text');
     if (JSON.stringify([title, body, data]).length > DATA_LENGTH)
       throw fieldError('data', `must have at most ${DATA_LENGTH} characters of JSON, with title and body`);
@@ -79,7 +79,7 @@ export class NoticeOperations {
     const session = await sessions.existing(ref);
     const { user, userKey } = caller.identity;
     const id = noticeId('custom', session.log!.ref.epoch, given);
-    await notices.add(
+    const isAdded = await notices.add(
       ref,
       {
         ...{
@@ -96,6 +96,8 @@ export class NoticeOperations {
       },
       userKey,
     );
+    // It is there already, or its session was erased meanwhile.
+    if (!isAdded) await sessions.existing(ref);
     return { id };
   }
 }

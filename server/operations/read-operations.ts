@@ -1,11 +1,11 @@
 import { parseCursor } from '../../shared/cursor.js';
 import { GatewayError } from '../../shared/errors.js';
+import { formatListPlace, parseListPlace } from '../../shared/list-place.js';
 import type { Message } from '../../shared/messages.js';
 import type { ParamsOf, ResultOf, SessionSummary } from '../../shared/operation-types.js';
 import { pick } from '../../shared/pick.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
-import { formatListPlace, parseListPlace } from '../list-place.js';
 import { resultOf } from '../log/outcome.js';
 import { historyPage } from '../log/page.js';
 import { asUnavailable } from '../log/unavailable.js';

@@ -2,7 +2,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
 import type { Message } from '../../shared/messages.js';
 import type { AppEvent } from '../apps/application.js';
-import { newCallId } from '../ids.js';
+import { givenId, newCallId } from '../ids.js';
 import type { Delta } from '../log/joined-delta.js';
 
 /** The log that an answer is written to. */
@@ -139,7 +139,8 @@ export class AnswerWriter {
     const base = { runId: this.#runId, ts: Date.now() };
     switch (item.type) {
       case 'tool_use': {
-        const { callId = newCallId(), name, input, providerExecuted, runsOn } = item;
+        const { name, input, providerExecuted, runsOn } = item;
+        const callId = item.callId === undefined ? newCallId() : givenId(item.callId, 'callId');
         const marks = {
           ...(providerExecuted === true && { providerExecuted }),
           ...(runsOn === 'client' && { runsOn }),
@@ -148,7 +149,7 @@ export class AnswerWriter {
       }
       case 'tool_result': {
         const { callId, name, output = null, isError = false } = item;
-        const named = { callId: string(callId, 'callId'), name: string(name, 'name') };
+        const named = { callId: givenId(callId, 'callId'), name: string(name, 'name') };
         return this.event({ type: 'tool_result', ...base, ...named, output, isError });
       }
       case 'tool_progress': {
@@ -157,7 +158,7 @@ export class AnswerWriter {
         return this.event({
           type: 'tool_progress',
           ...base,
-          callId: string(callId, 'callId'),
+          callId: givenId(callId, 'callId'),
           value,
           ...optional,
         });

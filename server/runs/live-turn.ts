@@ -15,7 +15,7 @@ import type {
 import { checkPolicy } from '../apps/confirm-policy.js';
 import { eventType } from '../apps/publish-options.js';
 import { formatTraceparent } from '../diagnostics/traceparent.js';
-import { newCallId } from '../ids.js';
+import { givenId, newCallId } from '../ids.js';
 import { ownOf } from '../schema/check-logged.js';
 import { toJsonSchema } from '../schema/json-schema.js';
 import { validate } from '../schema/validate.js';
@@ -170,6 +170,7 @@ export class LiveTurn implements Turn {
 
   async #confirm({ name, input, message, callId, ...given }: ConfirmationRequest): Promise<Confirmation> {
     checkPolicy(given);
+    if (callId !== undefined) givenId(callId, 'callId');
     const pending = this.#scope.resumption?.takeConfirmation(name, input) ?? null;
     const policy = pending ? pending.policy : policyOf(given, input, this.#scope.now());
     const asked = {

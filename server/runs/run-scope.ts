@@ -5,6 +5,7 @@ import type { EventDraft, LoggedEventData, LoggedEventType } from '../../shared/
 import type { AppEvent, Application, ClientTool, TurnSession } from '../apps/application.js';
 import type { Child, SpawnOptions } from '../apps/child.js';
 import type { ToolSet } from '../apps/tool.js';
+import { givenId } from '../ids.js';
 import { checkLogged } from '../schema/check-logged.js';
 import { AnswerWriter, string } from './answer-writer.js';
 import { type Ballot, dueRecord } from './approvals.js';
@@ -111,7 +112,7 @@ export class RunScope implements ToolCaller, Overseer {
     const type = typeof item === 'object' && item !== null ? item.type : null;
     if (type === 'data') {
       const { id, name, value } = item as Extract<AppEvent, { type: 'data' }>;
-      this.data(string(name, 'name'), value, string(id, 'id'));
+      this.data(string(name, 'name'), value, id);
     } else if (type === 'custom') {
       const { name, payload } = item as Extract<AppEvent, { type: 'custom' }>;
       this.port.emit(string(name, 'name'), payload);
@@ -121,7 +122,7 @@ export class RunScope implements ToolCaller, Overseer {
   /** Creates or replaces a data block of the answer. @throws GatewayError `INVALID_PARAMS` if the value does not fit the app's schema */
   data(name: string, value: unknown, id: string): void {
     checkLogged(this.app.data, name, value, (error) => this.report(error, `data block ${name}`));
-    this.append('data', { id, name, value });
+    this.append('data', { id: givenId(id, 'id'), name, value });
   }
 
   now(): number {

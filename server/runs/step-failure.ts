@@ -1,3 +1,4 @@
+import { cut } from '../../shared/cut.js';
 import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/errors.js';
 import { ToolCallError } from './tool-error.js';
 
@@ -50,4 +51,4 @@ export function toError(failure: StepFailure): Error {
   return code === undefined ? error : Object.assign(error, { code });
 }
 
-const short = (text: string): string => text.slice(0, MAX_MESSAGE);
+const short = (text: string): string => cut(text, MAX_MESSAGE);

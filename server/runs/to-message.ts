@@ -1,5 +1,5 @@
 import type { ContentBlock, Message, MessageInput, SendInput } from '../../shared/messages.js';
-import { newMessageId } from '../ids.js';
+import { givenId, newMessageId } from '../ids.js';
 
 /** A message as sessions keep it, with the caller's id and time if given. */
 export function toMessage(input: SendInput, senderId?: string): Message {
@@ -7,7 +7,8 @@ export function toMessage(input: SendInput, senderId?: string): Message {
     typeof input === 'string' || Array.isArray(input)
       ? { content: input as string | readonly ContentBlock[] }
       : (input as MessageInput);
-  const { id = newMessageId(), role = 'user', content, createdAt = Date.now(), metadata } = given;
+  const { role = 'user', content, createdAt = Date.now(), metadata } = given;
+  const id = given.id === undefined ? newMessageId() : givenId(given.id, 'message.id');
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content } as const] : content;
   return {
     id,

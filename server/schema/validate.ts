@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { cut } from '../../shared/cut.js';
 import { GatewayError } from '../../shared/errors.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { type Issue, validateJsonSchema } from './plain-json-schema.js';
@@ -49,8 +50,8 @@ export function check(schema: AnySchema, value: unknown): MaybePromise<Validatio
 export function accept(outcome: Validation, what: string): unknown {
   if (!outcome.issues) return outcome.value;
   const details = outcome.issues.slice(0, MAX_ISSUES).map((issue) => ({
-    path: issue.path.slice(0, MAX_TEXT),
-    message: issue.message.slice(0, MAX_TEXT),
+    path: cut(issue.path, MAX_TEXT),
+    message: cut(issue.message, MAX_TEXT),
   }));
   const first = details[0];
   const reason =

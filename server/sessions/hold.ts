@@ -118,6 +118,16 @@ export class Hold implements LogListener, Tenure {
     this.#env.written.refused();
   }
 
+  rejected(runIds: Iterable<string>, cause: unknown): void {
+    this.#session.report(cause, `the store cannot keep what session ${this.#session.id} was to have`);
+    const runs = this.life.held?.runs;
+    const { code, message } = unavailable(cause);
+    for (const runId of runIds) {
+      const run = runs?.find(runId);
+      if (run) void runs!.end(run, { stopReason: 'error', error: { code, message } });
+    }
+  }
+
   broken(term: number, error: unknown): void {
     this.#lose(term, error);
   }

@@ -1,3 +1,4 @@
+import { cut } from '../../shared/cut.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
 import { textOf } from '../../shared/messages.js';
 
@@ -54,20 +55,12 @@ function previewOf(messages: SessionState['messages']): string {
   const last = Math.max(0, messages.length - PREVIEWED);
   for (let i = messages.length - 1; i >= last; i--) {
     // Cut first: a preview shows only the beginning of a long text.
-    const text = textOf(messages[i]!)
-      .slice(0, 8 * PREVIEW)
+    const text = cut(textOf(messages[i]!), 8 * PREVIEW)
       .replace(/\s+/gu, ' ')
       .trim();
-    if (text !== '') return cut(text);
+    if (text !== '') return cut(text, PREVIEW, '…');
   }
   return '';
-}
-
-function cut(text: string): string {
-  if (text.length <= PREVIEW) return text;
-  const cutText = text.slice(0, PREVIEW - 1);
-  // Drop half of a surrogate pair.
-  return `${/[\ud800-\udbff]$/.test(cutText) ? cutText.slice(0, -1) : cutText}…`;
 }
 
 /** A title, or a part of one, in the form that searches compare: letter case and Unicode variants are equal. */

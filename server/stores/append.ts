@@ -84,9 +84,10 @@ export interface AppendResult {
 /**
  * Why a store refused a write. `FENCED`: another writer took over. `ROLLED_BACK`: a batch is missing, because the store lost a tail. `UNAVAILABLE`:
  * nothing was written; the same batch, or another one under the same number, may be tried again. `UNKNOWN`: the batch may have been written, because
- * the answer was lost or a sync failed; only the same batch may be tried again, under the same number, until the store answers.
+ * the answer was lost or a sync failed; only the same batch may be tried again, under the same number, until the store answers. `REFUSED`: nothing was
+ * written, and never will be, because the store cannot keep this data; another batch may be written under the same number.
  */
-export type StoreErrorCode = 'FENCED' | 'ROLLED_BACK' | 'UNAVAILABLE' | 'UNKNOWN';
+export type StoreErrorCode = 'FENCED' | 'ROLLED_BACK' | 'UNAVAILABLE' | 'UNKNOWN' | 'REFUSED';
 
 /** A write failed, or its outcome is unknown. */
 export class StoreError extends Error {

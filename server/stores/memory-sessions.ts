@@ -40,7 +40,15 @@ export class MemorySessions {
     const now = Date.now();
     const scope = this.#scopeOf(ref.scope);
     const log = new MemoryLog(scope, create.epoch);
-    const begun = { log, createdAt: now, updatedAt: now, userId, forkedFrom, about: ABOUT_NOTHING };
+    const begun = {
+      log,
+      createdAt: now,
+      updatedAt: now,
+      userId,
+      forkedFrom,
+      about: ABOUT_NOTHING,
+      erased: null,
+    };
     if (old) {
       old.past = new Map([...old.past, [old.log.epoch, old.log]]);
       Object.assign(old, { ...begun, ordinal: ++this.#ordinal });

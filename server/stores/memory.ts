@@ -14,6 +14,7 @@ import { MemorySessions } from './memory-sessions.js';
 import { StoredRecords } from './memory-stored-records.js';
 import { MessageRows } from './message-rows.js';
 import { PackedEvents } from './packed-events.js';
+import { putsInSession } from './records.js';
 import { keyOf } from './ref-key.js';
 import type { Acquired, AcquireOptions, PathOptions, Store } from './store.js';
 import type {
@@ -203,10 +204,17 @@ class MemoryStore implements Store {
   }
 
   readonly changeRecords: Store['changeRecords'] = (home, changes) => {
-    const allowed = this.#records.allows(home, changes);
+    const isLost = putsInSession(home, changes) && !this.#isKept(home);
+    const allowed = !isLost && this.#records.allows(home, changes);
     if (allowed) this.#records.change(home, changes);
     return allowed;
   };
+
+  /** Whether a session has a log that is more than what an erasure leaves. */
+  #isKept(ref: SessionRef): boolean {
+    const session = this.#sessions.find(ref);
+    return session !== undefined && !session.erased;
+  }
 
   readonly records: Store['records'] = (query) => this.#records.list(query);
   readonly takeDue: Store['takeDue'] = (options) => this.#records.take(options);

@@ -3,5 +3,8 @@ import type { EventRecord } from './append.js';
 /** Fills in the places of written events. */
 export function place(events: readonly EventRecord[], first: number, term: number): void {
   let seq = first;
-  for (const event of events) Object.assign(event, { seq: seq++, term });
+  for (const event of events) {
+    event.seq = seq++;
+    event.term = term;
+  }
 }

@@ -19,6 +19,10 @@ export interface StoredRecord {
   readonly token: number;
 }
 
+/** Whether changes put a record into a session. A session without a log takes none, so that nothing comes back after its erasure. */
+export const putsInSession = (home: RecordHome, changes: readonly RecordChange[]): home is SessionRef =>
+  home.app !== undefined && changes.some(({ value }) => value !== undefined);
+
 /** The name of a record within its home. */
 export type RecordName = Pick<StoredRecord, 'kind' | 'id'>;
 

@@ -118,7 +118,8 @@ export interface Store {
   /**
    * Puts and drops records of one home, all or none. The holder of a session changes the session's records with an append.
    *
-   * @returns false if a record does not have the token that a change requires
+   * @returns false if a record does not have the token that a change requires, or if one is put into a session that has no log or was erased:
+   *   nothing is written
    * @throws StoreError
    */
   changeRecords(

@@ -1,40 +1,63 @@
-import { GatewayError } from '../../shared/errors.js';
+import { fieldError, GatewayError } from '../../shared/errors.js';
 
-const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
-// A text can have a forbidden key only if it contains the key, or an escape that could spell it.
-const SUSPECT = /__proto__|constructor|prototype|\\u/;
+// A text can have a forbidden key only if it contains this key, or an escape that could spell it.
+const SUSPECT = /__proto__|constructor|\\u/;
+/** Levels of what carries a whole conversation: answers may have what an app said, which no limit of requests bounds. */
+const HISTORY_LEVELS = 1_000;
 const QUOTE = 34;
 const BACKSLASH = 92;
+
+/** The bound of depth for requests that carry a whole conversation, so that what was told to a client can come back. */
+export const historyDepth = (jsonDepth: number): number => Math.max(jsonDepth, HISTORY_LEVELS);
 
 /**
  * Parses JSON from outside.
  *
- * @throws GatewayError `INVALID_REQUEST` for bad JSON, deeper nesting than `maxDepth`, or a key that would reach a prototype.
+ * @throws GatewayError `INVALID_REQUEST` for bad JSON, deeper nesting than `maxDepth`, or a key that could reach a prototype.
  */
 export function parseJson(text: string, maxDepth: number): unknown {
   // Check before parsing: `JSON.parse` accepts any depth, but recursive code that reads the result may not.
-  if (hasBrackets(text, maxDepth) && depthOf(text, maxDepth) > maxDepth) throw tooDeep(maxDepth);
+  checkDepth(text, maxDepth);
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch {
-    throw new GatewayError({ code: 'INVALID_REQUEST', message: 'The body is not JSON' });
+  } catch (cause) {
+    throw new GatewayError({ code: 'INVALID_REQUEST', message: 'The body is not JSON', cause });
   }
   if (SUSPECT.test(text)) checkKeys(value, maxDepth);
   return value;
 }
 
-/** Checks a value that other code has parsed. @throws GatewayError `INVALID_REQUEST` */
-export function checkKeys(value: unknown, maxDepth: number): void {
-  if (typeof value !== 'object' || value === null) return;
-  if (maxDepth === 0) throw tooDeep(maxDepth);
-  for (const key of Object.keys(value)) {
-    if (FORBIDDEN.has(key)) {
-      throw new GatewayError({ code: 'INVALID_REQUEST', message: `The key ${key} is not allowed` });
-    }
-    checkKeys((value as Record<string, unknown>)[key], maxDepth - 1);
-  }
+/** @throws GatewayError `INVALID_REQUEST` if a JSON text has more levels */
+export function checkDepth(text: string, maxDepth: number): void {
+  if (hasBrackets(text, maxDepth) && depthOf(text, maxDepth) > maxDepth) throw tooDeep(maxDepth);
 }
+
+/**
+ * Checks a value that other code has parsed. Keys are data: only those are refused by which a careless merge would reach a prototype, an own
+ * `__proto__`, and a `constructor` with a `prototype`.
+ *
+ * @throws GatewayError `INVALID_REQUEST`, which names the path of a refused key
+ */
+export function checkKeys(value: unknown, maxDepth: number): void {
+  const path: string[] = [];
+  const walk = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return;
+    if (path.length >= maxDepth) throw tooDeep(maxDepth);
+    for (const key of Object.keys(part)) {
+      const inner = (part as Record<string, unknown>)[key];
+      path.push(key);
+      if (key === '__proto__' || (key === 'constructor' && hasPrototype(inner)))
+        throw fieldError(path.join('.'), 'the key is not allowed', 'INVALID_REQUEST');
+      walk(inner);
+      path.pop();
+    }
+  };
+  walk(value);
+}
+
+const hasPrototype = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype');
 
 /** Whether a text has more opening brackets than `limit`, also in strings. Few texts have, so few must be read character by character. */
 function hasBrackets(text: string, limit: number): boolean {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { cut } from '../../shared/cut.js';
 import { GatewayError } from '../../shared/errors.js';
 import { addressKey, isLoopback } from '../auth/address.js';
 import type { OriginRefusal } from '../lifecycle/refusals.js';
@@ -78,7 +79,7 @@ export function checkOrigin(
   if (headers['sec-fetch-site'] === 'same-origin' && isLoopbackOrigin(origin)) return undefined;
   throw denied(
     policy,
-    { origin: origin.slice(0, 128), host, requestId: requestIdOfRequest(request) },
+    { origin: cut(origin, 128), host, requestId: requestIdOfRequest(request) },
     `Pages of the origin ${shown(origin)} may not call the gateway, here addressed as ${shown(host)}; the option origins adds origins, and a proxy in front has to leave the Host header as it is`,
   );
 }
@@ -111,7 +112,7 @@ function denied(
   refused: Omit<OriginRefusal, 'message'>,
   message: string,
 ): GatewayError {
-  policy.onRefused?.({ ...refused, host: refused.host.slice(0, 128), message });
+  policy.onRefused?.({ ...refused, host: cut(refused.host, 128), message });
   return new GatewayError({ code: 'ORIGIN_DENIED', message });
 }
 
@@ -158,7 +159,7 @@ function isLoopbackOrigin(origin: string): boolean {
 
 /** Quotes a caller's text for a message. */
 function shown(text: string): string {
-  return JSON.stringify(text.slice(0, 128));
+  return JSON.stringify(cut(text, 128));
 }
 
 function withoutPort(host: string): string {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { GRANT_ROLES, HIDDEN_PARTS } from '../grants.js';
+import { idSchema } from './words.js';
 
 const as = z.enum(GRANT_ROLES);
 const hide = z.array(z.enum(HIDDEN_PARTS));
@@ -26,10 +27,7 @@ export const sharedBySchema = z.object({ grantId: z.string(), as, by: z.string()
 
 /** Params of the operations on grants beside their session. */
 export const sharingShape = {
-  with: z.union([
-    z.strictObject({ userId: z.string().min(1).max(1024) }),
-    z.strictObject({ link: z.literal(true) }),
-  ]),
+  with: z.union([z.strictObject({ userId: idSchema }), z.strictObject({ link: z.literal(true) })]),
   as,
   expiresInMs: z.number().positive().max(3.2e12).optional(),
   hide: hide.max(HIDDEN_PARTS.length).optional(),

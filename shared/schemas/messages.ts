@@ -4,9 +4,8 @@ import type { ImportedMessage } from '../operation-types.js';
 import { anything } from './anything.js';
 import type { Exactly } from './exactly.js';
 import { reactionSchema } from './reactions.js';
-import { stopReasonSchema } from './words.js';
+import { idSchema as id, stopReasonSchema } from './words.js';
 
-const id = z.string().min(1).max(256);
 const metadata = z.record(z.string(), z.unknown());
 const media = {
   mediaType: z.string().min(1),
@@ -55,9 +54,6 @@ const [first, ...others] = contentBlockSchema.options.map((block) => block.stric
 export const contentBlockInputSchema = z.discriminatedUnion('type', [first!, ...others]);
 
 const text = z.string().min(1);
-
-/** Ids are stored, compared and sent in URLs, so they are text that every store and URL can hold. */
-const ownId = id.refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), 'has control characters');
 
 const role = z.enum(['user', 'assistant', 'system', 'tool']);
 
@@ -133,7 +129,7 @@ const message = z.object({ ...sentOrAnswered, children: z.array(childAnswerSchem
 export const messageSchema: z.ZodType<Message> = message satisfies Exactly<typeof message, Message>;
 
 const messageInput = z.strictObject({
-  id: ownId.exactOptional(),
+  id: id.exactOptional(),
   role: role.exactOptional(),
   content: z.union([text, z.array(contentBlockInputSchema).min(1)]),
   createdAt: z.number().exactOptional(),
@@ -148,7 +144,7 @@ export const messageInputSchema: z.ZodType<MessageInput> = messageInput satisfie
 
 const importedMessage = z.strictObject({
   ...message.shape,
-  id: ownId.exactOptional(),
+  id: id.exactOptional(),
   role: role.exactOptional(),
   content: z.union([text, z.array(contentBlockInputSchema)]),
   createdAt: z.number().min(0).exactOptional(),

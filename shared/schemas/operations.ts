@@ -11,10 +11,9 @@ import { noticeStateShape, pushShape } from './notices.js';
 import { presenceMemberSchema, presentShape } from './presence.js';
 import { reactShape } from './reactions.js';
 import { scheduleId, scheduleShape, schedulingShape } from './schedules.js';
-import { onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
+import { idSchema, onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
 
 const sessionId = z.string();
-const callId = z.string().min(1).max(256);
 const from = z.enum(['now', 'run', 'earliest', 'snapshot']);
 const pageLimit = z.coerce.number().int().min(1).max(1000).optional();
 /** A flag, which a query writes as a word. */
@@ -62,7 +61,6 @@ const begins = {
   clientTools: clientTools.optional(),
   parameters: z.record(z.string(), z.unknown()).optional(),
 };
-const messageId = z.string().min(1).max(256);
 
 const send = z
   .strictObject({
@@ -72,8 +70,8 @@ const send = z
     onBusy: onBusySchema.optional(),
     lane: z.literal('new').optional(),
     keep: z.boolean().optional(),
-    parent: messageId.nullable().optional(),
-    replaces: messageId.optional(),
+    parent: idSchema.nullable().optional(),
+    replaces: idSchema.optional(),
   })
   .refine((params) => params.parent === undefined || params.replaces === undefined, {
     path: ['replaces'],
@@ -117,7 +115,7 @@ export const acceptedSchema = z.object({
 });
 
 const move = z
-  .strictObject({ sessionId, tip: messageId.nullable().optional(), version: messageId.optional() })
+  .strictObject({ sessionId, tip: idSchema.nullable().optional(), version: idSchema.optional() })
   .refine(({ tip, version }) => (tip === undefined) !== (version === undefined), {
     path: ['tip'],
     message: 'give either tip or version',
@@ -133,7 +131,7 @@ const payloads = z
 const schemas = {
   send: { params: send, result: startedRun },
   regenerate: {
-    params: z.strictObject({ ...begins, messageId: messageId.optional() }),
+    params: z.strictObject({ ...begins, messageId: idSchema.optional() }),
     result: startedRun,
   },
   move: {
@@ -141,7 +139,7 @@ const schemas = {
     result: z.object(place),
   },
   fork: {
-    params: z.strictObject({ sessionId, to: sessionId, at: messageId.optional() }),
+    params: z.strictObject({ sessionId, to: sessionId, at: idSchema.optional() }),
     result: z.object({ sessionId, ...place }),
   },
   delete: { params: z.strictObject({ sessionId }), result: ok },
@@ -270,7 +268,7 @@ const schemas = {
   'tool-response': {
     params: z.strictObject({
       sessionId,
-      callId,
+      callId: idSchema,
       approved: z.boolean().optional(),
       reason: z.string().max(4096).optional(),
       input: z.unknown().optional(),
@@ -321,7 +319,7 @@ const schemas = {
           pending: z.number(),
           archived: z.boolean(),
           metadata: metadata.optional(),
-          forkedFrom: z.object({ sessionId, messageId: messageId.nullable() }).optional(),
+          forkedFrom: z.object({ sessionId, messageId: idSchema.nullable() }).optional(),
           sharedBy: sharedBySchema.optional(),
           createdAt: z.number(),
           updatedAt: z.number(),

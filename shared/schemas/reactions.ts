@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { idSchema } from './words.js';
 
 /** A reaction as a message has it. */
 export const reactionSchema = z.object({
@@ -19,7 +20,7 @@ export const reactionShape = {
 
 /** Params of `react`, beside the session. */
 export const reactShape = {
-  messageId: z.string().min(1).max(256),
+  messageId: idSchema,
   value: z.string().min(1).max(32).nullable(),
   comment: z.string().min(1).optional(),
 };

@@ -69,6 +69,7 @@ async function setUp(on: StoreKind, retained: number) {
         throw error;
       },
       refused() {},
+      rejected() {},
       unavailable: (error) => {
         throw error;
       },

@@ -28,6 +28,18 @@ describe('webhooks', () => {
     expect(() => new Webhook(SECRET).verify(raw.replace('main', 'mine'), headers)).to.throw();
   });
 
+  it('have no half of a character where their text is cut', async () => {
+    const receiver = await Receiver.start();
+    const { client } = await begin(receiver.url, {
+      webhooks: { url: receiver.url, secrets: SECRET, content: true },
+    });
+    await client.send('main', `a${'😀'.repeat(4000)}`).result;
+    const [received] = await receiver.until((all) => all.length > 0);
+    const { text } = received!.body.data as { readonly text: string };
+    expect(text).to.have.length(4095);
+    expect(/\p{Cs}/u.test(text)).to.equal(false);
+  });
+
   it('of the independent library are verified, and nothing else is', async () => {
     const body = JSON.stringify({
       type: 'run_ended',

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { jsonHeaders } from '../support/gateway.js';
+import { jsonHeaders, post } from '../support/gateway.js';
 import { startEveryDoor } from './every-door.js';
 
 const SPELLINGS = [
@@ -8,7 +8,7 @@ const SPELLINGS = [
   '{"a":[{"__proto__":{"admin":true}}]}',
   String.raw`{"__pro\u0074o__":{"admin":true}}`,
   String.raw`{"\u005f_proto__":{"admin":true}}`,
-  '{"prototype":{"admin":true}}',
+  String.raw`{"a":{"constructo\u0072":{"p\u0072ototype":1}}}`,
 ];
 
 describe('threat row 15: prototype pollution', () => {
@@ -39,5 +39,29 @@ describe('threat row 15: prototype pollution', () => {
       }
     }
     expect(({} as { admin?: unknown }).admin).to.equal(undefined);
+  });
+
+  it('is named by its path where it is refused', async () => {
+    const { url } = await startEveryDoor({ methods: { echo: (params: never) => params } });
+    const body = '{"method":"echo","params":{"a":[{"constructor":{"prototype":{}}}]}}';
+    const answer = await fetch(`${url}/invoke`, { method: 'POST', headers: jsonHeaders(), body });
+    const { error } = (await answer.json()) as { error: { details: readonly { path: string }[] } };
+    expect(error.details.map(({ path }) => path)).to.deep.equal(['params.a.0.constructor']);
+  });
+
+  it('is no reason to refuse data whose keys have such names', async () => {
+    const { url, opens } = await startEveryDoor({ methods: { echo: (params: never) => params } });
+    const data = { prototype: 'int f(int)', constructor: 'Ferrari', a: [{ constructor: { name: 'x' } }] };
+    const said = await post(`${url}/invoke`, { method: 'echo', params: data });
+    expect(said.body).to.deep.equal(data);
+    const sent = await post(`${url}/send`, { sessionId: 'main', message: 'x', metadata: data });
+    expect(sent.status).to.equal(200);
+    for (const open of opens) {
+      const socket = await open();
+      await socket.connect();
+      socket.send(JSON.stringify({ type: 'req', id: '1', method: 'echo', params: data }));
+      expect(await socket.until(({ id }) => id === '1')).to.deep.include({ ok: true, payload: data });
+      socket.destroy();
+    }
   });
 });

@@ -8,6 +8,7 @@ import { describeRecords } from './store-records.js';
 import { describeRuns } from './store-runs.js';
 import { describeSessions } from './store-sessions.js';
 import { describeSteps } from './store-steps.js';
+import { describeText } from './store-text.js';
 import { describeUsage } from './store-usage.js';
 
 /**
@@ -39,6 +40,7 @@ export function describeStore(
     describeRuns(makeStore);
     describeSteps(makeStore);
     describeRecords(makeStore);
+    describeText(makeStore);
     describeUsage(makeStore);
     describeErasing(makeStore);
   });

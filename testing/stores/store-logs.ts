@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import type { Store } from '../../server/index.js';
+import { formatCursor, parseCursor } from '../../shared/cursor.js';
+import { formatPlace, hashOfAll, parsePlace } from '../../shared/inbox-place.js';
 import {
   chain,
   checkpointAt,
@@ -32,6 +34,15 @@ export function describeLogs(makeStore: MakeStore): void {
       const kept = await store.read(writer.log, 0, 10, 1 << 20);
       const expected = records(1, 3).map((event, i) => ({ ...event, seq: i + 1, term: writer.term }));
       expect(kept.map((event) => ({ ...event }))).to.deep.equal(expected);
+    });
+
+    it('gives places that are the same after their way to a client', async () => {
+      await writer.append(records(1, 3));
+      const { epoch, term, head: seq } = (await store.head(refOf()))!;
+      expect(parseCursor(formatCursor(epoch, term, seq))).to.deep.equal({ epoch, term: writer.term, seq: 3 });
+      const { now } = await store.takeDue({ limit: 1, leaseMs: 1 });
+      const place = { at: now, sessions: hashOfAll(['main', 'other']) };
+      expect(parsePlace(formatPlace(place)), 'of an inbox').to.deep.equal(place);
     });
 
     it('fills the place into the records it was given', async () => {

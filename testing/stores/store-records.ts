@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Store } from '../../server/index.js';
-import type { RecordChange, RecordHome, StoredRecord } from '../../server/stores/index.js';
+import type { RecordChange, RecordHome, SessionRef, StoredRecord } from '../../server/stores/index.js';
 import {
   type MakeStore,
   newTestEpoch,
@@ -45,7 +45,46 @@ export function describeRecords(makeStore: MakeStore): void {
       writer = await TestWriter.acquire(store, refOf());
     });
 
+    /** Begins sessions, which alone take records. */
+    const begun = async (...refs: readonly SessionRef[]): Promise<void> => {
+      for (const ref of refs) await TestWriter.acquire(store, ref);
+    };
+
+    it('takes none into a session without a log, nor into one that was erased', async () => {
+      const gone = refOf('gone');
+      const left = async () => [
+        await all(gone),
+        await store.records({ owner: 'ben', kind: 'note', limit: 9 }),
+      ];
+      const tried = () => store.changeRecords(gone, [put('a', '1', { owner: 'ben', dueAt: 1 })]);
+      expect(await tried(), 'never begun').to.equal(false);
+      expect(await store.changeRecords(gone, [dropped('a')]), 'nothing is put').to.equal(true);
+      const first = await TestWriter.acquire(store, gone);
+      expect(await tried()).to.equal(true);
+      await first.append([record(1)], { erase: newTestEpoch() });
+      expect(await tried(), 'erased').to.equal(false);
+      expect(await left()).to.deep.equal([[], []]);
+      const second = await TestWriter.acquire(store, gone);
+      expect(await tried(), 'begun anew').to.equal(true);
+      await second.append([record(1)], { close: true });
+      expect(await tried(), 'closed').to.equal(true);
+      await store.remove(gone);
+      expect(await tried(), 'removed').to.equal(false);
+      expect(await left()).to.deep.equal([[], []]);
+      expect((await take()).records).to.deep.equal([]);
+    });
+
+    it('takes none that meets an erasure and would outlive it', async () => {
+      const home = refOf('gone');
+      const ending = await TestWriter.acquire(store, home);
+      const changes = Array.from({ length: 20 }, (_, i) => store.changeRecords(home, [put(`r${i}`)]));
+      const erased = ending.append([record(1)], { erase: newTestEpoch() });
+      await Promise.all([...changes, erased]);
+      expect(await ids(home)).to.deep.equal([]);
+    });
+
     it('keeps those of a session and those of a scope, apart from each other', async () => {
+      await begun(refOf('other'));
       expect(
         await store.changeRecords(refOf(), [put('a', '{"text":"ä😀\\u0000\\n"}', { owner: 'ben' })]),
       ).to.equal(true);
@@ -62,6 +101,7 @@ export function describeRecords(makeStore: MakeStore): void {
     });
 
     it('finds one by its name', async () => {
+      await begun(refOf('other'));
       await store.changeRecords(refOf(), [
         put('a', '1', { owner: 'ben', dueAt: 5_000_000_000_000 }),
         put('b', '2'),
@@ -119,6 +159,7 @@ export function describeRecords(makeStore: MakeStore): void {
 
     it('pages through those of a home, and through those of an owner in all homes', async () => {
       const names = ['a', 'b', 'c', 'd', 'e'];
+      await begun(refOf('s1', 'carol'), refOf('s2', 'carol'));
       await store.changeRecords(home, [...names.map((id) => put(id, id, { owner: 'ben' })), put('f')]);
       await store.changeRecords(refOf('s1', 'carol'), [
         put('g', '"g"', { owner: 'ben' }),
@@ -196,6 +237,7 @@ export function describeRecords(makeStore: MakeStore): void {
       });
 
       it('keeps them when the session is closed and begins anew, and drops them with it', async () => {
+        await begun(refOf('other'));
         await store.changeRecords(refOf('other'), [put('a')]);
         await writer.append([record(1)], {
           records: [put('a', '1', { dueAt: 1, owner: 'ben' })],
@@ -228,6 +270,7 @@ export function describeRecords(makeStore: MakeStore): void {
       it('gives them in order, once, and says when the next one is due', async () => {
         const now = Date.now();
         const later = now + 3_600_000;
+        await begun(refOf('s1'), refOf('s2'));
         await store.changeRecords(home, [
           put('b', '"b"', { dueAt: now - 1000 }),
           put('d', '1', { dueAt: later }),
@@ -251,6 +294,7 @@ export function describeRecords(makeStore: MakeStore): void {
 
       it('gives no more than asked for, and says that more is due', async () => {
         const now = Date.now();
+        await begun(refOf('s1'));
         const changes = Array.from({ length: 5 }, (_, i) => put(`r${i}`, '1', { dueAt: now - 100 + i }));
         await store.changeRecords(home, changes.slice(0, 3));
         await store.changeRecords(refOf('s1'), changes.slice(3));
@@ -283,6 +327,7 @@ export function describeRecords(makeStore: MakeStore): void {
 
       it('gives each to one of many that take at once', async () => {
         const now = Date.now();
+        await begun(refOf('s1'));
         const changes = Array.from({ length: 40 }, (_, i) => put(`r${i}`, '1', { dueAt: now - i }));
         await Promise.all([
           store.changeRecords(home, changes.slice(0, 20)),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentInputItem, RunToolApprovalItem, StreamedRunResult } from '@openai/agents';
 import type { Turn } from '../../apps/application.js';
+import { fittingId } from '../../ids.js';
 import { parseJson } from './items.js';
 import type { RunReader } from './reader.js';
 
@@ -19,7 +20,7 @@ export async function decide(
   const { approved, reason, input } = await turn.confirm({
     name,
     input: raw.arguments === undefined ? item.rawItem : parseJson(raw.arguments),
-    ...(callId !== undefined && { callId }),
+    ...(callId !== undefined && { callId: fittingId(callId) }),
   });
   if (!approved)
     return stream.state.reject(item, { message: reason === undefined ? 'Denied' : `Denied: ${reason}` });

@@ -1,6 +1,7 @@
 import type { RunItemStreamEvent, RunStreamEvent } from '@openai/agents';
 import type { Usage } from '../../../shared/messages.js';
 import type { AppEvent, AppResult } from '../../apps/application.js';
+import { fittingId } from '../../ids.js';
 import { parseJson, reasoningIn, saidIn } from './items.js';
 
 type RunItem = RunItemStreamEvent['item'];
@@ -51,7 +52,7 @@ export class RunReader {
 
   /** Notes the new id of a call. The log keeps the first id. */
   renamed(from: string, to: string): void {
-    this.#logged.set(to, from);
+    this.#logged.set(fittingId(to), fittingId(from));
   }
 
   #raw(data: Extract<RunStreamEvent, { type: 'raw_model_stream_event' }>['data']): readonly AppEvent[] {
@@ -140,7 +141,7 @@ function handoff(item: RunItem): readonly AppEvent[] {
 }
 
 function idOf({ callId, id }: CallItem): string {
-  return callId ?? id ?? '';
+  return fittingId(callId ?? id ?? '');
 }
 
 /** A tool's result as JSON. */

@@ -2,7 +2,7 @@ import type { LanguageModelUsage, TextStreamPart, ToolSet } from 'ai';
 import { isGatewayError } from '../../../shared/errors.js';
 import type { Message, Usage } from '../../../shared/messages.js';
 import type { AppEvent, AppResult } from '../../apps/application.js';
-import { newCallId } from '../../ids.js';
+import { fittingId, newCallId } from '../../ids.js';
 import { ToolCallError } from '../../runs/tool-error.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import type { BegunAnswer } from './durable-model.js';
@@ -122,7 +122,7 @@ export class StreamReader {
       case 'source': {
         if (this.#former.toldAll) return;
         const { type: _type, id, providerMetadata: _provider, ...value } = part;
-        yield { type: 'data', id, name: 'source', value };
+        yield { type: 'data', id: fittingId(id), name: 'source', value };
         return;
       }
       case 'file': {

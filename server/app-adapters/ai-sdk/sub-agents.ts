@@ -1,5 +1,6 @@
 import type { TextStreamPart, ToolSet } from 'ai';
 import type { AppEvent, Turn } from '../../apps/application.js';
+import { fittingId } from '../../ids.js';
 import { askedBy, FedChild } from '../fed-child.js';
 import type { OpenCall } from './stream-reader.js';
 
@@ -69,7 +70,7 @@ class MessageReader {
         const delta = text.slice(this.#lengths.get(at) ?? 0);
         this.#lengths.set(at, text.length);
         if (delta !== '') yield { type: part.type === 'text' ? 'content_delta' : 'reasoning_delta', delta };
-      } else if (typeof part.toolCallId === 'string') yield* this.#call(part.toolCallId, part);
+      } else if (typeof part.toolCallId === 'string') yield* this.#call(fittingId(part.toolCallId), part);
     }
   }
 

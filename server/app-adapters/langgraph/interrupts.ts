@@ -1,4 +1,5 @@
 import type { Turn } from '../../apps/application.js';
+import { fittingId } from '../../ids.js';
 import { ToolCallError } from '../../runs/tool-error.js';
 import type { GraphInterrupt } from './reader.js';
 
@@ -70,7 +71,7 @@ async function confirm(
     name,
     input,
     ...(message !== undefined && { message }),
-    ...(id !== undefined && { callId: id }),
+    ...(id !== undefined && { callId: fittingId(id) }),
   };
   return resume(await turn.confirm(request));
 }

@@ -1,5 +1,6 @@
 import type { Usage } from '../../../shared/messages.js';
 import type { AppEvent, AppResult } from '../../apps/application.js';
+import { fittingId } from '../../ids.js';
 import { fromGraphContent } from './content.js';
 import {
   type GraphMessage,
@@ -124,8 +125,8 @@ export class GraphReader {
 
   /** The result of the answer. Calls that nobody answered go to the caller of this run. */
   *result(): Generator<AppEvent, AppResult> {
-    for (const { id = '', name, args } of this.#open.values()) {
-      if (this.#options.loggedElsewhere.has(name)) yield { type: 'tool_use', callId: id, name, input: args };
+    for (const call of this.#open.values()) {
+      if (this.#options.loggedElsewhere.has(call.name)) yield loggedCall(call);
     }
     return { stopReason: this.#open.size > 0 ? 'tool_use' : this.#truncated ? 'max_tokens' : 'end' };
   }
@@ -207,9 +208,8 @@ export class GraphReader {
   }
 
   *#toolUse(call: GraphToolCall): Iterable<AppEvent> {
-    const { id = '', name, args } = call;
-    this.#open.set(id, call);
-    if (!this.#options.loggedElsewhere.has(name)) yield { type: 'tool_use', callId: id, name, input: args };
+    this.#open.set(call.id ?? '', call);
+    if (!this.#options.loggedElsewhere.has(call.name)) yield loggedCall(call);
   }
 
   *#toolResult(message: GraphMessage, shown: boolean): Iterable<AppEvent> {
@@ -224,12 +224,17 @@ export class GraphReader {
     if (!shown || this.#options.loggedElsewhere.has(name)) return;
     yield {
       type: 'tool_result',
-      callId,
+      callId: fittingId(callId),
       name,
       output: outputOf(message),
       isError: message.status === 'error',
     };
   }
+}
+
+/** A call as the log has it. */
+function loggedCall({ id = '', name, args }: GraphToolCall): AppEvent {
+  return { type: 'tool_use', callId: fittingId(id), name, input: args };
 }
 
 function isPiece(message: GraphMessage): boolean {

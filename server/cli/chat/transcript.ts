@@ -5,6 +5,7 @@ import type {
   SessionState,
   StopReason,
 } from 'agent-session-gateway/client';
+import { cut } from '../../../shared/cut.js';
 import { type LinePart, styled, type Terminal } from '../terminal.js';
 
 /** Longest shown text of a tool's value, in characters. */
@@ -191,5 +192,5 @@ function textIn({ content }: Pick<Message, 'content'>): string {
 export function brief(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   const line = text.replace(/\s+/g, ' ');
-  return line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line;
+  return cut(line, SHOWN, '…');
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isBuiltin } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { Command } from 'commander';
+import { cut } from '../../../shared/cut.js';
 import { packageVersion } from '../../runtime/package-files.js';
 import { readTemplate, writeTemplate } from '../template.js';
 import { styled, type Terminal } from '../terminal.js';
@@ -39,7 +40,7 @@ function nameOf(folder: string): string {
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, '-')
     .replace(/^[._-]+|-+$/g, '');
-  return name === '' || name === 'node_modules' ? 'agent' : name.slice(0, 214);
+  return name === '' || name === 'node_modules' ? 'agent' : cut(name, 214);
 }
 
 function manifest(text: string, name: string): string {

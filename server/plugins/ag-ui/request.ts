@@ -4,13 +4,11 @@ import type { GivenMessage } from '../../../shared/ag-ui/events.js';
 import type { CallAnswer } from '../../../shared/asked-calls.js';
 import type { ContentBlock } from '../../../shared/messages.js';
 import type { ImportedMessage } from '../../../shared/operation-types.js';
+import { idSchema as id } from '../../../shared/schemas/words.js';
 import type { ClientTool } from '../../apps/application.js';
 import { readArguments } from '../../chat-format/from-chat.js';
 import { mediaOf } from '../../chat-format/media.js';
 import { fieldError, read } from '../conversation/errors.js';
-
-// The limits of ids and names in sessions.
-const id = z.string().min(1).max(256);
 
 const tool = z.looseObject({
   name: id,

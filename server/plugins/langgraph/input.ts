@@ -3,6 +3,7 @@ import { GatewayError } from '../../../shared/errors.js';
 import type { OnBusy } from '../../../shared/events.js';
 import type { ContentBlock } from '../../../shared/messages.js';
 import type { ImportedMessage } from '../../../shared/operation-types.js';
+import { idSchema } from '../../../shared/schemas/words.js';
 import { mediaOf } from '../../chat-format/media.js';
 import { fieldError, read } from '../conversation/errors.js';
 import { tipOf } from './checkpoints.js';
@@ -10,7 +11,7 @@ import { tipOf } from './checkpoints.js';
 const record = z.record(z.string(), z.unknown());
 
 const message = z.looseObject({
-  id: z.string().min(1).max(256).optional().catch(undefined),
+  id: idSchema.optional().catch(undefined),
   type: z.string().optional(),
   role: z.string().optional(),
   content: z.unknown(),

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { type GatewayError, isGatewayError } from '../../../shared/errors.js';
 
 const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
 const SERVER_ERROR = -32000;
 /** The code that the SDK's transport sends with it. */
 export const SESSION_NOT_FOUND = -32001;
@@ -25,12 +26,13 @@ export function answerError(
 
 /** Answers with an error of the gateway in the form that MCP clients read. */
 export function answerGatewayError(response: ServerResponse, error: GatewayError): void {
-  const { status, code, message, retryAfterMs } = error;
+  const { status, code, message, retryAfterMs, cause } = error;
+  const invalid = cause instanceof SyntaxError ? PARSE_ERROR : INVALID_REQUEST;
   // The rest of a body that is too large is not read. HTTP/2 ends only the stream.
   if (status === 413 && response.req.httpVersionMajor < 2) response.setHeader('Connection', 'close');
   if (retryAfterMs !== undefined) response.setHeader('Retry-After', String(Math.ceil(retryAfterMs / 1000)));
   answerError(response, status, {
-    code: code === 'INVALID_REQUEST' ? PARSE_ERROR : SERVER_ERROR,
+    code: code === 'INVALID_REQUEST' ? invalid : SERVER_ERROR,
     message,
     data: { code },
   });

@@ -1,3 +1,4 @@
+import { cut } from '../../../shared/cut.js';
 import { isPlainObject } from '../../schema/schema.js';
 import type { CallToolOptions } from '../plugin.js';
 import type { ClientCapabilities, ElicitParams, UrlElicitParams } from './sdk.js';
@@ -40,7 +41,7 @@ export function linkOf({ callId, message, name }: McpQuestion, url: string): Url
 /** The form that asks the question. */
 export function formOf({ name, input, message = `Allow ${name}?`, policy }: McpQuestion): ElicitParams {
   const json = JSON.stringify(input) ?? '';
-  const shown = json.length > SHOWN ? `${json.slice(0, SHOWN)}…` : json;
+  const shown = cut(json, SHOWN, '…');
   return {
     mode: 'form',
     message: `${message}\n\n${name} ${shown}${policy ? termsOf(policy) : ''}`,

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { cut } from '../../../shared/cut.js';
 import { GatewayError } from '../../../shared/errors.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { beginError, saidOf, sendJson } from '../conversation/answering.js';
@@ -62,6 +63,6 @@ export function sendChatError(error: GatewayError, response: ServerResponse): vo
 export function notServed({ request, path }: Pick<PluginRequest, 'request' | 'path'>): GatewayError {
   return new GatewayError({
     code: 'ROUTE_NOT_FOUND',
-    message: `There is no ${request.method} ${path.slice(0, 128)}`,
+    message: `There is no ${request.method} ${cut(path, 128)}`,
   });
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { cut } from '../../../shared/cut.js';
 import type { Message } from '../../../shared/messages.js';
 import { givenItems } from '../../../shared/responses/items.js';
 import { ResponseStream } from '../../../shared/responses/stream.js';
@@ -82,7 +83,7 @@ export class ConversationRoutes {
         return sendJson(call.response, await this.#add(await call.body(), id, identity));
       case 'GET {id}/items/{item}': {
         const item = (await this.#itemsIn(id, identity)).find((found) => found.id === itemId);
-        if (!item) throw notFound('item_id', `There is no item ${JSON.stringify(itemId!.slice(0, 256))}`);
+        if (!item) throw notFound('item_id', `There is no item ${JSON.stringify(cut(itemId!, 256))}`);
         return sendJson(call.response, item);
       }
       case 'DELETE {id}/items/{item}':
@@ -169,7 +170,7 @@ export class ConversationRoutes {
       });
       if (found) return found;
     }
-    throw notFound('conversation_id', `There is no conversation ${JSON.stringify(id.slice(0, 128))}`);
+    throw notFound('conversation_id', `There is no conversation ${JSON.stringify(cut(id, 128))}`);
   }
 
   async #items(session: PluginSession): Promise<ResponseItem[]> {

@@ -1,3 +1,4 @@
+import { cut } from '../../../shared/cut.js';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { ContentBlock, Message } from '../../../shared/messages.js';
 import { parseItemId, parseResponseId, responseId } from '../../../shared/responses/ids.js';
@@ -40,7 +41,7 @@ export class Finder {
   async known(id: string, identity: Identity): Promise<FoundResponse> {
     const found = await this.response(id, identity);
     if (found) return found;
-    throw notFound('response_id', `There is no response ${JSON.stringify(id.slice(0, 256))}`);
+    throw notFound('response_id', `There is no response ${JSON.stringify(cut(id, 256))}`);
   }
 
   async segment(name: SegmentName, identity: Identity): Promise<FoundResponse | null> {
@@ -69,7 +70,7 @@ export class Finder {
         const session = this.#context.session(name.sessionId, identity);
         return recall(session, ({ runId }) => runId === name.runId);
       }));
-    if (!found) throw notFound(path, `there is no item ${JSON.stringify(id.slice(0, 256))}`);
+    if (!found) throw notFound(path, `there is no item ${JSON.stringify(cut(id, 256))}`);
     const { content } = found.answer;
     if (name.kind !== 'msg')
       return content.filter(

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CallAnswer } from '../../../shared/asked-calls.js';
+import { cut } from '../../../shared/cut.js';
 import { type GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { OnBusy } from '../../../shared/events.js';
 import type { SessionState } from '../../../shared/fold.js';
@@ -309,6 +310,6 @@ function unanswered(callIds: readonly string[], run: IdentifiedRun): GatewayErro
 }
 
 function previousNotFound(id: string): GatewayError {
-  const message = `there is no response ${JSON.stringify(id.slice(0, 256))}`;
+  const message = `there is no response ${JSON.stringify(cut(id, 256))}`;
   return fieldError('previous_response_id', message, 'previous_response_not_found');
 }

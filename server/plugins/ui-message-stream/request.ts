@@ -1,23 +1,24 @@
 import * as z from 'zod';
 import type { CallAnswer } from '../../../shared/asked-calls.js';
 import type { ContentBlock } from '../../../shared/messages.js';
+import { idSchema } from '../../../shared/schemas/words.js';
 import type { UiPart } from '../../../shared/ui-stream/chunks.js';
 import type { ClientTool } from '../../apps/application.js';
 import { fromUIMessages, uiMessageSchema } from '../../chat-format/from-ui.js';
 import { fieldError, read } from '../conversation/errors.js';
 
-const message = uiMessageSchema.extend({ id: z.string().min(1).max(256) });
+const message = uiMessageSchema.extend({ id: idSchema });
 
 const bodySchema = z.looseObject({
   id: z.string().min(1),
   messages: z.array(z.unknown()).optional(),
   message: z.unknown().optional(),
   trigger: z.string().optional(),
-  messageId: z.string().min(1).max(256).nullish(),
+  messageId: idSchema.nullish(),
 });
 
 const toolsSchema = z.record(
-  z.string().min(1).max(256),
+  idSchema,
   z.looseObject({
     description: z.string().optional(),
     parameters: z.record(z.string(), z.unknown()).optional(),

@@ -12,12 +12,12 @@ import { encodeEvents } from '../event-text.js';
 import { place } from '../placed.js';
 import type { LogRef } from '../stored.js';
 import { sizeOf } from '../stored-size.js';
+import { toColumn, toNullable } from '../text-column.js';
 import { Batched } from './batched.js';
 import type { PostgresDatabase } from './database.js';
 import type { PostgresRow } from './driver.js';
 import { homeRow, toRow } from './records.js';
 import { messagesToPut, runOf } from './rows.js';
-import { toColumn, toNullable } from './text.js';
 
 export interface QueuedAppend {
   readonly ref: LogRef;
@@ -60,7 +60,9 @@ export class Appends {
       }
     } catch (error) {
       // The server may refuse only one of them, which must not hold up the others.
-      const alone = appends.length > 1 && error instanceof StoreError && error.code === 'UNAVAILABLE';
+      const isRefusal =
+        error instanceof StoreError && (error.code === 'UNAVAILABLE' || error.code === 'REFUSED');
+      const alone = appends.length > 1 && isRefusal;
       for (const append of sorted) results.set(append, alone ? await this.#alone(append) : (error as Error));
     }
     return appends.map((append) => results.get(append)!);

@@ -43,6 +43,12 @@ export function openFailure(error: unknown): unknown {
 const ENDS = /^(08...|25P03|57P..|58...|XX...)$/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
+/**
+ * Codes about the data, which fails again: cardinality, data exceptions, constraints and program limits. A key that is there twice is left out: two
+ * gateways at the same moment may cause it.
+ */
+const OF_DATA = /^((21|22|54)...|23(?!505)...)$/;
+
 /** Whether the server's SQLSTATE means that it has done nothing. */
 export function isRefusal(error: unknown): boolean {
   const { code = '' } = error as ServerError;
@@ -59,7 +65,8 @@ export function unknown(error: unknown): StoreError {
 
 /** The error of a call that was not made, or that can safely be made again. */
 export function unavailable(error: unknown): StoreError {
-  return error instanceof StoreError
-    ? error
+  if (error instanceof StoreError) return error;
+  return OF_DATA.test((error as ServerError).code ?? '')
+    ? new StoreError('REFUSED', 'PostgreSQL cannot keep this data', { cause: error })
     : new StoreError('UNAVAILABLE', 'PostgreSQL cannot be used', { cause: error });
 }

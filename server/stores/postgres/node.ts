@@ -4,11 +4,12 @@ import { within } from '../../async/deadline.js';
 import { decodeEvents } from '../event-text.js';
 import type { Member, Membership } from '../shared-store.js';
 import { skewOf } from '../skew.js';
+import { fromColumn, toColumn } from '../text-column.js';
 import { Batched } from './batched.js';
 import type { PostgresDatabase } from './database.js';
 import { storeFailed } from './faults.js';
 import { Listener } from './listener.js';
-import { fromColumn, packed, toColumn, unpacked } from './text.js';
+import { packed, unpacked } from './text.js';
 import { PostgresWatches } from './watches.js';
 
 /** The wait for this node's own notification when the store is opened, in milliseconds. */

@@ -14,6 +14,7 @@ import type {
   StoredEvent,
   StoredSize,
 } from '../stored.js';
+import { fromColumn, toColumn } from '../text-column.js';
 import { Appends } from './appends.js';
 import { PostgresDatabase } from './database.js';
 import { openFailure, unknown } from './faults.js';
@@ -25,7 +26,6 @@ import { PostgresRecords } from './records.js';
 import { beginningOf, headOf, messagesToPut, recordOf } from './rows.js';
 import { SessionIds } from './sessions.js';
 import { sharedPart } from './shared.js';
-import { fromColumn, toColumn } from './text.js';
 import { PostgresUsage } from './usage.js';
 
 /** The number of rows that one call of `expire` drops. */

@@ -14,11 +14,11 @@ import type {
   SessionRef,
   StoredEvent,
 } from '../stored.js';
+import { fromColumn, toColumn } from '../text-column.js';
 import type { PostgresDatabase } from './database.js';
 import type { PostgresRow } from './driver.js';
 import { headOf, LOG, messageOf, RUN, recordOf, refOf, runOf } from './rows.js';
 import type { SessionIds } from './sessions.js';
-import { fromColumn, toColumn } from './text.js';
 
 /** Exceeds every page, path and size. */
 const ALL = Number.MAX_SAFE_INTEGER;

@@ -9,10 +9,10 @@ import {
   type Taken,
   type TakeOptions,
 } from '../records.js';
+import { fromColumn, toColumn, toNullable } from '../text-column.js';
 import type { PostgresDatabase } from './database.js';
 import type { PostgresRow } from './driver.js';
 import type { SessionIds } from './sessions.js';
-import { fromColumn, toColumn, toNullable } from './text.js';
 
 const COLUMNS = 'kind, id, scope, app, name, owner, due, token, value';
 

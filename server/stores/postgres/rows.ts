@@ -2,8 +2,8 @@ import type { RunResult } from '../../../shared/operation-types.js';
 import { ABOUT_NOTHING } from '../about.js';
 import type { NewSession } from '../store.js';
 import type { LogHead, MessageRow, RunRecord, SessionRecord, SessionRef } from '../stored.js';
+import { fromColumn, toColumn } from '../text-column.js';
 import type { PostgresRow } from './driver.js';
-import { fromColumn, toColumn } from './text.js';
 
 /** The columns that `headOf` and `recordOf` read, of a log `l` and its session `s`. */
 export const LOG = `l.id, l.session, l.epoch, l.user_id, l.created, l.closed, l.first, l.head, l.term, array_to_json(l.terms) AS terms,

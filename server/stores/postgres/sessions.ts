@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { RecordHome } from '../records.js';
 import type { LogRef, SessionRef } from '../stored.js';
+import { toColumn } from '../text-column.js';
 import type { PostgresDatabase } from './database.js';
-import { toColumn } from './text.js';
 
 /** The number of logs whose rows are remembered. */
 const LOGS = 10_000;

@@ -1,9 +1,9 @@
 import type { SharedStore } from '../shared-store.js';
+import { fromColumn, toColumn } from '../text-column.js';
 import type { PostgresDatabase } from './database.js';
 import type { Node } from './node.js';
 import { refOf } from './rows.js';
 import type { SessionIds } from './sessions.js';
-import { fromColumn, toColumn } from './text.js';
 
 interface PostgresSharedParts {
   readonly database: PostgresDatabase;

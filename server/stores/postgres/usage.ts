@@ -1,7 +1,7 @@
 import type { SessionRef, StoredSize } from '../stored.js';
+import { toColumn } from '../text-column.js';
 import type { PostgresDatabase } from './database.js';
 import type { SessionIds } from './sessions.js';
-import { toColumn } from './text.js';
 
 /** Up to so many logs of a scope are added up each time. A larger total is kept for a while: a millisecond for every ten logs. */
 const FEW = 1000;

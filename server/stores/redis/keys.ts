@@ -53,6 +53,8 @@ export interface PartitionKeys {
 export interface HomeKeys {
   /** Its name. */
   readonly home: string;
+  /** The session's fields; of no use for a scope. */
+  readonly meta: string;
   readonly partition: number;
   /** Its records by their names. */
   readonly records: string;
@@ -122,13 +124,13 @@ export class Keys {
 
   home(home: RecordHome): HomeKeys {
     if (home.app !== undefined) {
-      const { sid, partition, records, due } = this.session(home);
-      return { home: sid, partition, records, due };
+      const { sid, partition, records, due, meta } = this.session(home);
+      return { home: sid, partition, records, due, meta };
     }
     const text = textOfHome(home);
     const partition = hashOf(text) % PARTITIONS;
     const records = `${this.prefix}:{${partition}}:a:${text}`;
-    return { home: text, partition, records, due: this.partition(partition).due };
+    return { home: text, partition, records, due: this.partition(partition).due, meta: records };
   }
 
   /** Homes that have, or had, a record of an owner. */

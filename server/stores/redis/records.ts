@@ -1,6 +1,7 @@
 import { StoreError } from '../append.js';
 import {
   homeOf,
+  putsInSession,
   type RecordChange,
   type RecordHome,
   type RecordName,
@@ -79,7 +80,8 @@ export class RedisRecords {
   async change(home: RecordHome, changes: readonly RecordChange[]): Promise<boolean> {
     const keys = this.#keys.home(home);
     await this.announce(home, changes);
-    const args = { home: keys.home, changes: JSON.stringify(encodeChanges(changes)) };
+    const needsLog = putsInSession(home, changes) ? 1 : 0;
+    const args = { home: keys.home, changes: JSON.stringify(encodeChanges(changes)), needsLog };
     const done = await this.#link.run(CHANGE.call(keys, args), true);
     await this.hint(home, changes);
     return done === 1;

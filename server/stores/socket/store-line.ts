@@ -27,6 +27,7 @@ const CODES: ReadonlySet<string> = new Set<StoreErrorCode>([
   'ROLLED_BACK',
   'UNAVAILABLE',
   'UNKNOWN',
+  'REFUSED',
 ]);
 
 interface LineCall {

@@ -1,8 +1,10 @@
 import type { NewSession } from '../store.js';
 import type { SessionRef } from '../stored.js';
+import { toNullable } from '../text-column.js';
 import type { SqliteConnection } from './connection.js';
 import { LogState } from './log-state.js';
 import type { SqliteReader } from './reader.js';
+import { columnsOf } from './session-columns.js';
 import type { Statements } from './statements.js';
 
 /** The parts of the store that begin a log. */
@@ -18,11 +20,10 @@ export function begin(
   ref: SessionRef,
   { epoch, userId, forkedFrom }: NewSession,
 ): LogState {
-  const { scope, app, name } = ref;
   return connection.transaction(() => {
-    const session = reader.session(ref)?.id ?? (sql.putSession.all(scope, app, name)[0]!.id as number);
+    const session = reader.session(ref)?.id ?? (sql.putSession.all(...columnsOf(ref))[0]!.id as number);
     const now = Date.now();
-    const id = sql.putLog.all(session, epoch, userId ?? null, now)[0]!.id as number;
+    const id = sql.putLog.all(session, epoch, toNullable(userId), now)[0]!.id as number;
     sql.pointSession.run(id, now, forkedFrom ? JSON.stringify(forkedFrom) : null, session);
     return new LogState(ref, sql.log.get(id)!, []);
   });

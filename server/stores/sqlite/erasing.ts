@@ -2,9 +2,11 @@ import { encodeEvents } from '../event-text.js';
 import { textOfHome } from '../records.js';
 import type { SessionRef, StoredEvent } from '../stored.js';
 import { sizeOf } from '../stored-size.js';
+import { toColumn } from '../text-column.js';
 import type { SqliteConnection } from './connection.js';
 import { dropOfLog } from './expiry.js';
 import type { Journal } from './journal.js';
+import { columnsOf, refOf } from './session-columns.js';
 import type { Statements } from './statements.js';
 
 interface ErasingParts {
@@ -34,12 +36,12 @@ export function eraseSession(
 /** Leaves a closed log with one event in place of an erased session, within the same transaction. */
 export function leaveLast(
   { sql }: Pick<ErasingParts, 'sql'>,
-  { scope, app, name }: SessionRef,
+  ref: SessionRef,
   epoch: string,
   last: StoredEvent,
 ): void {
   const now = Date.now();
-  const session = sql.putSession.all(scope, app, name)[0]!.id as number;
+  const session = sql.putSession.all(...columnsOf(ref))[0]!.id as number;
   const log = sql.putLog.all(session, epoch, null, now)[0]!.id as number;
   sql.pointSession.run(log, now, null, session);
   const events = [{ ...last, seq: 1 }];
@@ -48,16 +50,16 @@ export function leaveLast(
   sql.putChunk.run(log, 1, 1, encodeEvents(events), size);
   sql.moveHead.run(1, size, log);
   sql.closeLog.run(now, log);
+  sql.eraseLog.run(log);
   sql.closeSession.run(session);
 }
 
 /** Drops a closed session at once, and leaves an open one as it is. Returns whether there was one. */
 export function removeSession(parts: ErasingParts, ref: SessionRef): boolean {
-  const { scope, app, name } = ref;
   const { connection } = parts;
   const found = connection.db
     .prepare('SELECT id FROM session WHERE scope = ? AND app = ? AND name = ? AND open IS NULL')
-    .get(scope, app, name);
+    .get(...columnsOf(ref));
   if (!found) return false;
   connection.transaction(() => eraseSession(parts, found.id as number, ref), 'FULL');
   return true;
@@ -69,8 +71,13 @@ export function keptSessions(
   scope: string,
   { limit, after }: { readonly limit: number; readonly after?: SessionRef },
 ): readonly SessionRef[] {
-  const rows = sql.keptSessions.all(scope, after?.app ?? '', after?.name ?? '', limit);
-  return rows.map(({ app, name }) => ({ scope, app: app as string, name: name as string }));
+  const rows = sql.keptSessions.all(
+    toColumn(scope),
+    toColumn(after?.app ?? ''),
+    toColumn(after?.name ?? ''),
+    limit,
+  );
+  return rows.map((row) => refOf({ ...row, scope: toColumn(scope) }));
 }
 
 /** Removes all dropped data from the file and its write-ahead log. Takes as long as writing everything that is kept. */

@@ -1,8 +1,8 @@
 import { textOfHome } from '../records.js';
-import type { SessionRef } from '../stored.js';
 import type { SqliteConnection } from './connection.js';
 import type { Value } from './driver.js';
 import { packChunks } from './packing.js';
+import { refOf } from './session-columns.js';
 
 /** Rows or logs dropped in one transaction. */
 const SLICE = 100;
@@ -32,9 +32,9 @@ export async function expireRecords(connection: SqliteConnection, before: number
         return dropLog.all(id as number)[0]!.session as number;
       });
       for (const session of new Set(sessions))
-        for (const { id, ...ref } of dropSession.all(session)) {
-          dropRuns.run(id as number);
-          dropRecords.run(textOfHome(ref as unknown as SessionRef));
+        for (const row of dropSession.all(session)) {
+          dropRuns.run(row.id as number);
+          dropRecords.run(textOfHome(refOf(row)));
         }
       return ended + old.length > 0;
     });

@@ -16,6 +16,8 @@ const READONLY = 8;
 const CORRUPT = 11;
 const FULL = 13;
 const CANTOPEN = 14;
+/** Codes about the data, which fails again: it is too big, or of a wrong kind. */
+const OF_DATA: ReadonlySet<number | undefined> = new Set([18, 19, 20, 25]);
 const NOTADB = 26;
 /** Extended code: everything was written, but may not be on the disk. */
 const IOERR_FSYNC = 10 | (4 << 8);
@@ -83,8 +85,9 @@ export function storeFailed(
 
 /** A write that SQLite did not make. */
 export function writeFailure(error: unknown): StoreError {
-  return error instanceof StoreError
-    ? error
+  if (error instanceof StoreError) return error;
+  return OF_DATA.has(resultCode(error))
+    ? new StoreError('REFUSED', 'The database cannot keep this data', { cause: error })
     : new StoreError('UNAVAILABLE', 'The database cannot be written', { cause: error });
 }
 

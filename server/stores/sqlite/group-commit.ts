@@ -7,8 +7,9 @@ import {
   placeOfEnd,
   StoreError,
 } from '../append.js';
-import type { ChangeOptions, RecordChange, RecordHome } from '../records.js';
+import { type ChangeOptions, putsInSession, type RecordChange, type RecordHome } from '../records.js';
 import type { LogRef, RunRecord } from '../stored.js';
+import { toColumn, toNullable } from '../text-column.js';
 import type { SqliteConnection, Sync } from './connection.js';
 import { eraseSession, leaveLast } from './erasing.js';
 import { commitFailure, writeFailure } from './faults.js';
@@ -18,6 +19,7 @@ import { encodeActivity, type LogState } from './log-state.js';
 import { putAbout } from './put-about.js';
 import { putMessages } from './put-messages.js';
 import type { SqliteRecords } from './records.js';
+import { columnsOf } from './session-columns.js';
 import type { Statements } from './statements.js';
 
 interface PendingAppend {
@@ -99,8 +101,11 @@ export class GroupCommit {
   readonly flush = (): void => {
     this.#scheduled = false;
     const jobs = this.#jobs;
-    if (jobs.length === 0) return;
     this.#jobs = [];
+    if (jobs.length > 0) this.#commit(jobs);
+  };
+
+  #commit(jobs: readonly Job[]): void {
     const { connection, journal, full } = this.#options;
     let committing = false;
     const isPrecious = full || jobs.some((job) => job.isPrecious);
@@ -121,9 +126,11 @@ export class GroupCommit {
       group.undo();
       journal.failed();
       const failure = committing ? commitFailure(error) : writeFailure(error);
-      for (const job of jobs) job.reject(failure);
+      // The database may refuse only one of them, which must not hold up the others.
+      if (failure.code === 'REFUSED' && jobs.length > 1) for (const job of jobs) this.#commit([job]);
+      else for (const job of jobs) job.reject(failure);
     }
-  };
+  }
 }
 
 /** One transaction in progress. It begins with the first statement besides the journal's, which alone is a transaction by itself. */
@@ -195,9 +202,10 @@ class CommitGroup {
     return result;
   }
 
-  /** Changes records, unless one has another token than expected. */
+  /** Changes records, unless one has another token than expected, or is put into a session that is gone. */
   change(home: RecordHome, changes: readonly RecordChange[]): boolean {
-    const { records } = this.#options;
+    const { records, sql } = this.#options;
+    if (putsInSession(home, changes) && !sql.keptLog.get(...columnsOf(home))) return false;
     if (!records.allows(home, changes)) return false;
     this.#sql();
     records.change(home, changes);
@@ -242,10 +250,10 @@ class CommitGroup {
     if (opens) {
       const { runId, key = null, hash = null, request } = opens;
       const accepted = placeOfAccepted(events, first);
-      this.#sql().putRun.run(runId, log.session, key, hash, log.epoch, accepted, request);
+      this.#sql().putRun.run(runId, log.session, toNullable(key), hash, log.epoch, accepted, request);
     }
     for (const { runId, number, name, outcome = null } of steps)
-      this.#sql().putStep.run(runId, log.session, number, name, outcome);
+      this.#sql().putStep.run(runId, log.session, number, toColumn(name), outcome);
     for (const { runId, result } of ends) {
       const place = placeOfEnd(events, runId, log.head);
       const kept = { cursor: formatCursor(log.epoch, log.term, place), ...result };

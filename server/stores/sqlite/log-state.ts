@@ -10,6 +10,7 @@ import {
   type SessionRef,
   type StoredEvent,
 } from '../stored.js';
+import { fromColumn } from '../text-column.js';
 import type { SqliteRow } from './driver.js';
 
 /** The activity of a session as a column. Idle sessions are found by the plain word. */
@@ -23,10 +24,10 @@ function decodeActivity(text: string): Activity {
 
 function decodeAbout({ title, metadata, archived, preview, messages, pending, arrivals }: SqliteRow): About {
   return {
-    ...(title !== null && { title: title as string }),
+    ...(title !== null && { title: fromColumn(title as string) }),
     ...(metadata !== null && { metadata: JSON.parse(metadata as string) }),
     ...(archived === 1 && { archived: true }),
-    ...(preview !== null && { preview: preview as string }),
+    ...(preview !== null && { preview: fromColumn(preview as string) }),
     messageCount: messages as number,
     pending: pending as number,
     ...(arrivals !== null && { arrivals: JSON.parse(arrivals as string) }),
@@ -72,7 +73,7 @@ export class LogState {
     this.id = row.id as number;
     this.session = row.session as number;
     this.epoch = row.epoch as string;
-    this.userId = row.user_id as string | null;
+    this.userId = row.user_id === null ? null : fromColumn(row.user_id as string);
     this.createdAt = row.created as number;
     this.forkedFrom = row.forked_from === null ? null : (JSON.parse(row.forked_from as string) as ForkedFrom);
     this.about = decodeAbout(row);

@@ -1,5 +1,6 @@
 import { searched } from '../about.js';
 import type { AppendOptions } from '../append.js';
+import { toColumn, toNullable } from '../text-column.js';
 import type { LogState } from './log-state.js';
 import type { Statements } from './statements.js';
 
@@ -15,10 +16,10 @@ export function putAbout(
   sql.putAbout.run(
     log.usedAt,
     Number(archived),
-    title,
-    title === null ? null : searched(title),
+    toNullable(title),
+    title === null ? null : toColumn(searched(title)),
     metadata ? JSON.stringify(metadata) : null,
-    preview,
+    toNullable(preview),
     messageCount,
     pending,
     arrivals ? JSON.stringify(arrivals) : null,

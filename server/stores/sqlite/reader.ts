@@ -15,10 +15,12 @@ import type {
   StepRecord,
   StoredEvent,
 } from '../stored.js';
+import { fromColumn, toColumn, toNullable } from '../text-column.js';
 import type { SqliteRow } from './driver.js';
 import type { LiveLogs } from './live-logs.js';
 import { LogState } from './log-state.js';
 import { unpacked } from './packing.js';
+import { columnsOf, refOf } from './session-columns.js';
 import type { Statements } from './statements.js';
 
 /** A place before all places of a list. */
@@ -35,8 +37,8 @@ export class SqliteReader {
   }
 
   /** Ids of a session and its present log. */
-  session({ scope, app, name }: SessionRef): { readonly id: number; readonly log: number } | null {
-    const row = this.#sql.session.get(scope, app, name);
+  session(ref: SessionRef): { readonly id: number; readonly log: number } | null {
+    const row = this.#sql.session.get(...columnsOf(ref));
     return row ? { id: row.id as number, log: row.log as number } : null;
   }
 
@@ -82,7 +84,9 @@ export class SqliteReader {
 
   run(session: number, name: RunName): RunRecord | null {
     const row =
-      'runId' in name ? this.#sql.run.get(name.runId, session) : this.#sql.runOfKey.get(session, name.key);
+      'runId' in name
+        ? this.#sql.run.get(name.runId, session)
+        : this.#sql.runOfKey.get(session, toColumn(name.key));
     return row ? toRun(row) : null;
   }
 
@@ -92,11 +96,13 @@ export class SqliteReader {
   }
 
   messages(log: number, { tip, limit }: PathOptions): readonly MessageRow[] {
-    return this.#sql.messages.all(log, tip, limit).map((row) => JSON.parse(row.data as string) as MessageRow);
+    return this.#sql.messages
+      .all(log, toColumn(tip), limit)
+      .map((row) => JSON.parse(row.data as string) as MessageRow);
   }
 
   replies(log: number, parent: string | null): readonly string[] {
-    const row = this.#sql.reply.get(log, parent);
+    const row = this.#sql.reply.get(log, toNullable(parent));
     if (!row) return [];
     const { id, versions = [id] } = JSON.parse(row.data as string) as Message;
     return versions;
@@ -116,17 +122,16 @@ export class SqliteReader {
   list(scope: string, { limit, before = NEWEST }: PageOptions, filter: ListFilter = {}): ListPage {
     const { archived = false, status = null, query } = filter;
     const rows = this.#sql.listSessions.all(
-      scope,
+      toColumn(scope),
       Number(archived),
       before.updatedAt,
       before.ordinal,
       status,
-      query ? searched(query) : null,
+      query ? toColumn(searched(query)) : null,
       limit + 1,
     );
     const records = rows.slice(0, limit).map((row) => {
-      const ref = { scope, app: row.app as string, name: row.name as string };
-      return new LogState(ref, row, []).record();
+      return new LogState(refOf({ ...row, scope: toColumn(scope) }), row, []).record();
     });
     const last = rows[limit - 1];
     const next = last && { updatedAt: last.used as number, ordinal: last.open as number };
@@ -134,7 +139,7 @@ export class SqliteReader {
   }
 
   count(scope: string): number {
-    return this.#sql.countSessions.get(scope)!.n as number;
+    return this.#sql.countSessions.get(toColumn(scope))!.n as number;
   }
 
   unfinished(): readonly SessionRef[] {
@@ -146,7 +151,7 @@ function toRun(row: SqliteRow): RunRecord {
   const { key, request, result } = row as Readonly<Record<string, string | null>>;
   return {
     runId: row.run_id as string,
-    ...(key !== null && { key: key!, hash: row.hash as string }),
+    ...(key !== null && { key: fromColumn(key!), hash: row.hash as string }),
     epoch: row.epoch as string,
     accepted: row.accepted as number,
     ...(request !== null && { request: request! }),
@@ -155,11 +160,6 @@ function toRun(row: SqliteRow): RunRecord {
 }
 
 function toStep({ run_id, n, name, outcome }: SqliteRow): StepRecord {
-  const step = { runId: run_id as string, number: n as number, name: name as string };
+  const step = { runId: run_id as string, number: n as number, name: fromColumn(name as string) };
   return outcome === null ? step : { ...step, outcome: outcome as string };
-}
-
-/** Leaves out the fields that drivers add to the columns. */
-function refOf({ scope, app, name }: SqliteRow): SessionRef {
-  return { scope: scope as string, app: app as string, name: name as string };
 }

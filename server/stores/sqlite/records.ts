@@ -10,6 +10,7 @@ import {
   Tokens,
   textOfHome,
 } from '../records.js';
+import { fromColumn, toColumn, toNullable } from '../text-column.js';
 import type { SqliteConnection } from './connection.js';
 import type { SqliteRow } from './driver.js';
 import type { Statements } from './statements.js';
@@ -34,31 +35,35 @@ export class SqliteRecords {
   }
 
   #tokenOf(home: string, kind: string, id: string): number {
-    return (this.#sql.record.get(home, kind, id)?.token as number | undefined) ?? 0;
+    return (this.#sql.record.get(home, toColumn(kind), toColumn(id))?.token as number | undefined) ?? 0;
   }
 
   /** Makes changes that are allowed, within a transaction. */
   change(home: RecordHome, changes: readonly RecordChange[]): void {
     const text = textOfHome(home);
-    for (const { kind, id, owner = null, dueAt = null, value } of changes) {
-      if (value === undefined) this.#sql.dropRecord.run(text, kind, id);
+    for (const { kind, id, owner, dueAt = null, value } of changes) {
+      const name = [toColumn(kind), toColumn(id)] as const;
+      if (value === undefined) this.#sql.dropRecord.run(text, ...name);
       else {
         const token = this.#tokens.after(this.#tokenOf(text, kind, id));
-        this.#sql.putRecord.run(text, kind, id, owner, dueAt, token, value);
+        this.#sql.putRecord.run(text, ...name, toNullable(owner), dueAt, token, value);
       }
     }
   }
 
   list(query: RecordQuery): readonly StoredRecord[] {
     if (query.id !== undefined)
-      return this.#sql.record.all(textOfHome(query.home), query.kind, query.id).map(recordOf);
-    const { kind = null, limit } = query;
+      return this.#sql.record
+        .all(textOfHome(query.home), toColumn(query.kind), toColumn(query.id))
+        .map(recordOf);
+    const { limit } = query;
+    const kind = toNullable(query.kind);
     if ('home' in query) {
-      const after = [query.after?.kind ?? '', query.after?.id ?? ''] as const;
+      const after = [toColumn(query.after?.kind ?? ''), toColumn(query.after?.id ?? '')] as const;
       return this.#sql.recordsOfHome.all(textOfHome(query.home), ...after, kind, limit).map(recordOf);
     }
-    const after = query.after ? [textOfHome(query.after.home), query.after.id] : ['', ''];
-    return this.#sql.recordsOfOwner.all(query.owner, kind, ...after, limit).map(recordOf);
+    const after = query.after ? [textOfHome(query.after.home), toColumn(query.after.id)] : ['', ''];
+    return this.#sql.recordsOfOwner.all(toColumn(query.owner), kind, ...after, limit).map(recordOf);
   }
 
   /** Takes due records. A loss of power may forget that they were taken; they are then due again. */
@@ -90,8 +95,8 @@ function recordOf(row: SqliteRow): StoredRecord {
     readonly home: string;
   };
   return recordWith(
-    { home: homeOf(home), kind, id, value, token },
-    row.owner as string | null,
+    { home: homeOf(home), kind: fromColumn(kind), id: fromColumn(id), value, token },
+    row.owner === null ? null : fromColumn(row.owner as string),
     row.due as number | null,
   );
 }

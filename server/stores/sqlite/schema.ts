@@ -2,11 +2,12 @@
 export const APPLICATION_ID = 0x41534757;
 
 /** The file's `user_version`: changed with the schema. */
-export const SCHEMA_VERSION = 13;
+export const SCHEMA_VERSION = 14;
 
 /**
  * The schema. Events first go into `journal`, one row for the appends of all sessions in an event-loop turn: one row a session would write
- * a page each. They move from there into `chunk`, many events of one log to a row.
+ * a page each. They move from there into `chunk`, many events of one log to a row. Text that people can choose (scopes, names, titles, keys,
+ * ids) is escaped as in JSON by `toColumn`: SQLite ends a text at a NUL, and its drivers replace half a character.
  */
 export const SCHEMA = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -32,6 +33,7 @@ export const SCHEMA = `
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     session INTEGER NOT NULL, epoch TEXT NOT NULL,
     user_id TEXT, created INTEGER NOT NULL, closed INTEGER,
+    erased INTEGER NOT NULL DEFAULT 0,               -- 1: all that is left of an erased session
     first INTEGER NOT NULL, head INTEGER NOT NULL,   -- of what is in chunks; the journal may have more
     size INTEGER NOT NULL DEFAULT 0,                 -- of what is in chunks and messages
     activity TEXT NOT NULL DEFAULT 'idle',           -- what its session is doing: 'idle', or JSON

@@ -57,6 +57,11 @@ export function prepareStatements(db: SqliteDatabase) {
     moveHead: sql('UPDATE log SET head = ?, size = size + ? WHERE id = ?'),
     moveFirst: sql('UPDATE log SET first = ?1, head = max(head, ?1 - 1), size = size + ?2 WHERE id = ?3'),
     putActivity: sql('UPDATE log SET activity = ? WHERE id = ?'),
+    eraseLog: sql('UPDATE log SET erased = 1 WHERE id = ?'),
+    keptLog: sql(
+      `SELECT l.id FROM session s JOIN log l ON l.id = s.log
+       WHERE s.scope = ? AND s.app = ? AND s.name = ? AND l.erased = 0`,
+    ),
     closeLog: sql('UPDATE log SET closed = ? WHERE id = ?'),
 
     terms: sql('SELECT term, first FROM term WHERE log = ? ORDER BY term'),

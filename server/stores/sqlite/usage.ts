@@ -1,5 +1,6 @@
 import type { SessionRef, StoredSize } from '../stored.js';
 import { sizeOf } from '../stored-size.js';
+import { toColumn } from '../text-column.js';
 import type { LiveLogs } from './live-logs.js';
 import type { LogState } from './log-state.js';
 import type { Statements } from './statements.js';
@@ -28,7 +29,7 @@ export class SqliteUsage {
   #scope(scope: string): number {
     const known = this.#scopes.get(scope);
     if (known !== undefined) return known;
-    let size = Number(this.#sql.sizeOfScope.get(scope)?.n ?? 0);
+    let size = Number(this.#sql.sizeOfScope.get(toColumn(scope))?.n ?? 0);
     for (const log of this.#live.unchunked()) if (log.ref.scope === scope) size += sizeOf(log.tail);
     if (this.#scopes.size >= SCOPES) this.#scopes.clear();
     this.#scopes.set(scope, size);

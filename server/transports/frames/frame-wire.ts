@@ -5,7 +5,7 @@ import type { AuthRequest, UserLike } from '../../auth/types.js';
 import type { EndReason } from '../../delivery/end-reason.js';
 import { eachEvent, transientData, type WireForm } from '../../delivery/wire-form.js';
 import { check } from '../../schema/validate.js';
-import { parseJson } from '../json.js';
+import { checkDepth, historyDepth, parseJson } from '../json.js';
 
 /** Bytes that a socket may send before its first frame is complete; a `connect` that names 1,000 sessions takes fewer. */
 export const HELLO_BYTES = 256 * 1024;
@@ -111,7 +111,8 @@ export class FrameFault extends GatewayError {
 
 /** Reads a client's frame. @throws GatewayError `INVALID_REQUEST`, as a `FrameFault` if the text is JSON */
 export function readFrame(text: string, maxDepth: number): ClientFrame {
-  const raw = parseJson(text, maxDepth);
+  const raw = parseJson(text, historyDepth(maxDepth));
+  if (!isRequest(raw) || raw.method !== 'import') checkDepth(text, maxDepth);
   if (isRequest(raw)) return raw;
   const outcome = check(clientFrameSchema, raw);
   if ('value' in outcome) return outcome.value as ClientFrame;

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { ByteBuffer } from '../../../shared/byte-buffer.js';
 import { GatewayError } from '../../../shared/errors.js';
 import { LimitError } from '../../limit-error.js';
-import { checkKeys, parseJson } from '../json.js';
+import { checkKeys, historyDepth, parseJson } from '../json.js';
 import { bringsBody } from './node-http.js';
 
 /** Bounds of a request body. */
@@ -11,6 +11,11 @@ export interface BodyLimits {
   readonly bodyBytes: number;
   readonly jsonDepth: number;
 }
+
+/** The bounds of a body that carries a whole conversation. */
+export const historyLimits = (limits: BodyLimits): BodyLimits => ({
+  ...{ bodyBytes: limits.bodyBytes, jsonDepth: historyDepth(limits.jsonDepth) },
+});
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 

@@ -18,7 +18,7 @@ import {
 } from '../request.js';
 import { nameAnswer, takeName } from '../request-id.js';
 import { Responder, sendError, sendJson } from './answer.js';
-import { readBody } from './body.js';
+import { historyLimits, readBody } from './body.js';
 import { allowOrigin, answerPreflight, isPreflight, originAllowedByHost } from './cors.js';
 import { openEvents, queryOf, readEventsRequest, readLastEventId } from './events-route.js';
 import { exportLines } from './export-route.js';
@@ -144,7 +144,8 @@ export class HttpHandler {
         },
         body: () =>
           new Promise((take, fail) => {
-            readBody(request, this.#env.limits, call.options.body, take, fail);
+            // Other protocols send the whole conversation with each message.
+            readBody(request, historyLimits(this.#env.limits), call.options.body, take, fail);
           }),
       });
     if (this.#env.state.draining) await serve();
@@ -248,7 +249,7 @@ export class HttpHandler {
     const post = (body: unknown): void => this.#post(request, response, caller, route.to, body);
     if (options.params) return post(options.params);
     const fail = (error: unknown): void => this.#answers.fail(response, error, { by: caller });
-    readBody(request, limits, options.body, post, fail);
+    readBody(request, route.to === 'import' ? historyLimits(limits) : limits, options.body, post, fail);
   }
 
   #post(

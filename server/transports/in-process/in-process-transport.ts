@@ -7,7 +7,7 @@ import type { Identity } from '../../auth/types.js';
 import { newConnectionId, newRequestId, newTraceId } from '../../ids.js';
 import type { Caller } from '../../operations/caller.js';
 import type { PlainOperation } from '../../operations/operations.js';
-import { checkKeys } from '../json.js';
+import { checkKeys, historyDepth } from '../json.js';
 import { publicError } from '../public-error.js';
 import { type InProcessEnvironment, InProcessLink } from './in-process-link.js';
 import { wireValue } from './wire-value.js';
@@ -39,7 +39,7 @@ class InProcessTransport implements ClientTransport {
   async *stream(params: unknown, { signal }: { readonly signal: AbortSignal }): AsyncGenerator<StreamItem> {
     try {
       await this.#env.ready();
-      const given = this.#travel(params);
+      const given = this.#travel('invoke', params);
       const outcome = await this.#env.operations.invoke(given, this.#caller(signal), { expects: 'stream' });
       if (outcome.kind !== 'stream') return;
       for await (const item of outcome.stream)
@@ -73,7 +73,7 @@ class InProcessTransport implements ClientTransport {
     const caller = this.#caller(signal);
     try {
       await this.#env.ready();
-      const given = this.#travel(params);
+      const given = this.#travel(operation, params);
       if (beginsRun(operation)) return wireValue((await operations.start(operation, given, caller)).accepted);
       if (operation !== 'invoke') {
         return wireValue(await operations.execute(operation as PlainOperation, given, caller));
@@ -86,9 +86,10 @@ class InProcessTransport implements ClientTransport {
   }
 
   /** Converts params to the form in which another process would have sent them. */
-  #travel(params: unknown): unknown {
+  #travel(operation: OperationName, params: unknown): unknown {
     const value = wireValue(params);
-    checkKeys(value, this.#env.config.limits.jsonDepth);
+    const { jsonDepth } = this.#env.config.limits;
+    checkKeys(value, operation === 'import' ? historyDepth(jsonDepth) : jsonDepth);
     return value;
   }
 

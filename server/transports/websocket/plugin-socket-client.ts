@@ -17,7 +17,7 @@ import {
 } from '../frames/frame-wire.js';
 import type { OpenSocket } from '../frames/socket-clients.js';
 import { identify, redeem, type TicketDoor } from '../identify.js';
-import { parseJson } from '../json.js';
+import { historyDepth, parseJson } from '../json.js';
 import { publicError } from '../public-error.js';
 import type { RequestTarget } from '../request.js';
 import { requestIdOfRequest } from '../request-id.js';
@@ -108,7 +108,7 @@ export class PluginSocketClient implements PluginSocket, Sink, WireReader, OpenS
       get identity() {
         return connection.identity;
       },
-      parse: (text) => parseJson(text, limits.jsonDepth),
+      parse: (text) => parseJson(text, historyDepth(limits.jsonDepth)),
     });
   }
 

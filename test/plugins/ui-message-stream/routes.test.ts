@@ -1,6 +1,6 @@
 import { uiMessageChunkSchema } from 'ai';
 import { expect } from 'chai';
-import { defineApp } from '../../../server/index.js';
+import { defineApp, tool } from '../../../server/index.js';
 import { uiMessageStreamPlugin } from '../../../server/plugins/ui-message-stream/index.js';
 import { crashed, newDatabase, startDurable } from '../../support/durable.js';
 import { gate } from '../../support/gate.js';
@@ -68,6 +68,28 @@ describe('what an interface posts', () => {
       ['assistant', 'text'],
     ]);
     expect((await recalled(body, { seed: false })).history).to.deep.equal([]);
+  });
+
+  it('may have all that an app has said before: keys with names of prototypes, and deep values', async () => {
+    const output = { driver: 'Leclerc', constructor: 'Ferrari', prototype: [] as unknown[] };
+    for (let level = 0; level < 100; level++) output.prototype = [output.prototype];
+    const app = defineApp({
+      tools: { race: tool({ handler: () => output }) },
+      async *run(turn) {
+        await turn.callTool('race', {});
+        yield `${turn.history.length}`;
+      },
+    });
+    const ui = await startUi({ app });
+    const first = userSays('u1', 'x');
+    const chunks = await chunksOf(await ui.post({ id: 'main', messages: [first] }));
+    const { toolCallId, output: heard } = chunks.find(({ type }: any) => type === 'tool-output-available');
+    expect(heard).to.deep.equal(output);
+    const called = { type: 'tool-race', toolCallId, state: 'output-available', input: {}, output: heard };
+    const answer = { id: 'a1', role: 'assistant', parts: [called] };
+    const again = await ui.post({ id: 'main', messages: [first, answer, userSays('u2', 'y')] });
+    expect(again.status).to.equal(200);
+    expect(told(await chunksOf(again))).to.match(/\d/);
   });
 
   it('is refused in a plain sentence where it is wrong', async () => {

@@ -78,6 +78,7 @@ describeWithRedis('Redis, where answers are lost', () => {
   });
 
   it('puts a record for one alone, though answers are lost', async () => {
+    await TestWriter.acquire(store, refOf());
     line.cutAfter = pseudoRandom(1500, 1500);
     line.blink();
     for (let i = 0; i < 800; i++) {

@@ -89,11 +89,10 @@ describe('bodies', () => {
 
   for (const key of [
     '__proto__',
-    'constructor',
-    'prototype',
+    'constructor":{"prototype":1},"x',
     '\\u005f_proto__',
     '\\u005f\\u005fproto\\u005f\\u005f',
-    'constructo\\u0072',
+    'constructo\\u0072":{"prototyp\\u0065":1},"x',
   ]) {
     it(`the key ${key} is INVALID_REQUEST, wherever it stands`, async () => {
       const gateway = await start();

@@ -12,6 +12,7 @@ BEGIN
   PERFORM $S.drop_logs(array_agg(g.id)) FROM $S.log g WHERE g.session = p_session;
   DELETE FROM $S.step t WHERE t.session = p_session;
   DELETE FROM $S.run r WHERE r.session = p_session;
+  PERFORM $S.lock_records(s.key) FROM $S.session s WHERE s.id = p_session;
   DELETE FROM $S.record r USING $S.session s WHERE s.id = p_session AND r.home = s.key;
 END $f$;
 
@@ -44,6 +45,7 @@ END $f$;
 CREATE FUNCTION $S.forget_sessions(p_sessions bigint[]) RETURNS void LANGUAGE plpgsql AS $f$
 BEGIN
   PERFORM FROM $S.session s WHERE s.id = ANY (p_sessions) ORDER BY s.id FOR UPDATE;
+  PERFORM $S.lock_records(s.key) FROM $S.session s WHERE s.id = ANY (p_sessions);
   WITH gone AS (
     DELETE FROM $S.session s WHERE s.id = ANY (p_sessions) AND NOT EXISTS (SELECT FROM $S.log g WHERE g.session = s.id)
       RETURNING s.id, s.key

@@ -3,12 +3,19 @@ export const RECORDS = `
 CREATE FUNCTION $S.token_after(former bigint) RETURNS bigint LANGUAGE sql VOLATILE AS
   'SELECT greatest(former + 1, floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint)';
 
--- False: one is not the record that was asked for, and nothing is changed.
+-- Whoever puts records into a home, and whoever drops them with it, do so one after the other.
+CREATE FUNCTION $S.lock_records(p_home text) RETURNS void LANGUAGE sql VOLATILE AS
+  'SELECT pg_advisory_xact_lock(hashtextextended(p_home, 1095980887))';
+
+-- False: one is not the record that was asked for, or one is put into a session that is gone. Nothing is changed then.
 CREATE FUNCTION $S.change_records(p_home text, p_scope text, p_app text, p_name text, p_changes jsonb) RETURNS boolean
 LANGUAGE plpgsql AS $f$
 BEGIN
   -- Of a row that is not there yet there is nothing to lock.
-  PERFORM pg_advisory_xact_lock(hashtextextended(p_home, 1095980887));
+  PERFORM $S.lock_records(p_home);
+  IF p_app IS NOT NULL AND EXISTS (SELECT FROM jsonb_to_recordset(p_changes) AS c (value text) WHERE c.value IS NOT NULL)
+    AND NOT EXISTS (SELECT FROM $S.session s JOIN $S.log g ON g.id = s.log WHERE s.key = p_home AND g.was IS NULL) THEN RETURN false;
+  END IF;
   PERFORM FROM jsonb_to_recordset(p_changes) AS c (kind text, id text, token bigint)
     LEFT JOIN $S.record r ON r.home = p_home AND r.kind = c.kind AND r.id = c.id
     WHERE c.token IS NOT NULL AND c.token <> coalesce(r.token, 0);

@@ -36,13 +36,17 @@ local function dropRecords(records, due, home)
 end
 `;
 
-/** Changes records of one home. Replies whether that was allowed. */
+/** Changes records of one home. Replies whether that was allowed. `needsLog` is 1 where some are put into a session. */
 export const CHANGE = new Script(
-  ['records', 'due'],
-  ['home', 'changes'],
+  ['records', 'due', 'meta'],
+  ['home', 'changes', 'needsLog'],
   CHANGE_RECORDS,
   `
 changes = cjson.decode(changes)
+if needsLog == '1' then
+  local epoch, erased = unpack(call('HMGET', meta, 'ep', 'er'))
+  if not epoch or erased then return 0 end
+end
 if not allowed(records, changes) then return 0 end
 change(records, due, home, changes)
 return 1

@@ -1,0 +1,10 @@
+/**
+ * Shortens a text to at most so many units of UTF-16, the ellipsis among them, and never to half a character.
+ *
+ * @param ellipsis The end of a shortened text. @default nothing
+ */
+export function cut(text: string, most: number, ellipsis = ''): string {
+  if (text.length <= most) return text;
+  const kept = text.slice(0, Math.max(0, most - ellipsis.length));
+  return `${/[\ud800-\udbff]$/.test(kept) ? kept.slice(0, -1) : kept}${ellipsis}`;
+}
