@@ -1,7 +1,8 @@
 import { describeWithPostgres } from '../support/postgres-server.js';
-import { describeGateways } from './on-a-store.js';
+import { whileTheirClockJumps } from './on-a-clock.js';
+import { describeGateways, whileItsServerIsAway, whileItsServerIsThere } from './on-a-store.js';
 import { postgresPlace } from './postgres-place.js';
 
 describeWithPostgres('gateways that share a PostgreSQL database', () => {
-  describeGateways(postgresPlace);
+  describeGateways(postgresPlace, [whileItsServerIsThere, whileItsServerIsAway, whileTheirClockJumps]);
 });
