@@ -115,7 +115,7 @@ export class Hold implements LogListener, Tenure {
   }
 
   refused(): void {
-    this.#env.written.refused();
+    this.#env.written.refused(this.#session);
   }
 
   broken(term: number, error: unknown): void {
