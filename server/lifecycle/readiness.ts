@@ -70,7 +70,7 @@ export class Readiness {
     const { state, load } = this.#env;
     this.#askedAt = performance.now();
     if (!state.draining && !load.refusing && !this.#watch) {
-      await this.#lookAtStore();
+      await this.look();
       if (state.open) this.#watch ??= setInterval(() => this.#lookAgain(), LOOK_MS).unref();
     }
     const refusal = this.#refusal();
@@ -97,15 +97,15 @@ export class Readiness {
   }
 
   #lookAgain(): void {
-    if (!this.#env.state.draining && performance.now() - this.#askedAt < WATCHED_MS) void this.#lookAtStore();
+    if (!this.#env.state.draining && performance.now() - this.#askedAt < WATCHED_MS) void this.look();
     else {
       clearInterval(this.#watch);
       this.#watch = undefined;
     }
   }
 
-  /** Looks at the store, unless somebody is looking already. */
-  #lookAtStore(): Promise<void> {
+  /** Looks at the store, unless somebody is looking already, and reports what is wrong. Resolves in a second at most. */
+  look(): Promise<void> {
     if (this.#look) return this.#look;
     const beganAt = performance.now();
     let isLate = false;

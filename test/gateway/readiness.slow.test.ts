@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { expect } from 'chai';
 import { memoryStore } from '../../server/index.js';
+import { echo } from '../support/apps.js';
 import { buildProgram } from '../support/built-program.js';
-import { newDatabase } from '../support/durable.js';
+import { newDatabase, startDurable } from '../support/durable.js';
 import { type Gate, gate } from '../support/gate.js';
 import { get } from '../support/gateway.js';
 import { runCommand } from '../support/program.js';
@@ -24,6 +26,24 @@ describe('readiness', () => {
     expect((await get(`${url}/healthz`)).status).to.equal(200);
     limit('unlimited');
     await becomes(url, 'ready');
+  });
+
+  it('is 503 once the database was removed under the gateway, whose log says so, and a backup has everything', async () => {
+    const path = newDatabase();
+    const { gateway, url, log } = await startDurable(path, { app: echo });
+    const session = gateway.session('main', { user: { id: 'alice' } });
+    await session.send('kept').result;
+    expect(await readiness(url)).to.equal('ready');
+    for (const file of [path, `${path}-wal`]) rmSync(file);
+    await becomes(url, '503 OVERLOADED store-unwritable');
+    const told = log.lines.filter(({ message }) => message === 'the store cannot be written');
+    expect(told.map(({ level }) => level)).to.deep.equal(['error']);
+    expect((told[0]!.details as { err: Error }).err.message).to.contain('removed or replaced');
+    const copy = newDatabase();
+    await gateway.backup(copy);
+    const restored = await startDurable(copy, { app: echo });
+    const { messages } = await restored.gateway.session('main', { user: { id: 'alice' } }).history();
+    expect(messages[0]!.content).to.deep.equal([{ type: 'text', text: 'kept' }]);
   });
 
   it('says from memory that the store is silent, while it is, and that it is well once it has answered', async () => {

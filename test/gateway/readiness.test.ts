@@ -1,4 +1,5 @@
 import { mkdirSync, rmdirSync } from 'node:fs';
+import FakeTimers from '@sinonjs/fake-timers';
 import { expect } from 'chai';
 import { type GatewayPlugin, memoryStore, type Store } from '../../server/index.js';
 import { StoreError } from '../../server/stores/index.js';
@@ -6,6 +7,8 @@ import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { newDatabase } from '../support/durable.js';
 import { gate } from '../support/gate.js';
 import { get, startGateway } from '../support/gateway.js';
+import { closeLater } from '../support/resources.js';
+import { until } from '../support/until.js';
 import { becomes, embedded, readiness } from './readiness-answer.js';
 
 const failureOf = (failing: Promise<unknown>): Promise<unknown> =>
@@ -95,6 +98,22 @@ describe('readiness', () => {
     expect(checks).to.be.below(20);
     const lines = log.lines.filter(({ message }) => message === 'the store cannot be written');
     expect(lines.length).to.equal(1);
+  });
+
+  it('is looked after where nobody asks: the log says that the store cannot be written', async () => {
+    const clock = FakeTimers.install({
+      toFake: ['setInterval', 'clearInterval'],
+      shouldClearNativeTimers: true,
+    });
+    closeLater(clock, (it) => it.uninstall());
+    const check = (): never => {
+      throw new Error('no room');
+    };
+    const { gateway, log } = await embedded({ store: Object.assign(memoryStore(), { check }) });
+    await gateway.start();
+    expect(log.lines).to.deep.equal([]);
+    clock.tick(30_000);
+    await until(() => log.lines.some(({ message }) => message === 'the store cannot be written'));
   });
 
   it('is 503 until the plugins have started, and while one could not be', async () => {
