@@ -80,7 +80,7 @@ describe('a store that does not say for minutes whether it has an append', () =>
       const types = hub.eventsOf('main').map(({ type }) => type);
       expect(types.filter((type) => type === 'message_end')).to.have.length(1);
       expect(node.log.lines.map(({ message: line }) => line)).to.not.include(
-        'the log of session main was lost',
+        'session main was given up: its events could not be stored',
       );
     });
 
