@@ -24,7 +24,7 @@ export interface TicketStream {
 
 export interface IssuedTicket {
   readonly ticket: string;
-  /** Epoch milliseconds until which it serves reconnects, once opened. */
+  /** Epoch milliseconds by the store's clock until which it serves reconnects, once opened. */
   readonly expiresAt: number;
 }
 
@@ -84,7 +84,7 @@ export class Tickets {
   readonly #known = new Map<string, { readonly identity: Identity; readonly expiresAt: number }>();
   readonly #byUser = new Map<string, Set<string>>();
   readonly #served = new Map<string, ServedTicket>();
-  #sweptAt = Date.now();
+  #sweptAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: TicketsOptions) {
     this.#options = options;
@@ -104,11 +104,15 @@ export class Tickets {
   async issue(identity: Identity): Promise<IssuedTicket> {
     const ticket = newTicket();
     const id = idOf(ticket);
-    const expiresAt = Math.min(identity.expiresAt ?? Number.POSITIVE_INFINITY, Date.now() + MAX_AGE_MS);
+    const now = this.#notes.time();
+    const expiresAt = Math.min(
+      this.#notes.time(identity.expiresAt ?? Number.POSITIVE_INFINITY),
+      now + MAX_AGE_MS,
+    );
     const sealed = seal(ticket, { carried: this.#options.authenticator.carry(identity), expiresAt });
-    const ttlMs = Math.max(1, Math.min(OPEN_WITHIN_MS, expiresAt - Date.now()));
+    const ttlMs = Math.max(1, Math.min(OPEN_WITHIN_MS, expiresAt - now));
     await this.#notes.put(nameOf(id), sealed, { ttlMs });
-    this.#remember(id, identity, Date.now() + ttlMs);
+    this.#remember(id, identity, now + ttlMs);
     return { ticket, expiresAt };
   }
 
@@ -124,7 +128,7 @@ export class Tickets {
     const sealed = await notes.get(nameOf(id));
     if (sealed === null) throw unauthenticated('unknown ticket');
     const { carried, expiresAt } = unseal(ticket, sealed);
-    const ttlMs = expiresAt - Date.now();
+    const ttlMs = expiresAt - notes.time();
     if (ttlMs <= 0) {
       await this.#drop(id);
       throw unauthenticated('expired ticket');
@@ -175,7 +179,7 @@ export class Tickets {
 
   async #keep(id: string, expiresAt: number): Promise<void> {
     const { sessions } = this.#served.get(id)!;
-    const ttlMs = Math.max(1, expiresAt - Date.now());
+    const ttlMs = Math.max(1, expiresAt - this.#notes.time());
     await this.#notes.put(openedName(id), JSON.stringify([...sessions]), { ttlMs });
   }
 
@@ -197,7 +201,7 @@ export class Tickets {
   }
 
   #sweep(): void {
-    const now = Date.now();
+    const now = this.#notes.time();
     if (now - this.#sweptAt < OPEN_WITHIN_MS) return;
     this.#sweptAt = now;
     for (const [id, { expiresAt }] of this.#known) if (now >= expiresAt) this.#forget(id, true);

@@ -24,9 +24,14 @@ export class Notes {
     this.#store = store;
   }
 
+  /** The time by the store's clock, which all gateways on the store share, in milliseconds since the epoch. @param at A time by this process's clock */
+  time(at?: number): number {
+    return storeTime(this.#store, at);
+  }
+
   /** @returns Whether this note was kept; from then on all gateways on the store can read it */
   async put(name: string, value: string, { ttlMs, once = false }: NoteOptions): Promise<boolean> {
-    const now = storeTime(this.#store);
+    const now = this.time();
     const note = { kind: NOTE, id: NOTE, dueAt: now + ttlMs, value: JSON.stringify(value) };
     if (!once) return this.#change(name, note);
     if (await this.#change(name, { ...note, token: 0 })) return true;
@@ -38,7 +43,7 @@ export class Notes {
   /** The value of a note, or null if there is none. */
   async get(name: string): Promise<string | null> {
     const note = await this.#find(name);
-    return note && isKept(note, storeTime(this.#store)) ? (JSON.parse(note.value) as string) : null;
+    return note && isKept(note, this.time()) ? (JSON.parse(note.value) as string) : null;
   }
 
   /** Forgets a note. */

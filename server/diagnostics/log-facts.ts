@@ -1,6 +1,8 @@
 /** The fields that tell what a log line is about, as far as known. Only ids and names: no text of people, and no secrets. */
 export interface LogFacts {
   readonly user?: string | undefined;
+  /** The scope of the session: keys such as `main` are many people's. */
+  readonly scope?: string | undefined;
   readonly sessionId?: string | undefined;
   readonly app?: string | undefined;
   readonly runId?: string | undefined;

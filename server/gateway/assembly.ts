@@ -80,6 +80,7 @@ export interface Assembly extends Reports, Transports {
   readonly operations: Operations;
   readonly calls: OpenCalls;
   readonly plugins: PluginHost;
+  readonly readiness: Readiness;
   /** Ends everything that a user has open, and returns the number. */
   disconnect(target: DisconnectTarget): number;
   /** The clock for ageing. */
@@ -301,6 +302,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       operations,
       calls,
       plugins,
+      readiness,
     },
     ...reports,
     ...transports,

@@ -81,7 +81,7 @@ export class GatewayLife {
   }
 
   async #openStore(): Promise<void> {
-    const { config, sessions, files, eraser, due, apps, report, now: clock } = this.#parts;
+    const { config, sessions, files, eraser, due, apps, readiness, report, now: clock } = this.#parts;
     try {
       const opened = config.store.open();
       if (isPromise(opened)) await opened;
@@ -101,6 +101,8 @@ export class GatewayLife {
     this.#sweeper = setInterval(() => {
       sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));
       void eraser.resume();
+      // Nobody may ask for it, and a file that was removed fails no write.
+      void readiness.look();
       const before = clock() - Math.max(RUN_AGE_MS, config.limits.retention.ageMs);
       Promise.resolve()
         .then(() => config.store.expire(before))

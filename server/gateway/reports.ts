@@ -1,4 +1,5 @@
 import type { AppRegistry } from '../apps/registry.js';
+import { userOfScope } from '../auth/scope.js';
 import type { ParsedConfig } from '../config/parse.js';
 import type { LogFacts, Report } from '../diagnostics/log-facts.js';
 import type { SessionNotice } from '../held/environment.js';
@@ -29,8 +30,14 @@ export function createReports({ id, logger, warnings }: ParsedConfig, apps: AppR
       return {};
     }
   };
+  /** The user of a scope, unless somebody else is named. */
+  const userOf = ({ scope, user }: LogFacts = {}): { readonly user?: string } => {
+    const owner = user === undefined && scope !== undefined ? userOfScope(scope) : null;
+    return owner ? { user: owner.id } : {};
+  };
+  const factsOf = (about?: LogFacts): object => ({ ...about, ...appOf(about), ...userOf(about) });
   const log: Report = (error, what, about) =>
-    logger.error({ err: error, gateway: id, ...about, ...appOf(about) }, what);
+    logger.error({ err: error, gateway: id, ...factsOf(about) }, what);
   const lifecycle = new Lifecycle(log);
   const refusals = new Refusals(logger, lifecycle, id);
   const report: Report = Object.assign(
@@ -38,7 +45,7 @@ export function createReports({ id, logger, warnings }: ParsedConfig, apps: AppR
       log(error, what, about);
       lifecycle.emit('error', { error, message: what });
     },
-    { warn: (what: string, about: LogFacts) => refusals.warn(what, { ...about, ...appOf(about) }) },
+    { warn: (what: string, about: LogFacts) => refusals.warn(what, { ...factsOf(about) }) },
   );
   for (const warning of warnings) logger.warn({ gateway: id }, warning);
   const stopLog = logger.debugs

@@ -197,7 +197,7 @@ export class SessionRuns {
     const { id: sessionId, ref } = this.held;
     const { user, trace, requestId } = request;
     const { traceId } = trace ?? {};
-    return { user: user?.id, sessionId, app: ref.app, runId, requestId, traceId };
+    return { user: user?.id, sessionId, scope: ref.scope, app: ref.app, runId, requestId, traceId };
   }
 
   /** Takes the queued messages that steer a run of the conversation. */

@@ -1,99 +1,159 @@
 import { GatewayError } from '../../shared/errors.js';
-import { settleWithin } from '../async/deadline.js';
+import { within } from '../async/deadline.js';
+import { StoreError } from '../stores/append.js';
 
-/** Shortest time between two checks that the store can be written, in milliseconds. Anybody may request a check. */
-const CHECK_MS = 1000;
+/** Time between two looks at the store while somebody asks, in milliseconds. */
+const LOOK_MS = 1000;
+/** Time after which a store that has not answered counts as silent, in milliseconds. */
+export const SILENT_MS = 1000;
+/** Time for which the store is looked at after a question, in milliseconds. A gateway that nobody asks writes nothing. */
+const WATCHED_MS = 60_000;
 
 /** Reason why new work is refused, reported as `details.reason`. */
-export type UnreadyReason = 'draining' | 'overloaded' | 'store-closed' | 'store-unwritable' | 'plugin';
+export type UnreadyReason =
+  | 'draining'
+  | 'overloaded'
+  | 'store-closed'
+  | 'store-silent'
+  | 'store-unwritable'
+  | 'plugin';
+
+type StoreReason = Extract<UnreadyReason, `store-${string}`>;
+
+const SAID: Readonly<Record<StoreReason, string>> = {
+  'store-closed': 'The store is not open',
+  'store-silent': 'The store does not answer',
+  'store-unwritable': 'The store cannot be written',
+};
 
 /** The parts of a gateway that its readiness depends on. */
 export interface ReadinessEnvironment {
-  readonly state: { readonly draining: boolean };
+  readonly state: { readonly draining: boolean; readonly open: boolean };
   /** Whether new work is refused because of high load. */
   readonly load: { readonly refusing: boolean };
   readonly store: { check?(): void | Promise<void> };
-  /** Whether the store refuses writes at present. */
-  readonly written: { readonly isRefused: boolean };
+  /** Whether the store refuses writes at present, and when it took the last one, by the monotonic clock. */
+  readonly written: { readonly isRefused: boolean; readonly tookAt: number };
   readonly plugins: { readonly unready: { readonly name: string; readonly failed: boolean } | undefined };
-  /** Time limit for opening the store, in milliseconds. */
+  /** Time limit for calls of the store, in milliseconds. */
   readonly storeMs: number;
-  /** Resolves once the store is open; null if it is. */
+  /** Resolves once the store is open, and reports why it cannot be opened; null if it is open. */
   ready(): Promise<void> | null;
   report(error: unknown, what: string): void;
 }
 
-/** Tells load balancers and orchestrators whether a gateway can do its work. */
+/**
+ * Tells load balancers and orchestrators whether a gateway can do its work. While they ask, the store is looked at each second, and they are
+ * answered from what the looks have found: a store that does not answer holds up no answer.
+ */
 export class Readiness {
   readonly #env: ReadinessEnvironment;
-  #checking: Promise<void> | null = null;
-  #checkedAt = Number.NEGATIVE_INFINITY;
-  #writable = true;
+  /** The look that is under way. Resolves once it has found something, or the store counts as silent. */
+  #look: Promise<void> | null = null;
+  /** The finding of the last look; null: the store can be written. */
+  #found: StoreReason | null = 'store-closed';
+  #silentSince = Number.POSITIVE_INFINITY;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #watch: NodeJS.Timeout | undefined;
 
   constructor(env: ReadinessEnvironment) {
     this.#env = env;
   }
 
   /**
-   * Opens the store if needed, and checks that it can be written.
+   * Opens the store if needed. The first who asks waits until the store is looked at, a second at most.
    *
    * @throws GatewayError `SHUTTING_DOWN` while the gateway drains; `OVERLOADED` under high load, while the store can't be opened or
    * written, and while plugins have not started. `details.reason` names the reason.
    */
   async check(): Promise<void> {
-    const { state, load, storeMs, plugins } = this.#env;
-    if (state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN', details: reason('draining') });
-    if (load.refusing) throw unready('overloaded', 'The event loop is late: there is too much to do');
-    await settleWithin(this.#opened(), storeMs, () => ({
-      error: unready('store-closed', 'The store is being opened'),
-    }));
-    await this.#written();
+    const { state, load } = this.#env;
+    this.#askedAt = performance.now();
+    if (!state.draining && !load.refusing && !this.#watch) {
+      await this.look();
+      if (state.open) this.#watch ??= setInterval(() => this.#lookAgain(), LOOK_MS).unref();
+    }
+    const refusal = this.#refusal();
+    if (refusal) throw refusal;
+  }
+
+  #refusal(): GatewayError | null {
+    const { state, load, plugins } = this.#env;
+    if (state.draining) return new GatewayError({ code: 'SHUTTING_DOWN', details: reason('draining') });
+    if (load.refusing) return unready('overloaded', 'The event loop is late: there is too much to do');
+    const found = this.#storeReason();
+    if (found) return unready(found, SAID[found]);
     const { unready: plugin } = plugins;
-    if (!plugin) return;
+    if (!plugin) return null;
     const what = plugin.failed ? 'could not be started' : 'has not started yet';
-    throw unready('plugin', `The plugin ${plugin.name} ${what}`);
+    return unready('plugin', `The plugin ${plugin.name} ${what}`);
   }
 
-  async #opened(): Promise<void> {
+  #storeReason(): StoreReason | null {
+    const { written } = this.#env;
+    // It has answered others since.
+    const isHeard = this.#found === 'store-silent' && written.tookAt > this.#silentSince;
+    return (isHeard ? null : this.#found) ?? (written.isRefused ? 'store-unwritable' : null);
+  }
+
+  #lookAgain(): void {
+    if (!this.#env.state.draining && performance.now() - this.#askedAt < WATCHED_MS) void this.look();
+    else {
+      clearInterval(this.#watch);
+      this.#watch = undefined;
+    }
+  }
+
+  /** Looks at the store, unless somebody is looking already, and reports what is wrong. Resolves in a second at most. */
+  look(): Promise<void> {
+    if (this.#look) return this.#look;
+    const beganAt = performance.now();
+    let isLate = false;
+    const looked = this.#findOut().then(({ found, error }) => {
+      this.#look = null;
+      // A store that fails after a long silence has not been heard.
+      if (!isLate || found === null) this.#becomes(found, error);
+    });
+    const told = within(looked, Math.min(SILENT_MS, this.#env.storeMs)).then((isOver) => {
+      if (isOver) return;
+      isLate = true;
+      this.#silentSince = beganAt;
+      const silent = new StoreError('UNKNOWN', `The store has not answered for ${SILENT_MS} ms`);
+      this.#becomes(this.#env.state.open ? 'store-silent' : 'store-closed', silent);
+    });
+    this.#look = told;
+    return told;
+  }
+
+  async #findOut(): Promise<{ readonly found: StoreReason | null; readonly error?: unknown }> {
+    const { ready, store } = this.#env;
     try {
-      await this.#env.ready();
-    } catch (error) {
-      if (this.#env.state.draining) throw error;
-      throw unready('store-closed', 'The store cannot be opened', error);
+      await ready();
+    } catch {
+      return { found: 'store-closed' };
     }
-  }
-
-  async #written(): Promise<void> {
-    const now = performance.now();
-    if (now - this.#checkedAt >= CHECK_MS) {
-      this.#checkedAt = now;
-      this.#checking = this.#write();
-    }
-    await this.#checking;
-    if (!this.#writable || this.#env.written.isRefused)
-      throw unready('store-unwritable', 'The store cannot be written');
-  }
-
-  async #write(): Promise<void> {
     try {
-      await this.#env.store.check?.();
-      this.#writable = true;
+      await store.check?.();
+      return { found: null };
     } catch (error) {
-      // Report it once: load balancers ask all the time.
-      if (this.#writable) this.#env.report(error, 'the store cannot be written');
-      this.#writable = false;
+      return { found: 'store-unwritable', error };
     }
+  }
+
+  #becomes(found: StoreReason | null, error: unknown): void {
+    const before = this.#found;
+    this.#found = found;
+    // Report it once: load balancers ask all the time. A store that cannot be opened is reported by its opening.
+    if (found === before || found === null || found === 'store-closed') return;
+    this.#env.report(
+      error,
+      found === 'store-silent' ? 'the store does not answer' : 'the store cannot be written',
+    );
   }
 }
 
 const reason = (why: UnreadyReason): { readonly reason: UnreadyReason } => ({ reason: why });
 
-function unready(why: UnreadyReason, message: string, cause?: unknown): GatewayError {
-  return new GatewayError({
-    code: 'OVERLOADED',
-    message,
-    details: reason(why),
-    retryAfterMs: 1000,
-    ...(cause !== undefined && { cause }),
-  });
+function unready(why: UnreadyReason, message: string): GatewayError {
+  return new GatewayError({ code: 'OVERLOADED', message, details: reason(why), retryAfterMs: 1000 });
 }

@@ -36,8 +36,6 @@ import { givenUp, notTried, unavailable } from './unavailable.js';
 
 /** Characters of events that may wait for a store that can't be written. Beyond that the log is given up. */
 const MAX_HELD = 8 * 1024 * 1024;
-/** Time for which it may be unknown whether the store has a batch. After that the log is given up, and its next holder finds out. */
-const DOUBT_MS = 30_000;
 
 /**
  * The writer of one session's log, while it is held. Batches the events of one turn of the event loop, and passes them to the view once the
@@ -60,7 +58,6 @@ export class LogWriter {
   #fresh: readonly EventRecord[] = [];
   /** The answer to which the last committed deltas belong, if known. */
   #answering: OpenAnswer | null = null;
-  #inDoubtSince: number | null = null;
   #closed = false;
   /** Runs that ended while their last events were on the way here. */
   #over: Set<string> | null = null;
@@ -247,7 +244,6 @@ export class LogWriter {
 
   #commit(group: Group, { entries, records, options }: WrittenGroup, result: Committed): void {
     if (this.#retry?.waiting) this.#retry.succeeded();
-    this.#inDoubtSince = null;
     const isWritten = !(result.duplicate || result.stale);
     if (!isWritten) {
       this.#batch -= 1;
@@ -273,7 +269,6 @@ export class LogWriter {
     if (code === 'REFUSED') return this.#reject(group, entries, error);
     if (code === 'UNKNOWN' || code === 'UNAVAILABLE') this.#listener.refused();
     if (code === 'UNKNOWN') {
-      this.#inDoubtSince ??= performance.now();
       group.inDoubt = true;
       group.entries = [...entries];
     }
@@ -281,8 +276,8 @@ export class LogWriter {
     const groups = [group, ...this.#groups];
     const isKept = (other: Group): boolean => !other.options?.refusable || (other === group && doubtful);
     const kept = groups.filter(isKept);
-    const patient = !doubtful || performance.now() - this.#inDoubtSince! < DOUBT_MS;
-    if ((code === 'UNAVAILABLE' || code === 'UNKNOWN') && patient && sizeOf(kept) <= MAX_HELD) {
+    // However long the store is away: once it answers, the term says whether another gateway took the session meanwhile.
+    if ((code === 'UNAVAILABLE' || code === 'UNKNOWN') && sizeOf(kept) <= MAX_HELD) {
       this.#batch -= 1;
       this.#groups = kept;
       if (kept.length > 0) {
@@ -300,9 +295,13 @@ export class LogWriter {
     this.#groups = groups;
     this.#giveUp(
       doubtful
-        ? new StoreError('UNKNOWN', 'The store did not say in time whether it has the events', {
-            cause: error,
-          })
+        ? new StoreError(
+            'UNKNOWN',
+            'The store did not say whether it has the events, and no more of them can be kept for it',
+            {
+              cause: error,
+            },
+          )
         : error,
     );
     this.#listener.broken(this.term, error);

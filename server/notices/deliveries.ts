@@ -250,7 +250,10 @@ export class Deliveries {
     tally.count(kept, dueAt === null ? 'dead' : 'failed');
     const { sessionId } = kept.notice;
     if (dueAt === null)
-      report(error, `the notice ${kept.notice.id} was given up for ${kept.target}`, { sessionId });
+      report(error, `the notice ${kept.notice.id} was given up for ${kept.target}`, {
+        sessionId,
+        scope: record.home.scope,
+      });
   }
 
   /** Begins no more deliveries, and gives those under way so many milliseconds to end. */

@@ -172,7 +172,7 @@ export class Acquisition {
         return [...ends, ...told];
       } catch (error) {
         // If notices fail, lose the notices rather than the events.
-        report(error, 'making notices', { sessionId });
+        report(error, 'making notices', this.#session.facts);
         return ends;
       }
     };

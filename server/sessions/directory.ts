@@ -36,7 +36,7 @@ export class SessionDirectory {
   readonly sender: MessageSender;
   readonly beginnings: Beginnings;
   readonly strays = new Strays();
-  readonly written = new Written();
+  readonly written: Written;
   readonly #env: SessionEnvironment;
   readonly #live = new Map<string, Session>();
   /** Bounds how many sessions are taken up at once, both at the start and later. */
@@ -56,6 +56,9 @@ export class SessionDirectory {
   });
 
   constructor(env: Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written'>) {
+    this.written = new Written((ms) =>
+      env.report.warn?.(`the store takes writes again after ${Math.round(ms / 1000)} s`, {}),
+    );
     this.#env = {
       ...env,
       written: this.written,
@@ -281,7 +284,8 @@ export class SessionDirectory {
         // Another gateway took the session first.
         if (error instanceof HeldElsewhere) return;
         const sessionId = this.#env.format(ref.app, ref.name);
-        this.#env.report(error, `recovering session ${sessionId}`, { sessionId, app: ref.app });
+        const { scope, app } = ref;
+        this.#env.report(error, `recovering session ${sessionId}`, { sessionId, scope, app });
       }
     });
   }
@@ -297,10 +301,7 @@ export class SessionDirectory {
         await session.retire();
         this.forget(session);
       } catch (error) {
-        this.#env.report(error, `giving up session ${session.id}`, {
-          sessionId: session.id,
-          app: session.ref.app,
-        });
+        this.#env.report(error, `giving up session ${session.id}`, session.facts);
       }
     }
     await this.#takeStrays();
@@ -313,7 +314,7 @@ export class SessionDirectory {
     for (const ref of await this.strays.find(cluster.shared, holder, isKnown)) {
       const sessionId = format(ref.app, ref.name);
       report(new Error(HELD_UNKNOWN), `looking for what is held here: session ${sessionId}`, {
-        ...{ sessionId, app: ref.app },
+        ...{ sessionId, scope: ref.scope, app: ref.app },
       });
       if (this.#served(ref)) await this.#take(ref);
     }

@@ -109,13 +109,13 @@ export class Hold implements LogListener, Tenure {
   }
 
   committed(batch: LogBatch): void {
-    this.#env.written.took();
+    this.#env.written.took(this.#session);
     this.#session.viewers.wake(batch);
     this.life.held?.runs.lanes.wake(batch);
   }
 
   refused(): void {
-    this.#env.written.refused();
+    this.#env.written.refused(this.#session);
   }
 
   rejected(runIds: Iterable<string>, cause: unknown): void {
@@ -174,8 +174,17 @@ export class Hold implements LogListener, Tenure {
     // The writer may be another one by now, or be lost already.
     if (held?.log.term !== term) return;
     const session = this.#session;
-    session.report(error, `the log of session ${session.id} was lost`);
-    const isFenced = error instanceof StoreError && error.code === 'FENCED';
+    const code = error instanceof StoreError ? error.code : null;
+    const isFenced = code === 'FENCED';
+    if (isFenced)
+      this.#env.report.warn?.(`another gateway has taken session ${session.id} over`, { ...session.facts });
+    else
+      session.report(
+        error,
+        code === 'ROLLED_BACK'
+          ? `the store has forgotten events of session ${session.id}`
+          : `session ${session.id} was given up: its events could not be stored`,
+      );
     this.#drop(held);
     session.endCalls('The session was lost');
     if (isFenced) {

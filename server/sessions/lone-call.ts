@@ -277,8 +277,8 @@ export class LoneCall implements ToolCaller {
   }
 
   report(error: unknown, what: string): void {
-    const { id, ref } = this.#session;
-    this.#env.report(error, `session ${id}: ${what}`, { sessionId: id, app: ref.app });
+    const { id, facts } = this.#session;
+    this.#env.report(error, `session ${id}: ${what}`, facts);
   }
 }
 

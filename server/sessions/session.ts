@@ -3,6 +3,7 @@ import type { SubscriptionInfo } from '../../shared/events.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { Subscribable, Subscription } from '../delivery/subscription.js';
+import type { LogFacts } from '../diagnostics/log-facts.js';
 import type { HeldSession } from '../held/held-session.js';
 import { newEpoch } from '../ids.js';
 import type { LogView } from '../log/log-view.js';
@@ -205,6 +206,12 @@ export class Session implements Subscribable {
 
   /** Reports an error in work for the session to the gateway's host. */
   report(error: unknown, what: string): void {
-    this.#env.report(error, what, { sessionId: this.id, app: this.ref.app });
+    this.#env.report(error, what, this.facts);
+  }
+
+  /** The fields of the session for log lines. */
+  get facts(): LogFacts {
+    const { scope, app } = this.ref;
+    return { sessionId: this.id, scope, app };
   }
 }

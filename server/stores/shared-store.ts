@@ -49,7 +49,10 @@ export interface Membership {
 export interface SharedStore {
   /** How long a silent member counts as alive, in milliseconds. */
   readonly leaseMs: number;
-  /** How far the store's clock is ahead of this process's, in milliseconds, as last measured; 0 before. */
+  /**
+   * How far the store's clock is ahead of this process's wall clock at present, in milliseconds; 0 until it is measured. It changes with the wall
+   * clock when that is set: `Date.now() + skewMs` is the store's time at any moment.
+   */
   readonly skewMs: number;
   join(member: Member): MaybePromise<Membership>;
   /** Open sessions with a holder, whether alive or dead. */

@@ -4,19 +4,37 @@ import type { Store } from './store.js';
 const SAME_MS = 50;
 
 /**
- * How far a store's clock is ahead of this process's, in milliseconds.
- *
- * @param time The time by the store's clock, in milliseconds since the epoch
- * @param asked The time of the question, by this process's clock
- * @param before The former difference, which stays unless a measurement clearly differs
+ * The clock of a store's server, as this process knows it. Between measurements it is counted by the monotonic clock, so that nothing is
+ * decided by a wall clock that somebody sets.
  */
-export function skewOf(time: number, asked: number, before: number): number {
-  const answered = Date.now();
-  const skew = Math.round(time - (asked + answered) / 2);
-  const isSame = (other: number): boolean => Math.abs(skew - other) <= SAME_MS + Math.abs(answered - asked);
-  return [0, before].find(isSame) ?? skew;
+export class StoreClock {
+  /** The store's time less the monotonic time, as last measured; null before. */
+  #offsetMs: number | null = null;
+  #precisionMs = SAME_MS;
+  #skewMs = 0;
+
+  /**
+   * Takes in the time that the store told.
+   *
+   * @param time Milliseconds since the epoch
+   * @param asked The time of the question, by `performance.now()`
+   */
+  told(time: number, asked: number): void {
+    const answered = performance.now();
+    this.#offsetMs = time - (asked + answered) / 2;
+    this.#precisionMs = SAME_MS + answered - asked;
+  }
+
+  /** How far the store's clock is ahead of this process's wall clock at present, in milliseconds; the same as before unless it clearly differs. */
+  get skewMs(): number {
+    if (this.#offsetMs === null) return 0;
+    const skew = Math.round(this.#offsetMs + performance.now() - Date.now());
+    const isSame = (other: number): boolean => Math.abs(skew - other) <= this.#precisionMs;
+    this.#skewMs = [0, this.#skewMs].find(isSame) ?? skew;
+    return this.#skewMs;
+  }
 }
 
-/** Converts a time to the store's clock, by the last measurement, in milliseconds since the epoch. @param at A time by this process's clock. */
+/** Converts a time to the store's clock, in milliseconds since the epoch. @param at A time by this process's wall clock, as it is set now. */
 export const storeTime = ({ shared }: Pick<Store, 'shared'>, at = Date.now()): number =>
   at + (shared?.skewMs ?? 0);

@@ -4,12 +4,15 @@ import { until } from '../support/until.js';
 import type { ChaosNode } from './chaos-node.js';
 
 /** What a gateway says whose store is away. */
-export const AWAY = '503 store-unwritable';
+export const AWAY = '503 of a store that is away';
+const AWAY_REASONS: readonly unknown[] = ['store-silent', 'store-unwritable'];
 
 /** What a gateway answers when it is asked whether it can take work. */
 export async function readinessOf({ url }: ChaosNode): Promise<string> {
   const { status, body } = await get(`${url}/readyz`);
-  return status === 200 ? 'ready' : `${status} ${body.error.details.reason}`;
+  if (status === 200) return 'ready';
+  const { reason } = body.error.details;
+  return AWAY_REASONS.includes(reason) ? AWAY : `${status} ${reason}`;
 }
 
 /** Waits until a gateway answers so. */

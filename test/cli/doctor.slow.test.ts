@@ -2,7 +2,8 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { SignJWT } from 'jose';
-import { createGateway } from '../../server/index.js';
+import { createGateway, memoryStore } from '../../server/index.js';
+import { becomes } from '../gateway/readiness-answer.js';
 import { echo } from '../support/apps.js';
 import { describeDaily } from '../support/daily.js';
 import { newDatabase, startDurable } from '../support/durable.js';
@@ -47,14 +48,27 @@ async function doctor(
   return { code, findings, ill: Object.fromEntries(ill.map((finding) => [finding.about, finding])) };
 }
 
-/** A proxy for plain requests, which knows no upgrades and, if it is told to, keeps each answer until it is complete. */
+/**
+ * A proxy for plain requests, which knows no upgrades and, if it is told to, keeps each answer until it is complete, or has a stream of events
+ * say something else.
+ */
 function plainProxy(
   target: string,
-  { host, buffers, answersOptions }: { host?: string; buffers?: true; answersOptions?: true },
+  {
+    host,
+    buffers,
+    answersOptions,
+    says,
+  }: { host?: string; buffers?: true; answersOptions?: true; says?: { said: string; ends: boolean } },
 ): Promise<string> {
   return listenOnLoopback((incoming, outgoing) => {
     const { url, method, headers } = incoming;
     if (answersOptions && method === 'OPTIONS') return void outgoing.writeHead(204).end();
+    if (says && url!.startsWith('/events')) {
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).write(says.said);
+      if (says.ends) outgoing.end();
+      return;
+    }
     const { connection: _, upgrade: __, ...passed } = headers;
     const named = { ...passed, ...(host && { host }) };
     const asked = request(`${target}${url}`, { method: method!, headers: named }, (response) => {
@@ -86,6 +100,7 @@ describeDaily('agent-session-gateway doctor', 3, () => {
       'clock',
       'version',
       'token',
+      'readiness',
       'events',
       'WebSocket',
       'CORS',
@@ -177,6 +192,42 @@ describeDaily('agent-session-gateway doctor', 3, () => {
     expect(ill.WebSocket).to.include({ status: 'warning' });
     expect(ill.WebSocket!.text).to.contain('answered with 404');
     expect(ill.WebSocket!.fix).to.contain('Upgrade $http_upgrade').and.contain('gateway.attach(server)');
+  });
+
+  it('finds a gateway that takes no work, says why and what to do', async () => {
+    let check = (): Promise<void> => Promise.reject(new Error('No space left on device'));
+    const { url } = await start({ store: Object.assign(memoryStore(), { check: () => check() }) });
+    const examined = async () => {
+      const { code, ill } = await doctor(['--url', url, '--token', TOKEN]);
+      expect(code).to.equal(1);
+      expect(Object.keys(ill)).to.deep.equal(['readiness']);
+      return ill.readiness!;
+    };
+    const full = await examined();
+    expect(full.text).to.equal('it takes no work (store-unwritable): The store cannot be written');
+    expect(full.fix).to.contain('log').and.contain('space');
+    check = () => new Promise(() => {});
+    await becomes(url, '503 OVERLOADED store-silent');
+    const silent = await examined();
+    expect(silent.text).to.contain('(store-silent)');
+    expect(silent.fix).to.contain('reached');
+  });
+
+  it('finds that readers are turned away, or get bytes without an event', async () => {
+    const { url } = await start();
+    const behind = (said: string, ends: boolean) => plainProxy(url, { says: { said, ends } });
+    const eventsOf = async (at: string, ...more: string[]): Promise<Finding> => {
+      const { code, ill } = await doctor(['--url', at, '--token', TOKEN, ...more]);
+      expect(code).to.equal(1);
+      return ill.events!;
+    };
+    const away = await eventsOf(await behind('retry: 3894\n\n', true));
+    expect(away.text).to.contain('come again');
+    expect(away.fix).to.contain('readiness');
+    const cut = await eventsOf(await behind(': hello\n\nevent: connected\n', true));
+    expect(cut.text).to.contain('ends');
+    const silent = await eventsOf(await behind(': hello\n\n', false), '--timeout', '3');
+    expect(silent.text).to.contain('no event came');
   });
 
   it('finds origins that are not listed, and a proxy that answers preflights itself', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { textOf } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
@@ -200,6 +201,33 @@ export function whileItsServerIsAway({ startAll, moveToOwn }: Gateways): void {
         expect(messages.map(textOf)).to.deep.equal([...kept, 'third', 'begun, done']);
       }
     });
+}
+
+/** What they do where all of them lose the server for longer than anybody's patience: requests, leases and connections are given up by then. */
+export function whileItsServerIsSilent({ startAll }: Gateways): void {
+  it('go on with the run that was under way when the lines to their server stand again, which nobody else took', async () => {
+    const { app, letGo, calls } = waiting();
+    const nodes = await startAll(app, 2);
+    const run = nodes[0]!.client.send('main', 'wait');
+    await run.accepted;
+    const seen: string[] = [];
+    const followed = (async () => {
+      for await (const event of nodes[1]!.client.events('main', { from: 'earliest' })) {
+        seen.push(event.type);
+        if (event.type === 'message_end') return;
+      }
+    })();
+    await until(() => seen.includes('content_delta'));
+    for (const { node } of nodes) node.kill();
+    letGo();
+    await delay(40_000);
+    for (const { node } of nodes) node.thaw();
+    const { stopReason, message } = await run.result;
+    expect([stopReason, textOf(message)]).to.deep.equal(['end', 'begun, done']);
+    await followed;
+    expect(seen).to.not.include('gap');
+    expect(calls).to.deep.equal(['wait']);
+  });
 }
 
 /** What gateways do that share a store. @param makePlace Makes a place for a test; `own`: with a server that it may end. @param parts Which part of that */

@@ -10,6 +10,7 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { PersistentVolumeClaim, Service } from 'kubernetes-models/v1';
 import { parse, parseAllDocuments } from 'yaml';
 import { DEFAULT_LIMITS } from '../../server/config/limits.js';
+import { SILENT_MS } from '../../server/lifecycle/readiness.js';
 import { isSharedPlace } from '../../server/runtime/store-at.js';
 import { runCliIn } from '../cli/run-cli.js';
 import { TOKEN } from '../support/gateway.js';
@@ -129,7 +130,7 @@ describe('deploy/kubernetes', () => {
     const asleep = Number(container.lifecycle.preStop.exec.command[1]) * 1000;
     expect(spec.terminationGracePeriodSeconds * 1000).to.be.above(asleep + STOP_MS);
     expect(container.readinessProbe.httpGet.path).to.equal('/readyz');
-    expect(container.readinessProbe.timeoutSeconds * 1000).to.be.above(storeMs);
+    expect(container.readinessProbe.timeoutSeconds * 1000).to.be.above(SILENT_MS);
     for (const probe of [container.startupProbe, container.livenessProbe]) {
       expect(probe.httpGet.path).to.equal('/healthz');
     }

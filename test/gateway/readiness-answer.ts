@@ -1,4 +1,24 @@
-import { get } from '../support/gateway.js';
+import { createGateway, type GatewayConfig } from '../../server/index.js';
+import { echo } from '../support/apps.js';
+import { get, TestLogger } from '../support/gateway.js';
+import { listenOnLoopback } from '../support/host-server.js';
+import { closeLater } from '../support/resources.js';
+
+/** An embedded gateway that nobody has started, and its log. */
+export async function embedded(config: Partial<GatewayConfig<any, any, any>> = {}) {
+  const log = new TestLogger();
+  const gateway = createGateway({
+    app: echo,
+    embedded: true,
+    logger: log,
+    auth: { type: 'token', token: 't'.repeat(32) },
+    ...config,
+    limits: { drainMs: 200, ...config.limits },
+  });
+  closeLater(gateway, (it) => it.close());
+  const url = await listenOnLoopback((request, response) => gateway.handleRequest(request, response));
+  return { gateway, url, log };
+}
 
 /** What `/readyz` says, in short. */
 export const readiness = async (url: string): Promise<string> => {

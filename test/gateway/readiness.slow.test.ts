@@ -1,10 +1,14 @@
 import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { expect } from 'chai';
+import { memoryStore } from '../../server/index.js';
+import { echo } from '../support/apps.js';
 import { buildProgram } from '../support/built-program.js';
-import { newDatabase } from '../support/durable.js';
+import { newDatabase, startDurable } from '../support/durable.js';
+import { type Gate, gate } from '../support/gate.js';
 import { get } from '../support/gateway.js';
 import { runCommand } from '../support/program.js';
-import { becomes, readiness } from './readiness-answer.js';
+import { becomes, embedded, readiness } from './readiness-answer.js';
 
 describe('readiness', () => {
   it('is 503 while the database cannot be written, though nobody sends anything, and 200 once there is room', async function () {
@@ -22,5 +26,51 @@ describe('readiness', () => {
     expect((await get(`${url}/healthz`)).status).to.equal(200);
     limit('unlimited');
     await becomes(url, 'ready');
+  });
+
+  it('is 503 once the database was removed under the gateway, whose log says so, and a backup has everything', async () => {
+    const path = newDatabase();
+    const { gateway, url, log } = await startDurable(path, { app: echo });
+    const session = gateway.session('main', { user: { id: 'alice' } });
+    await session.send('kept').result;
+    expect(await readiness(url)).to.equal('ready');
+    for (const file of [path, `${path}-wal`]) rmSync(file);
+    await becomes(url, '503 OVERLOADED store-unwritable');
+    const told = log.lines.filter(({ message }) => message === 'the store cannot be written');
+    expect(told.map(({ level }) => level)).to.deep.equal(['error']);
+    expect((told[0]!.details as { err: Error }).err.message).to.contain('removed or replaced');
+    const copy = newDatabase();
+    await gateway.backup(copy);
+    const restored = await startDurable(copy, { app: echo });
+    const { messages } = await restored.gateway.session('main', { user: { id: 'alice' } }).history();
+    expect(messages[0]!.content).to.deep.equal([{ type: 'text', text: 'kept' }]);
+  });
+
+  it('says from memory that the store is silent, while it is, and that it is well once it has answered', async () => {
+    let silence: Gate | null = null;
+    let checks = 0;
+    const check = async (): Promise<void> => {
+      checks += 1;
+      await silence?.passed;
+    };
+    const store = Object.assign(memoryStore(), { check });
+    const { url, log } = await embedded({ store, limits: { storeMs: Number.POSITIVE_INFINITY } });
+    expect(await readiness(url)).to.equal('ready');
+    silence = gate();
+    await becomes(url, '503 OVERLOADED store-silent');
+    const asked = checks;
+    for (let i = 0; i < 5; i++) expect(await readiness(url)).to.equal('503 OVERLOADED store-silent');
+    expect(checks, 'one check at a time').to.equal(asked);
+    const lines = log.lines.filter(({ message }) => message === 'the store does not answer');
+    expect(lines.length).to.equal(1);
+    silence.open();
+    silence = null;
+    await becomes(url, 'ready');
+  });
+
+  it('is told that the store is silent by the first who asks, too', async () => {
+    const store = Object.assign(memoryStore(), { check: () => new Promise<void>(() => {}) });
+    const { url } = await embedded({ store, limits: { storeMs: Number.POSITIVE_INFINITY } });
+    expect(await readiness(url)).to.equal('503 OVERLOADED store-silent');
   });
 });

@@ -1,37 +1,15 @@
 import { mkdirSync, rmdirSync } from 'node:fs';
+import FakeTimers from '@sinonjs/fake-timers';
 import { expect } from 'chai';
-import {
-  createGateway,
-  type GatewayConfig,
-  type GatewayPlugin,
-  memoryStore,
-  type Store,
-} from '../../server/index.js';
+import { type GatewayPlugin, memoryStore, type Store } from '../../server/index.js';
 import { StoreError } from '../../server/stores/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
-import { echo } from '../support/apps.js';
 import { newDatabase } from '../support/durable.js';
 import { gate } from '../support/gate.js';
-import { get, startGateway, TestLogger } from '../support/gateway.js';
-import { listenOnLoopback } from '../support/host-server.js';
+import { get, startGateway } from '../support/gateway.js';
 import { closeLater } from '../support/resources.js';
-import { becomes, readiness } from './readiness-answer.js';
-
-/** An embedded gateway that nobody has started, and its log. */
-async function embedded(config: Partial<GatewayConfig<any, any, any>> = {}) {
-  const log = new TestLogger();
-  const gateway = createGateway({
-    app: echo,
-    embedded: true,
-    logger: log,
-    auth: { type: 'token', token: 't'.repeat(32) },
-    ...config,
-    limits: { drainMs: 200, ...config.limits },
-  });
-  closeLater(gateway, (it) => it.close());
-  const url = await listenOnLoopback((request, response) => gateway.handleRequest(request, response));
-  return { gateway, url, log };
-}
+import { until } from '../support/until.js';
+import { becomes, embedded, readiness } from './readiness-answer.js';
 
 const failureOf = (failing: Promise<unknown>): Promise<unknown> =>
   failing.then(
@@ -81,15 +59,31 @@ describe('readiness', () => {
     };
     const store = Object.assign(inner, { append });
     const { gateway, url } = await embedded({ store });
-    const session = gateway.session('main', { anonymous: true });
-    await session.send('one').result;
+    const sessions = ['one', 'two'].map((name) => gateway.session(name, { anonymous: true }));
+    for (const session of sessions) await session.send('first').result;
     expect(await readiness(url)).to.equal('ready');
     isFull = true;
-    expect(await failureOf(session.send('two').accepted)).to.equal('OVERLOADED');
+    for (const session of sessions)
+      expect(await failureOf(session.send('second').accepted)).to.equal('OVERLOADED');
     expect(await readiness(url)).to.equal('503 OVERLOADED store-unwritable');
     isFull = false;
-    await session.send('three').result;
+    await sessions[0]!.send('third').result;
     expect(await readiness(url)).to.equal('ready');
+  });
+
+  it('does not follow one session, of which the store takes nothing', async () => {
+    const inner = memoryStore();
+    const take = inner.append.bind(inner);
+    const append: Store['append'] = (log, ...given) => {
+      if (log.name === 'bad') throw new StoreError('UNAVAILABLE', 'This text cannot be stored');
+      return take(log, ...given);
+    };
+    const { gateway, url } = await embedded({ store: Object.assign(inner, { append }) });
+    const bad = gateway.session('bad', { anonymous: true });
+    for (let i = 0; i < 3; i++) {
+      expect(await failureOf(bad.send('no').accepted)).to.equal('OVERLOADED');
+      expect(await readiness(url)).to.equal('ready');
+    }
   });
 
   it('asks the store once for many who ask at a time, and logs once that it cannot be written', async () => {
@@ -104,6 +98,22 @@ describe('readiness', () => {
     expect(checks).to.be.below(20);
     const lines = log.lines.filter(({ message }) => message === 'the store cannot be written');
     expect(lines.length).to.equal(1);
+  });
+
+  it('is looked after where nobody asks: the log says that the store cannot be written', async () => {
+    const clock = FakeTimers.install({
+      toFake: ['setInterval', 'clearInterval'],
+      shouldClearNativeTimers: true,
+    });
+    closeLater(clock, (it) => it.uninstall());
+    const check = (): never => {
+      throw new Error('no room');
+    };
+    const { gateway, log } = await embedded({ store: Object.assign(memoryStore(), { check }) });
+    await gateway.start();
+    expect(log.lines).to.deep.equal([]);
+    clock.tick(30_000);
+    await until(() => log.lines.some(({ message }) => message === 'the store cannot be written'));
   });
 
   it('is 503 until the plugins have started, and while one could not be', async () => {

@@ -11,3 +11,12 @@ export function holdWallClock(): (ms: number) => void {
 export async function nextMillisecond(): Promise<void> {
   for (const now = Date.now(); Date.now() === now; ) await new Promise(setImmediate);
 }
+
+/** Has so many milliseconds pass by the monotonic clock at once, until the test ends. Timers stay where they are. */
+export function passMonotonic(ms: number): void {
+  const { now } = performance;
+  performance.now = () => now.call(performance) + ms;
+  closeLater(performance, (it) => {
+    it.now = now;
+  });
+}

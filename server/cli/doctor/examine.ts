@@ -5,6 +5,7 @@ import { type Finding, ok, problem } from './finding.js';
 import { examineClock, examineIdentity, examineVersion } from './identity.js';
 import { examineDatabase, examineNode, examinePort } from './machine.js';
 import { examineReach } from './reach.js';
+import { examineReadiness } from './readiness.js';
 import { examineStream } from './stream.js';
 import { examineUpgrade } from './upgrade.js';
 
@@ -48,6 +49,7 @@ async function* examineUrl({
   yield* examineClock(answer);
   yield* examineVersion(answer);
   yield* examineIdentity(answer, token);
+  yield* await examineReadiness(place);
   // A refused caller gets no stream either, for the same reason.
   if (answer.error === undefined) yield* await examineStream(place, token);
   yield await examineUpgrade(place);

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import { PROTOCOL_RANGE } from '../../../shared/version.js';
-import { type Finding, ok, problem, warning } from './finding.js';
+import { type Finding, ok, problem } from './finding.js';
 import type { ProbeResponse } from './probe.js';
 
 /** Largest harmless difference of clocks: a greater one affects the expiry of tokens. The header counts in seconds. */
@@ -50,15 +50,11 @@ export function examineIdentity(
   const about = 'token';
   if (error === undefined) {
     const user = (body.user as { readonly id?: unknown } | null | undefined)?.id;
-    const draining = body.draining === true;
     return [
       ok(
         about,
         user === undefined ? 'nobody has to say who they are' : `you are the user ${JSON.stringify(user)}`,
       ),
-      ...(draining
-        ? [warning('gateway', 'it is shutting down', 'Wait for the next one, or see why it was stopped.')]
-        : []),
     ];
   }
   if (error.code === 'ORIGIN_DENIED') return [problem('host name', error.message, hostFix(error.message))];

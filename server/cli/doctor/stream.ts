@@ -6,7 +6,10 @@ import type { GatewayPlace } from './reach.js';
 const UNBUFFERED =
   'Switch buffering off for event streams (nginx: proxy_buffering off), let X-Accel-Buffering: no and Cache-Control: no-transform through, and do not compress them.';
 
-/** Checks that events arrive without delay. The gateway writes the first one at once. */
+/** The end of an event's name: bytes before it may be comments and times to come back after. */
+const EVENT = /^event:.*\n/m;
+
+/** Checks that events arrive without delay. The gateway writes the first one at once, unless it turns its readers away. */
 export async function examineStream(
   { mount, patienceMs }: GatewayPlace,
   token: string | undefined,
@@ -28,12 +31,26 @@ export async function examineStream(
           'See whether something in front answers for the gateway, or changes the Accept header.',
         ),
       ];
-    const first = await response.body?.getReader().read();
-    if (first === undefined || first.done)
-      return [
-        problem(about, 'the stream of events ends at once', 'Look for a time-out of a proxy in between.'),
-      ];
-    return [ok(about, `the first event arrived after ${Math.round(performance.now() - began)} ms`)];
+    let text = '';
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      if (EVENT.test(text) && /\n\n/.test(text.slice(text.search(EVENT))))
+        return [ok(about, `the first event arrived after ${Math.round(performance.now() - began)} ms`)];
+    }
+    return [
+      /^retry:/m.test(text) && !EVENT.test(text)
+        ? problem(
+            about,
+            'the gateway turns its readers away, and has them come again later',
+            'See its readiness: it is being closed, or its store has been away for longer than a lease.',
+          )
+        : problem(
+            about,
+            'the stream of events ends before its first event',
+            'Look for a time-out of a proxy in between.',
+          ),
+    ];
   } catch (cause) {
     if (!stop.signal.aborted)
       return [

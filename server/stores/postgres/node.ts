@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../async/deadline.js';
 import { decodeEvents } from '../event-text.js';
 import type { Member, Membership } from '../shared-store.js';
-import { skewOf } from '../skew.js';
+import { StoreClock } from '../skew.js';
 import { fromColumn, toColumn } from '../text-column.js';
 import { Batched } from './batched.js';
 import type { PostgresDatabase } from './database.js';
@@ -35,8 +35,7 @@ interface NodeMail {
 export class Node {
   readonly id = randomBytes(9).toString('hex');
   readonly watches = new PostgresWatches(() => this.#say());
-  /** The skew, as `SharedStore` defines it. */
-  skewMs = 0;
+  readonly clock = new StoreClock();
   readonly #database: PostgresDatabase;
   readonly #leaseMs: number;
   readonly #beatMs: number;
@@ -223,10 +222,10 @@ export class Node {
   }
 
   async #beat(): Promise<void> {
-    const asked = Date.now();
+    const asked = performance.now();
     const answer = await this.#database.live<string>('beat', this.id, this.#leaseMs, !this.mayLive(true));
     const space = answer.lastIndexOf(' ');
-    this.skewMs = skewOf(Number(answer.slice(space + 1)), asked, this.skewMs);
+    this.clock.told(Number(answer.slice(space + 1)), asked);
     const lease = answer.slice(0, space) as NodeLease;
     if (lease === 'gone') this.#say(true);
     else this.#renewed(lease);

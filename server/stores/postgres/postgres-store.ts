@@ -113,7 +113,7 @@ export class PostgresStore implements Store {
 
   async check(): Promise<void> {
     const query = `INSERT INTO $S.meta VALUES ('checked', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
-    await this.#open.database.ask(query, String(Date.now()));
+    await this.#open.database.write(query, String(Date.now()));
   }
 
   get #open(): PostgresStoreParts {

@@ -16,7 +16,7 @@ export function sharedPart(leaseMs: number, parts: () => PostgresSharedParts): S
   return {
     leaseMs,
     get skewMs() {
-      return parts().node.skewMs;
+      return parts().node.clock.skewMs;
     },
     join: async (member) => parts().node.join(member),
     async held({ limit, after, holder }) {

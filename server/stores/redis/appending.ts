@@ -31,7 +31,7 @@ export function encodeAppend(
   const changes = JSON.stringify(changesOf(events, options, rows));
   return COMMIT.call(
     { events: stream, rows: rowsKey, replies, ...session },
-    { now: Date.now(), sid, changes, ...args },
+    { sid, changes, ...args },
     { args: encodeRows(rows.messages) },
   );
 }
@@ -85,7 +85,6 @@ export function encodeErase(
   return ERASE.call(
     { ...session, events: keys.log(session, log.epoch).events, notice },
     {
-      now: Date.now(),
       sid: session.sid,
       left,
       past: past.length,

@@ -1,6 +1,6 @@
 import { StoreError } from '../append.js';
 import type { HeldPage, Member, Membership, SessionHolder, SharedStore } from '../shared-store.js';
-import { skewOf } from '../skew.js';
+import { StoreClock } from '../skew.js';
 import { type Keys, PARTITIONS, refOfSid } from './keys.js';
 import type { Link } from './link.js';
 import { BEAT, LIVING } from './scripts/members.js';
@@ -16,14 +16,18 @@ interface MembershipParts {
 /** Gateways that use the same keys of a Redis. */
 export class RedisMembers implements SharedStore {
   readonly leaseMs: number;
-  skewMs = 0;
   readonly #parts: () => MembershipParts;
   readonly #stops = new Set<() => void>();
+  readonly #clock = new StoreClock();
 
   /** @param parts The parts of the store, once it is open */
   constructor(leaseMs: number, parts: () => MembershipParts) {
     this.leaseMs = leaseMs;
     this.#parts = parts;
+  }
+
+  get skewMs(): number {
+    return this.#clock.skewMs;
   }
 
   async join(member: Member): Promise<Membership> {
@@ -39,10 +43,10 @@ export class RedisMembers implements SharedStore {
       if (isBeating || !isMember) return;
       isBeating = true;
       try {
-        const asked = Date.now();
+        const asked = performance.now();
         const answer = await link.run(BEAT.call(keys, { holder, lease: this.leaseMs }));
         const [hadLapsed, time] = answer as readonly number[];
-        this.skewMs = skewOf(time!, asked, this.skewMs);
+        this.#clock.told(time!, asked);
         const now = performance.now();
         // Redis reports a lapse only once, and that reply may have been lost.
         const isLate = now - heardAt >= this.leaseMs;

@@ -1,5 +1,6 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { StoreError } from '../append.js';
 import type { SqliteDatabase, SqliteDriver } from './driver.js';
 import { openFailure, storeFailed } from './faults.js';
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from './schema.js';
@@ -14,12 +15,17 @@ export class SqliteConnection {
   readonly db: SqliteDatabase;
   /** False once it is closed. */
   open = true;
+  readonly #path: string;
+  /** The identities of the file and of its write-ahead log, by their paths. */
+  readonly #identities = new Map<string, string | null>();
   readonly #begin;
   readonly #commit;
   #sync: Sync = 'FULL';
 
-  private constructor(db: SqliteDatabase) {
+  private constructor(db: SqliteDatabase, path: string) {
     this.db = db;
+    this.#path = path;
+    this.#identities.set(path, identityOf(path));
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
   }
@@ -39,7 +45,7 @@ export class SqliteConnection {
       // Before WAL: the index of the log then lives in memory and a second process is turned away.
       db.exec('PRAGMA locking_mode = EXCLUSIVE');
       prepare(db, path);
-      return new SqliteConnection(db);
+      return new SqliteConnection(db, path);
     } catch (error) {
       close(db);
       throw openFailure(path, error);
@@ -56,6 +62,25 @@ export class SqliteConnection {
     } catch (error) {
       this.rollback();
       throw error;
+    }
+  }
+
+  /**
+   * Checks that the paths still name the files that are open. SQLite goes on with files that were removed, and they are gone with the process.
+   * Call it after a write, which makes the write-ahead log.
+   *
+   * @throws StoreError `UNAVAILABLE`
+   */
+  assertInPlace(): void {
+    for (const path of [this.#path, `${this.#path}-wal`]) {
+      const identity = identityOf(path);
+      const known = this.#identities.get(path) ?? identity;
+      this.#identities.set(path, known);
+      if (identity !== null && identity === known) continue;
+      throw new StoreError(
+        'UNAVAILABLE',
+        `The file ${path} was removed or replaced while it was open, and what is written is lost with this process: make a backup now, stop, and start with that`,
+      );
     }
   }
 
@@ -105,6 +130,8 @@ export class SqliteConnection {
   close(): void {
     this.open = false;
     try {
+      // SQLite would delete the log that another process has made at this path since.
+      if (identityOf(this.#path) !== this.#identities.get(this.#path)) return close(this.db);
       // libsql keeps a connection, and its lock, until its statements are collected as garbage. Outside WAL the lock can be released
       // explicitly, by the next read.
       this.db.exec(
@@ -115,6 +142,12 @@ export class SqliteConnection {
     }
     close(this.db);
   }
+}
+
+/** The device and inode that a path names; null if there is nothing. */
+function identityOf(path: string): string | null {
+  const { dev, ino } = statSync(path, { bigint: true, throwIfNoEntry: false }) ?? {};
+  return dev === undefined ? null : `${dev}:${ino}`;
 }
 
 function close(db: SqliteDatabase | null): void {

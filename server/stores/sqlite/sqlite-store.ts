@@ -155,11 +155,12 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Writes a page, to detect a full or read-only disk. */
+  /** Writes a page, to detect a full or read-only disk, and a file that was removed. */
   check(): void {
     const { connection, sql } = this.#open;
     try {
       connection.transaction(() => sql.putMeta.run('checked', Date.now()));
+      connection.assertInPlace();
     } catch (error) {
       throw writeFailure(error);
     }

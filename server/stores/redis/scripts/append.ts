@@ -65,13 +65,14 @@ export const COMMIT = new Script(
     ...(['open', 'ended', 'byKey', 'steps', 'runs', 'logs', 'unfinished', 'busy', 'held'] as const),
     ...(['records', 'due', 'rows', 'replies'] as const),
   ],
-  [...ARGS, 'now', 'sid', 'changes'],
+  [...ARGS, 'sid', 'changes'],
   CHECK,
   WRITE,
   CHANGE_RECORDS,
   PUT_ROWS,
   `
 changes = cjson.decode(changes)
+local now = text(milliseconds())
 
 local function finish(runId, ending)
   local row = call('HGET', open, runId)
@@ -148,13 +149,14 @@ const DROPPED = [
  */
 export const ERASE = new Script(
   [...KEYS, ...DROPPED, 'notice'],
-  [...ARGS, 'now', 'sid', 'left', 'past'],
+  [...ARGS, 'sid', 'left', 'past'],
   CHECK,
   CHANGE_RECORDS,
   DROP,
   `
 if call('HLEN', closed) ~= tonumber(past) then return {'X'} end
 drop()
+local now = text(milliseconds())
 local erased = {epoch = epoch, term = term, batch = batch, first = first, last = last, ordinal = ordinal}
 call('XADD', notice, '1-0', term .. ':' .. size, entry)
 call('HSET', meta, 'ep', left, 'tok', term, 'wb', '0', 'wf', '1', 'seq', '1', 'first', '1', 'own', '',

@@ -1,0 +1,54 @@
+import { HEALTH_PATHS } from '../../../shared/operations.js';
+import { type Finding, ok, problem, warning } from './finding.js';
+import { isAnswer, isGateways, type ProbeResponse, probe } from './probe.js';
+import type { GatewayPlace } from './reach.js';
+
+/** Remedies by the reason that a gateway gives. */
+const FIXES: Readonly<Record<string, string>> = {
+  draining: 'Wait for the next one, or see why it was stopped.',
+  overloaded: 'Give it more of a processor, start another gateway, or send it less: docs/limits.md.',
+  'store-closed':
+    'Its log says why, under "opening the store". Here, doctor --db examines a database that no gateway has open.',
+  'store-silent':
+    'See whether the server of the store runs and can be reached from the gateway: its address, a firewall in between, its load, its disk.',
+  'store-unwritable':
+    'Its log says why, under "the store cannot be written": look at the space that is left on the disk, at maxmemory of Redis, at the connections of PostgreSQL, and whether the file was removed or may not be written.',
+  plugin: 'Its log says why. An embedded gateway starts its plugins in start().',
+};
+
+/** Asks a gateway whether it takes work, as load balancers do. */
+export async function examineReadiness({
+  mount,
+  extraRoutes,
+  patienceMs,
+}: GatewayPlace): Promise<readonly Finding[]> {
+  const about = 'readiness';
+  const path = HEALTH_PATHS.ready;
+  const answer = await probe({ url: `${mount}${extraRoutes}${path}`, patienceMs });
+  if (!isAnswer(answer))
+    return [
+      problem(about, `GET ${path} was not answered: ${answer.text}`, 'Look at the log of the gateway.'),
+    ];
+  if (answer.status === 200) return [ok(about, 'it takes work')];
+  const reason = reasonIn(answer);
+  if (reason !== undefined) {
+    const { message } = answer.error!;
+    const fix = FIXES[reason] ?? 'The log of the gateway says more.';
+    const text = `it takes no work (${reason}): ${message}`;
+    return [reason === 'draining' ? warning(about, text, fix) : problem(about, text, fix)];
+  }
+  // A refused host name or address is told by the other findings.
+  if (isGateways(answer) && answer.status < 500) return [];
+  return [
+    problem(
+      about,
+      `GET ${path} answers ${answer.status}, not as a gateway does`,
+      'Let this path through to the gateway: load balancers ask it whether to send work.',
+    ),
+  ];
+}
+
+function reasonIn({ error }: ProbeResponse): string | undefined {
+  const { reason } = (error?.details ?? {}) as { readonly reason?: unknown };
+  return typeof reason === 'string' ? reason : undefined;
+}
