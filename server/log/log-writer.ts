@@ -310,7 +310,6 @@ export class LogWriter {
   /** Gives up a group that the store can never keep, and with it the runs that said it. The log goes on. */
   #reject({ options, waiter }: Group, entries: readonly Entry[], error: unknown): void {
     this.#batch -= 1;
-    this.#inDoubtSince = null;
     this.#retry?.succeeded();
     waiter?.reject(unavailable(error));
     const runs = options?.refusable ? [] : runsOf(entries);

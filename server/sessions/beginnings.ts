@@ -25,6 +25,7 @@ interface BeginningSessions {
   /** @throws GatewayError `SESSION_NOT_FOUND` */
   existing(ref: SessionRef): MaybePromise<Session>;
   perform(ref: SessionRef, input: SessionInput & { readonly type: 'begin' }): MaybePromise<HistoryPlace>;
+  discard(ref: SessionRef): Promise<void>;
 }
 
 type BeginningParts = Pick<SessionEnvironment, 'files' | 'limits' | 'store'> & {
@@ -67,8 +68,14 @@ export class Beginnings {
     const given = { ...(title !== undefined && { title }), ...(metadata && { metadata }) };
     const files = await this.#parts.files.carry(ref, newRequestId(), await filesIn(log!, from));
     const messageId = from.messages.at(-1)?.id ?? from.tip ?? null;
-    const parts = { ...given, from, forkedFrom: { sessionId, messageId } };
-    return this.#begin(ref, { ...parts, userId }, files, () => this.#forked(sessionId, ref, at));
+    const parts = { ...given, from, source: log!.ref, forkedFrom: { sessionId, messageId } };
+    try {
+      return await this.#begin(ref, { ...parts, userId }, files, () => this.#forked(sessionId, ref, at));
+    } catch (error) {
+      // Nothing of a source that is gone is kept, its name included.
+      if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') await this.#sessions.discard(ref);
+      throw error;
+    }
   }
 
   /**

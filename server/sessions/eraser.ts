@@ -12,14 +12,11 @@ import {
 import type { Store } from '../stores/store.js';
 import type { SessionRef } from '../stores/stored.js';
 import type { SessionDirectory } from './directory.js';
+import { ERASURE, GATEWAYS } from './erasures.js';
 
 /** Sessions looked up at once. */
 const PAGE = 100;
 
-/** Kind of the records of erasures under way. */
-export const ERASURE = 'erasure';
-/** Home of records that no scope has: the scope of a user is never empty. */
-export const GATEWAYS: RecordHome = { scope: '' };
 /** Ids of the records of data that was dropped: to be overwritten at once, or when its store is opened again. */
 const VACUUM = 'vacuum';
 const VACUUM_LATER = 'vacuum later';

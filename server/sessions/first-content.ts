@@ -7,7 +7,8 @@ import { messageOf, unbranched } from '../log/message-places.js';
 import type { FirstMessages } from '../log/message-tree.js';
 import { SNAPSHOT_MESSAGES } from '../log/snapshot.js';
 import type { Store } from '../stores/store.js';
-import type { MessageRow } from '../stores/stored.js';
+import type { LogRef, MessageRow } from '../stores/stored.js';
+import { assertKept } from './erasures.js';
 
 /** Messages that are read or written at once. Other sessions wait for so many. */
 export const SLICE = 100;
@@ -15,6 +16,8 @@ export const SLICE = 100;
 /** The first content of a session. */
 export interface FirstContent {
   readonly from?: FirstMessages;
+  /** The log that is copied. */
+  readonly source?: LogRef;
   readonly title?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
@@ -28,9 +31,10 @@ export interface FirstContent {
 export async function fill(
   writer: LogWriter,
   store: Store,
-  { from, title, metadata }: FirstContent,
+  { from, source, title, metadata }: FirstContent,
   by: string | undefined,
 ): Promise<void> {
+  if (source) await assertKept(store, source);
   const base = { ts: Date.now(), ...(by !== undefined && { by }) };
   const drafts: EventDraft[] = [];
   let rows: readonly MessageRow[] = [];

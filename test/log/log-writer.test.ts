@@ -86,6 +86,7 @@ async function openWriter(fates: Fate[], gatherMs: number) {
       committed: ({ events }) => delivered.push(...events.map(({ seq }) => seq)),
       broken: (_term, error) => broken.push(error),
       refused() {},
+      rejected() {},
       unavailable() {},
     },
   });

@@ -1,5 +1,5 @@
 import type { Store } from '../../server/index.js';
-import { ERASURE, GATEWAYS } from '../../server/sessions/eraser.js';
+import { ERASURE, GATEWAYS } from '../../server/sessions/erasures.js';
 import type { StoredRecord } from '../../server/stores/records.js';
 
 /** The records of erasures that are not complete. */
