@@ -1,6 +1,7 @@
 import { rootContext } from '../async/async-context.js';
 
-type Flush = () => void;
+/** Writes what a log has. */
+export type Flush = () => void;
 
 /** The flushes that run at the end of the present step of the event loop. */
 let requested: Flush[] = [];

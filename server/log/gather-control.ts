@@ -1,4 +1,4 @@
-/** What a process did since the last look, in shares of that time. */
+/** The load of a process since the last look, in shares of that time. */
 export interface LoadLook {
   /** Time of the processor that it had. */
   readonly cpu: number;
@@ -6,7 +6,7 @@ export interface LoadLook {
   readonly idle: number;
 }
 
-/** Share of a core that pieces may take before they wait. What is left is for garbage and for bursts: beyond it everything gets late. */
+/** Share of a core that pieces may take before they wait. The rest is for garbage and for bursts: beyond it everything gets late. */
 const FULL = 0.78;
 /** Share of idle time below which a process has more to do than it gets done, however little of the processor others leave it. */
 const NO_IDLE = 0.03;
@@ -28,7 +28,7 @@ const PORTION_MS = 25;
 export class GatherControl {
   readonly #maxMs: number;
   #waitMs = 0;
-  /** What groups that did not wait have left to the next ones, in milliseconds. */
+  /** Time that groups which did not wait have left to the next ones, in milliseconds. */
   #owedMs = 0;
 
   /** @param maxMs The longest wait. */

@@ -1,5 +1,5 @@
 import { rootContext } from '../async/async-context.js';
-import { flushAll } from './flushes.js';
+import { type Flush, flushAll } from './flushes.js';
 import { GatherControl } from './gather-control.js';
 import { type LoadMeter, MACHINE_LOAD } from './load-meter.js';
 
@@ -9,8 +9,6 @@ const LOOK_MS = 50;
 const FORGOTTEN_MS = 250;
 /** Most flushes in one turn of the event loop. More would delay all other work. */
 const PER_TURN = 128;
-
-type Flush = () => void;
 
 /** A flush that can still be called off. */
 export interface DueFlush {

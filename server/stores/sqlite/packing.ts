@@ -14,7 +14,7 @@ export function unpacked(data: Value): string {
 
 /** Size of a log's loose chunks from which on they are packed: less than a page is not worth the work. */
 const WORTH = 4096;
-/** What a row takes besides its events, with its entries in indexes. */
+/** Characters that a row takes besides its events, with its entries in indexes. */
 const ROW = 128;
 /** Loose chunks that are looked at in one turn of the event loop. */
 const LOOKED_AT = 500;
@@ -22,7 +22,7 @@ const LOOKED_AT = 500;
 const BATCH = { rows: 64, chars: 256 * 1024 };
 
 /** Chunks of a log that become one. */
-interface Packed {
+interface PackedRows {
   readonly rows: readonly SqliteRow[];
   readonly data: Buffer;
 }
@@ -33,19 +33,19 @@ interface Packed {
  * for many. A log that has too little for that is left as it is.
  */
 export async function packChunks(connection: SqliteConnection, time: SpareTime): Promise<void> {
-  const packing = new Packing(connection);
-  let batch: Packed[] = [];
+  const packer = new ChunkPacker(connection);
+  let batch: PackedRows[] = [];
   const write = (): Promise<void> => {
-    time.spend(() => packing.write(batch));
+    time.spend(() => packer.write(batch));
     batch = [];
     return time.rest();
   };
   for (let after = 0; connection.open; ) {
-    const { upTo, more } = time.spend(() => packing.stretch(after));
-    for (const log of time.spend(() => packing.worthy(after, upTo))) {
+    const { upTo, more } = time.spend(() => packer.stretch(after));
+    for (const log of time.spend(() => packer.worthy(after, upTo))) {
       let place: number | null = 0;
       while (connection.open && place !== null) {
-        const rows = time.spend(() => packing.next(log, place!));
+        const rows = time.spend(() => packer.next(log, place!));
         place = rows ? (rows.at(-1)!.last as number) : null;
         if (!rows || looseSize(rows) < WORTH) continue;
         batch.push({ rows, data: await deflate(rows.map((row) => unpacked(row.data!)).join('')) });
@@ -58,11 +58,11 @@ export async function packChunks(connection: SqliteConnection, time: SpareTime):
     after = upTo;
     if (connection.open) await time.rest();
   }
-  if (connection.open && batch.length > 0) time.spend(() => packing.write(batch));
+  if (connection.open && batch.length > 0) time.spend(() => packer.write(batch));
 }
 
 /** Reads and replaces chunks. */
-class Packing {
+class ChunkPacker {
   readonly #connection: SqliteConnection;
   readonly #stretch;
   readonly #worthy;
@@ -126,7 +126,7 @@ class Packing {
   }
 
   /** Replaces chunks, but those that were cut or packed meanwhile. The next round reads the rest. */
-  write(batch: readonly Packed[]): void {
+  write(batch: readonly PackedRows[]): void {
     this.#connection.transaction(() => {
       for (const { rows, data } of batch) {
         const { log, first } = rows[0]!;

@@ -1,4 +1,4 @@
-/** Share of the event loop that work takes which nobody waits for. What it has done in threads comes on top, and is about as much. */
+/** Share of the event loop that work takes which nobody waits for. The time that it has in threads comes on top, and is about as much. */
 const SHARE = 0.01;
 /** The share of work that has gone on for `HURRY_MS`: more comes than the first share can do. */
 const HURRIED_SHARE = 0.05;
