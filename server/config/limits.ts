@@ -141,7 +141,7 @@ export interface Limits {
   readonly storeMs: number;
   /** Lateness of the event loop, twice in a row, at which new work is refused. @default 250 ms */
   readonly loopDelayMs: number;
-  /** Time that pieces of answers may wait to be sent as one while the event loop is busy; 0 for none. @default 30 ms */
+  /** Time that pieces of answers may wait to be sent as one while the process has more to do than it can; 0 for none. @default 30 ms */
   readonly gatherMs: number;
 }
 

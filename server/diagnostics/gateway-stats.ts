@@ -32,7 +32,7 @@ export interface GatewayStats {
     readonly delayMs: number;
     /** Whether new work is refused because of it (`limits.loopDelayMs`). */
     readonly refusing: boolean;
-    /** Time that pieces of answers wait to be joined, in milliseconds (`limits.gatherMs`). */
+    /** Time that pieces of answers wait to be joined, on average, in milliseconds (`limits.gatherMs`). */
     readonly gatherMs: number;
   };
   readonly store: {

@@ -28,7 +28,7 @@ import { Readiness } from '../lifecycle/readiness.js';
 import { LoopDelay } from '../limits/loop-delay.js';
 import { Quotas } from '../limits/quotas.js';
 import { SharedRates } from '../limits/shared-rates.js';
-import { Moderation } from '../log/flushes.js';
+import { Moderation } from '../log/moderation.js';
 import { flattenMethods } from '../methods/flatten.js';
 import { Notices } from '../notices/notices.js';
 import { Receivers } from '../notices/receivers.js';

@@ -21,6 +21,7 @@ export class GatewayLife {
   #listening: Promise<void> = Promise.resolve();
   #started: Promise<StartedGateway> | null = null;
   #sweeper: NodeJS.Timeout | undefined;
+  #expiring: Promise<void> | null = null;
   #fileSweeper: NodeJS.Timeout | undefined;
   #closed: Promise<void> | null = null;
 
@@ -104,9 +105,13 @@ export class GatewayLife {
       // Nobody may ask for it, and a file that was removed fails no write.
       void readiness.look();
       const before = clock() - Math.max(RUN_AGE_MS, config.limits.retention.ageMs);
-      Promise.resolve()
+      // A store takes its time for it, so the last round may still be under way.
+      this.#expiring ??= Promise.resolve()
         .then(() => config.store.expire(before))
-        .catch((error: unknown) => report(error, 'expiring records'));
+        .catch((error: unknown) => report(error, 'expiring records'))
+        .finally(() => {
+          this.#expiring = null;
+        });
     }, SWEEP_MS).unref();
     this.#fileSweeper = setInterval(
       () => files.sweep().catch((error: unknown) => report(error, 'sweeping files')),

@@ -1,6 +1,6 @@
 import { type Entry, toEntry } from './entry.js';
-import type { DueFlush, Moderation } from './flushes.js';
 import { type Delta, JoinedDelta } from './joined-delta.js';
+import type { DueFlush, Moderation } from './moderation.js';
 
 /** Most characters of gathered pieces that become one event. */
 const MAX_JOINED = 16 * 1024;
@@ -33,6 +33,11 @@ export class GatheredPieces {
     return this.#entries;
   }
 
+  /** Whether pieces are joined at all. */
+  get joins(): boolean {
+    return this.#moderation.joins;
+  }
+
   /** Whether the group waits for more pieces. */
   get waits(): boolean {
     return this.#due !== null;
@@ -43,14 +48,18 @@ export class GatheredPieces {
     this.#settled().push(entry);
   }
 
-  /** Has a piece wait for the next ones. Returns false if it is to be added at once. */
-  wait(piece: Delta): boolean {
-    if (!this.#due && !this.#entries) this.#due = this.#moderation.within(this.#ripen);
-    if (!this.#due) return false;
+  /**
+   * Joins a piece with those that are here.
+   *
+   * @param mayWait Whether a group that begins with it may wait for more.
+   * @returns whether the group is to be flushed at the end of this step of the event loop
+   */
+  join(piece: Delta, mayWait: boolean): boolean {
+    if (mayWait && !this.#due && !this.#entries) this.#due = this.#moderation.within(this.#ripen);
     const entries = this.#entries ?? this.#begin();
     const full = this.#pieces.push(piece);
     if (full) entries.push(toEntry(full));
-    return true;
+    return this.#due === null;
   }
 
   /** Takes back the wait, because something else flushes the group. */

@@ -4,7 +4,7 @@ import type { Arrivals } from '../stores/about.js';
 import type { RecordChange } from '../stores/records.js';
 import type { EndingRun } from './append-group.js';
 import type { LogBatch } from './batch.js';
-import type { Moderation } from './flushes.js';
+import type { Moderation } from './moderation.js';
 import type { Retention } from './retention.js';
 
 /** Default size of a page of messages, in bytes of JSON. */

@@ -122,12 +122,13 @@ export class LogWriter {
   }
 
   /**
-   * Appends a piece of an answer. While the event loop is busy, the piece waits for the next ones, at most as long as `moderation` says,
-   * and the pieces of one block become one event. Any other append takes the waiting pieces along.
+   * Appends a piece of an answer. The pieces of one block that come in one step of the event loop become one event, and while the
+   * process is full those of the next ones, at most as long as `moderation` says. Any other append takes the waiting pieces along.
    */
   gather(piece: Delta): void {
-    if (this.#broken || this.#closed) return;
-    if (this.#scheduled || !this.#gathering.wait(piece)) this.append(piece);
+    if (!this.#gathering.joins) this.append(piece);
+    else if (!this.#broken && !this.#closed && this.#gathering.join(piece, !this.#scheduled))
+      this.#schedule();
   }
 
   /** Appends events atomically behind everything earlier, and resolves once they are acknowledged. */

@@ -68,16 +68,14 @@ export class AnswerWriter {
     if (delta === '') return;
     this.assertRoom(delta.length);
     this.add(delta.length);
-    const index = this.#index('text');
-    this.#log.gather({ type: 'content_delta', runId: this.#runId, ts: Date.now(), delta, index });
+    this.#piece('text', 'content_delta', delta);
   }
 
   reasoning(delta: string): void {
     if (delta === '') return;
     this.assertRoom(delta.length);
     this.add(delta.length);
-    const index = this.#index('reasoning');
-    this.#log.gather({ type: 'reasoning_delta', runId: this.#runId, ts: Date.now(), delta, index });
+    this.#piece('reasoning', 'reasoning_delta', delta);
   }
 
   /** Counts what is in the log, also for the answers of the parents. */
@@ -97,16 +95,20 @@ export class AnswerWriter {
     this.#parent?.assertRoom(size);
   }
 
-  #index(type: 'text' | 'reasoning'): number {
+  /** Logs a piece. The first one of a block waits for nothing: it is what a reader waits for. */
+  #piece(block: 'text' | 'reasoning', type: Delta['type'], delta: string): void {
     if (this.#began) {
       this.#began();
       this.#began = null;
     }
-    if (this.#open !== type) {
-      this.#open = type;
+    const isFirst = this.#open !== block;
+    if (isFirst) {
+      this.#open = block;
       this.#blocks += 1;
     }
-    return this.#blocks - 1;
+    const piece = { type, runId: this.#runId, ts: Date.now(), delta, index: this.#blocks - 1 };
+    if (isFirst) this.#log.append(piece);
+    else this.#log.gather(piece);
   }
 
   /** Logs an event that may add a block. */

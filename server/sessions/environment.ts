@@ -1,7 +1,7 @@
 import type { OnDisconnect } from '../apps/application.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { HeldEnvironment } from '../held/environment.js';
-import type { Moderation } from '../log/flushes.js';
+import type { Moderation } from '../log/moderation.js';
 import type { Written } from '../log/written.js';
 import type { Notices } from '../notices/notices.js';
 import type { SessionRef } from '../stores/stored.js';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { defineApp, type Turn } from '../../server/index.js';
-import { Moderation } from '../../server/log/flushes.js';
+import { Moderation } from '../../server/log/moderation.js';
 import { cases } from '../support/fuzz.js';
 import { gate } from '../support/gate.js';
 import { FAST, startGateway, type TestGateway, TOKEN } from '../support/gateway.js';
-import { pretendLoad } from '../support/pretend-load.js';
+import { gatherMeanwhile, pretendLoad } from '../support/pretend-load.js';
 import { openStream, postStream, type RawEvent } from '../support/sse-client.js';
 import { until } from '../support/until.js';
 
@@ -30,12 +30,13 @@ const app = defineApp({
   },
 });
 
-/** A gateway whose pieces of answers wait as long as they may. */
-async function busyGateway(gatherMs: number): Promise<TestGateway> {
-  pretendLoad(1);
-  const started = await startGateway({ app, limits: { ...FAST, gatherMs } });
-  await until(() => started.gateway.stats().load.gatherMs === gatherMs);
-  return started;
+/** Longer than any test takes. */
+const LONG_MS = 1_000_000;
+
+/** A gateway whose pieces of answers wait for so long. */
+function gatheringGateway(ms: number): Promise<TestGateway> {
+  gatherMeanwhile(ms);
+  return startGateway({ app, limits: { ...FAST, gatherMs: 1000 } });
 }
 
 async function answer({ url }: TestGateway, sessionId: string, deeds: readonly Deed[]): Promise<RawEvent[]> {
@@ -68,66 +69,84 @@ const plain = ({ type, text, value }: { type: string; text?: string; value?: unk
 });
 
 describe('pieces of answers', () => {
-  it('wait for nothing while the event loop has room, and stay what they were', async () => {
-    pretendLoad(0.5);
-    const started = await startGateway({ app });
+  it('wait for nothing while the process has room; those of one step of the event loop are one event', async () => {
+    pretendLoad({ cpu: 0.7, idle: 0.3 });
+    const started = await startGateway({ app, limits: { gatherMs: 30 } });
     const events = await answer(started, 's', ['text', 'turn', 'text', 'text', 'pause', 'text']);
-    expect(events.filter(isPiece).map(({ data }) => data.delta)).to.deep.equal(['t1 ', 't3 ', 't4 ', 't6 ']);
+    expect(events.filter(isPiece).map(({ data }) => data.delta)).to.deep.equal(['t1 ', 't3 t4 ', 't6 ']);
     expect(started.gateway.stats().load.gatherMs).to.equal(0);
   });
 
-  it('are gathered while it is busy, and those of one block are one event', async () => {
-    const started = await busyGateway(1000);
+  it('are each an event where nothing is gathered', async () => {
+    const started = await startGateway({ app, limits: { gatherMs: 0 } });
+    const events = await answer(started, 's', ['text', 'turn', 'text', 'text']);
+    expect(events.filter(isPiece).map(({ data }) => data.delta)).to.deep.equal(['t1 ', 't3 ', 't4 ']);
+  });
+
+  it('are gathered while it is full, and those of one block are one event; the first of a block is not kept', async () => {
+    const started = await gatheringGateway(LONG_MS);
     const events = await answer(started, 's', [
-      'text',
-      'turn',
-      'text',
-      'pause',
-      'reasoning',
-      'turn',
-      'reasoning',
+      ...(['text', 'turn', 'text', 'pause', 'text'] as const),
+      ...(['reasoning', 'turn', 'reasoning', 'pause', 'reasoning'] as const),
     ]);
     expect(events.filter(isPiece).map(({ data: { delta, index } }) => [delta, index])).to.deep.equal([
-      ['t1 t3 ', 0],
-      ['r5 r7 ', 1],
+      ['t1 ', 0],
+      ['t3 t5 ', 0],
+      ['r6 ', 1],
+      ['r8 r10 ', 1],
     ]);
   });
 
-  it('leave with anything else that is said, in order', async () => {
-    pretendLoad(1);
-    const finish = gate();
+  it('leave with anything else that is said, in order, and the first, questions and ends wait for nothing', async () => {
+    gatherMeanwhile(LONG_MS);
+    const [goOn, finish] = [gate(), gate()];
     const standing = defineApp({
       async *run(turn: Turn) {
-        yield 'before ';
+        yield 'first ';
+        await goOn.passed;
+        yield 'second ';
         await nextTurn();
         turn.emit('mark', {});
+        yield 'third ';
+        await turn.ask({ name: 'which' });
+        yield 'fourth ';
         await finish.passed;
-        yield 'after';
+        yield 'last';
       },
     });
-    const other = await startGateway({ app: standing, limits: { gatherMs: 1000 } });
-    await until(() => other.gateway.stats().load.gatherMs === 1000);
-    const stream = await postStream(`${other.url}/send`, { sessionId: 's', message: 'go' });
+    const { url, gateway } = await startGateway({ app: standing, limits: { gatherMs: 1000 } });
+    const stream = await postStream(`${url}/send`, { sessionId: 's', message: 'go' });
+    const ahead = (name: string): unknown =>
+      stream.events[stream.events.findIndex(({ event }) => event === name) - 1]!.data.delta;
+    await stream.until(isPiece);
+    expect(stream.events.at(-1)!.data.delta).to.equal('first ');
+    goOn.open();
     await stream.until(({ event }) => event === 'custom');
-    expect(stream.events.map(({ event }) => event).slice(-2)).to.deep.equal(['content_delta', 'custom']);
+    expect(ahead('custom')).to.equal('second ');
+    const question = await stream.until(({ event }) => event === 'input_required');
+    expect(ahead('input_required')).to.equal('third ');
+    await gateway.session('s').respond(question.data.callId, { output: 'this' });
     finish.open();
     await stream.ended;
     expect(said(stream.events).slice(-2)).to.deep.equal([
-      { event: 'content_delta', index: 0, value: 'after' },
-      { event: 'message_end', value: [{ type: 'text', text: 'before after', value: undefined }] },
+      { event: 'content_delta', index: 0, value: 'fourth last' },
+      {
+        event: 'message_end',
+        value: [{ type: 'text', text: 'first second third fourth last', value: undefined }],
+      },
     ]);
   });
 
-  it('wait less again, step by step, when there is room', async () => {
-    const { gateway } = await busyGateway(40);
-    pretendLoad(0.65);
-    expect(gateway.stats().load.gatherMs).to.equal(40);
-    pretendLoad(0.1);
+  it('wait longer step by step while the process is full, and less again when it has room', async () => {
+    pretendLoad({ cpu: 1.5, idle: 0 });
+    const { gateway } = await startGateway({ app, limits: { gatherMs: 20 } });
+    await until(() => gateway.stats().load.gatherMs === 20);
+    pretendLoad({ cpu: 0.2, idle: 0.8 });
     await until(() => gateway.stats().load.gatherMs === 0);
   });
 
   it('say the same gathered or not, and can be resumed at each of their cursors', async () => {
-    const busy = await busyGateway(20);
+    const busy = await gatheringGateway(20);
     const never = await startGateway({ app, limits: { ...FAST, gatherMs: 0 } });
     let n = 0;
     const deed = fc.constantFrom<Deed>(
@@ -163,9 +182,8 @@ describe('pieces of answers', () => {
   });
 
   it('are flushed in shares of a turn, and not at all once something else has taken them along', async () => {
-    pretendLoad(1);
+    gatherMeanwhile(8);
     const moderation = new Moderation(8);
-    await until(() => moderation.waitMs === 8);
     const turns: number[] = [];
     let turn = 0;
     const flushed = gate();

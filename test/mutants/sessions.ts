@@ -26,7 +26,9 @@ export const SESSIONS: readonly Mutant[] = [
   {
     name: 'gathered pieces that something else overtakes',
     file: 'server/log/gathered-pieces.ts',
-    edits: [['if (piece) entries.push(toEntry(piece));', 'if (piece) setImmediate(() => this.wait(piece));']],
+    edits: [
+      ['if (piece) entries.push(toEntry(piece));', 'if (piece) setImmediate(() => this.join(piece, true));'],
+    ],
     test: 'test/log/moderation.test.ts',
   },
   {
@@ -43,9 +45,9 @@ export const SESSIONS: readonly Mutant[] = [
   },
   {
     name: 'pieces that wait while there is room',
-    file: 'server/log/flushes.ts',
-    edits: [['else if (utilization < ROOM)', 'else if (utilization < 0)']],
-    test: 'test/log/moderation.test.ts',
+    file: 'server/log/gather-control.ts',
+    edits: [['const FULL = 0.78;', 'const FULL = 0;']],
+    test: 'test/log/gather-control.test.ts',
   },
   {
     name: 'a key with another body',

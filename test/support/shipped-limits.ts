@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS } from '../../server/config/limits.js';
-import { alwaysBusy } from './pretend-load.js';
+import { alwaysGather } from './pretend-load.js';
 
 /** What gateways are limited to by default. */
 export const SHIPPED_LIMITS = { ...DEFAULT_LIMITS };
@@ -10,4 +10,4 @@ export const SHIPPED_LIMITS = { ...DEFAULT_LIMITS };
 // Nor does it join what an app has yielded piece by piece, which many tests count; `TEST_GATHER=20` has pieces wait so many milliseconds.
 const { TEST_GATHER } = process.env;
 (DEFAULT_LIMITS as { gatherMs: number }).gatherMs = Number(TEST_GATHER ?? 0);
-if (TEST_GATHER !== undefined) alwaysBusy();
+if (TEST_GATHER !== undefined) alwaysGather(Number(TEST_GATHER));

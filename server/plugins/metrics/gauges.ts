@@ -80,7 +80,7 @@ const NOW: readonly GaugeRow[] = [
   ],
   [
     'gather_milliseconds',
-    'How long pieces of answers wait for others now, to be sent as one: 0 while the event loop has room',
+    'How long pieces of answers wait for others now on average, to be sent as one: 0 while the process has room',
     ({ load }) => load.gatherMs,
   ],
   [

@@ -3,14 +3,19 @@ import type { SqliteConnection } from './connection.js';
 import type { Value } from './driver.js';
 import { packChunks } from './packing.js';
 import { refOf } from './session-columns.js';
+import { SpareTime } from './spare-time.js';
 
 /** Rows or logs dropped in one transaction. */
 const SLICE = 100;
 /** Free pages worth giving back to the file system, and how many at a time. */
 const FREE_PAGES = 256;
 
-/** Drops ended runs and closed logs that are too old, packs chunks and shrinks the file, in slices between which other work runs. */
-export async function expireRecords(connection: SqliteConnection, before: number): Promise<void> {
+/** Drops ended runs and closed logs that are too old, packs chunks and shrinks the file, in slices between which it rests. */
+export async function expireRecords(
+  connection: SqliteConnection,
+  before: number,
+  time = new SpareTime(),
+): Promise<void> {
   const { db } = connection;
   const runs = db.prepare(
     'DELETE FROM run WHERE (run_id, session) IN (SELECT run_id, session FROM run WHERE ended < ? LIMIT ?) RETURNING session',
@@ -36,17 +41,17 @@ export async function expireRecords(connection: SqliteConnection, before: number
           dropRuns.run(row.id as number);
           dropRecords.run(textOfHome(refOf(row)));
         }
-      return ended + old.length > 0;
+      return ended === SLICE || old.length === SLICE;
     });
-  while (connection.open && slice()) await new Promise(setImmediate);
-  await packChunks(connection);
+  while (connection.open && time.spend(slice)) await time.rest();
+  await packChunks(connection, time);
   if (!connection.open) return;
   for (let free = freePages(connection); free >= FREE_PAGES; ) {
-    db.prepare(`PRAGMA incremental_vacuum(${FREE_PAGES})`).all();
+    time.spend(() => db.prepare(`PRAGMA incremental_vacuum(${FREE_PAGES})`).all());
     const left = freePages(connection);
     if (left >= free) break;
     free = left;
-    await new Promise(setImmediate);
+    await time.rest();
     if (!connection.open) return;
   }
 }
