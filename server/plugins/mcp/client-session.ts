@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { type McpCaller, servedAs } from './caller.js';
+import { OpenRequests } from './open-requests.js';
 import type { McpLimits } from './options.js';
 import { tagged } from './peer-messages.js';
 import { ReplayBuffer } from './replay-buffer.js';
@@ -48,9 +49,8 @@ export class McpSession {
       eventStore: new ReplayBuffer(limits, holder),
       retryInterval: RETRY_MS,
     });
-    const transport = this.#transport;
-    const send = transport.send.bind(transport);
-    transport.send = (message, options) => send(tagged(message, holder), options);
+    const requests = new OpenRequests(this.#transport);
+    this.#transport.send = (message, options) => requests.send(tagged(message, holder), options);
     server.onclose = () => {
       this.#closed = true;
       clearTimeout(this.#timer);
