@@ -85,7 +85,7 @@ class Frames {
     const id = `${isOwn ? this.#number : `0.${this.#before}`}${tag}`;
     return lines
       ? `${JSON.stringify({ id, chunk: event })}\n`
-      : `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`;
+      : `data: ${JSON.stringify(event)}\nid: ${id}\n\n`;
   }
 
   all(events: readonly AgUiEvent[]): string {

@@ -219,5 +219,5 @@ function channelOf(method: FrameChannel): string {
 function eventText({ id, seq, ts, method, data }: PlacedFrame, asLine: boolean): string {
   const params = { namespace: [], timestamp: ts, data };
   const text = JSON.stringify({ type: 'event', event_id: id, seq, method, params });
-  return asLine ? `${text}\n` : `id: ${id}\nevent: ${method}\ndata: ${text}\n\n`;
+  return asLine ? `${text}\n` : `event: ${method}\ndata: ${text}\nid: ${id}\n\n`;
 }

@@ -88,7 +88,7 @@ describe("LangGraph's protocol", () => {
     expect(watched).to.deep.equal(all.filter(({ method }) => /^(?:lifecycle|input)/.test(method)));
     const named = (id: string) => ui.ask(`/threads/main/runs/${encodeURIComponent(id)}/stream`);
     const joined = await named(`${result.run_id}~1`);
-    expect(await joined.text()).to.match(/event: end\ndata: null\n\n$/);
+    expect(await joined.text()).to.match(/event: end\ndata: null\n(?:id: .*\n)?\n$/);
     for (const id of [`${result.run_id}~2`, `${result.run_id}~1\r\nx: y`, 'none'])
       expect((await named(id)).status, id).to.be.oneOf([400, 404]);
     const cancelled = await ui.ask(`/threads/main/runs/${result.run_id}~1/cancel`, { method: 'POST' });
@@ -172,7 +172,7 @@ describe("LangGraph's protocol", () => {
     const command = { resume: { approved: true } };
     const body = { assistant_id: 'default', command, stream_mode: ['values'] };
     const text = await (await ui.post('/threads/main/runs/stream', body)).text();
-    expect(text).to.match(/event: end\ndata: null\n\n$/);
+    expect(text).to.match(/event: end\ndata: null\n(?:id: .*\n)?\n$/);
     expect(text).to.include('bye ');
     const [{ run_id }] = (await (await ui.ask('/threads/main/runs')).json()) as any;
     await ui.post('/threads/main/runs/wait', start('and more'));
