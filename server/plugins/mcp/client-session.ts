@@ -87,11 +87,11 @@ export class McpSession {
     caller: Pick<McpCaller, 'identity' | 'view'>,
     body?: unknown,
   ): Promise<void> {
-    await this.#use(async () => {
+    await this.use(async () => {
       if (response.closed) return;
       const ended = new Promise<void>((resolve) => response.once('close', resolve));
       // A call goes on even if its stream is cut.
-      const during: McpCaller['during'] = (work) => this.#use(work);
+      const during: McpCaller['during'] = (work) => this.use(work);
       await servedAs(request, { ...caller, inSession: true, during }, (it) =>
         this.#transport.handleRequest(it, response, body),
       );
@@ -99,8 +99,13 @@ export class McpSession {
     });
   }
 
+  /** Whether it has work or a stream. */
+  get inUse(): boolean {
+    return this.#inUse > 0;
+  }
+
   /** Keeps the session while it is in use. */
-  async #use<T>(work: () => Promise<T>): Promise<T> {
+  async use<T>(work: () => Promise<T>): Promise<T> {
     this.#inUse += 1;
     this.#onUse();
     try {
