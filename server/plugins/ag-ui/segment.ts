@@ -6,6 +6,7 @@ import type { AgUiWriter } from '../../../shared/ag-ui/writer.js';
 import { parseCursor } from '../../../shared/cursor.js';
 import { initialState, type PendingQuestion, type SessionState } from '../../../shared/fold.js';
 import { asking } from '../../../shared/said.js';
+import { prefers } from '../../transports/http/accept.js';
 import { fieldError } from '../conversation/errors.js';
 import { assertKept } from '../conversation/state.js';
 import {
@@ -96,7 +97,7 @@ class Frames {
 /** The reading of a client that sends a request. */
 export function readingOf({ headers }: Pick<IncomingMessage, 'headers'>): ReaderMode {
   const last = headers['last-event-id'];
-  const lines = headers.accept?.includes('application/x-ndjson') ?? false;
+  const lines = prefers(headers.accept, 'application/x-ndjson', 'text/event-stream');
   return { lines, last: last === undefined ? null : numberOf(String(last)) };
 }
 

@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { MaybePromise } from '../../async/maybe-promise.js';
+import { accepts } from '../../transports/http/accept.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { type McpCaller, servedAs } from './caller.js';
 import { OpenRequests } from './open-requests.js';
@@ -92,6 +93,7 @@ export class McpSession {
       const ended = new Promise<void>((resolve) => response.once('close', resolve));
       // A call goes on even if its stream is cut.
       const during: McpCaller['during'] = (work) => this.use(work);
+      namePlainly(request);
       await servedAs(request, { ...caller, inSession: true, during }, (it) =>
         this.#transport.handleRequest(it, response, body),
       );
@@ -131,4 +133,14 @@ export class McpSession {
   async close(): Promise<void> {
     await this.#server.close();
   }
+}
+
+/** The media types that the SDK looks for in `Accept`. It compares text, so wildcards, capitals and no header at all are put in its words. */
+function namePlainly({ headers, rawHeaders }: PluginRequest['request']): void {
+  const types = ['application/json', 'text/event-stream'].filter((type) => accepts(headers.accept, type));
+  const plain = types.join(', ');
+  for (let at = rawHeaders.length - 2; at >= 0; at -= 2)
+    if (rawHeaders[at]!.toLowerCase() === 'accept') rawHeaders.splice(at, 2);
+  rawHeaders.push('accept', plain);
+  headers.accept = plain;
 }

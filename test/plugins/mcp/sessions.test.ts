@@ -1,3 +1,4 @@
+import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
 import { defineApp, type ToolContext, tool } from '../../../server/index.js';
 import type { McpToolFilter } from '../../../server/plugins/mcp/index.js';
@@ -62,6 +63,37 @@ describe('client sessions of mcpServerPlugin', () => {
       expect(result.capabilities).to.deep.equal({ tools: {}, resources: {} });
     }
   });
+
+  // The grammar is that of RFC 9110, section 12.5.1.
+  for (const [accept, status] of [
+    [undefined, 200],
+    ['*/*', 200],
+    ['application/*, text/*', 200],
+    ['Application/JSON, Text/Event-Stream', 200],
+    ['application/json;q=0.9, text/event-stream;q=0.8', 200],
+    ['application/json, */*;q=0.1', 200],
+    ['application/json', 406],
+    ['image/png', 406],
+    ['application/json, text/event-stream;q=0', 406],
+    ['*/*;q=0, application/json', 406],
+  ] as const)
+    it(`take what their client accepts from its header: ${accept ?? '(none)'}`, async () => {
+      const { url } = await startMcp({ app: conformanceApp });
+      // Node's fetch always has the header.
+      const post = (body: unknown, headers: Record<string, string> = {}) =>
+        new Promise<IncomingMessage>((resolve, reject) => {
+          const all = { ...as('alice'), 'content-type': 'application/json', ...headers };
+          request(url, { method: 'POST', headers: { ...all, ...(accept !== undefined && { accept }) } })
+            .on('response', (response) => resolve(response.resume()))
+            .on('error', reject)
+            .end(JSON.stringify(body));
+        });
+      const opened = await post(INITIALIZE);
+      expect(opened.statusCode).to.equal(status);
+      if (status !== 200) return;
+      const session = { 'mcp-session-id': String(opened.headers['mcp-session-id']) };
+      expect((await post(LIST, session)).statusCode).to.equal(200);
+    });
 
   it('end with DELETE, and then with the calls they had', async () => {
     const { app, began, aborted } = tools();
