@@ -117,13 +117,16 @@ export class Conversation {
     }
   }
 
-  /** Settles open questions when a client writes on: with the answers that it brings, or else by denying them if the option says so. */
-  async #settle({ pending }: SessionState, answers: ReadonlyMap<string, CallAnswer>): Promise<void> {
-    for (const question of pending) {
+  /**
+   * Settles open questions when a client writes on: with the answers that it brings, or else, if the option says so, by denying those that
+   * its message would wait for.
+   */
+  async #settle(state: SessionState, answers: ReadonlyMap<string, CallAnswer>): Promise<void> {
+    for (const question of state.pending) {
       const { callId, runId } = question;
       const answer = answers.get(callId);
       if (answersCall(answer, question)) await handOver(this.session, callId, answer);
-      else if (this.#options.openQuestions === 'deny' && runId !== undefined && !answer)
+      else if (this.#options.openQuestions === 'deny' && !answer && isAwaited(state, runId))
         await handOver(this.session, callId, { kind: 'failure', reason: 'The conversation went on' });
     }
   }
@@ -253,4 +256,12 @@ function formerAnswer({ messages, run }: SessionState, id: string): string | und
 export function keyOf(text: string): string {
   if (/^[\x21-\x7e]{1,256}$/.test(text)) return text;
   return createHash('sha256').update(text).digest('base64url');
+}
+
+/** Whether the conversation goes on only behind a run: the active one, or a child that it waits for. */
+function isAwaited(state: Pick<SessionState, 'run' | 'lanes'>, runId: string | undefined): boolean {
+  if (runId === undefined) return false;
+  if (runId === state.run?.runId) return true;
+  const lane = state.lanes?.find((each) => each.runId === runId);
+  return lane !== undefined && !lane.detached && isAwaited(state, lane.parentRunId);
 }
