@@ -17,6 +17,7 @@ import type { OutputOf, SessionInput } from './perform.js';
 import { perform, performAsked } from './routing.js';
 import { Session } from './session.js';
 import { ANSWERED } from './session-calls.js';
+import { SpareSessions } from './spare-sessions.js';
 import { Strays } from './strays.js';
 import { VIEWED } from './viewers.js';
 
@@ -53,11 +54,13 @@ export class SessionDirectory {
     if (!this.#dormant.get(key)?.deref()) this.#dormant.delete(key);
   });
 
-  constructor(env: Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written'>) {
+  constructor(env: Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written' | 'makeRoom'>) {
+    const spare = new SpareSessions({ ...env, discard: (ref) => this.discard(ref) });
     this.#env = {
       ...env,
       written: this.written,
       cluster: this.#clusterOf(env),
+      makeRoom: (scope) => spare.makeRoom(scope),
       opened: (ref) => this.get(ref),
       unused: (ref) => {
         const session = this.peek(ref);
