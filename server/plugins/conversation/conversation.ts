@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type AskedCall, answersCall, type CallAnswer } from '../../../shared/asked-calls.js';
+import {
+  type AskedCall,
+  answersCall,
+  type CallAnswer,
+  isAwaited,
+  WENT_ON,
+} from '../../../shared/asked-calls.js';
 import { initialState, type SessionState } from '../../../shared/fold.js';
 import { lastMessage } from '../../../shared/last-message.js';
 import type { ContentBlock, Message, MessageInput } from '../../../shared/messages.js';
@@ -127,7 +133,7 @@ export class Conversation {
       const answer = answers.get(callId);
       if (answersCall(answer, question)) await handOver(this.session, callId, answer);
       else if (this.#options.openQuestions === 'deny' && !answer && isAwaited(state, runId))
-        await handOver(this.session, callId, { kind: 'failure', reason: 'The conversation went on' });
+        await handOver(this.session, callId, { kind: 'failure', reason: WENT_ON });
     }
   }
 
@@ -256,12 +262,4 @@ function formerAnswer({ messages, run }: SessionState, id: string): string | und
 export function keyOf(text: string): string {
   if (/^[\x21-\x7e]{1,256}$/.test(text)) return text;
   return createHash('sha256').update(text).digest('base64url');
-}
-
-/** Whether the conversation goes on only behind a run: the active one, or a child that it waits for. */
-function isAwaited(state: Pick<SessionState, 'run' | 'lanes'>, runId: string | undefined): boolean {
-  if (runId === undefined) return false;
-  if (runId === state.run?.runId) return true;
-  const lane = state.lanes?.find((each) => each.runId === runId);
-  return lane !== undefined && !lane.detached && isAwaited(state, lane.parentRunId);
 }
