@@ -171,8 +171,8 @@ export interface PluginContext {
    */
   session(sessionId: string, identity: Identity): PluginSession;
   /**
-   * Tells which sessions nobody chose: the plugin made their names for single requests. Where a user may have no more sessions, the idle one of
-   * them that is unused for longest is dropped.
+   * Tells which sessions nobody chose: the plugin made their names for single requests. The idle one of them that is
+   * unused for longest is dropped where a user may have no more sessions.
    */
   spares(isSpare: (sessionId: string) => boolean): void;
   /** A file of a caller's scope. @throws GatewayError `FILE_NOT_FOUND`, also for one that the caller may not see */

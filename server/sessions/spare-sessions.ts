@@ -18,7 +18,7 @@ export interface SpareEnvironment {
 /** Sessions that nobody chose. They make room where a scope has as many as it may have, the longest unused first. */
 export class SpareSessions {
   readonly #env: SpareEnvironment;
-  /** What the last look at a scope found, the longest unused last. */
+  /** The finds of the last look at a scope, the longest unused last. */
   readonly #found = new Map<string, SessionRecord[]>();
   /** Scopes that had none, and since when. */
   readonly #none = new Map<string, number>();

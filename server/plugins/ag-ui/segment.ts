@@ -6,7 +6,7 @@ import type { AgUiWriter } from '../../../shared/ag-ui/writer.js';
 import { parseCursor } from '../../../shared/cursor.js';
 import { initialState, type PendingQuestion, type SessionState } from '../../../shared/fold.js';
 import { asking } from '../../../shared/said.js';
-import { prefers } from '../../transports/http/accept.js';
+import { prefers } from '../../accept.js';
 import { fieldError } from '../conversation/errors.js';
 import { assertKept } from '../conversation/state.js';
 import {

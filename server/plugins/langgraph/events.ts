@@ -202,8 +202,8 @@ export interface EventFilter {
   readonly since: number;
 }
 
-/** The way of telling a client events. */
-export interface EventTelling extends Pick<Teller, 'passed'> {
+/** Options of `eventDialect`. */
+export interface EventDialectOptions extends Pick<Teller, 'passed'> {
   /** Whether each event is a line of JSON, rather than a Server-Sent Event. */
   readonly asLines: boolean;
 }
@@ -212,7 +212,7 @@ export interface EventTelling extends Pick<Teller, 'passed'> {
 export function eventDialect(
   state: SessionState,
   filters: readonly EventFilter[],
-  { asLines, ...telling }: EventTelling,
+  { asLines, ...telling }: EventDialectOptions,
 ): Dialect<PlacedFrames> {
   const passes = filters.map(passOf);
   return frameDialect(state, {

@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { accepts } from '../../accept.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
-import { accepts } from '../../transports/http/accept.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { type McpCaller, servedAs } from './caller.js';
 import { OpenRequests } from './open-requests.js';

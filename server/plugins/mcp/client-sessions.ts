@@ -44,7 +44,7 @@ export class ClientSessions {
   readonly #sdk: McpSdk;
   readonly #servers: ToolServers;
   readonly #limits: McpLimits;
-  /** By their last use, the longest unused first. */
+  /** Sorted by their last use, the longest unused first. */
   readonly #byId = new Map<string, Owned>();
   readonly #places = new Map<string, number>();
   readonly #holder: string;

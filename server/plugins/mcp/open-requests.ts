@@ -4,7 +4,7 @@ import type { JSONRPCMessage, McpSdk, RequestId } from './sdk.js';
 type Transport = InstanceType<McpSdk['node']['NodeStreamableHTTPServerTransport']>;
 
 /** The requests of one POST. */
-interface Posted {
+interface PostedRequests {
   /** Those that wait for their answer. */
   readonly open: Set<RequestId>;
   readonly cancelled: Set<RequestId>;
@@ -23,13 +23,13 @@ interface AnyMessage {
 export class OpenRequests {
   readonly #transport: Transport;
   readonly #send: Transport['send'];
-  readonly #posted = new Map<RequestId, Posted>();
+  readonly #posted = new Map<RequestId, PostedRequests>();
 
   /** Takes the transport's messages in both directions. */
   constructor(transport: Transport) {
     this.#transport = transport;
     this.#send = transport.send.bind(transport);
-    const posts = new WeakMap<object, Posted>();
+    const posts = new WeakMap<object, PostedRequests>();
     // The SDK's server calls it before its own work.
     transport.onmessage = (message, extra) => {
       const { id, method, params } = message as AnyMessage;
@@ -63,7 +63,7 @@ export class OpenRequests {
   }
 
   /** Ends the stream of a POST in which nothing waits any more, if the transport does not. */
-  async #free({ open, cancelled }: Posted): Promise<void> {
+  async #free({ open, cancelled }: PostedRequests): Promise<void> {
     if (open.size > 0) return;
     for (const id of cancelled) {
       this.#posted.delete(id);

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { UserContext } from '../../../shared/contract.js';
 import { GatewayError } from '../../../shared/errors.js';
+import { acceptsCoding } from '../../accept.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
-import { acceptsCoding } from '../../transports/http/accept.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import type { GatewayPlugin } from '../plugin.js';
 import { ASSETS, KILL, type PageFile, readPage, withSettings } from './page-files.js';

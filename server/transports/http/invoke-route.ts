@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { accepts } from '../../accept.js';
 import type { InvokeOptions } from '../../operations/invoke.js';
-import { accepts } from './accept.js';
 
 /** The params of a call: the body, with the `Last-Event-ID` that browsers send when they resume a stream by themselves. */
 export function invokeParams(body: unknown, headers: IncomingHttpHeaders): unknown {

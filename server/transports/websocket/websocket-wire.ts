@@ -31,7 +31,7 @@ export class WebSocketWire implements FrameWire {
   readonly #reader: WireReader;
   #missed = 0;
   #pings = 0;
-  /** What waits for the answer to a ping, by its number. */
+  /** Callbacks that wait for the answer to a ping, by its number. */
   readonly #trips = new Map<number, () => void>();
   /** Bytes that the peer had taken at the last beat; undefined if none were waiting. */
   #sentBefore: number | undefined;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { accepts, acceptsCoding, hasToken, prefers } from '../../../server/transports/http/accept.js';
+import { accepts, acceptsCoding, hasToken, prefers } from '../../../server/accept.js';
 import { echo } from '../../support/apps.js';
 import { jsonHeaders, startGateway } from '../../support/gateway.js';
 

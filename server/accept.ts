@@ -31,7 +31,7 @@ function elementsOf(header: string): readonly Element[] {
 /** @param names The name, and what else means it, from the exact to the general */
 function matchOf(header: string | undefined, names: readonly string[]): Match {
   const elements = elementsOf(header ?? '');
-  // Whoever names nothing takes anything.
+  // A client that names nothing takes anything.
   if (elements.length === 0) return { weight: 1, wildcards: names.length - 1 };
   for (const [wildcards, name] of names.entries()) {
     const weights = elements.filter((element) => element.name === name).map(({ weight }) => weight);
