@@ -1,4 +1,5 @@
 import type { GatewayEvent } from './events.js';
+import type { SessionState } from './fold.js';
 import { type AskingEvent, type Piece, Segmenter } from './segments.js';
 import type { Subagent } from './subagents.js';
 
@@ -37,6 +38,17 @@ export function toResponse(answer: CallAnswer): {
   const { approved, reason, input } = answer;
   return { approved, ...(reason !== undefined && { reason }), ...(input !== undefined && { input }) };
 }
+
+/** Whether the conversation goes on only behind a run: the active one, or a child that it waits for. */
+export function isAwaited(state: Pick<SessionState, 'run' | 'lanes'>, runId: string | undefined): boolean {
+  if (runId === undefined) return false;
+  if (runId === state.run?.runId) return true;
+  const lane = state.lanes?.find((each) => each.runId === runId);
+  return lane !== undefined && !lane.detached && isAwaited(state, lane.parentRunId);
+}
+
+/** The reason of a denial by somebody who wrote on instead of answering. */
+export const WENT_ON = 'The conversation went on';
 
 /** The questions of a run so far. Feed it each event once, in order. */
 export class AskedCalls {

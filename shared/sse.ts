@@ -7,7 +7,8 @@ const EVENT_NAME = /^[A-Za-z0-9_.:-]{1,128}$/;
 const MAX_EVENT_CHARS = 64 * 1024 * 1024;
 
 /**
- * Writes one event (WHATWG HTML, section 9.2.6). `data` must be one line of JSON; `id` a cursor or vector.
+ * Writes one event (WHATWG HTML, section 9.2.6). `data` must be one line of JSON; `id` a cursor or vector. It comes last: there are clients that take
+ * an id at once, and would lose the event if their line was cut between the two.
  *
  * @throws GatewayError `INVALID_REQUEST` for an event name outside the allowed characters.
  */
@@ -20,7 +21,7 @@ export function encodeSse(event: string, data: string, id?: string): string {
   }
   return id === undefined
     ? `event: ${event}\ndata: ${data}\n\n`
-    : `event: ${event}\nid: ${id}\ndata: ${data}\n\n`;
+    : `event: ${event}\ndata: ${data}\nid: ${id}\n\n`;
 }
 
 /** One event of a stream, as text. */

@@ -1,4 +1,4 @@
-import { AskedCalls, toResponse } from '../../shared/asked-calls.js';
+import { AskedCalls, isAwaited, toResponse, WENT_ON } from '../../shared/asked-calls.js';
 import { GatewayError, isGatewayError } from '../../shared/gateway-error.js';
 import type { ToldPart } from '../../shared/segment-stream.js';
 import type { UiChunk, UiMessage } from '../../shared/ui-stream/chunks.js';
@@ -11,13 +11,20 @@ import type { Client } from '../client.js';
 import { randomId } from '../random.js';
 import type { Run } from '../run.js';
 import type { ClientSession } from '../session.js';
-import { answersIn, contentOf } from './given.js';
+import { answersIn, asksIn, contentOf } from './given.js';
 import { originOf, readSoFar, toStream } from './read-run.js';
 
 /** Options of `gatewayChat`. */
 export interface GatewayChatOptions extends UiStreamOptions {
   /** The app of chats whose id names no app. @default the gateway's default app */
   readonly app?: string;
+  /**
+   * Whether questions that the page shows and that a user's message would wait for are denied first, or stay open. The page can answer none
+   * while its message waits.
+   *
+   * @default 'deny'
+   */
+  readonly openQuestions?: 'keep' | 'deny';
 }
 
 /** A chat's request, equal in every version of the SDK. */
@@ -114,14 +121,14 @@ async function historyOf(
 class ChatSend {
   readonly #session: ClientSession;
   readonly #sent: SentChat;
-  readonly #options: UiStreamOptions;
+  readonly #options: GatewayChatOptions;
   readonly #tell: Tell;
   readonly #message: UiMessage;
 
   constructor(
     session: ClientSession,
     sent: SentChat,
-    { options, tell }: { readonly options: UiStreamOptions; readonly tell: Tell },
+    { options, tell }: { readonly options: GatewayChatOptions; readonly tell: Tell },
   ) {
     const message = sent.messages.at(-1) as UiMessage | undefined;
     if (!message)
@@ -135,6 +142,7 @@ class ChatSend {
 
   async stream(): Promise<ReadableStream<UiChunk>> {
     if (this.#message.role === 'assistant') return this.#continue();
+    if (this.#options.openQuestions !== 'keep') await this.#settle();
     const run = await this.#begin();
     const { runId, cursor } = await run.accepted;
     return this.#told(runId, 0, cursor);
@@ -143,6 +151,14 @@ class ChatSend {
   #told(runId: string, index: number, from: string): ReadableStream<UiChunk> {
     const { chatId, abortSignal: signal } = this.#sent;
     return this.#tell(chatId, index, { runId, from, signal });
+  }
+
+  /** Denies what the page leaves open and its message would wait for. */
+  async #settle(): Promise<void> {
+    if (!this.#sent.messages.some((message) => asksIn((message as UiMessage).parts))) return;
+    const state = await this.#session.state();
+    for (const { callId, runId } of state.pending)
+      if (isAwaited(state, runId)) await this.#respond(callId, { approved: false, reason: WENT_ON });
   }
 
   async #begin(): Promise<Run> {

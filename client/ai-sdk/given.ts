@@ -36,6 +36,14 @@ export function answersIn(parts: readonly UiPart[]): ReadonlyMap<string, CallAns
   return answers;
 }
 
+/** Whether a page shows a question in a message that it has not answered. */
+export function asksIn(parts: readonly UiPart[] = []): boolean {
+  return parts.some(
+    ({ type, state }) =>
+      state === 'approval-requested' || state === 'input-available' || type === 'data-approval-request',
+  );
+}
+
 function answerOf({
   state,
   output,

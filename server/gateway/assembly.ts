@@ -184,6 +184,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   };
   const sessions = new SessionDirectory(
     sessionEnvironment(config, {
+      isSpare: ({ app, name }) => plugins.isSpare(apps.format(app, name)),
       store: sessionStore,
       notices,
       holder,
@@ -327,11 +328,12 @@ function sessionEnvironment(
     | 'files'
     | 'reaches'
     | 'ungranted'
+    | 'isSpare'
     | 'notify'
     | 'report'
     | 'now'
   >,
-): Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written'> {
+): Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written' | 'makeRoom'> {
   const { apps, quotas, ...given } = parts;
   const { limits, id: gatewayId, onDisconnect } = config;
   return {

@@ -38,6 +38,7 @@ export class PluginHost implements PluginRoutes, PluginSocketRoutes {
   readonly #sockets = new Map<string, PluginSocketRoute>();
   /** Plugins that have something to start and have not started. */
   readonly #waiting = new Map<GatewayPlugin, { readonly name: string; readonly failed: boolean }>();
+  readonly #spares: ((sessionId: string) => boolean)[] = [];
   #started = false;
 
   constructor(env: PluginEnvironment) {
@@ -88,6 +89,7 @@ export class PluginHost implements PluginRoutes, PluginSocketRoutes {
         const { app, name } = apps.parse(sessionId);
         return openPluginSession({ host, limits }, apps.format(app, name), { identity, transport });
       },
+      spares: (isSpare) => void this.#spares.push(isSpare),
       file: (fileId, identity) =>
         openPluginFile({ host, inlineBytes: limits.inlineFileBytes }, fileId, { identity, transport }),
       on: (event, listener) => lifecycle.on(event, listener),
@@ -102,6 +104,11 @@ export class PluginHost implements PluginRoutes, PluginSocketRoutes {
 
   findSocket(path: string): PluginSocketRoute | undefined {
     return nearest(this.#sockets, path);
+  }
+
+  /** Whether nobody chose a session, by its name. */
+  isSpare(sessionId: string): boolean {
+    return this.#spares.some((isSpare) => isSpare(sessionId));
   }
 
   async start(): Promise<void> {

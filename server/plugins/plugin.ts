@@ -170,6 +170,11 @@ export interface PluginContext {
    * @throws GatewayError `INVALID_REQUEST` for a malformed key, `APP_NOT_FOUND`
    */
   session(sessionId: string, identity: Identity): PluginSession;
+  /**
+   * Tells which sessions nobody chose: the plugin made their names for single requests. The idle one of them that is
+   * unused for longest is dropped where a user may have no more sessions.
+   */
+  spares(isSpare: (sessionId: string) => boolean): void;
   /** A file of a caller's scope. @throws GatewayError `FILE_NOT_FOUND`, also for one that the caller may not see */
   file(fileId: string, identity: Identity): Promise<StoredFile>;
   /** Listens to events of the gateway. Returns a function that stops it. */

@@ -77,20 +77,22 @@ export class Acquisition {
     });
   }
 
-  /** Checks whether the scope may have another open session. Counting takes as long as there are sessions. @throws LimitError */
+  /** Sees that the scope may have another open session. Counting takes as long as there are sessions. @throws LimitError */
   #room(): MaybePromise<void> {
     const { scope } = this.#session.ref;
     const allowed = this.#env.sessionsIn(scope);
     if (allowed === Number.POSITIVE_INFINITY) return;
-    return andThen(this.#env.store.count(scope), (count) => this.#assertRoom(count, allowed));
+    return andThen(this.#env.store.count(scope), (count) =>
+      count < allowed ? undefined : this.#makeRoom(allowed),
+    );
   }
 
-  #assertRoom(count: number, allowed: number): void {
-    if (count < allowed) return;
+  async #makeRoom(allowed: number): Promise<void> {
+    if (await this.#env.makeRoom(this.#session.ref.scope)) return;
+    // No time after which it would go: waiting closes no session.
     throw new LimitError('limits.sessionsPerUser', {
       code: 'RATE_LIMITED',
       message: `A user can have ${allowed} open sessions; close one first`,
-      retryAfterMs: 60_000,
     });
   }
 

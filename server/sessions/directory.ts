@@ -19,6 +19,7 @@ import { perform, performAsked } from './routing.js';
 import { Session } from './session.js';
 import { ANSWERED } from './session-calls.js';
 import type { OutputOf, SessionInput } from './session-work.js';
+import { SpareSessions } from './spare-sessions.js';
 import { Strays } from './strays.js';
 import { VIEWED } from './viewers.js';
 
@@ -55,14 +56,16 @@ export class SessionDirectory {
     if (!this.#dormant.get(key)?.deref()) this.#dormant.delete(key);
   });
 
-  constructor(env: Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written'>) {
+  constructor(env: Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written' | 'makeRoom'>) {
     this.written = new Written((ms) =>
       env.report.warn?.(`the store takes writes again after ${Math.round(ms / 1000)} s`, {}),
     );
+    const spare = new SpareSessions({ ...env, discard: (ref) => this.discard(ref) });
     this.#env = {
       ...env,
       written: this.written,
       cluster: this.#clusterOf(env),
+      makeRoom: (scope) => spare.makeRoom(scope),
       opened: (ref) => this.get(ref),
       unused: (ref) => {
         const session = this.peek(ref);

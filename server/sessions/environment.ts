@@ -19,6 +19,10 @@ export interface SessionEnvironment extends HeldEnvironment {
   readonly onDisconnect: OnDisconnect;
   /** Open sessions a scope may have. */
   sessionsIn(scope: string): number;
+  /** Whether nobody chose a session, which may make room for another one. */
+  isSpare(ref: SessionRef): boolean;
+  /** Drops a session that may make room. False if a scope has none. */
+  makeRoom(scope: string): Promise<boolean>;
   /** The clock for ageing, in milliseconds since the epoch. */
   now(): number;
   /** Canonical form of a key. */

@@ -92,7 +92,20 @@ describe('MCP clients of gateways that share a store', () => {
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } };
     expect((await postMcp(nodes[1]!.mcp, cancel, session)).status).to.equal(202);
     await aborted.passed;
-    await pending.body!.cancel();
+    expect(await pending.text(), 'its stream ends').not.to.include('"id":3');
+  });
+
+  it('keep a session that one of them uses, though it made room for another one elsewhere', async () => {
+    const { app, began, held } = tools();
+    const nodes = await startMcp(app, { limits: { sessionsPerUser: 1 } }, 2);
+    const [one, two] = nodes as [(typeof nodes)[0], (typeof nodes)[0]];
+    const first = await initialize(one.mcp);
+    const pending = await postMcp(two.mcp, call('held'), { 'mcp-session-id': first });
+    await began.passed;
+    await initialize(one.mcp);
+    held.open('done');
+    expect(await pending.text()).to.include('done');
+    expect((await postMcp(two.mcp, LIST, { 'mcp-session-id': first })).status).to.equal(200);
   });
 
   it('are told that a stream of another one cannot be resumed, whose call goes on', async () => {

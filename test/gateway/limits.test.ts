@@ -95,7 +95,12 @@ describe('limits', () => {
       post(`${url}/send`, { sessionId, message: 'hi' }, as(name));
     expect((await send('a')).status).to.equal(200);
     expect((await send('b')).status).to.equal(200);
-    expectLimited(await send('c'), 'RATE_LIMITED');
+    const refused = await send('c');
+    expect(refused.status).to.equal(429);
+    expect(refused.body.error).to.include({ code: 'RATE_LIMITED' });
+    // No waiting closes a session.
+    expect(refused.body.error).not.to.have.property('retryAfterMs');
+    expect(refused.headers.get('retry-after')).to.equal(null);
     expect((await send('a')).status).to.equal(200);
     expect((await send('c', 'bob')).status).to.equal(200);
     await post(`${url}/close`, { sessionId: 'a' }, as('alice'));

@@ -62,7 +62,7 @@ describe('threat row 20: a reader that does not read', () => {
     expect(seen).to.deep.equal(Array.from({ length: 6 }, () => [900_000, 2]).flat());
     const stream = rawClient(url);
     stream.socket.write(requestText('GET /events?sessionId=main&from=snapshot'));
-    const [, data] = await stream.until(/event: snapshot\n(?:id: .*\n)?data: (.*)\n\n/);
+    const [, data] = await stream.until(/event: snapshot\ndata: (.*)\n(?:id: .*\n)?\n/);
     const { state } = JSON.parse(data!);
     expect(JSON.stringify(state.messages).length).to.be.lessThan(2 * MB + 100);
     expect(state.messages.length).to.be.greaterThan(1);

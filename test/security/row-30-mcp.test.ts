@@ -93,13 +93,14 @@ describe('row 30: MCP clients', () => {
 
   it('have a bounded number of sessions', async () => {
     const { open, rpc } = await start({ limits: { sessionsPerUser: 1 } });
-    await open('alice');
+    const session = await open('alice');
     const initialize = {
       protocolVersion: '2025-11-25',
       capabilities: {},
       clientInfo: { name: 't', version: '1' },
     };
-    expect((await rpc('alice', 'initialize', initialize)).status).to.equal(429);
+    expect((await rpc('alice', 'initialize', initialize)).status).to.equal(200);
+    expect((await rpc('alice', 'tools/list', {}, session)).status).to.equal(404);
     expect((await rpc('bob', 'initialize', initialize)).status).to.equal(200);
   });
 });

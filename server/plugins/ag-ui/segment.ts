@@ -6,6 +6,7 @@ import type { AgUiWriter } from '../../../shared/ag-ui/writer.js';
 import { parseCursor } from '../../../shared/cursor.js';
 import { initialState, type PendingQuestion, type SessionState } from '../../../shared/fold.js';
 import { asking } from '../../../shared/said.js';
+import { prefers } from '../../accept.js';
 import { fieldError } from '../conversation/errors.js';
 import { assertKept } from '../conversation/state.js';
 import {
@@ -85,7 +86,7 @@ class Frames {
     const id = `${isOwn ? this.#number : `0.${this.#before}`}${tag}`;
     return lines
       ? `${JSON.stringify({ id, chunk: event })}\n`
-      : `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`;
+      : `data: ${JSON.stringify(event)}\nid: ${id}\n\n`;
   }
 
   all(events: readonly AgUiEvent[]): string {
@@ -96,7 +97,7 @@ class Frames {
 /** The reading of a client that sends a request. */
 export function readingOf({ headers }: Pick<IncomingMessage, 'headers'>): ReaderMode {
   const last = headers['last-event-id'];
-  const lines = headers.accept?.includes('application/x-ndjson') ?? false;
+  const lines = prefers(headers.accept, 'application/x-ndjson', 'text/event-stream');
   return { lines, last: last === undefined ? null : numberOf(String(last)) };
 }
 

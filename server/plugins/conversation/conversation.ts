@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type AskedCall, answersCall, type CallAnswer } from '../../../shared/asked-calls.js';
+import {
+  type AskedCall,
+  answersCall,
+  type CallAnswer,
+  isAwaited,
+  WENT_ON,
+} from '../../../shared/asked-calls.js';
 import { initialState, type SessionState } from '../../../shared/fold.js';
 import { lastMessage } from '../../../shared/last-message.js';
 import type { ContentBlock, Message, MessageInput } from '../../../shared/messages.js';
@@ -117,14 +123,17 @@ export class Conversation {
     }
   }
 
-  /** Settles open questions when a client writes on: with the answers that it brings, or else by denying them if the option says so. */
-  async #settle({ pending }: SessionState, answers: ReadonlyMap<string, CallAnswer>): Promise<void> {
-    for (const question of pending) {
+  /**
+   * Settles open questions when a client writes on: with the answers that it brings, or else, if the option says so, by denying those that
+   * its message would wait for.
+   */
+  async #settle(state: SessionState, answers: ReadonlyMap<string, CallAnswer>): Promise<void> {
+    for (const question of state.pending) {
       const { callId, runId } = question;
       const answer = answers.get(callId);
       if (answersCall(answer, question)) await handOver(this.session, callId, answer);
-      else if (this.#options.openQuestions === 'deny' && runId !== undefined && !answer)
-        await handOver(this.session, callId, { kind: 'failure', reason: 'The conversation went on' });
+      else if (this.#options.openQuestions === 'deny' && !answer && isAwaited(state, runId))
+        await handOver(this.session, callId, { kind: 'failure', reason: WENT_ON });
     }
   }
 

@@ -5,7 +5,11 @@ import { fieldError } from './errors.js';
 export interface ConversationOptions {
   /** The effect of a message that comes while another one is answered. @default 'queue' */
   readonly onBusy: Exclude<OnBusy, 'steer'>;
-  /** Whether open questions stay open when a user's message comes, or are denied first. @default 'keep' */
+  /**
+   * Whether questions that a user's message would wait for stay open, or are denied first.
+   *
+   * @default 'deny' at `uiMessageStreamPlugin`, whose pages can answer nothing while their message waits; else 'keep'
+   */
   readonly openQuestions: 'keep' | 'deny';
   /**
    * Whether a client's own conversation becomes the beginning of a session that has not begun. Beware: a client can invent answers of the
@@ -17,15 +21,14 @@ export interface ConversationOptions {
 }
 
 /** Reads the given options of a door. @throws GatewayError `INVALID_REQUEST` */
-export function readConversationOptions({
-  onBusy,
-  openQuestions = 'keep',
-  seed = true,
-}: Partial<ConversationOptions>): ConversationOptions {
-  if (openQuestions !== 'keep' && openQuestions !== 'deny')
+export function readConversationOptions(
+  { onBusy, openQuestions, seed = true }: Partial<ConversationOptions>,
+  defaults: Pick<ConversationOptions, 'openQuestions'> = { openQuestions: 'keep' },
+): ConversationOptions {
+  if (openQuestions !== undefined && openQuestions !== 'keep' && openQuestions !== 'deny')
     throw fieldError('openQuestions', "must be 'keep' or 'deny'");
   if (typeof seed !== 'boolean') throw fieldError('seed', 'must be true or false');
-  return { onBusy: readOnBusy(onBusy), openQuestions, seed };
+  return { onBusy: readOnBusy(onBusy), openQuestions: openQuestions ?? defaults.openQuestions, seed };
 }
 
 /** @throws GatewayError `INVALID_REQUEST` */

@@ -11,6 +11,11 @@ export const eventsSchema = z.looseObject({
   since: z.number().optional(),
 });
 
+/** A subscription, and how far its client was told. */
+export interface AskedEvents extends z.infer<typeof eventsSchema> {
+  told?: string | null;
+}
+
 /** The events of a thread, for one client. */
 export interface EventSubscription {
   /** The number of events. */
@@ -27,26 +32,39 @@ export class EventStreams {
     this.#threads = threads;
   }
 
-  /** @param lastId The id of the client's last event, which overrides `since` */
+  /**
+   * The events of one stream, for all of a client's subscriptions that it carries. How far they were told is kept in them.
+   *
+   * @param lastId The id of the client's last event, which overrides `since`
+   */
   async open(
     identity: Identity,
     threadId: string,
-    { channels, namespaces, since = -1 }: z.infer<typeof eventsSchema>,
+    asked: readonly AskedEvents[],
     lastId?: string,
   ): Promise<EventSubscription> {
     const found = await this.#threads.find(identity, threadId);
     // Only these channels repeat older messages. Others need only the last ones.
-    const isWhole = channels.some((channel) => channel === 'values' || channel === 'checkpoints');
+    const isWhole = asked.some(
+      ({ channels }) => channels.includes('values') || channels.includes('checkpoints'),
+    );
     const thread = found && isWhole ? await whole(found) : found;
     const session = thread?.session ?? this.#threads.open(identity, threadId);
     const { from, state } = await startOf(session, thread?.state ?? null);
     const cursor = thread?.state.cursor ?? null;
-    const heard = seqOfId(lastId, cursor?.split('.')[0]);
-    const filter = { channels, namespaces, since: heard ?? since };
+    const epoch = cursor?.split('.')[0];
+    const heard = seqOfId(lastId, epoch);
+    const filters = asked.map(({ channels, namespaces, since = -1, told }) => {
+      const isOfLog = told && told.split('.')[0] === epoch;
+      return { channels, namespaces, since: heard ?? (isOfLog ? seqOf(told) : since) };
+    });
+    const passed = (place: string | null): void => {
+      for (const each of asked) each.told = place;
+    };
     return {
       seq: seqOf(cursor),
       on: (outlet) => {
-        const dialect = eventDialect(state, { ...filter, asLines: outlet.socket !== undefined });
+        const dialect = eventDialect(state, filters, { asLines: outlet.socket !== undefined, passed });
         return session.stream(dialect, { ...outlet, from, follows: true }).over;
       },
     };

@@ -137,6 +137,8 @@ export class PlacedFrames {
 
 /** Turns frames into text. */
 export interface Teller {
+  /** Called when everything up to a place was told. */
+  passed?(cursor: string | null): void;
   /** Whether everything was told. */
   readonly over?: boolean;
   /** Text before all frames. */
@@ -159,7 +161,9 @@ export function frameDialect(state: SessionState, teller: Teller): Dialect<Place
       const start = frames ? '' : (teller.start ?? ':\n\n');
       const isSnapshot = session.cursor !== null;
       frames = new PlacedFrames(isSnapshot ? session : state);
-      return encoded(start + (isSnapshot ? say(frames.begin()) : ''));
+      const text = start + (isSnapshot ? say(frames.begin()) : '');
+      if (isSnapshot) teller.passed?.(session.cursor);
+      return encoded(text);
     },
     encode(_, events) {
       let text = '';
@@ -167,6 +171,7 @@ export function frameDialect(state: SessionState, teller: Teller): Dialect<Place
         if (event.type === 'auth_expired') throw new GatewayError({ code: 'UNAUTHENTICATED' });
         if (event.type !== 'gap') text += say(frames!.take(event, events.slice(at + 1)));
         if (teller.over) break;
+        if (event.cursor) teller.passed?.(event.cursor);
       }
       return encoded(text);
     },
@@ -195,21 +200,33 @@ export interface EventFilter {
   readonly namespaces?: readonly (readonly string[])[] | undefined;
   /** The number of the client's last event. */
   readonly since: number;
+}
+
+/** Options of `eventDialect`. */
+export interface EventDialectOptions extends Pick<Teller, 'passed'> {
   /** Whether each event is a line of JSON, rather than a Server-Sent Event. */
   readonly asLines: boolean;
 }
 
-/** The dialect that writes a thread's events for as long as a client reads. */
-export function eventDialect(state: SessionState, filter: EventFilter): Dialect<PlacedFrames> {
-  const { channels, namespaces, since, asLines } = filter;
+/** The dialect that writes a thread's events for as long as a client reads: those that one of its filters lets pass, each once. */
+export function eventDialect(
+  state: SessionState,
+  filters: readonly EventFilter[],
+  { asLines, ...telling }: EventDialectOptions,
+): Dialect<PlacedFrames> {
+  const passes = filters.map(passOf);
+  return frameDialect(state, {
+    ...telling,
+    tell: (frame) => (passes.some((pass) => pass(frame)) ? eventText(frame, asLines) : ''),
+    ...(asLines && { start: '' }),
+  });
+}
+
+function passOf({ channels, namespaces, since }: EventFilter): (frame: PlacedFrame) => boolean {
   // There are no namespaces below the root.
   const isRoot = namespaces === undefined || namespaces.some((namespace) => namespace.length === 0);
   const wanted = new Set(channels.map((channel) => channel.split(':')[0]));
-  return frameDialect(state, {
-    tell: (frame) =>
-      isRoot && frame.seq > since && wanted.has(channelOf(frame.method)) ? eventText(frame, asLines) : '',
-    ...(asLines && { start: '' }),
-  });
+  return ({ seq, method }) => isRoot && seq > since && wanted.has(channelOf(method));
 }
 
 function channelOf(method: FrameChannel): string {
@@ -219,5 +236,5 @@ function channelOf(method: FrameChannel): string {
 function eventText({ id, seq, ts, method, data }: PlacedFrame, asLine: boolean): string {
   const params = { namespace: [], timestamp: ts, data };
   const text = JSON.stringify({ type: 'event', event_id: id, seq, method, params });
-  return asLine ? `${text}\n` : `id: ${id}\nevent: ${method}\ndata: ${text}\n\n`;
+  return asLine ? `${text}\n` : `event: ${method}\ndata: ${text}\nid: ${id}\n\n`;
 }

@@ -81,7 +81,7 @@ export class LangGraphRoutes {
     const asked = read(eventsSchema, await call.body());
     const { response, request } = call;
     const lastId = String(request.headers['last-event-id'] ?? '');
-    const events = await this.#streams.open(identity, threadId, asked, lastId);
+    const events = await this.#streams.open(identity, threadId, [asked], lastId);
     // A clean end of the stream would be taken for the end of its run.
     await events.on({ response }).catch(() => response.destroy());
   }

@@ -143,5 +143,5 @@ export class RunTeller implements Teller {
 }
 
 function eventText(id: string, event: string, data: unknown): string {
-  return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\nid: ${id}\n\n`;
 }

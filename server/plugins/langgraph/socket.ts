@@ -3,17 +3,27 @@ import * as z from 'zod';
 import { isGatewayError } from '../../../shared/errors.js';
 import type { PluginSocketListener, PluginUpgrade } from '../../transports/websocket/plugin-upgrade.js';
 import { type CommandAnswer, type Commands, readCommand } from './commands.js';
-import { type EventStreams, eventsSchema } from './event-streams.js';
+import {
+  type AskedEvents,
+  type EventStreams,
+  type EventSubscription,
+  eventsSchema,
+} from './event-streams.js';
 
 const unsubscribeSchema = z.looseObject({ subscription_id: z.string() });
 
-/** A client of a thread on a WebSocket: its commands, and the events that it subscribes to. */
+/**
+ * A client of a thread on a WebSocket: its commands, and the events that it subscribes to. One stream tells all subscriptions in the log's
+ * order, since pages take the end of a run for the end of its events, whichever subscription brings it.
+ */
 export class ThreadSocket implements PluginSocketListener {
   readonly #commands: Commands;
   readonly #streams: EventStreams;
   readonly #threadId: string;
   readonly #upgrade: PluginUpgrade;
-  readonly #subscriptions = new Map<string, AbortController>();
+  readonly #subscriptions = new Map<string, AskedEvents>();
+  /** Ends the stream. */
+  #end = new AbortController();
 
   constructor(
     { commands, streams }: { readonly commands: Commands; readonly streams: EventStreams },
@@ -57,29 +67,46 @@ export class ThreadSocket implements PluginSocketListener {
   }
 
   async #subscribe(id: number, params: unknown): Promise<void> {
-    const { socket, identity } = this.#upgrade;
     const parsed = eventsSchema.safeParse(params);
     if (!parsed.success) return this.#refuse(id, 'invalid_argument', 'channels: must be a list of names');
     if (this.#subscriptions.size >= MOST)
       return this.#refuse(id, 'not_supported', `A socket has at most ${MOST} subscriptions`);
     const subscription = randomUUID();
-    const end = new AbortController();
-    this.#subscriptions.set(subscription, end);
+    this.#subscriptions.set(subscription, parsed.data);
+    const events = await this.#open();
     const result = { subscription_id: subscription };
-    const tell = await this.#streams.open(identity, this.#threadId, parsed.data);
-    this.#answer({ type: 'success', id, result, meta: { applied_through_seq: tell.seq } });
-    tell.on({ socket, signal: end.signal }).catch((error: unknown) => {
-      if (!end.signal.aborted) socket.fail(error);
-    });
+    this.#answer({ type: 'success', id, result, meta: { applied_through_seq: events.seq } });
+    this.#tell(events);
   }
 
-  #unsubscribe(id: number, params: unknown): void {
+  async #unsubscribe(id: number, params: unknown): Promise<void> {
     const { subscription_id: subscription = '' } = unsubscribeSchema.safeParse(params).data ?? {};
-    const end = this.#subscriptions.get(subscription);
-    if (!end) return this.#refuse(id, 'no_such_subscription', `There is no subscription ${subscription}`);
-    this.#subscriptions.delete(subscription);
-    end.abort();
+    if (!this.#subscriptions.delete(subscription))
+      return this.#refuse(id, 'no_such_subscription', `There is no subscription ${subscription}`);
+    const events = await this.#open();
     this.#answer({ type: 'success', id, result: {} });
+    this.#tell(events);
+  }
+
+  /** Ends the stream, and opens one for the subscriptions that there are now. */
+  #open(): Promise<EventSubscription> {
+    this.#end.abort();
+    this.#end = new AbortController();
+    return this.#streams.open(this.#upgrade.identity, this.#threadId, [...this.#subscriptions.values()]);
+  }
+
+  #tell(events: EventSubscription): void {
+    if (this.#subscriptions.size === 0) return;
+    const { socket } = this.#upgrade;
+    const { signal } = this.#end;
+    const tell = async (): Promise<unknown> => {
+      // A page that comes back subscribes to several things at once. It is told none of them before all of them are here.
+      await socket.roundTrip();
+      return signal.aborted ? undefined : events.on({ socket, signal });
+    };
+    tell().catch((error: unknown) => {
+      if (!signal.aborted) socket.fail(error);
+    });
   }
 
   #refuse(id: number, error: string, message: string): void {
@@ -91,5 +118,5 @@ export class ThreadSocket implements PluginSocketListener {
   }
 }
 
-/** The number of subscriptions of one socket. Each is a stream of the thread. */
+/** The number of subscriptions of one socket. */
 const MOST = 32;

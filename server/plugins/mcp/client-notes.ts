@@ -57,6 +57,13 @@ export class ClientNotes {
     this.#kept.delete(id);
   }
 
+  /** The session has made room for another one here. It is over, unless another gateway uses it. */
+  async unused(id: string): Promise<void> {
+    this.#kept.delete(id);
+    const unused = await this.#peers.askAll('unused', id);
+    if (!unused.includes(false)) await this.#peers.notes.drop(nameOf(id));
+  }
+
   /** The session is over at all gateways. */
   async end(id: string): Promise<void> {
     this.#kept.delete(id);

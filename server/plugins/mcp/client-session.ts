@@ -1,8 +1,10 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { accepts } from '../../accept.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { type McpCaller, servedAs } from './caller.js';
+import { OpenRequests } from './open-requests.js';
 import type { McpLimits } from './options.js';
 import { tagged } from './peer-messages.js';
 import { ReplayBuffer } from './replay-buffer.js';
@@ -48,9 +50,8 @@ export class McpSession {
       eventStore: new ReplayBuffer(limits, holder),
       retryInterval: RETRY_MS,
     });
-    const transport = this.#transport;
-    const send = transport.send.bind(transport);
-    transport.send = (message, options) => send(tagged(message, holder), options);
+    const requests = new OpenRequests(this.#transport);
+    this.#transport.send = (message, options) => requests.send(tagged(message, holder), options);
     server.onclose = () => {
       this.#closed = true;
       clearTimeout(this.#timer);
@@ -87,11 +88,12 @@ export class McpSession {
     caller: Pick<McpCaller, 'identity' | 'view'>,
     body?: unknown,
   ): Promise<void> {
-    await this.#use(async () => {
+    await this.use(async () => {
       if (response.closed) return;
       const ended = new Promise<void>((resolve) => response.once('close', resolve));
       // A call goes on even if its stream is cut.
-      const during: McpCaller['during'] = (work) => this.#use(work);
+      const during: McpCaller['during'] = (work) => this.use(work);
+      namePlainly(request);
       await servedAs(request, { ...caller, inSession: true, during }, (it) =>
         this.#transport.handleRequest(it, response, body),
       );
@@ -99,8 +101,13 @@ export class McpSession {
     });
   }
 
+  /** Whether it has work or a stream. */
+  get inUse(): boolean {
+    return this.#inUse > 0;
+  }
+
   /** Keeps the session while it is in use. */
-  async #use<T>(work: () => Promise<T>): Promise<T> {
+  async use<T>(work: () => Promise<T>): Promise<T> {
     this.#inUse += 1;
     this.#onUse();
     try {
@@ -126,4 +133,14 @@ export class McpSession {
   async close(): Promise<void> {
     await this.#server.close();
   }
+}
+
+/** The media types that the SDK looks for in `Accept`. It compares text, so wildcards, capitals and no header at all are put in its words. */
+function namePlainly({ headers, rawHeaders }: PluginRequest['request']): void {
+  const types = ['application/json', 'text/event-stream'].filter((type) => accepts(headers.accept, type));
+  const plain = types.join(', ');
+  for (let at = rawHeaders.length - 2; at >= 0; at -= 2)
+    if (rawHeaders[at]!.toLowerCase() === 'accept') rawHeaders.splice(at, 2);
+  rawHeaders.push('accept', plain);
+  headers.accept = plain;
 }

@@ -17,6 +17,8 @@ const RETRY_AFTER_MS = 10_000;
 interface Owned {
   readonly owner: string;
   readonly session: McpSession;
+  /** Frees its place. */
+  leave(): void;
 }
 
 /** The steps of opening a session. */
@@ -42,10 +44,12 @@ export class ClientSessions {
   readonly #sdk: McpSdk;
   readonly #servers: ToolServers;
   readonly #limits: McpLimits;
+  /** Sorted by their last use, the longest unused first. */
   readonly #byId = new Map<string, Owned>();
   readonly #places = new Map<string, number>();
   readonly #holder: string;
   readonly #notes: ClientNotes;
+  readonly #report: ClientSessionsOptions['report'];
   /** Sessions of other gateways that are being revived here. */
   readonly #reviving = new Map<string, Promise<Owned | undefined>>();
   #taken = 0;
@@ -56,12 +60,19 @@ export class ClientSessions {
     this.#servers = servers;
     this.#limits = limits;
     this.#holder = peers.holder;
+    this.#report = report;
     this.#notes = new ClientNotes(peers, limits, report);
     peers.on('message', (told: PeerMessage) => {
       const found = this.#byId.get(told.sessionId);
       if (found?.owner === told.owner) hear(found.session, told);
     });
     peers.on('end', (id: string) => this.#byId.get(id)?.session.close());
+    peers.on('unused', async (id: string) => {
+      const found = this.#byId.get(id);
+      if (found?.session.inUse) return false;
+      await found?.session.close();
+      return true;
+    });
   }
 
   /** The session of a user; undefined if there is none, or it is another user's. */
@@ -109,9 +120,9 @@ export class ClientSessions {
       onOpen: async () => {
         if (this.#closed) throw new GatewayError({ code: 'SHUTTING_DOWN' });
         await begun?.();
-        this.#byId.set(id, { owner, session: await opening });
+        this.#byId.set(id, { owner, session: await opening, leave });
       },
-      onUse: () => this.#notes.used(id),
+      onUse: () => this.#used(id),
       onClose: () => {
         this.#byId.delete(id);
         this.#notes.left(id);
@@ -119,6 +130,14 @@ export class ClientSessions {
       },
     });
     return opening;
+  }
+
+  #used(id: string): void {
+    const found = this.#byId.get(id);
+    if (!found) return;
+    this.#byId.delete(id);
+    this.#byId.set(id, found);
+    this.#notes.used(id);
   }
 
   /** The client has ended its session. */
@@ -129,7 +148,7 @@ export class ClientSessions {
   /**
    * Opens a session for a user. It stays, and is found by its id, if its client's `initialize` was accepted.
    *
-   * @throws GatewayError `RATE_LIMITED` for a user with too many sessions, `OVERLOADED` if the endpoint has too many
+   * @throws GatewayError `RATE_LIMITED` for a user with too many sessions in use, `OVERLOADED` if the endpoint has too many
    */
   async open(identity: Identity, { initialize, choose, answer }: Handshake): Promise<void> {
     const owner = ownerOf(identity);
@@ -152,10 +171,12 @@ export class ClientSessions {
   /** Takes a slot, and returns a function that frees it. Sessions that are being opened count too. */
   #take(owner: string): () => void {
     const { sessionsPerUser, sessions } = this.#limits;
-    const own = this.#places.get(owner) ?? 0;
-    if (own >= sessionsPerUser) throw full('RATE_LIMITED', 'You have too many open MCP sessions');
-    if (this.#taken >= sessions) throw full('OVERLOADED', 'There are too many open MCP sessions');
-    this.#places.set(owner, own + 1);
+    const own = (): number => this.#places.get(owner) ?? 0;
+    if (own() >= sessionsPerUser && !this.#makeRoom(owner))
+      throw full('RATE_LIMITED', 'You have too many MCP sessions in use');
+    if (this.#taken >= sessions && !this.#makeRoom())
+      throw full('OVERLOADED', 'There are too many MCP sessions in use');
+    this.#places.set(owner, own() + 1);
     this.#taken += 1;
     let left = false;
     return () => {
@@ -166,6 +187,28 @@ export class ClientSessions {
       if (others === 0) this.#places.delete(owner);
       else this.#places.set(owner, others);
     };
+  }
+
+  /**
+   * Ends the session that is unused for longest, since most clients never end theirs: one of a user, or of the user who has most, so that
+   * nobody shuts out the others. False if all are in use.
+   */
+  #makeRoom(user?: string): boolean {
+    let found: string | undefined;
+    let most = 0;
+    for (const [id, { owner, session }] of this.#byId) {
+      const count = this.#places.get(owner)!;
+      if (session.inUse || count <= most || (user ?? owner) !== owner) continue;
+      found = id;
+      most = count;
+    }
+    if (found === undefined) return false;
+    const { session, leave } = this.#byId.get(found)!;
+    this.#byId.delete(found);
+    leave();
+    const ended = Promise.all([session.close(), this.#notes.unused(found)]);
+    ended.catch((error: unknown) => this.#report(error, 'an unused MCP session could not be ended'));
+    return true;
   }
 
   /** Ends every session. None can be opened any more. */

@@ -79,16 +79,16 @@ export class McpEndpoint {
     const found = isPromise(finding) ? await finding : finding;
     if (!found)
       return answerError(call.response, 404, { code: SESSION_NOT_FOUND, message: 'Session not found' });
-    if (body !== undefined) {
-      const own = await sorted(this.#peers, { sessionId: id, owner: found.owner }, body);
-      if (own === undefined) return void call.response.writeHead(202).end();
-      body = own;
-    }
-    // Asked again for each request that lists or calls tools, since the user's rights can change during the session.
-    const view = asksForTools(body) ? await this.#catalogue.viewFor(call.request, identity) : NO_TOOLS;
-    // Noted first, so that a client that was told of the end cannot find the session at another gateway.
-    if (call.request.method === 'DELETE') await this.#sessions.end(id);
-    await found.session.serve(call, { identity, view }, body);
+    // Used from here on: a session that makes room for another one has no request.
+    await found.session.use(async () => {
+      const own = body && (await sorted(this.#peers, { sessionId: id, owner: found.owner }, body));
+      if (own === undefined && body !== undefined) return void call.response.writeHead(202).end();
+      // Asked again for each request that lists or calls tools, since the user's rights can change during the session.
+      const view = asksForTools(own) ? await this.#catalogue.viewFor(call.request, identity) : NO_TOOLS;
+      // Noted first, so that a client that was told of the end cannot find the session at another gateway.
+      if (call.request.method === 'DELETE') await this.#sessions.end(id);
+      await found.session.serve(call, { identity, view }, own);
+    });
   }
 
   async #serveStateless(

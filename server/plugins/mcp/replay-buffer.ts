@@ -1,10 +1,21 @@
 import type { McpLimits } from './options.js';
-import type { EventStore, JSONRPCMessage } from './sdk.js';
+import type { EventStore, JSONRPCMessage, RequestId } from './sdk.js';
 
 interface BufferedEvent {
   readonly streamId: string;
   readonly message: JSONRPCMessage;
   readonly size: number;
+}
+
+/** Stands for the answer that a cancelled request never gets. The transport needs one to forget the request; no client is told it. */
+export class NoAnswer {
+  readonly jsonrpc = '2.0';
+  readonly id: RequestId;
+  readonly error = { code: 0, message: 'Cancelled' };
+
+  constructor(id: RequestId) {
+    this.id = id;
+  }
 }
 
 /** The last messages of one client session, for streams that its client resumes. A client that asks for a dropped message is told so. */
@@ -22,6 +33,10 @@ export class ReplayBuffer implements EventStore {
   }
 
   async storeEvent(streamId: string, message: JSONRPCMessage): Promise<string> {
+    if (message instanceof NoAnswer) {
+      this.#forget(streamId);
+      return '';
+    }
     this.#last += 1;
     const id = `${this.#last}~${this.#holder}`;
     const size = roughSize(message);
@@ -31,13 +46,28 @@ export class ReplayBuffer implements EventStore {
     return id;
   }
 
+  /** A stream that ended without any answer is not resumed: its client would come back for ever. */
+  #forget(streamId: string): void {
+    const ids: string[] = [];
+    for (const [id, kept] of this.#kept) {
+      if (kept.streamId !== streamId) continue;
+      if ('result' in kept.message || 'error' in kept.message) return;
+      ids.push(id);
+    }
+    for (const id of ids) this.#drop(id);
+  }
+
+  #drop(id: string): void {
+    this.#size -= this.#kept.get(id)!.size;
+    this.#kept.delete(id);
+  }
+
   #cut(): void {
     const { replayMessages, replaySize } = this.#limits;
-    for (const [id, { size }] of this.#kept) {
+    for (const id of this.#kept.keys()) {
       const fits = this.#kept.size <= replayMessages && this.#size <= replaySize;
       if (fits || this.#kept.size === 1) return;
-      this.#kept.delete(id);
-      this.#size -= size;
+      this.#drop(id);
     }
   }
 

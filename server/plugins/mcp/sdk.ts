@@ -15,6 +15,7 @@ export type {
   JSONRPCMessage,
   McpHttpHandler,
   ReadResourceResult,
+  RequestId,
   RequestStateCodec,
   Server as McpServer,
   ServerContext,

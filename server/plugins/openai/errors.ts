@@ -52,6 +52,8 @@ export function forbidRetry(response: ServerResponse): void {
 /** Answers with an error in the vendor's shape. A response that has begun is cut. */
 export function sendChatError(error: GatewayError, response: ServerResponse): void {
   const { status } = error;
+  // The vendor's clients try again by themselves, also what no waiting mends.
+  if (status === 429 && error.retryAfterMs === undefined) forbidRetry(response);
   const retryAfterMs = response.hasHeader('x-should-retry')
     ? undefined
     : (error.retryAfterMs ?? (status === 503 ? 1000 : undefined));

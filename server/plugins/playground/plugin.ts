@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { UserContext } from '../../../shared/contract.js';
 import { GatewayError } from '../../../shared/errors.js';
+import { acceptsCoding } from '../../accept.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import type { GatewayPlugin } from '../plugin.js';
@@ -103,7 +104,7 @@ function redirect(response: ServerResponse, location: string): void {
 }
 
 function send(request: PluginRequest['request'], response: ServerResponse, file: PageFile): void {
-  const zipped = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
+  const zipped = acceptsCoding(request.headers['accept-encoding']?.toString(), 'gzip');
   const body = zipped ? file.gzip : file.bytes;
   response.writeHead(200, {
     'Content-Type': file.type,

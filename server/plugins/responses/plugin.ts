@@ -8,6 +8,7 @@ import { Models } from '../openai/models.js';
 import type { GatewayPlugin } from '../plugin.js';
 import { ConversationRoutes, type NewConversation } from './conversations.js';
 import { Finder } from './finding.js';
+import { isGenerated } from './places.js';
 import { ResponseRoutes } from './routes.js';
 
 /** Options of `responsesPlugin`. */
@@ -59,6 +60,7 @@ export function responsesPlugin(options: ResponsesOptions = {}): GatewayPlugin {
       const models = new Models(context, modelMapping);
       const responses = `${path}/responses`;
       const { report } = context;
+      context.spares(isGenerated);
       const created = new UserNotes<NewConversation>(context, 'conversation');
       const common = { models, ownTools, created };
       routes = new ResponseRoutes(context, { ...common, path: responses, onBusy, toolWaitMs, report });

@@ -39,7 +39,7 @@ const ROUTE = {
 export function uiMessageStreamPlugin(options: UiMessageStreamOptions = {}): GatewayPlugin {
   const { app, resumeFinishedMs = RESUME_FINISHED_MS, version = 6 } = options;
   const path = readPath(options.path ?? '/api/chat', '/api/chat');
-  const conversation = readConversationOptions(options);
+  const conversation = readConversationOptions(options, { openQuestions: 'deny' });
   if (!(resumeFinishedMs >= 0)) throw fieldError('resumeFinishedMs', 'must be milliseconds, 0 or more');
   if (![5, 6, 7].includes(version)) throw fieldError('version', 'must be 5, 6 or 7');
   return {

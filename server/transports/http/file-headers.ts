@@ -53,7 +53,7 @@ export function rangeOf(
   { size, etag }: { readonly size: number; readonly etag: string },
 ): ByteRange | null {
   if (range === undefined || (ifRange !== undefined && ifRange !== etag)) return null;
-  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range.trim());
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(range.trim());
   if (!match || (match[1] === '' && match[2] === '')) return null;
   const [, from, to] = match as unknown as [string, string, string];
   if (from === '') {

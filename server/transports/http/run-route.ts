@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseCursor } from '../../../shared/cursor.js';
 import type { RunOperation } from '../../../shared/operations.js';
 import { encodeSse } from '../../../shared/sse.js';
+import { hasToken, prefers } from '../../accept.js';
 import { newConnectionId } from '../../ids.js';
 import type { Caller } from '../../operations/caller.js';
 import type { Sent } from '../../operations/send-operations.js';
@@ -23,7 +24,7 @@ export async function startRun(
 ): Promise<void> {
   const { headers } = request;
   const body = withKey(call.body, headers['idempotency-key']);
-  if (/(?:^|,)\s*respond-async\s*(?:,|;|$)/i.test(String(headers.prefer ?? ''))) {
+  if (hasToken(headers.prefer?.toString(), 'respond-async')) {
     const { accepted } = await env.operations.start(name, body, call.caller);
     response.setHeader('Preference-Applied', 'respond-async');
     return sendJson(response, 202, accepted);
@@ -33,8 +34,7 @@ export async function startRun(
   if (response.closed) release();
   else response.once('close', release);
   const sent = await env.operations.start(name, body, call.caller);
-  const accept = headers.accept ?? '';
-  if (accept.includes('application/json') && !accept.includes('text/event-stream')) {
+  if (prefers(headers.accept, 'application/json', 'text/event-stream')) {
     const left = sent.session.viewers.wait();
     const leave = (): void => left(!response.writableFinished);
     if (response.closed) leave();

@@ -60,7 +60,7 @@ function sseForm(ids: IdMode, frame: (text: string) => SocketPayload): WireForm<
       eachEvent(events, origin, { known, whole: ids === 'vector' }, (type, cursor, data) => {
         text +=
           ids === 'cursor'
-            ? `event: ${type}\nid: ${cursor}\ndata: ${data}\n\n`
+            ? `event: ${type}\ndata: ${data}\nid: ${cursor}\n\n`
             : `event: ${type}\ndata: ${data}\n\n`;
       });
       return frame(text);

@@ -31,6 +31,9 @@ import type {
 /** The parts of the gateway that sockets of plugins use. */
 export type PluginSocketEnvironment = FrameEnvironment & TicketDoor;
 
+/** The part of a WebSocket that a plugin's client uses. */
+type PluginWire = FrameWire & Pick<PluginSocket, 'roundTrip'>;
+
 /** An upgrade to a WebSocket, and the plugin's route for it. */
 export interface Upgraded {
   readonly request: IncomingMessage;
@@ -45,7 +48,7 @@ export interface Upgraded {
  */
 export class PluginSocketClient implements PluginSocket, Sink, WireReader, OpenSocket {
   readonly #env: PluginSocketEnvironment;
-  readonly #wire: FrameWire;
+  readonly #wire: PluginWire;
   readonly #route: PluginSocketRoute;
   readonly #streams = new Set<SocketStream>();
   /** Messages that the plugin has not been given yet. */
@@ -60,7 +63,7 @@ export class PluginSocketClient implements PluginSocket, Sink, WireReader, OpenS
   /** Called when the client has caught up, or is gone. */
   #caughtUp: (() => void) | null = null;
 
-  constructor(env: PluginSocketEnvironment, wire: FrameWire, upgraded: Upgraded) {
+  constructor(env: PluginSocketEnvironment, wire: PluginWire, upgraded: Upgraded) {
     this.#env = env;
     this.#wire = wire;
     this.#route = upgraded.route;
@@ -188,6 +191,10 @@ export class PluginSocketClient implements PluginSocket, Sink, WireReader, OpenS
       this.#connection?.blocked();
     }
     return writable;
+  }
+
+  roundTrip(): Promise<void> {
+    return this.#wire.roundTrip();
   }
 
   carry(stream: SocketStream): () => void {

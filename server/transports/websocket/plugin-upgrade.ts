@@ -22,6 +22,8 @@ export interface PluginSocket {
   readonly taken: number;
   /** Sends messages. False when the client does not keep up; its own messages then wait until it does. */
   send(...messages: readonly string[]): boolean;
+  /** Resolves when the client has taken everything that was sent, and what it had said until then has come; also when it is gone. */
+  roundTrip(): Promise<void>;
   /** Closes in order, with a close code of WebSockets (RFC 6455, section 7.4). @default 1000 */
   close(code?: number, reason?: string): void;
   /** Closes the socket for an error, like one that a listener throws. */

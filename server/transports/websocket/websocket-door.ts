@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { WEBSOCKET_PATH } from '../../../shared/calls.js';
 import { GatewayError } from '../../../shared/errors.js';
 import { retryAfter } from '../../delivery/end-reason.js';
-import type { FrameWire, WireReader } from '../frames/frame-wire.js';
+import type { WireReader } from '../frames/frame-wire.js';
 import { SocketClient } from '../frames/socket-client.js';
 import { checkOrigin } from '../origin.js';
 import { publicError } from '../public-error.js';
@@ -49,7 +49,7 @@ export class WebSocketDoor {
     const upgrade = (server: WebSocketServer): void => {
       this.#admit();
       const peer = { request: authRequest(request, this.#env.addressOf(request)), user: options.user };
-      const readerOf = (wire: FrameWire): WireReader =>
+      const readerOf = (wire: WebSocketWire): WireReader =>
         route
           ? new PluginSocketClient(this.#env, wire, { request, target, route, peer })
           : new SocketClient(this.#env, wire, peer);

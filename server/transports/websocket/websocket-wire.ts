@@ -30,10 +30,13 @@ export class WebSocketWire implements FrameWire {
   readonly #socket: Duplex;
   readonly #reader: WireReader;
   #missed = 0;
+  #pings = 0;
+  /** Callbacks that wait for the answer to a ping, by its number. */
+  readonly #trips = new Map<number, () => void>();
   /** Bytes that the peer had taken at the last beat; undefined if none were waiting. */
   #sentBefore: number | undefined;
 
-  constructor(webSocket: WebSocket, socket: Duplex, readerOf: (wire: FrameWire) => WireReader) {
+  constructor(webSocket: WebSocket, socket: Duplex, readerOf: (wire: WebSocketWire) => WireReader) {
     this.#webSocket = webSocket;
     this.#socket = socket;
     this.#reader = readerOf(this);
@@ -45,9 +48,15 @@ export class WebSocketWire implements FrameWire {
       if (isBinary) this.close(NOT_TEXT);
       else this.#reader.receive(data.toString());
     });
-    webSocket.on('pong', heard);
+    webSocket.on('pong', (data) => {
+      heard();
+      this.#arrive(Number(data.toString()));
+    });
     webSocket.on('ping', () => this.#reader.pinged());
-    webSocket.on('close', () => this.#reader.closed());
+    webSocket.on('close', () => {
+      this.#arrive(this.#pings);
+      this.#reader.closed();
+    });
     // `ws` tells the peer its error in the close code, and a `close` event follows.
     webSocket.on('error', () => {});
     socket.on('drain', () => {
@@ -119,7 +128,31 @@ export class WebSocketWire implements FrameWire {
     this.#sentBefore = this.backlog > 0 ? this.sent : undefined;
     this.#missed += 1;
     if (this.#missed > MISSED_PINGS) this.destroy();
-    else if (this.#webSocket.readyState === this.#webSocket.OPEN) this.#webSocket.ping();
+    else this.#ping();
+  }
+
+  #ping(): boolean {
+    if (this.#webSocket.readyState !== this.#webSocket.OPEN) return false;
+    this.#pings += 1;
+    this.#webSocket.ping(String(this.#pings));
+    return true;
+  }
+
+  /** Resolves when the peer has taken everything up to now, and all that it said until then was read; also when it is gone. */
+  roundTrip(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#ping()) this.#trips.set(this.#pings, resolve);
+      else resolve();
+    });
+  }
+
+  /** A peer may answer the last of several pings alone (RFC 6455, section 5.5.3). */
+  #arrive(ping: number): void {
+    for (const [number, resolve] of this.#trips) {
+      if (!(number <= ping)) return;
+      this.#trips.delete(number);
+      resolve();
+    }
   }
 }
 

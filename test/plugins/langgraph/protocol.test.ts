@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { heldApp } from '../../support/apps.js';
 import { alone } from '../../support/gateway.js';
 import { openWebSocket } from '../../support/raw-socket.js';
 import { as } from '../../support/users.js';
@@ -88,7 +89,7 @@ describe("LangGraph's protocol", () => {
     expect(watched).to.deep.equal(all.filter(({ method }) => /^(?:lifecycle|input)/.test(method)));
     const named = (id: string) => ui.ask(`/threads/main/runs/${encodeURIComponent(id)}/stream`);
     const joined = await named(`${result.run_id}~1`);
-    expect(await joined.text()).to.match(/event: end\ndata: null\n\n$/);
+    expect(await joined.text()).to.match(/event: end\ndata: null\n(?:id: .*\n)?\n$/);
     for (const id of [`${result.run_id}~2`, `${result.run_id}~1\r\nx: y`, 'none'])
       expect((await named(id)).status, id).to.be.oneOf([400, 404]);
     const cancelled = await ui.ask(`/threads/main/runs/${result.run_id}~1/cancel`, { method: 'POST' });
@@ -126,6 +127,70 @@ describe("LangGraph's protocol", () => {
     expect(await ask(42, 'subscription.subscribe', { channels: ['input'] })).to.include({ type: 'error' });
     expect(await (await open('/threads/main/stream')).closed).to.equal(4404);
     expect(await (await open(undefined, 'bad')).closed).to.equal(4401);
+  });
+
+  describe('on a WebSocket with two subscriptions, as pages have', () => {
+    const OF_PAGES = [['lifecycle', 'input'], CONTENT.filter((channel) => channel !== 'input')];
+
+    /** A socket that subscribes to all at once, as pages do when they come back. */
+    const pageOf = async (ui: Ui) => {
+      const socket = await openWebSocket(ui.url, '/langgraph/threads/main/stream/events', as('alice'));
+      for (const [id, channels] of OF_PAGES.entries())
+        socket.say({ id, method: 'subscription.subscribe', params: { channels } });
+      return socket;
+    };
+
+    /** The events of a socket, once it has everything of so many runs. */
+    const toldTo = async (socket: Awaited<ReturnType<typeof pageOf>>, runs: number) => {
+      for (const [method, event] of [
+        ['lifecycle', 'completed'],
+        ['messages', 'message-finish'],
+      ])
+        await socket.until(
+          () =>
+            socket.frames.filter((frame: any) => frame.method === method && frame.params.data.event === event)
+              .length >= runs,
+        );
+      return socket.frames.filter(({ type }: any) => type === 'event');
+    };
+
+    const inOrder = (frames: readonly any[]): void => {
+      const seqs = frames.map(({ seq }) => seq);
+      expect(seqs).to.deep.equal([...seqs].sort((a, b) => a - b));
+      expect(new Set(frames.map(({ event_id }) => event_id)).size).to.equal(frames.length);
+      expect(frames.at(-1)).to.have.nested.property('params.data.event', 'completed');
+    };
+
+    it('tells what came while it was away in the order of the log: the end of a run last', async () => {
+      const ui = await startLangGraph({ app: actor().app });
+      await ui.post('/threads/main/runs/wait', start('think hello look data bye'));
+      const told = await toldTo(await pageOf(ui), 1);
+      inOrder(told);
+      expect(told).to.deep.equal(await eventsOf(ui, { channels: CONTENT }));
+    });
+
+    it('tells a run in the order of the log, also where one subscribes in its middle', async () => {
+      const { app, held, began } = heldApp('working ', 'done');
+      const ui = await startLangGraph({ app });
+      const one = await pageOf(ui);
+      await one.until(({ id }) => id === 1);
+      one.say({ id: 5, method: 'run.start', params: start('go') });
+      await began.passed;
+      const two = await pageOf(ui);
+      held.open();
+      for (const socket of [one, two]) {
+        const told = await toldTo(socket, 1);
+        inOrder(told);
+        // A third one is told nothing that the first two were, and all of its own.
+        socket.say({ id: 6, method: 'subscription.subscribe', params: { channels: ['messages'] } });
+        await socket.until(
+          () =>
+            socket.frames.filter(({ params }: any) => params?.data?.event === 'message-finish').length === 2,
+        );
+        const again = socket.frames.filter(({ type }: any) => type === 'event').slice(told.length);
+        expect(again).to.deep.equal(told.filter(({ method }: any) => method === 'messages'));
+      }
+    });
   });
 
   it('has streams of events counted as connections', async () => {
@@ -172,7 +237,7 @@ describe("LangGraph's protocol", () => {
     const command = { resume: { approved: true } };
     const body = { assistant_id: 'default', command, stream_mode: ['values'] };
     const text = await (await ui.post('/threads/main/runs/stream', body)).text();
-    expect(text).to.match(/event: end\ndata: null\n\n$/);
+    expect(text).to.match(/event: end\ndata: null\n(?:id: .*\n)?\n$/);
     expect(text).to.include('bye ');
     const [{ run_id }] = (await (await ui.ask('/threads/main/runs')).json()) as any;
     await ui.post('/threads/main/runs/wait', start('and more'));

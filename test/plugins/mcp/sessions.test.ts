@@ -1,3 +1,4 @@
+import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
 import { defineApp, type ToolContext, tool } from '../../../server/index.js';
 import type { McpToolFilter } from '../../../server/plugins/mcp/index.js';
@@ -63,6 +64,37 @@ describe('client sessions of mcpServerPlugin', () => {
     }
   });
 
+  // The grammar is that of RFC 9110, section 12.5.1.
+  for (const [accept, status] of [
+    [undefined, 200],
+    ['*/*', 200],
+    ['application/*, text/*', 200],
+    ['Application/JSON, Text/Event-Stream', 200],
+    ['application/json;q=0.9, text/event-stream;q=0.8', 200],
+    ['application/json, */*;q=0.1', 200],
+    ['application/json', 406],
+    ['image/png', 406],
+    ['application/json, text/event-stream;q=0', 406],
+    ['*/*;q=0, application/json', 406],
+  ] as const)
+    it(`take what their client accepts from its header: ${accept ?? '(none)'}`, async () => {
+      const { url } = await startMcp({ app: conformanceApp });
+      // Node's fetch always has the header.
+      const post = (body: unknown, headers: Record<string, string> = {}) =>
+        new Promise<IncomingMessage>((resolve, reject) => {
+          const all = { ...as('alice'), 'content-type': 'application/json', ...headers };
+          request(url, { method: 'POST', headers: { ...all, ...(accept !== undefined && { accept }) } })
+            .on('response', (response) => resolve(response.resume()))
+            .on('error', reject)
+            .end(JSON.stringify(body));
+        });
+      const opened = await post(INITIALIZE);
+      expect(opened.statusCode).to.equal(status);
+      if (status !== 200) return;
+      const session = { 'mcp-session-id': String(opened.headers['mcp-session-id']) };
+      expect((await post(LIST, session)).statusCode).to.equal(200);
+    });
+
   it('end with DELETE, and then with the calls they had', async () => {
     const { app, began, aborted } = tools();
     const { url } = await startMcp({ app });
@@ -121,24 +153,96 @@ describe('client sessions of mcpServerPlugin', () => {
     expect((await postMcp(url, LIST, session)).status).to.equal(404);
   });
 
-  it('are bounded, by user and in all', async () => {
-    const { url } = await startMcp({ app: conformanceApp }, { limits: { sessionsPerUser: 2, sessions: 3 } });
+  /** Whether a session is there. */
+  const isThere = async (url: string, id: string, headers: Record<string, string> = {}) => {
+    const answer = await postMcp(url, LIST, { 'mcp-session-id': id, ...headers });
+    await answer.text();
+    return answer.status === 200;
+  };
+
+  it('make room when their user has too many: the longest unused one ends', async () => {
+    const { url } = await startMcp({ app: conformanceApp, ...alone() }, { limits: { sessionsPerUser: 2 } });
+    const first = await initialize(url);
+    const second = await initialize(url);
+    expect(await isThere(url, first)).to.equal(true);
+    const third = await initialize(url);
+    expect(await isThere(url, second)).to.equal(false);
+    expect(await isThere(url, first)).to.equal(true);
+    expect(await isThere(url, third)).to.equal(true);
+    // Clients that never end a session can begin one for each request.
+    for (let n = 0; n < 20; n++) await initialize(url);
+    expect(await isThere(url, third)).to.equal(false);
+  });
+
+  it('stay while they have a call or a stream, and are refused only where all have', async () => {
+    const { app, began, held } = tools();
+    const { url } = await startMcp({ app, ...alone() }, { limits: { sessionsPerUser: 2, sessions: 3 } });
+    const calling = await initialize(url);
+    const pending = await postMcp(url, call('held'), { 'mcp-session-id': calling });
+    await began.passed;
+    const listening = await initialize(url);
+    const stream = (id: string, headers = {}) =>
+      fetch(url, {
+        headers: { ...as('alice'), accept: 'text/event-stream', 'mcp-session-id': id, ...headers },
+      });
+    await stream(listening);
     // Refused handshakes leave their place.
     for (let n = 0; n < 5; n++)
-      expect((await postMcp(url, INITIALIZE, { accept: 'text/html' })).status).to.equal(406);
-    const answers = await Promise.all(Array.from({ length: 4 }, () => postMcp(url, INITIALIZE)));
-    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 200, 429, 429]);
-    const refused = answers.find(({ status }) => status === 429)!;
+      expect((await postMcp(url, INITIALIZE, { ...as('bob'), accept: 'text/html' })).status).to.equal(406);
+    const refused = await postMcp(url, INITIALIZE);
+    expect(refused.status).to.equal(429);
     expect(refused.headers.get('retry-after')).to.equal('10');
     expect((await refused.json()).error).to.deep.include({
       code: -32000,
-      message: 'You have too many open MCP sessions',
+      message: 'You have too many MCP sessions in use',
     });
-    await initialize(url, as('bob'));
+    const bobs = await initialize(url, as('bob'));
+    await stream(bobs, as('bob'));
     expect((await postMcp(url, INITIALIZE, as('carol'))).status).to.equal(503);
-    const id = answers.find(({ status }) => status === 200)!.headers.get('mcp-session-id')!;
-    await fetch(url, { method: 'DELETE', headers: { ...as('alice'), 'mcp-session-id': id } });
-    await initialize(url, as('carol'));
+    held.open('done');
+    await pending.text();
+    let opened: Response;
+    do {
+      // The server hears of the end of its response behind the client.
+      opened = await postMcp(url, INITIALIZE, as('carol'));
+      await opened.text();
+    } while (opened.status === 503);
+    const carols = opened.headers.get('mcp-session-id')!;
+    expect(await isThere(url, calling)).to.equal(false);
+    expect(await isThere(url, listening)).to.equal(true);
+    expect(await isThere(url, carols, as('carol'))).to.equal(true);
+  });
+
+  it('of one user shut out nobody: the user who has most makes room for the others', async () => {
+    const { url } = await startMcp({ app: conformanceApp, ...alone() }, { limits: { sessions: 4 } });
+    const bobs = await initialize(url, as('bob'));
+    const own = [];
+    for (let n = 0; n < 6; n++) own.push(await initialize(url));
+    const carols = await initialize(url, as('carol'));
+    expect(await isThere(url, bobs, as('bob'))).to.equal(true);
+    expect(await isThere(url, carols, as('carol'))).to.equal(true);
+    const left = [];
+    for (const id of own) left.push(await isThere(url, id));
+    expect(left).to.deep.equal([false, false, false, false, true, true]);
+  });
+
+  it('of a call that was cancelled are unused', async () => {
+    const { app, began } = tools();
+    const { url } = await startMcp({ app, ...alone() }, { limits: { sessionsPerUser: 1 } });
+    const session = { 'mcp-session-id': await initialize(url) };
+    const pending = await postMcp(url, call('held'), session);
+    await began.passed;
+    expect((await postMcp(url, INITIALIZE)).status).to.equal(429);
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } };
+    await (await postMcp(url, cancel, session)).text();
+    await pending.text();
+    let opened: Response;
+    do {
+      // The server hears of the end of its response behind the client.
+      opened = await postMcp(url, INITIALIZE);
+      await opened.text();
+    } while (opened.status === 429);
+    expect(opened.status).to.equal(200);
   });
 
   it('take no place when their filter denies them', async () => {

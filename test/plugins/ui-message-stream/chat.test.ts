@@ -298,6 +298,17 @@ for (const [store, make, transport] of WAYS)
           expect(part(chat.messages[1], 'pay')).to.include({ state: 'output-error', errorText: 'Denied' });
         });
 
+      it('goes on where somebody writes instead of answering', async () => {
+        const ui = await start();
+        const chat = ui.chat(major);
+        await chat.sendMessage({ text: 'pay done' });
+        await chat.sendMessage({ text: 'hi' });
+        expect([chat.status, textIn(chat.messages.at(-1))]).to.deep.equal(['ready', 'hi ']);
+        expect(ui.effects).to.deep.equal([]);
+        const { messages } = await ui.gateway.session('main', { user: { id: 'alice' } }).history();
+        expect(JSON.stringify(messages[1])).to.include('Denied: The conversation went on');
+      });
+
       it('edits a message and has an answer given again, each beside the former', async () => {
         const ui = await start();
         const chat = ui.chat(major);

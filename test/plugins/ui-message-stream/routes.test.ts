@@ -159,15 +159,52 @@ describe('what an interface posts', () => {
     expect([told(await chunksOf(first)), told(await chunksOf(second))]).to.deep.equal(['one', 'two']);
   });
 
-  it('denies the questions that are open, where the host wants that', async () => {
+  it('denies the questions that it would wait for, since its page can answer none meanwhile', async () => {
     const { app } = actor();
-    const ui = await startUi({ app }, { openQuestions: 'deny' });
+    const ui = await startUi({ app });
     await (await ui.post({ id: 'main', messages: [userSays('u1', 'pay')] })).text();
     expect(told(await chunksOf(await ui.post({ id: 'main', messages: [userSays('u2', 'hi')] })))).to.equal(
       'hi ',
     );
     const { messages } = await (await ui.ask('/main')).json();
     expect(textIn(messages[1])).to.equal('[pay: "Denied: The conversation went on"] ');
+  });
+
+  it('waits behind the questions that are open, where the host wants that', async () => {
+    const { app, effects } = actor();
+    const ui = await startUi({ app }, { openQuestions: 'keep' });
+    await (await ui.post({ id: 'main', messages: [userSays('u1', 'pay')] })).text();
+    const second = await ui.post({ id: 'main', messages: [userSays('u2', 'hi')] });
+    const session = ui.gateway.session('main', { user: { id: 'alice' } });
+    for await (const event of session.events({ from: 'snapshot' }))
+      if (event.type === 'snapshot') {
+        await session.respond(event.state.pending[0]!.callId, { approved: true });
+        break;
+      }
+    expect(told(await chunksOf(second))).to.equal('hi ');
+    expect(effects).to.deep.equal(['pay']);
+  });
+
+  it('leaves the questions of a child that nobody waits for', async () => {
+    const app = defineApp({
+      async *run(turn) {
+        if (turn.text === 'hire') turn.spawn('helper', { message: 'pay', id: 'h', detached: true });
+        yield turn.text;
+      },
+    });
+    const ui = await startUi({ apps: { default: app, helper: actor().app }, defaultApp: 'default' } as any);
+    await (await ui.post({ id: 'main', messages: [userSays('u1', 'hire')] })).text();
+    const session = ui.gateway.session('main', { user: { id: 'alice' } });
+    for await (const event of session.events({ from: 'earliest' }))
+      if (event.type === 'tool_confirmation_required') break;
+    expect(told(await chunksOf(await ui.post({ id: 'main', messages: [userSays('u2', 'hi')] })))).to.equal(
+      'hi',
+    );
+    for await (const event of session.events({ from: 'snapshot' }))
+      if (event.type === 'snapshot') {
+        expect(event.state.pending.map(({ name }) => name)).to.deep.equal(['pay']);
+        break;
+      }
   });
 });
 
