@@ -6,9 +6,9 @@ import type { ClientTransport } from './transport/transport.js';
 export interface Person {
   /** The user, as the gateway has named it, or as the page has promised. */
   user: UserName | undefined;
-  /** Another object for another person. What was known in another life is shown to nobody. */
+  /** Another object for another person, who is shown nothing of another life. */
   life: object;
-  /** Another object since it is in doubt who is there. What nobody looked at since is not shown before the gateway has sent it again. */
+  /** Another object since it is in doubt who is there. A state that nobody looked at since is not shown before the gateway has sent it again. */
   era: object;
   /** Notices other credentials. Call it before something is shown or sent. */
   look(): void;
@@ -24,7 +24,7 @@ export interface PersonHost {
   drop(): void;
   /** Another person is there: connects anew. */
   restart(): void;
-  /** Others credentials are there: connects with them. */
+  /** Other credentials are there: connects with them. */
   renew(): void;
   /** Whether there is a connection, which goes on until the gateway says who is there. */
   isConnected(): boolean;

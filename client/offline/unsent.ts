@@ -37,7 +37,7 @@ export function persistUnsent(
   const { call, connection, outbox, person, retries } = core;
   const lifeMs = options.unsentMs ?? UNSENT_MS;
   const kept = new Map<string, string>();
-  /** What waits for its own user. */
+  /** Requests that wait for their own user. */
   const held = new Map<string, Unsent>();
   /** Writes on their way to the disk, so that a dropped entry does not come back after its deletion. */
   const writes = new Map<string, Promise<unknown>>();
@@ -183,7 +183,7 @@ export function persistUnsent(
     watched.add(tab);
   };
   tabs.onTab(watchOver);
-  // Whose client it is is known once it is connected. What was held goes on when its user is back.
+  // The connection shows whose client it is. Held requests go on when their user is back.
   const unwatch = connection.subscribe((state) => {
     if (state !== 'open' || isForeign() || isOver()) return;
     const all = [...held.values()];

@@ -30,7 +30,7 @@ export function nameOf({ id, tenantId }: UserContext): UserName {
   return { id, ...(tenantId !== undefined && { tenantId }) };
 }
 
-/** Whether a user is the one that a client names. Who names no tenant means any. */
+/** Whether a user is the one that a client names. A name without a tenant stands for any. */
 export function isNamed(user: UserContext, { id, tenantId = user.tenantId }: UserName): boolean {
   return user.id === id && user.tenantId === tenantId;
 }
