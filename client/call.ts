@@ -2,6 +2,7 @@ import { type CallName, isCall } from '../shared/calls.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import type { Accepted, ParamsOf, ResultOf } from '../shared/operation-types.js';
 import type { SignalOptions } from './options.js';
+import type { Person } from './person.js';
 import type { Retries } from './retries.js';
 import { type Aborts, inTime, openScope, within } from './timing.js';
 import { addressOf, failed, foreign, isUnsent, lateness } from './transport/failure.js';
@@ -28,6 +29,7 @@ export interface OperationCallOptions {
   readonly timeoutMs: number;
   readonly aborts: Aborts;
   readonly retries: Retries;
+  readonly person: Person;
   /** The gateway has answered. */
   onAnswer(): void;
 }
@@ -37,11 +39,14 @@ export function createCall({
   timeoutMs,
   aborts,
   retries,
+  person,
   onAnswer,
 }: OperationCallOptions): OperationCaller {
   return (operation, { signal: given, ...params }: SignalOptions = {}, onRetry) => {
     const scope = openScope(given, aborts);
     const { signal } = scope;
+    const isRun = isCall(operation, 'run');
+    const { user, life } = person;
     let mayHaveArrived = false;
     return within(scope, async () => {
       for (let tried = 0; ; tried++) {
@@ -49,11 +54,15 @@ export function createCall({
           const answer = await inTime(
             timeoutMs,
             () => lateness(addressOf(transport), operation, timeoutMs),
-            (signal) => transport.request(operation, params, { signal }),
+            // The first attempt is that of whoever is there. A later one may only be by the same person.
+            (signal) =>
+              transport.request(operation, isRun && tried && user ? { onlyAs: user, ...params } : params, {
+                signal,
+              }),
             signal,
           );
           // Not a gateway, but for example the login page of a hotel's network.
-          if ((isCall(operation, 'run') || operation === 'run') && !(answer as Accepted | null)?.runId)
+          if ((isRun || operation === 'run') && !(answer as Accepted | null)?.runId)
             throw foreign(addressOf(transport), 'not with a run');
           onAnswer();
           return answer as never;
@@ -63,6 +72,7 @@ export function createCall({
           mayHaveArrived ||= mayHaveEffect(error);
           if (tried >= retriesOf(operation, mayHaveArrived) || !mayPass(error)) throw error;
           await retries.wait(error, tried, signal, (hurry) => onRetry?.(error, hurry));
+          if (life !== person.life) throw error;
         }
       }
     });

@@ -7,6 +7,7 @@ import { coreOf } from './core-of.js';
 import { bindCalls, type MethodCalls } from './method-calls.js';
 import type { ClientOptions, SignalOptions } from './options.js';
 import { createOutbox } from './outbox.js';
+import { createPerson } from './person.js';
 import { createRetries } from './retries.js';
 import type { Core, Run, SendOptions } from './run.js';
 import {
@@ -89,18 +90,27 @@ export function createClient(options: ClientOptions): Client {
   const transport = transportOf(options);
   const { timeoutMs = DEFAULT_TIMEOUT_MS, hiddenMs = HIDDEN_MS } = options;
   const aborts: Aborts = new Set();
+  const outbox = createOutbox();
+  const person = createPerson(transport, {
+    drop: outbox.clear,
+    restart: () => connection.restart(),
+    renew: () => connection.renew(),
+    isConnected: () => connection.state !== 'closed',
+  });
   const connection = createConnection(transport, {
     connectMs: Math.min(timeoutMs, CONNECT_MS),
     hiddenMs,
+    met: person.met,
   });
   const retries = createRetries();
   const onAnswer = () => {
+    person.look();
     connection.hurry();
     retries.hurry();
   };
-  const needs = { transport, timeoutMs, aborts, retries, onAnswer };
+  const needs = { transport, timeoutMs, aborts, retries, person, onAnswer };
   const call = createCall(needs);
-  const core: Core = { ...needs, call, connection, outbox: createOutbox(), views: new Set() };
+  const core: Core = { ...needs, call, connection, outbox, views: new Set() };
   options.persist?.attach(core);
   const session = (id: string) => bindSession(core, id);
   const bound =
@@ -125,6 +135,7 @@ export function createClient(options: ClientOptions): Client {
     methods: (options) => call('methods', options),
     ticket: (options) => call('ticket', options),
     disconnect: () => {
+      person.era = {};
       for (const abort of aborts) abort();
       connection.stop();
       transport.close();

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../shared/gateway-error.js';
-import { createLine, type SessionLine } from './line.js';
+import { createLine, type LineHost, type SessionLine } from './line.js';
 import { createListeners } from './listeners.js';
 import { isHidden, watchPage } from './page.js';
 import { placeOf, type ReaderSink, type SessionConsumer, type Start } from './reader.js';
@@ -28,6 +28,7 @@ export interface ReaderConnectionOptions {
   readonly connectMs: number;
   /** Milliseconds after which a hidden page lets its stream go; `false` never does. */
   readonly hiddenMs: number | false;
+  readonly met: LineHost['met'];
 }
 
 /** The link outlives its last listener so long, so that the next send needs no new one. */
@@ -43,6 +44,10 @@ export interface ReaderConnection extends ConnectionStatus {
   activeRun(id: string): string | null | undefined;
   /** The gateway can be reached: ends all waits for the next attempt. */
   hurry(): void;
+  /** Has new links replace the present ones, which go on until then. */
+  renew(): void;
+  /** Begins again for another person, with the same readers. */
+  restart(): void;
   /** Ends the link and every reader. Following again opens a new one. */
   stop(): void;
 }
@@ -60,7 +65,7 @@ export interface FollowHandle {
  */
 export function createConnection(
   transport: ClientTransport,
-  { connectMs, hiddenMs }: ReaderConnectionOptions,
+  { connectMs, hiddenMs, met }: ReaderConnectionOptions,
 ): ReaderConnection {
   const listeners = createListeners<[ConnectionState]>();
   const apart = new Map<SessionConsumer, SessionLine>();
@@ -100,6 +105,7 @@ export function createConnection(
     {
       changed: become,
       ended: endReaders,
+      met,
       // A hidden page fetches it once it is shown.
       behind: (reader) => state !== 'paused' && fetchApart(reader),
       isSpare: () => main.readers().length === 0,
@@ -113,6 +119,7 @@ export function createConnection(
     const line = createLine(
       transport,
       {
+        met,
         ended: (ended, cause) => {
           if (apart.get(reader) === line) endReaders(ended, cause);
         },
@@ -137,6 +144,7 @@ export function createConnection(
   const each = (run: (line: SessionLine) => void) => {
     if (state !== 'paused') for (const line of [main, ...apart.values()]) run(line);
   };
+  const renew = () => each((line) => line.renew());
   const mayPause = () => {
     clearTimeout(hide);
     if (hiddenMs === false || !transport.isScarce || !isHidden() || state === 'closed') return;
@@ -164,7 +172,7 @@ export function createConnection(
       const reader: SessionConsumer = { sessionId, sink, start, at: placeOf(start), feeder: undefined };
       clearTimeout(linger);
       unwatchPage ??= watchPage({
-        changed: () => each((line) => line.renew()),
+        changed: renew,
         shown: () => {
           clearTimeout(hide);
           if (state === 'paused') main.pull();
@@ -194,6 +202,13 @@ export function createConnection(
     canonical: main.canonical,
     activeRun: (id) => (state === 'open' ? main.find(id)?.activeRun() : undefined),
     hurry: () => each((line) => line.hurry()),
+    renew,
+    restart: () => {
+      for (const reader of apart.keys()) rejoin(reader);
+      main.reset();
+      if (main.readers().length === 0) main.stop();
+      else if (state !== 'paused') main.pull();
+    },
     stop: () => main.stop(),
   };
 }

@@ -1,5 +1,6 @@
 import type { EventOf, GatewayEvent, SubscriptionInfo } from '../shared/events.js';
 import type { GatewayError } from '../shared/gateway-error.js';
+import type { UserName } from '../shared/user-name.js';
 import type { SessionConsumer } from './reader.js';
 import { backoff, createWatchdog, inTime, quietTimer } from './timing.js';
 import { createTrack, type Track } from './track.js';
@@ -17,6 +18,8 @@ export interface LineHost {
   behind?(reader: SessionConsumer): unknown;
   /** A session's cursor has moved. */
   moved?(): void;
+  /** The gateway names the user of a link. Returns whether that is another one than before, so that the link is of no use. */
+  met(user: UserName): boolean;
   /** Whether nobody would notice if the line broke now. */
   isSpare?(): boolean;
 }
@@ -43,6 +46,8 @@ export interface SessionLine {
   check(): void;
   /** Lets the link go and keeps the place in every session; `pull` comes back. */
   pause(): void;
+  /** Begins again for the same readers, and with nothing else of what was known. Closed until `pull`. */
+  reset(): void;
   /** Ends the link and every reader. */
   stop(error?: GatewayError): void;
 }
@@ -230,7 +235,9 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
       asked.delete(track.id);
     }
   };
-  const connected = ({ heartbeatMs, defaultApp: app, connectionId: id, sessions }: EventOf<'connected'>) => {
+  const connected = (event: EventOf<'connected'>) => {
+    const { heartbeatMs, defaultApp: app, connectionId: id, sessions, user } = event;
+    if (host.met(user)) return;
     if (transport.isGuarded) watchdog.stop();
     else watchdog.expect(heartbeatMs);
     defaultApp = app;
@@ -293,6 +300,16 @@ export function createLine(transport: ClientTransport, host: LineHost, connectMs
     pause: () => {
       unlink();
       state = 'closed';
+    },
+    reset: () => {
+      const all = readers();
+      unlink();
+      state = 'closed';
+      tracks.clear();
+      for (const reader of all) {
+        reader.feeder = undefined;
+        trackOf(reader.sessionId).add(reader);
+      }
     },
     stop,
   };

@@ -44,6 +44,8 @@ export interface Outbox {
   set(sessionId: string, sending: SendingMessage | PendingRegeneration): void;
   has(key: string): boolean;
   remove(key: string): void;
+  /** Removes all of them, and tells nobody. */
+  clear(): void;
 }
 
 export function createOutbox(): Outbox {
@@ -65,6 +67,7 @@ export function createOutbox(): Outbox {
       if (failed.length > MOST_FAILED) entries.delete(failed[0]!.sending.key);
       emit();
     },
+    clear: () => entries.clear(),
     has: (key) => entries.has(key),
     remove: (key) => {
       if (entries.delete(key)) emit();

@@ -18,6 +18,7 @@ import { isFinal } from './line.js';
 import type { CallNeeds } from './method-calls.js';
 import type { SignalOptions } from './options.js';
 import { draftMessage, identified, type Outbox } from './outbox.js';
+import type { Person } from './person.js';
 import { randomId } from './random.js';
 import { abortError, onAbort, openScope, within } from './timing.js';
 import type { ClientEvent } from './typed-events.js';
@@ -27,6 +28,7 @@ import { findView, type LiveView } from './view.js';
 export interface Core extends CallNeeds {
   readonly connection: ReaderConnection;
   readonly outbox: Outbox;
+  readonly person: Person;
   /** Views that somebody looks at. */
   readonly views: Set<LiveView>;
 }
@@ -99,6 +101,7 @@ type BeginRequest =
 
 /** Asks for a run and follows it to the end, even if nobody looks. */
 export function startRun(core: Core, sessionId: string, begun: BeginRequest): Run {
+  core.person.look();
   const { operation, idempotencyKey: key = randomId(), signal, ...rest } = begun;
   const { call, outbox } = core;
   const { input, ...others } = rest as { readonly input?: SendInput };

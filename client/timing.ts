@@ -105,11 +105,27 @@ export function abortError(): GatewayError {
   return new GatewayError({ code: 'ABORTED', message: 'Aborted' });
 }
 
+/** The callbacks of each signal, which has one listener for all of them: Node warns of more than ten. */
+const callbacks = new WeakMap<AbortSignal, Set<() => void>>();
+
 /** Calls back when a signal aborts, at once if it already has. Returns a function that removes the callback. */
 export function onAbort(signal: AbortSignal | undefined, run: () => void): () => void {
-  signal?.addEventListener('abort', run);
-  if (signal?.aborted) run();
-  return () => signal?.removeEventListener('abort', run);
+  if (!signal || signal.aborted) {
+    if (signal) run();
+    return () => {};
+  }
+  const own = () => run();
+  const all = callbacks.get(signal) ?? new Set();
+  if (!callbacks.has(signal)) {
+    callbacks.set(signal, all);
+    signal.addEventListener('abort', () => {
+      for (const each of all) each();
+    });
+  }
+  all.add(own);
+  return () => {
+    all.delete(own);
+  };
 }
 
 /** Aborts with a reason, which the signals of React Native do not keep by themselves. */

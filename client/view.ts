@@ -65,7 +65,7 @@ export function findView({ views, connection }: Core, sessionId: string): LiveVi
 
 /** @param from A state to go on from. */
 export function createView(core: Core, sessionId: string, from: SessionState | undefined): LiveView {
-  const { call, connection, outbox, views } = core;
+  const { call, connection, outbox, person, views } = core;
   const listeners = createListeners<[WatchChange]>();
   let state = from ? stateOf(from) : initialState;
   let isKnown = from !== undefined;
@@ -74,6 +74,7 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
   let earlier: readonly Message[] = [];
   let isWhole = false;
   let loading: Promise<void> | undefined;
+  let { era, life } = person;
   let stop: (() => void) | undefined;
   let linger: ReturnType<typeof setTimeout> | undefined;
   /** All messages, and the lists that they are joined from. */
@@ -111,7 +112,18 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
       return 'running';
     return closed ? 'closed' : 'ready';
   };
+  /** Drops what another person has seen, or may have seen if nobody has looked at it since. */
+  const drop = () => {
+    if (life === person.life && (era === person.era || !listeners.isEmpty())) return;
+    ({ era, life } = person);
+    close();
+    state = initialState;
+    earlier = [];
+    isKnown = isWhole = false;
+    error = undefined;
+  };
   const current = (): WatchState => {
+    drop();
     const { messages } = state;
     if (joined.earlier !== earlier || joined.messages !== messages)
       joined = { earlier, messages, all: earlier.length === 0 ? messages : [...earlier, ...messages] };
@@ -166,6 +178,8 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
     views.delete(view);
   };
   const start = () => {
+    person.look();
+    drop();
     if (stop) return;
     error = undefined;
     told = shown;
@@ -217,10 +231,16 @@ export function createView(core: Core, sessionId: string, from: SessionState | u
     current,
     subscribe: (listener) => {
       clearTimeout(linger);
-      const unsubscribe = listeners.subscribe(listener);
       start();
+      const stops = [
+        listeners.subscribe(listener),
+        person.subscribe(() => {
+          start();
+          refresh();
+        }),
+      ];
       return () => {
-        unsubscribe();
+        for (const each of stops) each();
         clearTimeout(linger);
         if (listeners.isEmpty()) linger = quietTimer(LINGER_MS, close);
       };

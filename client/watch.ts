@@ -35,6 +35,7 @@ export function createWatch(
   from: SessionState | undefined,
   stops: Set<() => void>,
 ): Watch {
+  core.person.look();
   let view = createView(core, sessionId, from);
   const first = view.current();
   // Another live view knows more than this one.

@@ -44,6 +44,9 @@ export interface Link {
   close(): void;
 }
 
+/** Whose credentials have taken the place of others. */
+export type CredentialsChange = 'other' | 'same' | 'unknown';
+
 /**
  * How a client reaches its gateway. Credentials are read again at each attempt, and once more when they are refused. Everything
  * rejects with a `GatewayError`: `NETWORK` when it is unknown whether the request arrived.
@@ -65,6 +68,11 @@ export interface ClientTransport {
    * overlap: a new link opens before the old one closes, or for a reader that lags behind.
    */
   open(targets: readonly SubscribeTarget[], handlers: LinkHandlers): Link;
+  /**
+   * Whether the credentials are others than those of the last link, as far as that can be seen without waiting; undefined if they are the same.
+   * `other`: of another person. `same`: of the same one. `unknown`: only the gateway can tell. Later requests and links use the present ones.
+   */
+  look?(): CredentialsChange | undefined;
   /** Frees all that outlives links and requests. The transport may be used again. */
   close(): void;
 }

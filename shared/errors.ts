@@ -35,6 +35,7 @@ export const ERROR_TABLE = {
     message: 'There is no such confirmation, question or client tool call',
   },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This route does not take this HTTP method' },
+  OTHER_USER: { status: 409, message: 'This is to be sent by another user alone' },
   SESSION_BUSY: { status: 409, message: 'The session is running another message' },
   SESSION_CLOSED: { status: 409, message: 'The session is being closed', retryable: true },
   MESSAGE_EXISTS: { status: 409, message: 'The session has a message with this id already' },

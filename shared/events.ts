@@ -7,6 +7,7 @@ import type { LanePlace, Message, StopReason, Usage } from './messages.js';
 import type { PresenceChange } from './presence.js';
 import type { ReactionLogged } from './reactions.js';
 import type { FiredInstant, Schedule } from './schedules.js';
+import type { UserName } from './user-name.js';
 
 /** Why continuity with a cursor could not be proved. */
 export type GapReason = 'epoch' | 'truncated' | 'evicted' | 'ahead' | 'malformed';
@@ -208,6 +209,8 @@ export interface TransientEventData {
     readonly authExpiresInMs?: number;
     /** The app whose sessions are known by their bare names. */
     readonly defaultApp: string;
+    /** The user whose connection this is. A client that meets another one forgets what it knew. */
+    readonly user: UserName;
     readonly sessions: Readonly<Record<string, SubscriptionInfo>>;
   };
   /** In-band answer to `subscribe`. The session's events after it start at `next`. */

@@ -94,5 +94,6 @@ export { operationSchemas } from './schemas/operations.js';
 export { sessionStateSchema } from './schemas/state.js';
 export { formatSessionKey, isAppName, parseSessionKey, type SessionKey } from './session-key.js';
 export { encodeSse, SseDecoder } from './sse.js';
+export type * from './user-name.js';
 export { negotiateProtocol, PROTOCOL_RANGE, PROTOCOL_VERSION, type ProtocolRange } from './version.js';
 export type { Json, Wire } from './wire.js';

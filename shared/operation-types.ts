@@ -8,6 +8,7 @@ import type { OperationName } from './operations.js';
 import type { PresenceMember, PresenceState } from './presence.js';
 import type { ReactionGiven } from './reactions.js';
 import type { Schedule, ScheduleParams } from './schedules.js';
+import type { UserName } from './user-name.js';
 
 /** The start of a subscription without a cursor. `run`: the start of the active run, else now. */
 export type From = 'now' | 'run' | 'earliest' | 'snapshot';
@@ -56,6 +57,8 @@ export interface SendParams {
   readonly parent?: string | null | undefined;
   /** Id of the message that this one replaces (an edit). The new message gets the same parent. The old one must be on the current path. */
   readonly replaces?: string | undefined;
+  /** The only user who may send this: `OTHER_USER` for any other caller. Clients that repeat a send ask for it. */
+  readonly onlyAs?: UserName | undefined;
   /** The app sees it as `turn.metadata`. Untrusted. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   /** Tools that the sender answers itself. The app sees them as `turn.clientTools`. Clients need the gateway's leave. */
@@ -66,7 +69,10 @@ export interface SendParams {
 
 /** Parameters of `regenerate`. */
 export interface RegenerateParams
-  extends Pick<SendParams, 'sessionId' | 'idempotencyKey' | 'metadata' | 'clientTools' | 'parameters'> {
+  extends Pick<
+    SendParams,
+    'sessionId' | 'idempotencyKey' | 'onlyAs' | 'metadata' | 'clientTools' | 'parameters'
+  > {
   /** Id of a shown answer, or of the message to answer again. @default the last message of a user */
   readonly messageId?: string | undefined;
 }
@@ -222,7 +228,7 @@ export interface GatewayStatus {
   readonly gatewayId: string;
   readonly protocol: { readonly min: number; readonly max: number };
   readonly draining: boolean;
-  readonly user: { readonly id: string } | null;
+  readonly user: UserName | null;
 }
 
 /** A method as the catalogue lists it. */

@@ -1,6 +1,8 @@
 import type { InboxRow, InboxTotals } from '../../shared/inbox.js';
 import type { Client } from '../client.js';
+import { coreOf } from '../core-of.js';
 import { type ClientInbox, clientInbox } from '../inbox/client-inbox.js';
+import type { Person } from '../person.js';
 import type { Observable } from './session-store.js';
 
 /** An inbox, for display. */
@@ -25,12 +27,12 @@ const stores = new WeakMap<object, InboxStore>();
 export function inboxStoreOf(client: Client<any>): InboxStore {
   const known = stores.get(client);
   if (known) return known;
-  const store = createInboxStore(clientInbox(client));
+  const store = createInboxStore(clientInbox(client), coreOf.get(client)!.person);
   stores.set(client, store);
   return store;
 }
 
-function createInboxStore({ events, read }: ClientInbox): InboxStore {
+function createInboxStore({ events, read }: ClientInbox, person: Person): InboxStore {
   let view = NOTHING;
   const rows = new Map<string, InboxRow>();
   const listeners = new Set<() => void>();
@@ -39,6 +41,11 @@ function createInboxStore({ events, read }: ClientInbox): InboxStore {
     view = next;
     for (const listener of listeners) listener();
   };
+  // The store lives as long as its client.
+  person.subscribe(() => {
+    rows.clear();
+    show(NOTHING);
+  });
   const follow = async (controller: AbortController): Promise<void> => {
     for await (const { sessions, unread, waiting, reset } of events({ signal: controller.signal })) {
       if (following !== controller) return;

@@ -1,6 +1,7 @@
 import { isGatewayError } from '../../shared/gateway-error.js';
 import type { Schedule } from '../../shared/schedules.js';
 import type { Client } from '../client.js';
+import { coreOf } from '../core-of.js';
 import { type SessionSchedules, sessionSchedules } from '../schedules/index.js';
 import { forEach } from './events.js';
 import type { Observable } from './session-store.js';
@@ -15,6 +16,7 @@ export interface SchedulesView {
   readonly isLoading: boolean;
 }
 
+const NOTHING: SchedulesView = { schedules: [], isLoading: true };
 const CHANGES = ['schedule_set', 'schedule_unset', 'schedule_fired', 'session_closed', 'gap'] as const;
 
 /** The schedules of a session, updated while somebody listens, with the actions on them. */
@@ -23,9 +25,9 @@ export function createSchedulesStore(
   sessionId: string,
 ): Observable<SchedulesView> & SessionSchedules {
   const session = sessionSchedules(client, sessionId);
-  let view: SchedulesView = { schedules: [], isLoading: true };
+  let view = NOTHING;
   const listeners = new Set<() => void>();
-  let stop: (() => void) | null = null;
+  let stop: (() => void) | undefined;
   /** The number of the latest request. Responses of older ones are dropped. */
   let asked = 0;
   const show = (next: SchedulesView): void => {
@@ -52,14 +54,23 @@ export function createSchedulesStore(
       if (!stop) {
         const failed = (error: unknown): void => show({ ...view, error, isLoading: false });
         const events = client.events(sessionId, { from: 'now', types: [...CHANGES] });
-        stop = forEach(events, () => void load(), failed);
+        const stops = [
+          forEach(events, () => void load(), failed),
+          coreOf.get(client)!.person.subscribe(() => {
+            show(NOTHING);
+            void load();
+          }),
+        ];
+        stop = () => {
+          for (const each of stops) each();
+        };
         void load();
       }
       return () => {
         listeners.delete(listener);
         if (listeners.size > 0) return;
         stop?.();
-        stop = null;
+        stop = undefined;
       };
     },
   };

@@ -60,9 +60,9 @@ export async function* inboxEvents(
   core: Core,
   { from, signal: given }: InboxEventsOptions = {},
 ): AsyncGenerator<InboxEvent, void, undefined> {
-  const { transport, aborts, retries } = core;
+  const { transport, aborts, person, retries } = core;
   const { signal, release } = openScope(given, aborts);
-  const waiting = new WaitingRows();
+  let waiting = new WaitingRows();
   let place = from;
   let wake = (): void => {};
   let end: LinkEnd | null = null;
@@ -88,6 +88,7 @@ export async function* inboxEvents(
       onEvent: (event) => {
         if (link !== own || end) return;
         if (event.type === 'connected') {
+          if (person.met(event.user)) return;
           tried = 0;
           if (!transport.isGuarded) watchdog.expect(event.heartbeatMs);
           // A socket that was already open for requests does not follow the inbox yet.
@@ -105,6 +106,12 @@ export async function* inboxEvents(
     link = own;
   };
   const unwatch = watchPage({ changed: () => link?.close(), shown: () => {} });
+  // Another person's inbox has other places.
+  const forget = person.subscribe(() => {
+    place = undefined;
+    waiting = new WaitingRows();
+    link?.close();
+  });
   try {
     for (;;) {
       if (!link) open();
@@ -135,6 +142,7 @@ export async function* inboxEvents(
     if (!signal.aborted) throw error;
   } finally {
     unwatch();
+    forget();
     release();
     const last = link;
     link = undefined;

@@ -31,4 +31,6 @@ export function storage(place: StorageLike, options: PersistOptions): OfflinePer
   return createPersistence(name, storageDisk(place, `${name}:`), options);
 }
 
-const nameOf = ({ user, name = 'agent-session-gateway' }: PersistOptions): string => `${name}:${user}`;
+/** One name for each user and client of a page, whatever characters theirs have. */
+const nameOf = ({ user, name = 'agent-session-gateway' }: PersistOptions): string =>
+  [name, user].map((part) => part.replace(/[%:]/g, encodeURIComponent)).join(':');

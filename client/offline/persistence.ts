@@ -1,5 +1,8 @@
+import { GatewayError } from '../../shared/gateway-error.js';
 import type { Persistence } from '../options.js';
+import type { Person } from '../person.js';
 import type { Core } from '../run.js';
+import { inTime } from '../timing.js';
 import type { Disk } from './disk.js';
 import { sealed } from './sealed.js';
 import { persistStates } from './states.js';
@@ -8,7 +11,7 @@ import { persistUnsent } from './unsent.js';
 
 /** Options of persistence: the user, the amount and the time. */
 export interface PersistOptions {
-  /** Id of the user who is logged in. Kept data is shown and sent for this user alone. */
+  /** Id of the user who is logged in, as the gateway knows it. Kept data is shown and sent for this user alone. */
   readonly user: string;
   /** Separates the data from that of other clients of the page. @default 'agent-session-gateway' */
   readonly name?: string | undefined;
@@ -25,7 +28,7 @@ export interface PersistOptions {
     /** Throws for a text that it cannot read, which is then dropped. */
     open(sealed: string): Promise<string>;
   };
-  /** Receives errors of keeping and reading, such as a full device. @default nobody */
+  /** Receives errors of keeping and reading, such as a full device, and `OTHER_USER` for what waits for its own user. @default nobody */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -43,6 +46,8 @@ export interface OfflinePersistence extends Persistence {
   /**
    * For a logout: drops all kept data of the user, in all tabs, and gives up unsent messages. Nothing is kept from then on. Disconnect the client
    * first.
+   *
+   * @throws GatewayError `TIMEOUT` if the device does not answer
    */
   wipe(): Promise<void>;
 }
@@ -53,20 +58,33 @@ export interface PersistenceParts {
   readonly options: PersistOptions;
   /** Whether all data was dropped, so that nothing is kept any more. */
   isOver(): boolean;
+  /** Whether the client is another user's by now, or nobody knows whose. */
+  isForeign(): boolean;
   /** Does something with the disk, and reports its errors. */
   attempt<T>(work: () => Promise<T>): Promise<T | undefined>;
+  /** The same for somebody who waits: without an answer after a second, the device is not waited for any more. */
+  soon<T>(work: () => Promise<T>): Promise<T | undefined>;
 }
 
 const DRAFT = 'd:';
+/** A page goes on without the device if that takes longer. */
+const ANSWER_MS = 1_000;
+const WIPE_MS = 10_000;
+
+const silent = (): GatewayError =>
+  new GatewayError({ code: 'TIMEOUT', message: 'The device does not answer' });
 
 export function createPersistence(name: string, plain: Disk, options: PersistOptions): OfflinePersistence {
   const { onError } = options;
   let isOver = false;
+  let person: Person | undefined;
   const stops = new Set<() => void>();
   const keeping: PersistenceParts = {
     disk: sealed(plain, options.encryption),
     options,
     isOver: () => isOver,
+    isForeign: () => !!person && person.user?.id !== options.user,
+    soon: (work) => keeping.attempt(() => inTime(ANSWER_MS, silent, work)),
     attempt: async (work) => {
       try {
         return await work();
@@ -84,15 +102,19 @@ export function createPersistence(name: string, plain: Disk, options: PersistOpt
   return {
     attach: (given) => {
       const core = given as Core;
+      ({ person } = core);
+      // The page promises it. The first connection shows whether it is so.
+      person.user = { id: options.user };
       const states = persistStates(core, keeping);
       const unsent = persistUnsent(core, keeping, tabs);
       stops.add(states.stop).add(unsent.stop);
     },
     drafts: {
-      get: async (sessionId) => (await keeping.attempt(() => keeping.disk.get(DRAFT + sessionId))) ?? '',
+      get: async (sessionId) =>
+        (keeping.isForeign() ? '' : await keeping.soon(() => keeping.disk.get(DRAFT + sessionId))) ?? '',
       set: async (sessionId, text) => {
-        if (isOver) return;
-        await keeping.attempt(() =>
+        if (isOver || keeping.isForeign()) return;
+        await keeping.soon(() =>
           text === '' ? plain.delete(DRAFT + sessionId) : keeping.disk.set(DRAFT + sessionId, text),
         );
       },
@@ -100,7 +122,9 @@ export function createPersistence(name: string, plain: Disk, options: PersistOpt
     wipe: async () => {
       end();
       tabs.tellWiped();
-      for (const key of await plain.keys()) await plain.delete(key);
+      await inTime(WIPE_MS, silent, async () => {
+        for (const key of await plain.keys()) await plain.delete(key);
+      });
     },
   };
 }

@@ -13,8 +13,6 @@ import type { PersistenceParts } from './persistence.js';
 const STATE = 's:';
 const INDEX = 'index';
 const SAVE_MS = 500;
-/** A page begins without the device if that takes longer. */
-const READ_MS = 1_000;
 const SESSIONS = 50;
 const MESSAGES = 50;
 
@@ -23,7 +21,7 @@ type KeptState = SessionState & { readonly stale?: true };
 
 /** Keeps the states of shown sessions, and shows them before their gateway is reached. */
 export function persistStates(core: Core, keeping: PersistenceParts): { stop(): void } {
-  const { disk, options, attempt, isOver } = keeping;
+  const { disk, options, attempt, soon, isOver, isForeign } = keeping;
   const { connection } = core;
   const waiting = new Map<string, ReturnType<typeof setTimeout>>();
 
@@ -47,7 +45,7 @@ export function persistStates(core: Core, keeping: PersistenceParts): { stop(): 
     clearTimeout(waiting.get(sessionId));
     waiting.delete(sessionId);
     const state = stateNow(core, sessionId);
-    if (!state?.cursor || state.stale || isOver()) return;
+    if (!state?.cursor || state.stale || isOver() || isForeign()) return;
     void attempt(async () => {
       const text = JSON.stringify(state);
       known ??= readIndex();
@@ -78,22 +76,16 @@ export function persistStates(core: Core, keeping: PersistenceParts): { stop(): 
   };
 
   /** The kept state of a session. A slow device gives none, so that it delays nobody. */
-  const readState = async (sessionId: string): Promise<KeptState | undefined> => {
-    const read = attempt(async () => {
+  const readState = (sessionId: string): Promise<KeptState | undefined> =>
+    soon(async () => {
       const text = await disk.get(STATE + sessionId);
       const state = text ? (JSON.parse(text) as KeptState) : undefined;
       return state?.cursor ? state : undefined;
     });
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<undefined>((resolve) => {
-      timer = quietTimer(READ_MS, () => resolve(undefined));
-    });
-    return Promise.race([read, late]).finally(() => clearTimeout(timer));
-  };
 
   const follow: ReaderConnection['follow'] = (sessionId, start, sink) => {
     // Views report where they begin; plain iterations over events do not.
-    if (!sink.begun || isOver()) return connection.follow(sessionId, start, sink);
+    if (!sink.begun || isOver() || isForeign()) return connection.follow(sessionId, start, sink);
     const saving: ReaderSink = {
       ...sink,
       take: (events) => {
@@ -114,8 +106,8 @@ export function persistStates(core: Core, keeping: PersistenceParts): { stop(): 
     if (start !== 'snapshot') begin(start);
     else
       void readState(sessionId).then((state) => {
-        if (state && !isLeft) sink.take([snapshotOf(sessionId, { ...state, stale: true })]);
-        begin(state?.cursor ?? start);
+        if (state && !isLeft && !isForeign()) sink.take([snapshotOf(sessionId, { ...state, stale: true })]);
+        begin((!isForeign() && state?.cursor) || start);
       });
     return {
       stop: () => {

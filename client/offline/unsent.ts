@@ -31,12 +31,14 @@ interface Unsent {
  */
 export function persistUnsent(
   core: Core,
-  { disk, options, attempt, isOver }: PersistenceParts,
+  { disk, options, attempt, isOver, isForeign }: PersistenceParts,
   tabs: Tabs,
 ): { stop(): void } {
-  const { call, outbox, retries } = core;
+  const { call, connection, outbox, person, retries } = core;
   const lifeMs = options.unsentMs ?? UNSENT_MS;
   const kept = new Map<string, string>();
+  /** Requests that wait for their own user. */
+  const held = new Map<string, Unsent>();
   /** Writes on their way to the disk, so that a dropped entry does not come back after its deletion. */
   const writes = new Map<string, Promise<unknown>>();
   /** The last request of each session that is on its way. */
@@ -64,11 +66,24 @@ export function persistUnsent(
     });
   };
 
+  /** Leaves it on the device for its own user. */
+  const hold = (unsent: Unsent, error: GatewayError): void => {
+    const { idempotencyKey } = unsent.params;
+    if (isOver()) return;
+    kept.delete(idempotencyKey);
+    held.set(idempotencyKey, unsent);
+    outbox.remove(idempotencyKey);
+    void attempt(() => Promise.reject(error));
+  };
+
   const persistent: OperationCaller = async (operation, given, onRetry) => {
-    if (operation !== 'send' && operation !== 'regenerate') return call(operation, given, onRetry);
-    const { signal = new AbortController().signal, ...rest } = given as unknown as {
+    if ((operation !== 'send' && operation !== 'regenerate') || isForeign())
+      return call(operation, given, onRetry);
+    const { signal = new AbortController().signal, ...asked } = given as unknown as {
       readonly signal?: AbortSignal;
     } & Unsent['params'];
+    // Its gateway takes it from this user alone, whoever is there by then.
+    const rest = { onlyAs: person.user, ...asked };
     // The clock may stand still, or go back.
     at = Math.max(at + 1, Date.now());
     const known = kept.get(rest.idempotencyKey);
@@ -83,9 +98,15 @@ export function persistUnsent(
       await before;
       for (let tried = 0; ; tried++) {
         try {
-          return await call(operation, given, onRetry);
+          if (isForeign())
+            throw new GatewayError({ code: 'OTHER_USER', message: 'It waits for its own user' });
+          return await call(operation, { ...given, ...rest } as never, onRetry);
         } catch (cause) {
           const error = cause as GatewayError;
+          if (error.code === 'OTHER_USER' || isForeign()) {
+            hold(unsent, error);
+            throw error;
+          }
           if (signal.aborted || isOver() || !mayPass(error) || Date.now() - unsent.at > lifeMs) {
             const { code, message, status } = error;
             // If its client let it go, the next client sends it.
@@ -139,7 +160,7 @@ export function persistUnsent(
   /** Takes over the requests that a closed tab left. */
   const takeOver = async (tab: string): Promise<void> => {
     for (const unsent of await readAll()) {
-      if (isOver() || unsent.tab !== tab || kept.has(unsent.params.idempotencyKey)) continue;
+      if (isOver() || isForeign() || unsent.tab !== tab || kept.has(unsent.params.idempotencyKey)) continue;
       kept.set(unsent.params.idempotencyKey, keyOf(unsent));
       const isLate = Date.now() - unsent.at > lifeMs;
       const late = { code: 'TIMEOUT', message: 'It is too old to be sent by itself' };
@@ -162,9 +183,20 @@ export function persistUnsent(
     watched.add(tab);
   };
   tabs.onTab(watchOver);
+  // The connection shows whose client it is. Held requests go on when their user is back.
+  const unwatch = connection.subscribe((state) => {
+    if (state !== 'open' || isForeign() || isOver()) return;
+    const all = [...held.values()];
+    held.clear();
+    for (const unsent of all) {
+      kept.set(unsent.params.idempotencyKey, keyOf(unsent));
+      begin(unsent);
+    }
+  });
   void readAll().then((all) => new Set(all.map(({ tab }) => tab)).forEach(watchOver));
   return {
     stop: () => {
+      unwatch();
       for (const entry of outbox.of(() => true)) if (kept.has(entry.key)) entry.discard();
       kept.clear();
     },

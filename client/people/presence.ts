@@ -57,8 +57,9 @@ export function sessionPresence(
   client: Pick<Client, 'connection' | 'events'>,
   sessionId: string,
 ): SessionPresence {
-  const call = coreOf.get(client)?.call;
-  if (!call) throw misused('sessionPresence needs a client of createClient');
+  const core = coreOf.get(client);
+  if (!core) throw misused('sessionPresence needs a client of createClient');
+  const { call, person } = core;
   const listeners = createListeners();
   const iterators = new Set<EventIterator<PresenceView>>();
   let view: PresenceView = { members: [] };
@@ -132,10 +133,13 @@ export function sessionPresence(
     const events = client.events(sessionId, { from: 'now', types: ['presence'] });
     const looking = setInterval(() => void tell(), LOOK_MS);
     (looking as { unref?(): void }).unref?.();
-    const unsubscribe = client.connection.subscribe(() => void tell());
+    const stops = [
+      client.connection.subscribe(() => void tell()),
+      person.subscribe(() => show({ members: [] })),
+    ];
     stop = () => {
       clearInterval(looking);
-      unsubscribe();
+      for (const each of stops) each();
       void events.return?.();
     };
     const follow = async () => {

@@ -93,6 +93,7 @@ export function autoTransport(webSocket: FrameTransport, sse: ClientTransport): 
         },
       };
     },
+    look: () => chosen?.look?.(),
     close: () => {
       webSocket.close();
       sse.close();

@@ -1,6 +1,7 @@
 import { quietTimer } from '../timing.js';
 import { asGatewayError } from './failure.js';
 import type { HttpOptions, Supplied } from './http-options.js';
+import type { CredentialsChange } from './transport.js';
 
 /** The least time between two refreshes, whatever is refused meanwhile; less only if tokens live for less than four times that. */
 const MIN_REFRESH_MS = 5000;
@@ -28,6 +29,10 @@ export interface CredentialSource {
    * New credentials, from a refresh that others may wait for too. If the last refresh is only just over, its result, unless there is a better one.
    */
   refresh(refused?: RequestCredentials): Promise<RequestCredentials>;
+  /** The gateway has taken the present credentials for a link. */
+  confirm(): void;
+  /** Whether the token is another one than the gateway has taken for a link. A function that takes its time is not asked. */
+  look(): CredentialsChange | undefined;
   /**
    * Provides new credentials before those of a connection run out, early enough for another attempt if the first one fails.
    *
@@ -50,10 +55,19 @@ export function createCredentials({
   let last: { readonly given: RequestCredentials; readonly at: number } | undefined;
   let isStale = false;
   let minRefreshMs = MIN_REFRESH_MS;
+  /** The last token, that of the last link, undefined before the first one, and that of the last refresh, which links go on with. */
+  let latest: string | undefined;
+  let taken: string | undefined;
+  let fresh: string | undefined;
+  let isSlow = true;
 
   const ask = async (refresh: boolean): Promise<RequestCredentials> => {
     try {
-      const [now, others] = await Promise.all([read(token, refresh), read(headers, refresh)]);
+      const asked = read(token, refresh);
+      isSlow = typeof asked === 'object' && !!asked;
+      const [now, others] = await Promise.all([asked, read(headers, refresh)]);
+      if (refresh) fresh = now ?? '';
+      else latest = now ?? '';
       return { token: now, headers: others };
     } catch (cause) {
       throw asGatewayError(cause, 'The function for the token or the headers failed');
@@ -85,6 +99,25 @@ export function createCredentials({
       isStale = isRefreshable;
     },
     refresh,
+    confirm: () => {
+      taken = latest;
+    },
+    look: () => {
+      if (taken === undefined) return;
+      if (!isSlow) {
+        try {
+          latest = (read(token, false) as string | null | undefined) ?? '';
+        } catch {
+          // The next request reports it.
+        }
+      }
+      const before = taken;
+      if (latest === before || latest === fresh) return;
+      taken = latest;
+      const [was, is] = [personIn(before), personIn(latest!)];
+      if (was && was === is) return 'same';
+      return (was && is) || !before || !latest ? 'other' : 'unknown';
+    },
     renew: (leftMs = 0, renewed, refused) => {
       let timer: ReturnType<typeof setTimeout> | undefined;
       const wait = (left: number) => {
@@ -102,8 +135,17 @@ export function createCredentials({
   };
 }
 
+/** The subject of a JWT; undefined for any other token. */
+function personIn(token: string): string | undefined {
+  try {
+    return JSON.parse(atob(token.split('.')[1]!.replace(/-/g, '+').replace(/_/g, '/'))).sub;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The present value of an option. */
-async function read<T>(source: Supplied<T> | undefined, refresh: boolean): Promise<T | undefined> {
+function read<T>(source: Supplied<T> | undefined, refresh: boolean): T | undefined | Promise<T | undefined> {
   return typeof source === 'function'
     ? (source as (context: { refresh: boolean }) => T | Promise<T>)({ refresh })
     : source;

@@ -164,6 +164,7 @@ export function openFrameSocket(
 
   /** Renews the token before it runs out, so that the connection outlives it. A refusal changes nothing until then. */
   const renewAfter = (leftMs: number | undefined) => {
+    credentials.confirm();
     stopTimer();
     stopTimer = credentials.renew(
       leftMs,

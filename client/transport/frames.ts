@@ -165,6 +165,12 @@ export function frameTransport({ name, address, open, token }: FrameTransportOpt
         close: () => link.close(),
       };
     },
+    look: () => {
+      const change = credentials.look();
+      // A socket keeps the person that it was opened for.
+      if (change) socket?.retire();
+      return change;
+    },
     close: () => {
       clearTimeout(idle);
       for (const own of links.keys()) own.close();

@@ -43,6 +43,7 @@ export function sseTransport(options: HttpOptions): ClientTransport {
     request: (operation, params, { signal }) => requestOperation(client, operation, params, signal),
     stream: (params, options) => streamMethod(streaming(client), params, options),
     open: (targets, handlers) => openLink(streaming(client), targets, handlers),
+    look: client.credentials.look,
     close: () => {},
   };
 }
@@ -157,6 +158,7 @@ function openLink(client: HttpClient, targets: readonly SubscribeTarget[], handl
     if (event.type === 'connected') {
       // Set before the event is passed on, since its receiver may subscribe at once.
       connectionId = event.connectionId;
+      credentials.confirm();
       // A stream keeps the token that it was opened with. A new stream takes over with the new token, before the old one runs out.
       stopRenewal = credentials.renew(event.authExpiresInMs, () => handlers.onStale?.());
     } else if (type === 'auth_expired') credentials.expired();

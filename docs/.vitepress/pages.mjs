@@ -76,6 +76,7 @@ export const GROUPS = [
       ['lives.md', 'Delete, export, import'],
       ['methods.md', 'Methods and channels'],
       ['auth.md', 'Authentication'],
+      ['login.md', 'Log in and out'],
       ['hosts.md', 'Hosts: Express, Fastify, Hono, Next.js'],
       ['nest.md', 'NestJS'],
       ['websocket.md', 'WebSocket'],

@@ -30,7 +30,7 @@ export interface SessionOptions {
 }
 
 /** Options of a send from host code. */
-export type HostSendOptions = Omit<SendParams, 'sessionId' | 'message' | 'messages'> & {
+export type HostSendOptions = Omit<SendParams, 'sessionId' | 'onlyAs' | 'message' | 'messages'> & {
   /** Messages to put before this one as if they had been sent and answered, such as a conversation held elsewhere. */
   readonly preceding?: readonly MessageInput[];
   /**
@@ -43,7 +43,7 @@ export type HostSendOptions = Omit<SendParams, 'sessionId' | 'message' | 'messag
 };
 
 /** Options for answering a message again from host code. */
-export type HostRegenerateOptions = Omit<RegenerateParams, 'sessionId'>;
+export type HostRegenerateOptions = Omit<RegenerateParams, 'sessionId' | 'onlyAs'>;
 
 /** A run of a session, whoever began it. Iterating yields its events from the beginning. The run does not depend on being watched. */
 export interface HostFollowedRun extends AsyncIterable<GatewayEvent> {

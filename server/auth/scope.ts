@@ -1,5 +1,6 @@
 import type { UserContext } from '../../shared/contract.js';
 import { isGatewayError } from '../../shared/errors.js';
+import type { UserName } from '../../shared/user-name.js';
 import { unauthenticated } from './refusal.js';
 
 /**
@@ -22,6 +23,16 @@ export function createScope(sessionScope: SessionScope = 'user'): (user: UserCon
 /** The scope of one user: tenant and id, unambiguous whatever their characters. */
 export function userScope(user: UserContext): string {
   return JSON.stringify([user.tenantId ?? null, user.id]);
+}
+
+/** How a user is named to clients. */
+export function nameOf({ id, tenantId }: UserContext): UserName {
+  return { id, ...(tenantId !== undefined && { tenantId }) };
+}
+
+/** Whether a user is the one that a client names. A name without a tenant stands for any. */
+export function isNamed(user: UserContext, { id, tenantId = user.tenantId }: UserName): boolean {
+  return user.id === id && user.tenantId === tenantId;
 }
 
 /** The user that a scope belongs to; null for a scope that several users share. */

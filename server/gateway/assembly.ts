@@ -184,7 +184,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   };
   const sessions = new SessionDirectory(
     sessionEnvironment(config, {
-      isSpare: ({ app, name }) => plugins.isSpare(apps.format(app, name)),
+      isSpare: ({ app, name }): boolean => plugins.isSpare(apps.format(app, name)),
       store: sessionStore,
       notices,
       holder,

@@ -28,7 +28,7 @@ export interface ConnectionOptions extends AsUser {
 }
 
 /** Options of a message. */
-export type StreamOptions = AsUser & Omit<SendParams, 'sessionId' | 'message' | 'messages'>;
+export type StreamOptions = AsUser & Omit<SendParams, 'sessionId' | 'onlyAs' | 'message' | 'messages'>;
 
 /**
  * The gateway's operations for the host's own controllers. Methods that take a response answer it, also with errors. The others reject with

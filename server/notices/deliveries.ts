@@ -252,7 +252,7 @@ export class Deliveries {
     if (dueAt === null)
       report(error, `the notice ${kept.notice.id} was given up for ${kept.target}`, {
         sessionId,
-        scope: record.home.scope,
+        scope: owed.record.home.scope,
       });
   }
 

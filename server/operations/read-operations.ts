@@ -6,6 +6,7 @@ import type { ParamsOf, ResultOf, SessionSummary } from '../../shared/operation-
 import { pick } from '../../shared/pick.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
+import { nameOf } from '../auth/scope.js';
 import { resultOf } from '../log/outcome.js';
 import { historyPage } from '../log/page.js';
 import { asUnavailable } from '../log/unavailable.js';
@@ -120,7 +121,7 @@ export class ReadOperations {
         gatewayId,
         protocol: PROTOCOL_RANGE,
         draining: state.draining,
-        user: { id: caller.identity.user.id },
+        user: nameOf(caller.identity.user),
       };
     }
     const reach = await this.#authorize(sessionId, 'status', caller);

@@ -1,7 +1,8 @@
-import { isGatewayError } from '../../shared/errors.js';
+import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { Accepted, ParamsOf, ResultOf, RunResult } from '../../shared/operation-types.js';
 import type { RunOperation } from '../../shared/operations.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
+import { isNamed } from '../auth/scope.js';
 import type { AccessedOperation } from '../config/access.js';
 import { channels } from '../diagnostics/channels.js';
 import type { TraceOrigin } from '../diagnostics/messages.js';
@@ -94,9 +95,10 @@ export class SendOperations {
     caller: Caller,
     begun: Pick<SendRequest, 'inputs' | 'onBusy' | 'place' | 'behind' | 'again' | 'beside'>,
   ): Promise<Sent> {
-    const { sessionId, idempotencyKey: key, metadata } = params;
+    const { sessionId, idempotencyKey: key, metadata, onlyAs } = params;
     const { inputs, onBusy, place, behind, again, beside } = begun;
     const { user, guest } = caller.identity;
+    if (onlyAs && !isNamed(user, onlyAs)) throw new GatewayError({ code: 'OTHER_USER' });
     const { access, authorize } = this.#parts;
     checkToolCount(params, this.#env.clientToolsPerSend);
     const reach = await authorize(sessionId, name, caller);

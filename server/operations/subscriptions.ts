@@ -4,6 +4,7 @@ import { INBOX } from '../../shared/inbox.js';
 import type { ParamsOf, ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import { authExpiry } from '../auth/expiry.js';
+import { nameOf } from '../auth/scope.js';
 import { errand } from '../cluster/errands.js';
 import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
 import type { Inbox } from '../inbox/inbox.js';
@@ -56,7 +57,7 @@ export class Subscriptions {
     }
     this.#env.connections.announce(connection);
     const sessions = Object.fromEntries(followed.map(({ id, info }) => [id, info]));
-    const { expiresAt } = connection.identity;
+    const { expiresAt, user } = connection.identity;
     connection.send('connected', {
       protocol,
       gatewayId: this.#env.gatewayId,
@@ -65,6 +66,7 @@ export class Subscriptions {
       heartbeatMs: connection.options.heartbeatMs,
       ...authExpiry(expiresAt),
       defaultApp: this.#env.apps.defaultApp,
+      user: nameOf(user),
       sessions,
     });
     connection.heartbeat();

@@ -150,6 +150,7 @@ const transientShapes = {
     authExpiresAt: z.number().exactOptional(),
     authExpiresInMs: z.number().exactOptional(),
     defaultApp: z.string(),
+    user: z.object({ id: z.string(), tenantId: z.string().exactOptional() }),
     sessions: z.record(z.string(), z.object(subscriptionInfoShape)),
   },
   subscribed: subscriptionInfoShape,

@@ -57,6 +57,7 @@ const begins = {
     .string()
     .regex(/^[\x21-\x7e]{1,256}$/, '1 to 256 printable ASCII characters')
     .optional(),
+  onlyAs: z.strictObject({ id: z.string().min(1), tenantId: z.string().exactOptional() }).optional(),
   metadata: metadata.optional(),
   clientTools: clientTools.optional(),
   parameters: z.record(z.string(), z.unknown()).optional(),
@@ -368,7 +369,7 @@ const schemas = {
         gatewayId: z.string(),
         protocol: z.object({ min: z.number(), max: z.number() }),
         draining: z.boolean(),
-        user: z.object({ id: z.string() }).nullable(),
+        user: z.object({ id: z.string(), tenantId: z.string().exactOptional() }).nullable(),
       }),
     ]),
   },

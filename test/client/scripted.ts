@@ -92,7 +92,7 @@ export class ScriptedLink implements Link {
     return this;
   }
 
-  connect(sessions: Record<string, SubscriptionInfo>, heartbeatMs = 15_000): this {
+  connect(sessions: Record<string, SubscriptionInfo>, heartbeatMs = 15_000, user = 'ada'): this {
     const event = {
       type: 'connected',
       protocol: 1,
@@ -101,6 +101,7 @@ export class ScriptedLink implements Link {
       clientId: 'c',
       heartbeatMs,
       defaultApp: 'assistant',
+      user: { id: user },
       sessions,
     } as const;
     return this.emit(event, { type: 'heartbeat' });

@@ -41,7 +41,7 @@ describe('votes of guests', () => {
   });
 
   it('are one person’s, by however many names and links, together with who gave the links', async () => {
-    const { url, shared, token, vote, paid, stream } = await asked({ approvals: 2, guests: true });
+    const { shared, token, vote, paid, stream } = await asked({ approvals: 2, guests: true });
     const second = await shared({ with: { link: true }, as: 'member' });
     for (const name of ['one', 'two', 'three'])
       expect(await vote(`${token}.${name}`)).to.deep.equal([200, undefined]);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { DueFlush, Moderation } from '../../server/log/flushes.js';
 import { LogView } from '../../server/log/log-view.js';
 import { LogWriter } from '../../server/log/log-writer.js';
+import type { DueFlush, Moderation } from '../../server/log/moderation.js';
 import { StoreError } from '../../server/stores/append.js';
 import { memoryStore } from '../../server/stores/memory.js';
 import type { Store } from '../../server/stores/store.js';
@@ -52,6 +52,7 @@ function fatefulStore(inner: Store, fates: Fate[]): Store {
 /** Has pieces wait for a time, whatever the load is. */
 const gathering = (ms: number): Moderation =>
   ({
+    joins: ms > 0,
     within(flush: () => void): DueFlush | null {
       if (ms === 0) return null;
       const due: DueFlush = { at: 0, flush };

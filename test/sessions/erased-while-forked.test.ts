@@ -15,7 +15,7 @@ const whose = { user };
 async function erasedAt(at: number, when: 'before' | 'after') {
   const inner = memoryStore();
   let left = Number.POSITIVE_INFINITY;
-  let erase = async (): Promise<unknown> => {};
+  let erase: () => Promise<unknown> = async () => null;
   const store: Store = passing(inner, (name, call) => {
     if (!/^(read|head|records|messages|run|acquire|append|count|changeRecords|record)$/.test(name))
       return call();
