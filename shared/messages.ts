@@ -105,7 +105,7 @@ export interface Outcome {
   /** The app that answered. */
   readonly app: string;
   readonly stopReason: StopReason;
-  /** The failure, as clients may read it. */
+  /** The failure, as clients may read it; or `DENIED`, for a run that ended well by a person's denial. */
   readonly error?: { readonly code: string; readonly message: string };
   readonly usage?: Usage;
   /** Milliseconds since the epoch. */

@@ -98,7 +98,9 @@ export interface PathsIn<Tree, Prefix extends string> {
   readonly union: {
     [Name in keyof Tree & string]: Tree[Name] extends IsLeaf
       ? `${Prefix}${Name}`
-      : PathsIn<Tree[Name], `${Prefix}${Name}:`>['union'];
+      : Tree[Name] extends object
+        ? PathsIn<Tree[Name], `${Prefix}${Name}:`>['union']
+        : never;
   }[keyof Tree & string];
 }
 

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 // In which chunk a module is that several entries load. Rollup would make a chunk for each set of entries that share something, some
 // hundred, and who starts would read many. Here they are few, and yet nobody loads much for the sake of others: a page neither the
 // schemas of the protocol nor anything of Node, the command line no gateway, a gateway no plugins.
@@ -21,9 +23,13 @@ const CHUNKS = [
   ['command', isLight],
 ];
 
+const { peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+const PEER = new RegExp(`^(${Object.keys(peerDependencies).join('|')})(?:/|$)`);
+
 /** Chooses chunks, as the option `manualChunks` of Rollup. `nameOf` has the name of an entry, or of what is loaded later, by its id. */
 export function chunkOf(entries, nameOf) {
   let reached;
+  const peers = new Map();
   return (id, { getModuleInfo }) => {
     const [, foreign] = /\/node_modules\/([^/]+)\//.exec(id) ?? [];
     if (foreign !== undefined) return foreign;
@@ -31,7 +37,11 @@ export function chunkOf(entries, nameOf) {
     const names = [...(reached.get(id) ?? [])].map(nameOf);
     if (names.length < 2) return undefined;
     const chunk = CHUNKS.find(([, ...who]) => who.every((fits) => names.some(fits)));
-    return chunk?.[0] ?? names[0].replace(/^server\/|\/index$/g, '').replaceAll('/', '-');
+    const name = chunk?.[0] ?? names[0].replace(/^server\/|\/index$/g, '');
+    // A module that needs an optional package is with none that others load: a bundler would look for that package in vain. Nobody
+    // bundles the command line.
+    const needed = isCommand(names[0]) ? [] : peersOf(id, getModuleInfo, peers);
+    return [name, ...needed].join('-').replaceAll(/[@/]+/g, '-').replaceAll('--', '-');
   };
 }
 
@@ -52,4 +62,23 @@ function reachOf(entries, getModuleInfo) {
     visit(root);
   }
   return reached;
+}
+
+/** The optional packages that a module may load, itself or by what it imports, sorted. */
+function peersOf(id, getModuleInfo, known) {
+  if (known.has(id)) return known.get(id);
+  const found = new Set();
+  const seen = new Set();
+  const visit = (of) => {
+    if (seen.has(of)) return;
+    seen.add(of);
+    const [, peer] = PEER.exec(of) ?? [];
+    if (peer !== undefined) found.add(peer);
+    const info = getModuleInfo(of);
+    if (info === null || info.isExternal) return;
+    for (const next of [...info.importedIds, ...info.dynamicallyImportedIds]) visit(next);
+  };
+  visit(id);
+  known.set(id, [...found].sort());
+  return known.get(id);
 }

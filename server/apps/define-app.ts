@@ -1,6 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { Application, ContentSchemas } from './application.js';
-import { checkConfirm } from './confirm-policy.js';
+import { checkApp } from './check-app.js';
 import type { SessionHandle, SessionOptions } from './session-handle.js';
 import type { ToolSet } from './tool.js';
 
@@ -31,7 +31,8 @@ export function registerApp(app: object, open: OpenSession): void {
 /**
  * Defines an app: its description, its tools, and the `run` that answers a message.
  *
- * @throws GatewayError `INVALID_PARAMS` for a tool with an invalid `confirm`, naming the field
+ * @throws GatewayError `INVALID_PARAMS` for an app without `run`, and for a tool, data block or question that is declared wrongly (a raw
+ *   shape as its schema, no handler, an invalid `confirm`), naming the field
  *
  * @example
  * ```ts
@@ -49,8 +50,7 @@ export function defineApp<
   const Data extends ContentSchemas = Readonly<Record<never, never>>,
   const Questions extends ContentSchemas = Readonly<Record<never, never>>,
 >(definition: Application<Tools, Data, Questions>): App<Tools, Data, Questions> {
-  for (const [name, { confirm }] of Object.entries<ToolSet[string]>(definition.tools ?? {}))
-    if (typeof confirm === 'object') checkConfirm(confirm, `tools.${name}.confirm`);
+  checkApp(definition);
   const app: App<Tools, Data, Questions> = {
     ...definition,
     session(name, options) {

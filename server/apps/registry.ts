@@ -4,6 +4,7 @@ import { formatSessionKey, isAppName, parseSessionKey, type SessionKey } from '.
 import { toJsonSchema } from '../schema/json-schema.js';
 import { listPayloads } from '../schema/payloads.js';
 import type { Application } from './application.js';
+import { checkApp } from './check-app.js';
 import type { ToolSet } from './tool.js';
 
 /** The name under which the single form registers its app. */
@@ -19,7 +20,7 @@ export class AppRegistry {
     for (const [name, app] of Object.entries(apps)) {
       if (!isAppName(name))
         throw invalid(`apps.${name}`, 'an app name must be 1 to 128 of the characters A-Z a-z 0-9 _ . @ + -');
-      if (typeof app?.run !== 'function') throw invalid(`apps.${name}.run`, 'an app needs a run function');
+      checkApp(app, `apps.${name}.`, 'INVALID_REQUEST');
     }
     if (!Object.hasOwn(apps, defaultApp)) throw invalid('defaultApp', `there is no app named ${defaultApp}`);
     this.#apps = new Map(Object.entries(apps));

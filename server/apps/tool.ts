@@ -4,7 +4,7 @@ import type { UserContext } from '../../shared/contract.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { ContentBlock } from '../../shared/messages.js';
 import { contentBlockInputSchema } from '../../shared/schemas/messages.js';
-import { isPlainObject, type JsonSchema } from '../schema/schema.js';
+import { isPlainObject, type JsonSchema, type NoRawShape } from '../schema/schema.js';
 import { issuesOf } from '../schema/validate.js';
 import type { ToolSession } from './application.js';
 import type { Confirm } from './confirm-policy.js';
@@ -142,7 +142,7 @@ interface ClientSideTool<Schema> extends ToolBase<Schema> {
  * ```
  */
 export function tool<Schema extends StandardSchemaV1 | JsonSchema | undefined = undefined, Output = unknown>(
-  definition: ServerTool<Schema, Output> | ClientSideTool<Schema>,
+  definition: (ServerTool<Schema, Output> | ClientSideTool<Schema>) & NoRawShape<Schema>,
 ): Tool<CallerInput<Schema>, Awaited<Output>> {
   return { runsOn: 'server', confirm: false, ...definition } as Tool<CallerInput<Schema>, Awaited<Output>>;
 }

@@ -12,7 +12,7 @@ import { checkSecrets } from '../auth/secrets.js';
 import type { AuthConfig } from '../auth/types.js';
 import { newGatewayId } from '../ids.js';
 import { notifySchema } from '../notices/schema.js';
-import { isStandardSchema } from '../schema/schema.js';
+import { standardSchemaProblem } from '../schema/check-schema.js';
 import { memoryFiles } from '../stores/files/memory-file-store.js';
 import { memoryStore } from '../stores/memory.js';
 import { withDeadlines } from '../stores/store-deadlines.js';
@@ -70,7 +70,13 @@ const app = z.custom<Application>(
   (value) => typeof (value as Application | null)?.run === 'function',
   'must have a run function',
 );
-const schemas = z.record(z.string(), z.custom(isStandardSchema, 'must be a Standard Schema'));
+const schemas = z.record(
+  z.string(),
+  z.unknown().superRefine((value, { addIssue }) => {
+    const message = standardSchemaProblem(value);
+    if (message !== null) addIssue({ code: 'custom', message });
+  }),
+);
 
 const limits = z.strictObject({
   ...Object.fromEntries(Object.keys(DEFAULT_LIMITS).map((name) => [name, amount.optional()])),

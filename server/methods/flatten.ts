@@ -3,6 +3,7 @@ import { cut } from '../../shared/cut.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { MethodContext, MethodTree } from '../../shared/method.js';
 import { isOperation } from '../../shared/operations.js';
+import { standardSchemaProblem } from '../schema/check-schema.js';
 import { isPlainObject, isStandardSchema } from '../schema/schema.js';
 
 /** A method without its types, in the form that the gateway runs. */
@@ -105,8 +106,8 @@ function checkDefinition(value: Readonly<Record<string, unknown>>, path: string)
   const { handler, schema, result, roles, guard, description, timeoutMs, stream } = value;
   if (typeof handler !== 'function') throw refusal(`${path}.handler`, 'must be a function');
   for (const [field, given] of Object.entries({ schema, result })) {
-    if (given === undefined || isStandardSchema(given)) continue;
-    throw refusal(`${path}.${field}`, 'must be a Standard Schema (zod 3.24 or later, valibot, …)');
+    const problem = given === undefined ? null : standardSchemaProblem(given);
+    if (problem !== null) throw refusal(`${path}.${field}`, problem);
   }
   if (guard !== undefined && typeof guard !== 'function')
     throw refusal(`${path}.guard`, 'must be a function');

@@ -116,9 +116,10 @@ export class Execution {
   }
 
   /** Tells the app that its run has ended, in the app's own async context rather than that of the caller who ended the run. */
-  release({ stopReason, reason }: Ending): void {
+  release({ stopReason, error, reason }: Ending): void {
     this.#run.context(() => {
-      if (stopReason !== 'end') this.#scope.abort(reason ?? stopReason);
+      const why = stopReason === 'end' ? error?.message : (reason ?? stopReason);
+      if (why !== undefined) this.#scope.abort(why);
       this.#releaseIterator();
     });
   }

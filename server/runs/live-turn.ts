@@ -17,6 +17,7 @@ import { eventType } from '../apps/publish-options.js';
 import { formatTraceparent } from '../diagnostics/traceparent.js';
 import { givenId, newCallId } from '../ids.js';
 import { ownOf } from '../schema/check-logged.js';
+import { checkSchema } from '../schema/check-schema.js';
 import { toJsonSchema } from '../schema/json-schema.js';
 import { validate } from '../schema/validate.js';
 import { policyOf } from './approvals.js';
@@ -147,6 +148,7 @@ export class LiveTurn implements Turn {
 
   async #ask({ name, payload, schema: given }: Question<StandardSchemaV1 | undefined>): Promise<unknown> {
     const { app, resumption } = this.#scope;
+    if (given) checkSchema(given, `ask.${name}.schema`);
     const schema: StandardSchemaV1 | undefined = given ?? ownOf(app.questions, name);
     const pending = resumption?.takeQuestion(name, payload) ?? null;
     const callId = pending?.callId ?? newCallId();

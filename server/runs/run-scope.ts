@@ -1,6 +1,6 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { HandOff } from '../../shared/control.js';
-import { GatewayError, isGatewayError } from '../../shared/errors.js';
+import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft, LoggedEventData, LoggedEventType } from '../../shared/events.js';
 import type { AppEvent, Application, ClientTool, TurnSession } from '../apps/application.js';
 import type { Child, SpawnOptions } from '../apps/child.js';
@@ -15,6 +15,7 @@ import { PausableTimer } from './pausable-timer.js';
 import type { Answer } from './questions.js';
 import type { Resumption } from './resumption.js';
 import type { Overseer, RunPort } from './run-port.js';
+import { endingOf } from './thrown.js';
 import type { Asked, Confirmation, ToolCaller } from './tool-call.js';
 import { sleepUntil, Waits } from './waits.js';
 
@@ -288,15 +289,13 @@ export class RunScope implements ToolCaller, Overseer {
     this.port.warn('a run has timed out', { reason: message, option });
   }
 
-  /** Ends the run because its app failed. */
-  fail(error: unknown): void {
+  /** Ends the run by what its app threw. A person's denial is no failure of the app. */
+  fail(thrown: unknown): void {
     if (this.#ended) return;
-    // Only the log gets the cause of an error that clients may read.
-    const unseen = isGatewayError(error) ? error.cause : error;
-    if (unseen !== undefined || !isGatewayError(error)) this.report(unseen, 'the app failed');
-    this.run.failure = { error };
-    const { code, message } = isGatewayError(error) ? error : { code: 'INTERNAL', message: 'The app failed' };
-    this.port.end({ stopReason: 'error', error: { code: String(code), message: String(message) } });
+    const { unseen, ...ending } = endingOf(thrown);
+    if (unseen) this.report(unseen.error, 'the app failed');
+    if (ending.stopReason === 'error') this.run.failure = { error: thrown };
+    this.port.end(ending);
   }
 
   /** Takes nothing more. Calls no code of the app. */

@@ -1,4 +1,4 @@
-import { type SchemaDraft, Validator } from '@cfworker/json-schema';
+import { dereference, type SchemaDraft, Validator } from '@cfworker/json-schema';
 import { GatewayError } from '../../shared/errors.js';
 import type { JsonSchema } from './schema.js';
 
@@ -29,6 +29,16 @@ export function validateJsonSchema(schema: JsonSchema, value: unknown): Verdict 
   }
 }
 
+/** The first reference that leads to nothing in its schema, which is written to. Null if there is none. */
+export function missingReference(schema: JsonSchema): string | null {
+  const known = dereference(schema as object);
+  for (const inner of Object.values(known)) {
+    if (typeof inner !== 'object' || inner.$ref === undefined) continue;
+    if (known[inner.__absolute_ref__ ?? inner.$ref] === undefined) return inner.$ref;
+  }
+  return null;
+}
+
 type Verdict = { readonly value: unknown } | { readonly issues: readonly Issue[] };
 
 function judge(validator: Validator, value: unknown): Verdict {
@@ -53,7 +63,9 @@ function validatorOf(schema: JsonSchema): Validator {
   let validator = validators.get(schema);
   if (!validator) {
     try {
-      validator = new Validator(schema, draftOf(schema), true);
+      // A copy: the validator writes into its schema, which may be frozen.
+      const own = JSON.parse(JSON.stringify(schema)) as JsonSchema;
+      validator = new Validator(own, draftOf(schema), true);
     } catch (cause) {
       throw unusable(cause);
     }

@@ -11,6 +11,15 @@ export type SchemaOutput<Schema extends AnySchema> = Schema extends StandardSche
   ? StandardSchemaV1.InferOutput<Schema>
   : unknown;
 
+type RawField<Value> = unknown extends Value ? false : Value extends StandardSchemaV1 ? true : false;
+
+/** Refuses a raw shape, such as `{ name: z.string() }`, which is no schema: nothing would be checked. Wrap it in `z.object()`. */
+export type NoRawShape<Schema> = [Schema] extends [StandardSchemaV1 | undefined]
+  ? unknown
+  : true extends { [Key in keyof Schema]-?: RawField<Schema[Key]> }[keyof Schema]
+    ? { readonly schema: 'This is a raw shape. Wrap it in z.object()' }
+    : unknown;
+
 /** Whether a value is a Standard Schema. Arktype's are functions. */
 export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false;

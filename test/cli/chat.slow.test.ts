@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { createClient } from '../../client/index.js';
 import { createDemoApp } from '../../server/demo/demo-app.js';
-import { defineApp, type Gateway } from '../../server/index.js';
+import { defineApp, type Gateway, tool } from '../../server/index.js';
 import { describeDaily } from '../support/daily.js';
 import { newDatabase, startDurable } from '../support/durable.js';
 import { startGateway, TOKEN } from '../support/gateway.js';
@@ -258,6 +258,11 @@ describeDaily('agent-session-gateway chat, for scripts', 3, () => {
             throw new Error('no');
           },
         }),
+        // Catches nothing.
+        careless: defineApp({
+          tools: { erase: tool({ confirm: true, handler: () => 'erased' }) },
+          run: async (turn) => String(await turn.callTool('erase', {} as never)),
+        }),
       },
       defaultApp: 'demo',
     });
@@ -269,6 +274,9 @@ describeDaily('agent-session-gateway chat, for scripts', 3, () => {
     const denied = script(url, 'c', '--deny', '-m', 'delete a.txt');
     expect(await denied.exited, denied.output).to.equal(0);
     expect(denied.output).to.contain('Then a.txt stays.');
+    const uncaught = script(url, 'careless:a', '--deny', '-m', 'go');
+    expect(await uncaught.exited, uncaught.output).to.equal(0);
+    expect(uncaught.output).to.contain('(erase was denied)');
     const approved = script(url, 'd', '--approve', '-m', 'delete a.txt');
     expect(await approved.exited, approved.output).to.equal(0);
     expect(approved.output).to.contain('Done: a.txt is gone');

@@ -33,7 +33,7 @@ export interface Installed {
   /** Runs Node in the project; rejects when it fails. */
   node(...args: string[]): Promise<string>;
   write(name: string, text: string): void;
-  /** Installs packages in the versions that we develop with. */
+  /** Installs packages in the versions that we develop with, or `alias@npm:name@version`. */
   install(...names: readonly string[]): Promise<void>;
   remove(): void;
 }
@@ -106,7 +106,8 @@ export async function installPackage(): Promise<Installed> {
       mkdirSync(dirname(join(project, name)), { recursive: true });
       writeFileSync(join(project, name), text);
     },
-    install: async (...names) => void (await add(project, ...names.map(pinned))),
+    install: async (...names) =>
+      void (await add(project, ...names.map((name) => (name.includes('@npm:') ? name : pinned(name))))),
     node: async (...args) => (await run(process.execPath, args, { cwd: project })).stdout,
     remove: () => rmSync(project, { recursive: true, force: true }),
   };

@@ -53,6 +53,19 @@ export const fold: (state: Parameters<typeof reduce>[0], event: GatewayEvent) =>
     });
   }
 
+  // Newer ones are those of the repository.
+  for (const version of ['5.4.5', '5.6.3', '5.8.3'])
+    it(`type-checks calls of methods with TypeScript ${version}`, async () => {
+      await installed.install(`old-typescript@npm:typescript@${version}`);
+      installed.write('consumer.ts', CONSUMER);
+      const compilerOptions = { ...USERS_OPTIONS, target: 'es2022', noEmit: true, skipLibCheck: true };
+      installed.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
+      const said = await installed
+        .node('node_modules/old-typescript/bin/tsc', '-p', '.')
+        .catch((error: { readonly stdout: string }) => error.stdout);
+      expect(said).to.equal('');
+    });
+
   // TypeScript 7 knows this way of finding modules no more.
   it('type-checks as CommonJS with moduleResolution node10, every entry, and runs', async () => {
     const entries = Object.keys(NAMES).filter((entry) => !(entry in NEEDS));

@@ -89,7 +89,9 @@ export class Transcript {
       case 'custom':
         return this.note(styled('dim', `* ${event.name}: ${brief(event.payload)}`));
       case 'run_error':
-        return this.note(styled('red', `${event.message} (${event.code})`));
+        return event.code === 'DENIED'
+          ? this.note(styled('yellow', `(${event.message})`))
+          : this.note(styled('red', `${event.message} (${event.code})`));
       case 'message_end':
         return this.#end(event.stopReason, event.message);
       case 'gap':

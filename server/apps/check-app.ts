@@ -1,0 +1,58 @@
+import { type ErrorCode, fieldError } from '../../shared/errors.js';
+import { checkSchema } from '../schema/check-schema.js';
+import { isPlainObject } from '../schema/schema.js';
+import type { Application } from './application.js';
+import { checkConfirm } from './confirm-policy.js';
+import type { Tool } from './tool.js';
+
+const TOOL_FIELDS: ReadonlySet<string> = new Set<keyof Tool<unknown, unknown>>([
+  '~types',
+  'description',
+  'title',
+  'hints',
+  'schema',
+  'runsOn',
+  'confirm',
+  'confirmMessage',
+  'handler',
+]);
+
+/**
+ * Refuses an app that cannot answer, or whose tools, data blocks or questions would be checked by nothing.
+ *
+ * @param at Path of the app with a dot behind it, or empty.
+ * @throws GatewayError `INVALID_PARAMS`, or `code`, that names the tool and the field
+ */
+export function checkApp(app: Application, at = '', code: ErrorCode = 'INVALID_PARAMS'): void {
+  if (typeof app?.run !== 'function')
+    throw fieldError(`${at}run`, 'an app needs a run function, as in { async *run(turn) { … } }', code);
+  for (const [name, tool] of Object.entries(recordOf(app.tools, `${at}tools`, code)))
+    checkTool(tool, `${at}tools.${name}`, code);
+  for (const kind of ['data', 'questions'] as const)
+    for (const [name, schema] of Object.entries(recordOf(app[kind], `${at}${kind}`, code)))
+      checkSchema(schema, `${at}${kind}.${name}`, code);
+}
+
+function recordOf(given: unknown, path: string, code: ErrorCode): Readonly<Record<string, unknown>> {
+  if (given === undefined) return {};
+  if (isPlainObject(given)) return given;
+  throw fieldError(path, 'must be an object, by name', code);
+}
+
+function checkTool(given: unknown, path: string, code: ErrorCode): void {
+  if (!isPlainObject(given)) throw fieldError(path, 'must be a tool: tool({ … })', code);
+  const unknown = Object.keys(given).find((field) => !TOOL_FIELDS.has(field));
+  if (unknown !== undefined)
+    throw fieldError(`${path}.${unknown}`, 'unknown field; a tool has schema and handler', code);
+  const { schema, runsOn = 'server', confirm, handler } = given as unknown as Tool<unknown, unknown>;
+  if (schema !== undefined) checkSchema(schema, `${path}.schema`, code);
+  if (runsOn !== 'server' && runsOn !== 'client')
+    throw fieldError(`${path}.runsOn`, "must be 'server' or 'client'", code);
+  if (runsOn === 'server' && typeof handler !== 'function')
+    throw fieldError(
+      `${path}.handler`,
+      "must be a function; the user's client runs a tool with runsOn: 'client'",
+      code,
+    );
+  if (typeof confirm === 'object') checkConfirm(confirm, `${path}.confirm`);
+}
