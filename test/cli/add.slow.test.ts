@@ -10,14 +10,21 @@ import { PushService } from '../notices/push-service.js';
 import { findings } from '../support/axe.js';
 import { needChromium, openPage } from '../support/browser.js';
 import { describeDaily } from '../support/daily.js';
+import { type Gate, gate } from '../support/gate.js';
 import { listenOnLoopback } from '../support/host-server.js';
 import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import { tempDir } from '../support/temp-dir.js';
 import { runToEnd } from './run-cli.js';
 
+/** So many lines of an answer: more than there is room for. */
+const lines = (from: number) => Array.from({ length: 60 }, (_, at) => `line ${from + at}\n`).join('');
+
 /** A site with the page of docs/components.md in a fresh Vite project. A cookie says who calls. */
-async function serve(page: PageFiles, push?: ReturnType<typeof webPush>) {
+async function serve(
+  page: PageFiles,
+  { push, more = gate() }: { readonly push?: ReturnType<typeof webPush>; readonly more?: Gate } = {},
+) {
   const erase = tool({
     schema: { type: 'object', properties: { file: { type: 'string' } } },
     confirm: true,
@@ -40,7 +47,13 @@ async function serve(page: PageFiles, push?: ReturnType<typeof webPush>) {
       async *run(turn) {
         if (turn.text === 'ask') yield `Hello ${await turn.ask({ name: 'Your name?' })}`;
         else if (turn.text === 'erase') yield `It is ${await turn.callTool('erase', { file: 'a.txt' })}`;
-        else if (turn.text === 'person') {
+        else if (turn.text === 'grow') {
+          yield lines(0);
+          await more.passed;
+          yield lines(60);
+          turn.data('place', { seen: 1 });
+          yield lines(120);
+        } else if (turn.text === 'person') {
           yield 'Let me get a colleague.';
           turn.handOff({ reason: 'A refund' });
         } else if (turn.text === 'spawn') {
@@ -167,6 +180,43 @@ describe('agent-session-gateway add', () => {
       expect(ann.problems).to.deep.equal([]);
     });
 
+    it('an answer that grows: followed at its end, left alone by who reads further up, and gone to by a button', async () => {
+      const more = gate();
+      const { open, findings, say, ...ann } = await visit(await serve(page, { more }), 'ann');
+      await ann.page.setViewportSize({ width: 1180, height: 700 });
+      await open();
+      await say('grow');
+      const text = (line: string) => ann.page.locator('.message.assistant p', { hasText: line }).waitFor();
+      const place = () =>
+        ann.page.evaluate(async () => {
+          for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
+          const { scrollTop, scrollHeight, clientHeight, clientWidth } =
+            document.querySelector('.chat-messages')!;
+          return {
+            ...{ top: scrollTop, left: Math.round(scrollHeight - clientHeight - scrollTop) },
+            ...{ width: clientWidth, height: clientHeight, page: scrollY },
+          };
+        });
+      await text('line 59');
+      const following = await place();
+      expect(following.top, 'there is something to follow').to.be.above(0);
+      expect(following.left).to.equal(0);
+      await ann.page.evaluate(() => document.querySelector('.chat-messages')!.scrollTo(0, 50));
+      const toEnd = ann.page.getByRole('button', { name: 'To the end' });
+      await toEnd.waitFor();
+      const away = { ...(await place()), left: 0 };
+      expect(away).to.deep.equal({ ...following, top: 50 });
+      expect(await findings()).to.deep.equal([]);
+      more.open();
+      await text('line 179');
+      await ann.runs.locator('[data-state="done"]').waitFor();
+      expect({ ...(await place()), left: 0 }, 'a reader who is away').to.deep.equal(away);
+      await toEnd.click();
+      await toEnd.waitFor({ state: 'detached' });
+      expect((await place()).left).to.equal(0);
+      expect(ann.problems).to.deep.equal([]);
+    });
+
     it('runs, with what they wait for and what waits behind them, each aborted by keyboard', async () => {
       const { open, findings, say, answer, runs, ...ann } = await visit(await serve(page), 'ann');
       await open();
@@ -281,7 +331,7 @@ describe('agent-session-gateway add', () => {
     it('a switch for pushes, which says so where the browser does not let the page notify', async () => {
       const service = await PushService.start();
       const vapidKeys = webPushLibrary.generateVAPIDKeys();
-      const site = await serve(page, webPush({ subject: 'mailto:ops@example.com', vapidKeys }));
+      const site = await serve(page, { push: webPush({ subject: 'mailto:ops@example.com', vapidKeys }) });
       const ann = await visit(site, 'ann');
       // This browser has no push service of its own to subscribe at.
       await ann.page.addInitScript(`{
