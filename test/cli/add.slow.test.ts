@@ -217,6 +217,50 @@ describe('agent-session-gateway add', () => {
       expect(ann.problems).to.deep.equal([]);
     });
 
+    it('their colours, in a build with the defaults of Vite, on a page that says nothing of colours and on one that does', async () => {
+      const { open, findings, say, answer, ...ann } = await visit(await serve(page), 'ann');
+      await open();
+      await say('Hello');
+      await answer('You said: Hello');
+      await ann.list.getByRole('button', { name: 'New session' }).click();
+      await say('ask');
+      await ann.page.getByRole('group', { name: 'Your name?' }).waitFor();
+      await ann.list.getByRole('button', { name: 'New session' }).click();
+      await say('Hello');
+      await answer('You said: Hello');
+      await ann.inbox.locator('li small').first().waitFor();
+      await ann.list.locator('small').first().waitFor();
+      await ann.runs.locator('[data-state="done"]').waitFor();
+      const lines = ['.chat textarea', '.sessions > button', '.inbox button', '.share button', '.runs li'];
+      const quiet = ['.sessions small', '.inbox small', '.runs small'];
+      const looks = () =>
+        ann.page.evaluate(
+          (selectors) => {
+            const styles = selectors.map((selector) => getComputedStyle(document.querySelector(selector)!));
+            return styles.map((style) => ({
+              ground: style.backgroundColor,
+              line: `${style.borderBottomStyle} ${style.borderBottomWidth}`,
+              color: style.color,
+            }));
+          },
+          ['body', '.message.user', ...lines, ...quiet],
+        );
+      for (const scheme of ['', ':root { color-scheme: light dark }']) {
+        if (scheme) await ann.page.addStyleTag({ content: scheme });
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await ann.page.emulateMedia({ colorScheme });
+          const [body, bubble, ...others] = await looks();
+          expect(bubble!.ground, 'the ground of a bubble').to.not.equal(body!.ground);
+          for (const [at, name] of lines.entries())
+            expect(others[at]!.line, `the line of ${name}`).to.equal('solid 1px');
+          for (const [at, name] of quiet.entries())
+            expect(others[lines.length + at]!.color, `the colour of ${name}`).to.not.equal(body!.color);
+          expect(await findings()).to.deep.equal([]);
+        }
+      }
+      expect(ann.problems).to.deep.equal([]);
+    });
+
     it('runs, with what they wait for and what waits behind them, each aborted by keyboard', async () => {
       const { open, findings, say, answer, runs, ...ann } = await visit(await serve(page), 'ann');
       await open();
