@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { createGateway, defineApp } from '../../server/index.js';
+import { playgroundPlugin } from '../../server/plugins/playground/index.js';
+import { BROWSERS } from '../support/browser.js';
+import { buildPlayground } from '../support/playground.js';
+import { closeLater } from '../support/resources.js';
+
+/** A gateway with the page, and with a conversation of these answers. @returns the address of the page */
+async function start(answers: readonly string[]): Promise<string> {
+  const gateway = createGateway({
+    port: 0,
+    app: defineApp({
+      async *run(turn) {
+        yield turn.text;
+      },
+    }),
+    auth: { type: 'none' },
+    clientMessages: { import: true },
+    limits: { drainMs: 200 },
+  }).use(playgroundPlugin({ path: '/' }));
+  closeLater(gateway, (it) => it.close());
+  await gateway.session('main', { anonymous: true }).import(
+    answers.flatMap((text) => [
+      { role: 'user' as const, content: [{ type: 'text' as const, text: 'Go on' }] },
+      { role: 'assistant' as const, content: [{ type: 'text' as const, text }] },
+    ]),
+  );
+  const { url } = await gateway.start();
+  return `${url}/#/chat/main`;
+}
+
+for (const { name, need, open } of BROWSERS) {
+  describe(`a conversation of the playground, read in ${name}`, () => {
+    before(async function () {
+      need(this);
+      await buildPlayground();
+    });
+
+    it('stands where it stood while the button to its end is there, which stands over its middle', async () => {
+      const { page, problems } = await open(await start(Array(30).fill('Some words. '.repeat(60))));
+      await page.waitForFunction(() => document.querySelectorAll('.message').length > 20);
+      const measure = () =>
+        page.evaluate(async () => {
+          for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
+          const box = document.querySelector('.messages')!;
+          const [messages, text, composer] = ['.messages', '.message.assistant .markdown', '.composer'].map(
+            (selector) => {
+              const { left, width } = document.querySelector(selector)!.getBoundingClientRect();
+              return { left, width };
+            },
+          );
+          return { messages, text, composer, left: box.scrollHeight - box.clientHeight - box.scrollTop };
+        });
+      const atEnd = await measure();
+      expect(atEnd.left).to.be.below(1);
+      await page.evaluate(() => document.querySelector('.messages')!.scrollTo(0, 0));
+      await page.waitForFunction(() => document.querySelector('.to-end') !== null);
+      expect({ ...(await measure()), left: 0 }).to.deep.equal({ ...atEnd, left: 0 });
+      const off = await page.evaluate(() => {
+        const [button, box] = ['.to-end', '.messages'].map((selector) => {
+          const { left, width } = document.querySelector(selector)!.getBoundingClientRect();
+          return left + width / 2;
+        });
+        return button! - box!;
+      });
+      expect(Math.abs(off), 'the button is off the middle').to.be.below(1);
+      await page.evaluate(() => document.querySelector<HTMLElement>('.to-end')!.click());
+      await page.waitForFunction(() => document.querySelector('.to-end') === null);
+      expect((await measure()).left).to.be.below(1);
+      expect(problems).to.deep.equal([]);
+    });
+  });
+}
