@@ -84,7 +84,7 @@ function list({ ordered, start, items }: Tokens.List): ReactNode {
 function table({ header, rows }: Tokens.Table): ReactNode {
   return (
     <div className="scroll" tabIndex={0}>
-      <table>
+      <table dir="auto">
         <thead>
           <tr>
             {header.map((cell, at) => (

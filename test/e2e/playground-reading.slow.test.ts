@@ -5,6 +5,9 @@ import { BROWSERS } from '../support/browser.js';
 import { buildPlayground } from '../support/playground.js';
 import { closeLater } from '../support/resources.js';
 
+const ARABIC =
+  'مرحبا بالعالم، هذا نص عربي.\n\n- النقطة الأولى\n\n  فقرة في القائمة\n\n> اقتباس\n\n| عمود |\n|---|\n| خلية |';
+
 /** A gateway with the page, and with a conversation of these answers. @returns the address of the page */
 async function start(answers: readonly string[]): Promise<string> {
   const gateway = createGateway({
@@ -67,6 +70,33 @@ for (const { name, need, open } of BROWSERS) {
       await page.evaluate(() => document.querySelector<HTMLElement>('.to-end')!.click());
       await page.waitForFunction(() => document.querySelector('.to-end') === null);
       expect((await measure()).left).to.be.below(1);
+      expect(problems).to.deep.equal([]);
+    });
+
+    it('stands at the right where it is written from right to left', async () => {
+      const { page, problems } = await open(await start([ARABIC]));
+      await page.waitForFunction(() => document.querySelector('.markdown table') !== null);
+      const off = await page.evaluate(() =>
+        [
+          ...document.querySelectorAll('.markdown > p, .markdown li p, .markdown blockquote p, .markdown td'),
+        ].map((element) => {
+          const text = document.createRange();
+          text.selectNodeContents(element);
+          const style = getComputedStyle(element);
+          const right =
+            element.getBoundingClientRect().right -
+            Number.parseFloat(style.paddingRight) -
+            Number.parseFloat(style.borderRightWidth);
+          return [element.textContent, Math.abs(Math.round(right - text.getBoundingClientRect().right))];
+        }),
+      );
+      expect(off).to.deep.equal([
+        ['مرحبا بالعالم، هذا نص عربي.', 0],
+        ['النقطة الأولى', 0],
+        ['فقرة في القائمة', 0],
+        ['اقتباس', 0],
+        ['خلية', 0],
+      ]);
       expect(problems).to.deep.equal([]);
     });
   });
