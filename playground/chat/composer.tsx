@@ -2,6 +2,7 @@ import type { ContentBlock, SendInput, SendOptions } from 'agent-session-gateway
 import type { SessionView } from 'agent-session-gateway/client/react';
 import { ArrowUp, ChevronDown, Square } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
+import { isForInputMethod } from '../../templates/components/chat/keys.js';
 import { Code } from '../shell/code.js';
 import { sendRecipe } from '../shell/recipes.js';
 import { IconButton } from '../ui/icon-button.js';
@@ -50,7 +51,7 @@ export function Composer({
   };
   const stop = () => abort().catch((error: Error) => setProblem(error.message));
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key !== 'Enter' || event.shiftKey || isForInputMethod(event)) return;
     event.preventDefault();
     form.current?.requestSubmit();
   };

@@ -158,14 +158,23 @@ describe('agent-session-gateway add', () => {
       await ann.page.getByLabel('Answer', { exact: true }).fill('Ada');
       await ann.page.getByRole('button', { name: 'Answer', exact: true }).click();
       await answer('Hello Ada');
-      await say('wait');
+      const box = ann.page.getByLabel('Message', { exact: true });
+      await box.fill('wa');
+      await box.dispatchEvent('keydown', { key: 'Enter', keyCode: 229 });
+      await box.press('End');
+      await ann.page.keyboard.type('it');
+      await ann.page.keyboard.press('Enter');
       await answer('waiting');
       await ann.page.getByRole('button', { name: 'Stop', exact: true }).click();
       await ann.page.locator('.message', { hasText: 'stopped' }).waitFor();
 
       await list.getByRole('button', { name: 'Rename main' }).click();
       await ann.page.keyboard.press('Control+A');
-      await ann.page.keyboard.type('The first');
+      await ann.page.keyboard.type('The ');
+      // The Enter by which an input method takes a word, as Safari tells it.
+      const word = { key: 'Enter', keyCode: 229 };
+      await list.getByLabel('Title of main').dispatchEvent('keydown', word);
+      await ann.page.keyboard.type('first');
       await ann.page.keyboard.press('Enter');
       await list.getByRole('button', { name: 'Rename The first' }).waitFor();
       await list.getByRole('button', { name: 'New session' }).click();

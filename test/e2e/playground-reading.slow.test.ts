@@ -73,6 +73,32 @@ for (const { name, need, open } of BROWSERS) {
       expect(problems).to.deep.equal([]);
     });
 
+    it('sends nothing by the Enter with which an input method takes a word, in the order of Safari too', async () => {
+      const { page, problems } = await open(await start(['Hello']));
+      await page.waitForFunction(() => document.querySelector('.composer textarea') !== null);
+      const left = await page.evaluate(async () => {
+        const box = document.querySelector<HTMLTextAreaElement>('.composer textarea')!;
+        const { set } = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value')!;
+        box.dispatchEvent(new CompositionEvent('compositionstart', { bubbles: true }));
+        set!.call(box, '日本語');
+        box.dispatchEvent(new InputEvent('input', { bubbles: true }));
+        box.dispatchEvent(new CompositionEvent('compositionend', { bubbles: true }));
+        const seen: string[] = [];
+        for (const keyCode of [229, 13]) {
+          const key = { key: 'Enter', keyCode, bubbles: true, cancelable: true };
+          box.dispatchEvent(new KeyboardEvent('keydown', key));
+          for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
+          seen.push(box.value);
+        }
+        return seen;
+      });
+      expect(left).to.deep.equal(['日本語', '']);
+      await page.waitForFunction(() => document.querySelector('.message.assistant .outcome') !== null);
+      const sent = () => page.evaluate(() => document.querySelectorAll('.message.user').length);
+      expect(await sent()).to.equal(2);
+      expect(problems).to.deep.equal([]);
+    });
+
     it('stands at the right where it is written from right to left', async () => {
       const { page, problems } = await open(await start([ARABIC]));
       await page.waitForFunction(() => document.querySelector('.markdown table') !== null);

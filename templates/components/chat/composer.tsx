@@ -1,4 +1,5 @@
 import { type FormEvent, type KeyboardEvent, useId, useState } from 'react';
+import { isForInputMethod } from './keys.js';
 
 interface ComposerProps {
   /** Whether an answer goes on: what is sent then waits for its turn. */
@@ -20,7 +21,7 @@ export function Composer({ isBusy, onSend, onStop }: ComposerProps) {
     setText('');
   };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key !== 'Enter' || event.shiftKey || isForInputMethod(event)) return;
     event.preventDefault();
     // Enter never stops an answer.
     if (text.trim() !== '') event.currentTarget.form?.requestSubmit();
