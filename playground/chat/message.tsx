@@ -1,6 +1,8 @@
 import type { Message, ToolProgress } from 'agent-session-gateway/client';
 import { memo, type ReactNode, useState } from 'react';
+import { Boundary } from '../../templates/components/chat/boundary.js';
 import { PastRuns } from '../runs/past-runs.js';
+import { Json } from '../shell/json.js';
 import { type Changes, MessageActions } from './actions.js';
 import { Blocks } from './blocks.js';
 import { Outcome } from './outcome.js';
@@ -49,7 +51,9 @@ export const MessageRow = memo(function MessageRow({
         {name}
       </h2>
       <div className="content">
-        <Blocks content={content} progress={progress} plain={role === 'user'} />
+        <Boundary subject={content} fallback={() => <Unshown content={content} />}>
+          <Blocks content={content} progress={progress} plain={role === 'user'} />
+        </Boundary>
         {growing && <span className={content.length === 0 ? 'thinking' : 'caret'} aria-hidden="true" />}
         {children}
         <PastRuns message={message} />
@@ -71,3 +75,15 @@ export const MessageRow = memo(function MessageRow({
     </li>
   );
 });
+
+/** A message whose content cannot be shown in its own way, as the gateway has it. */
+function Unshown({ content }: Pick<Message, 'content'>) {
+  return (
+    <>
+      <p className="notice bad" role="alert">
+        This message cannot be shown as it should be.
+      </p>
+      <Json value={content} label="The message" />
+    </>
+  );
+}

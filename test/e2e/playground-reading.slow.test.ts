@@ -99,6 +99,24 @@ for (const { name, need, open } of BROWSERS) {
       expect(problems).to.deep.equal([]);
     });
 
+    it('shows a message that it cannot set as the gateway has it, and all others', async () => {
+      const { page } = await open(await start(['Before', `${'> '.repeat(5000)}deep`, 'Behind']));
+      await page.waitForFunction(() => document.querySelectorAll('.message.assistant').length === 3);
+      const texts = await page.evaluate(() =>
+        [...document.querySelectorAll('.message.assistant .content')].map(({ textContent }) => textContent),
+      );
+      expect(texts[0]).to.contain('Before');
+      expect(texts[1]).to.match(/^This message cannot be shown as it should be.*> > deep/s);
+      expect(texts[2]).to.contain('Behind');
+    });
+
+    it('opens by an address that is broken, and says what is wrong with it', async () => {
+      const { page, problems } = await open((await start(['Before'])).replace('main', '100%'));
+      await page.waitForFunction(() => document.querySelector('h1')?.textContent === 'Playground: 100%');
+      await page.waitForFunction(() => document.querySelector('.chat .composer textarea') !== null);
+      expect(problems).to.deep.equal([]);
+    });
+
     it('stands at the right where it is written from right to left', async () => {
       const { page, problems } = await open(await start([ARABIC]));
       await page.waitForFunction(() => document.querySelector('.markdown table') !== null);
