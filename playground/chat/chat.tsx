@@ -139,7 +139,12 @@ export function Chat({ sessionId, user }: { readonly sessionId: string; readonly
       )}
       <Announcer status={status} />
       {!settings.readOnly && (
-        <Composer session={{ ...session, send }} sessionId={sessionId} onTyping={presence.typing} />
+        <Composer
+          session={{ ...session, send }}
+          sessionId={sessionId}
+          user={user}
+          onTyping={presence.typing}
+        />
       )}
     </section>
   );

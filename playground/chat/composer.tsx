@@ -2,6 +2,7 @@ import type { ContentBlock, SendInput, SendOptions } from 'agent-session-gateway
 import type { SessionView } from 'agent-session-gateway/client/react';
 import { ArrowUp, ChevronDown, Square } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
+import { useDraft } from '../../templates/components/chat/draft.js';
 import { isForInputMethod } from '../../templates/components/chat/keys.js';
 import { Code } from '../shell/code.js';
 import { sendRecipe } from '../shell/recipes.js';
@@ -21,17 +22,19 @@ const WHILE_BUSY = {
 export function Composer({
   session,
   sessionId,
+  user,
   onTyping,
 }: {
   readonly session: SessionView;
   readonly sessionId: string;
+  readonly user: string;
   readonly onTyping: () => void;
 }) {
   const { send, abort, run, queue, lanes, status } = session;
-  const [text, setText] = useState('');
+  const [text, setText] = useDraft(sessionId, user);
   const [mode, setMode] = useState<keyof typeof WHILE_BUSY>('queue');
   const [choice, placeholder, options] = WHILE_BUSY[mode];
-  const uploads = useUploads();
+  const uploads = useUploads(JSON.stringify([user, sessionId]));
   const [problem, setProblem] = useState('');
   const form = useRef<HTMLFormElement>(null);
   const id = useId();

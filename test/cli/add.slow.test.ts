@@ -161,6 +161,15 @@ describe('agent-session-gateway add', () => {
       const box = ann.page.getByLabel('Message', { exact: true });
       await box.fill('wa');
       await box.dispatchEvent('keydown', { key: 'Enter', keyCode: 229 });
+      // What is written is there again after another session, and after a reload.
+      await list.getByRole('button', { name: 'New session' }).click();
+      await ann.page.getByRole('button', { name: 'Hello', exact: true }).waitFor();
+      expect(await box.inputValue()).to.equal('');
+      await list.getByRole('button', { name: /^main/ }).first().click();
+      await answer('It is gone');
+      expect(await box.inputValue()).to.equal('wa');
+      await ann.page.reload();
+      await answer('It is gone');
       await box.press('End');
       await ann.page.keyboard.type('it');
       await ann.page.keyboard.press('Enter');

@@ -210,6 +210,43 @@ describeDaily('the design of the playground', 3, () => {
     expect(problems).to.deep.equal([]);
   });
 
+  it('keeps what is written and chosen while other sessions and views are shown, and what is written over a reload', async () => {
+    const { page, problems } = await start();
+    const chosen = page.getByRole('list', { name: 'Files of the next message' });
+    const go = async (sessionId: string) => {
+      await page.evaluate((id) => {
+        location.hash = `#/chat/${id}`;
+      }, sessionId);
+      await page.getByRole('region', { name: `Conversation ${sessionId}` }).waitFor();
+    };
+    await messageBox(page).fill('Half a thought');
+    await page
+      .locator('.composer input[type=file]')
+      .setInputFiles({ name: 'plan.txt', mimeType: 'text/plain', buffer: Buffer.from('a plan') });
+    await go('other');
+    expect(await messageBox(page).inputValue()).to.equal('');
+    expect(await chosen.count()).to.equal(0);
+    await messageBox(page).fill('Another thought');
+    await go('main');
+    expect(await messageBox(page).inputValue()).to.equal('Half a thought');
+    await chosen.getByText('plan.txt').waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await show(page, 'Timeline');
+    await show(page, 'Chat');
+    expect(await messageBox(page).inputValue()).to.equal('Half a thought');
+    await page.locator('.chips li[aria-busy=false]', { hasText: 'plan.txt' }).waitFor();
+    await messageBox(page).press('Enter');
+    await answers(page, 1);
+    expect(await page.locator('.message.user', { hasText: 'plan.txt' }).count()).to.equal(1);
+    await go('other');
+    await page.reload();
+    await messageBox(page).waitFor();
+    expect(await messageBox(page).inputValue()).to.equal('Another thought');
+    await go('main');
+    expect(await messageBox(page).inputValue()).to.equal('');
+    expect(problems).to.deep.equal([]);
+  });
+
   it('writes from right to left what is written so', async () => {
     const { page, problems } = await start();
     await say(page, 'مرحبا بالعالم');

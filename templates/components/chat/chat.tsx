@@ -8,12 +8,14 @@ import { useStickyEnd } from './sticky-end.js';
 interface ChatProps {
   /** The session's key, such as `main`. */
   readonly id: string;
+  /** The id of who writes. With it what is written and not sent is there again after a reload. */
+  readonly user?: string;
   /** What an empty conversation can begin with. */
   readonly suggestions?: readonly string[];
 }
 
 /** A conversation. What it shows is the session's: reload the page, or open it twice, and it shows the same. */
-export function Chat({ id, suggestions = [] }: ChatProps) {
+export function Chat({ id, user, suggestions = [] }: ChatProps) {
   const session = useSession(id);
   const { messages, run, queue, sending, pending, status, error, hasMore } = session;
   const health = useConnection();
@@ -92,6 +94,8 @@ export function Chat({ id, suggestions = [] }: ChatProps) {
         {{ running: 'Answering', waiting: 'Waits for your answer' }[status as string] ?? ''}
       </p>
       <Composer
+        id={id}
+        user={user}
         isBusy={run !== null || queue.length > 0}
         onSend={send}
         onStop={() => attempt(session.abort())}
