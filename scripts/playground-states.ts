@@ -218,7 +218,7 @@ export const STATES: Readonly<Record<string, State>> = {
   growing: {
     reach: async (page) => {
       await say(page, 'A slow answer, please');
-      await page.locator('.caret').waitFor();
+      await page.locator('.growing').waitFor();
       await box(page).fill('And what does the log cost?');
       await page
         .locator('.composer input[type=file]')

@@ -1,5 +1,6 @@
 import { Lexer, type Token, type Tokens } from 'marked';
 import { memo, type ReactNode } from 'react';
+import { CodeBlock } from './code-block.js';
 
 /** Markdown as elements of the page. Text never becomes HTML: tags are shown as text, images as links, and links lead only to the web and mail. */
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
@@ -40,11 +41,7 @@ function block(token: Token): ReactNode {
       return <Heading dir="auto">{all(token.tokens, inline)}</Heading>;
     }
     case 'code':
-      return (
-        <pre tabIndex={0}>
-          <code>{token.text}</code>
-        </pre>
-      );
+      return <CodeBlock text={token.text} language={/^\S*/.exec(token.lang ?? '')![0]} />;
     case 'blockquote':
       return <blockquote dir="auto">{all(token.tokens, block)}</blockquote>;
     case 'hr':
@@ -88,7 +85,9 @@ function table({ header, rows }: Tokens.Table): ReactNode {
         <thead>
           <tr>
             {header.map((cell, at) => (
-              <th key={at}>{all(cell.tokens, inline)}</th>
+              <th key={at} style={alignOf(cell)}>
+                {all(cell.tokens, inline)}
+              </th>
             ))}
           </tr>
         </thead>
@@ -96,7 +95,9 @@ function table({ header, rows }: Tokens.Table): ReactNode {
           {rows.map((row, y) => (
             <tr key={y}>
               {row.map((cell, x) => (
-                <td key={x}>{all(cell.tokens, inline)}</td>
+                <td key={x} style={alignOf(cell)}>
+                  {all(cell.tokens, inline)}
+                </td>
               ))}
             </tr>
           ))}
@@ -105,6 +106,8 @@ function table({ header, rows }: Tokens.Table): ReactNode {
     </div>
   );
 }
+
+const alignOf = ({ align }: Tokens.TableCell) => (align ? { textAlign: align } : undefined);
 
 function inline(token: Token): ReactNode {
   switch (token.type) {
@@ -123,7 +126,8 @@ function inline(token: Token): ReactNode {
     case 'image':
       return <Link href={token.href}>Image: {decode(token.text || token.href)}</Link>;
     case 'escape':
-      return token.text;
+      // Brackets of a formula, which is shown as it is written. Nobody needs to escape them for Markdown.
+      return /^[()]$/.test(token.text) ? token.raw : token.text;
     case 'text':
       return 'tokens' in token && token.tokens ? all(token.tokens, inline) : decode(token.raw);
     default:

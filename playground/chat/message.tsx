@@ -50,11 +50,11 @@ export const MessageRow = memo(function MessageRow({
         <span className={name === undefined ? '' : 'unseen'}>{WHO[role] ?? role} </span>
         {name}
       </h2>
-      <div className="content">
+      <div className={`content ${growing && content.length > 0 ? 'growing' : ''}`}>
         <Boundary subject={content} fallback={() => <Unshown content={content} />}>
           <Blocks content={content} progress={progress} plain={role === 'user'} />
         </Boundary>
-        {growing && <span className={content.length === 0 ? 'thinking' : 'caret'} aria-hidden="true" />}
+        {growing && content.length === 0 && <span className="thinking" aria-hidden="true" />}
         {children}
         <PastRuns message={message} />
       </div>

@@ -313,7 +313,7 @@ describeDaily('the design of the playground', 3, () => {
       list.scrollTop = list.scrollHeight;
     });
     await say(page, 'go');
-    await page.locator('.caret').waitFor();
+    await page.locator('.growing').waitFor();
     const cpu = await cpuOf(page);
     const seen = await page.evaluate(async () => {
       const list = document.querySelector('.messages')!;

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { expect } from 'chai';
+import { createClient } from '../../client/index.js';
 import { createGateway, defineApp } from '../../server/index.js';
 import { playgroundPlugin } from '../../server/plugins/playground/index.js';
 import { BROWSERS } from '../support/browser.js';
@@ -8,6 +10,29 @@ import { closeLater } from '../support/resources.js';
 const ARABIC =
   'مرحبا بالعالم، هذا نص عربي.\n\n- النقطة الأولى\n\n  فقرة في القائمة\n\n> اقتباس\n\n| عمود |\n|---|\n| خلية |';
 
+const RICH = `# One
+## Two
+### Three
+#### Four
+
+Text with \\(a^2\\) and \`code\`.
+
+- [ ] open
+- [x] done
+
+| left | middle | right |
+|:--|:-:|--:|
+| a | b | 1.50 |
+
+\`\`\`ts
+const a = 1;
+\`\`\`
+
+\`\`\`
+plain
+\`\`\`
+`;
+
 /** A gateway with the page, and with a conversation of these answers. @returns the address of the page */
 async function start(answers: readonly string[]): Promise<string> {
   const gateway = createGateway({
@@ -15,6 +40,7 @@ async function start(answers: readonly string[]): Promise<string> {
     app: defineApp({
       async *run(turn) {
         yield turn.text;
+        if (turn.text === 'wait') await once(turn.signal, 'abort');
       },
     }),
     auth: { type: 'none' },
@@ -115,6 +141,58 @@ for (const { name, need, open } of BROWSERS) {
       await page.waitForFunction(() => document.querySelector('h1')?.textContent === 'Playground: 100%');
       await page.waitForFunction(() => document.querySelector('.chat .composer textarea') !== null);
       expect(problems).to.deep.equal([]);
+    });
+
+    it('is set in type: headings by their rank, code that can be read and copied, columns and tasks', async () => {
+      const { page, problems } = await open(await start([RICH]));
+      await page.waitForFunction(() => document.querySelector('.markdown table') !== null);
+      const all = await page.evaluate(() =>
+        [...document.querySelectorAll('.message.assistant .markdown *')].map((element) => {
+          const style = getComputedStyle(element);
+          return {
+            ...{
+              tag: element.localName,
+              within: element.parentElement!.localName,
+              text: element.textContent,
+            },
+            ...{ size: Number.parseFloat(style.fontSize), align: style.textAlign, label: element.ariaLabel },
+            ...{ bullet: style.listStyleType, figures: style.fontVariantNumeric },
+          };
+        }),
+      );
+      const those = (tag: RegExp, within = /./) =>
+        all.filter((each) => tag.test(each.tag) && within.test(each.within));
+      const headings = those(/^h\d$/).map(({ size }) => size);
+      const [{ size: text, text: formula }] = those(/^p$/) as [(typeof all)[0]];
+      expect(headings, 'each rank below the last, and none below the text').to.deep.equal(
+        [...headings].sort((a, b) => b - a),
+      );
+      expect(new Set(headings).size).to.equal(4);
+      expect(headings[3]).to.be.at.least(text);
+      for (const { size } of those(/^code$/, /^pre$/)) expect(size / text).to.be.within(0.84, 1);
+      expect(those(/^span$/, /^figcaption$/).map((it) => it.text)).to.deep.equal(['ts', 'text']);
+      expect(those(/^button$/).map(({ label }) => label)).to.deep.equal(['Copy code', 'Copy code']);
+      const columns = ['left', 'center', 'right'];
+      expect(those(/^t[hd]$/).map(({ align }) => align)).to.deep.equal([...columns, ...columns]);
+      expect(those(/^table$/)[0]!.figures).to.equal('tabular-nums');
+      expect(those(/^li$/).map(({ bullet }) => bullet)).to.deep.equal(['none', 'none']);
+      expect(formula).to.equal('Text with \\(a^2\\) and code.');
+      expect(problems).to.deep.equal([]);
+    });
+
+    it('has the mark of an answer that grows behind its last word, and not below it', async () => {
+      const url = await start(['Before']);
+      const { page } = await open(url);
+      const client = closeLater(createClient({ baseUrl: new URL(url).origin }), (it) => it.disconnect());
+      client.send('main', 'wait');
+      await page.waitForFunction(() => document.querySelector('.growing .markdown p') !== null);
+      const heights = await page.evaluate(() =>
+        ['.growing', '.growing .markdown p'].map(
+          (it) => document.querySelector(it)!.getBoundingClientRect().height,
+        ),
+      );
+      expect(heights[0]).to.equal(heights[1]);
+      expect(heights[0]).to.be.below(30);
     });
 
     it('stands at the right where it is written from right to left', async () => {
