@@ -41,7 +41,13 @@ function block(token: Token): ReactNode {
       return <Heading dir="auto">{all(token.tokens, inline)}</Heading>;
     }
     case 'code':
-      return <CodeBlock text={token.text} language={/^\S*/.exec(token.lang ?? '')![0]} />;
+      return (
+        <CodeBlock
+          text={token.text}
+          language={/^\S*/.exec(token.lang ?? '')![0].toLowerCase()}
+          isWhole={/\n *(?:`{3,}|~{3,}) *\n*$/.test(token.raw)}
+        />
+      );
     case 'blockquote':
       return <blockquote dir="auto">{all(token.tokens, block)}</blockquote>;
     case 'hr':

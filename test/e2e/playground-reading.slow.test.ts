@@ -180,6 +180,25 @@ for (const { name, need, open } of BROWSERS) {
       expect(problems).to.deep.equal([]);
     });
 
+    it('has its code in colours, which are loaded for it, and which change nothing of its text', async () => {
+      const code = 'const text: string = "a < b & </code><b>c</b>"; // why\nreturn 12;';
+      const url = await start([`\`\`\`ts\n${code}\n\`\`\`\n\n\`\`\`nonsense\n${code}\n\`\`\``, 'No code']);
+      const { page, problems } = await open(url);
+      await page.waitForFunction(() => document.querySelector('pre .hljs-keyword') !== null);
+      const texts = await page.evaluate(() =>
+        [...document.querySelectorAll('pre')].map((it) => it.textContent),
+      );
+      expect(texts).to.deep.equal([code, code]);
+      const colours = await page.evaluate(() =>
+        ['.hljs-keyword', '.hljs-string', '.hljs-comment', '.hljs-number', 'pre'].map(
+          (role) => getComputedStyle(document.querySelector(role)!).color,
+        ),
+      );
+      expect(new Set(colours).size).to.equal(5);
+      expect(await page.evaluate(() => document.querySelectorAll('pre b').length)).to.equal(0);
+      expect(problems).to.deep.equal([]);
+    });
+
     it('has the mark of an answer that grows behind its last word, and not below it', async () => {
       const url = await start(['Before']);
       const { page } = await open(url);
