@@ -250,7 +250,7 @@ export const STATES: Readonly<Record<string, State>> = {
       await page.context().setOffline(true);
       await page.getByText('No connection.').waitFor();
       await say(page, 'And where is it now?');
-      await page.getByText('Is being sent').waitFor();
+      await page.getByText('Waits for a connection').waitFor();
     },
   },
   long: {

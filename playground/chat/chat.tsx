@@ -84,6 +84,7 @@ export function Chat({ sessionId, user }: { readonly sessionId: string; readonly
               message={run.message}
               app={run.app}
               progress={run.progress}
+              pending={pending}
               growing={pending.length === 0}
             >
               {children.length > 0 && (

@@ -1,5 +1,5 @@
 import type { ContentBlock, SendInput, SendOptions } from 'agent-session-gateway/client';
-import type { SessionView } from 'agent-session-gateway/client/react';
+import { type SessionView, useConnection } from 'agent-session-gateway/client/react';
 import { ArrowUp, ChevronDown, Square } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
 import { useDraft } from '../../templates/components/chat/draft.js';
@@ -36,12 +36,15 @@ export function Composer({
   const [choice, placeholder, options] = WHILE_BUSY[mode];
   const uploads = useUploads(JSON.stringify([user, sessionId]));
   const [problem, setProblem] = useState('');
+  const health = useConnection();
   const form = useRef<HTMLFormElement>(null);
   const id = useId();
   const isBusy = run !== null || queue.length > 0;
   const isEmpty = text.trim() === '' && uploads.isEmpty;
   // Runs beside the conversation have buttons of their own.
-  const stops = isEmpty && (isBusy || !lanes) && (status === 'running' || status === 'waiting');
+  // What waits for a connection has nothing to be stopped.
+  const stops =
+    isEmpty && (isBusy || (!lanes && health !== 'offline')) && (status === 'running' || status === 'waiting');
 
   const submit = (event: FormEvent) => {
     event.preventDefault();

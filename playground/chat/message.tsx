@@ -1,4 +1,4 @@
-import type { Message, ToolProgress } from 'agent-session-gateway/client';
+import type { Message, PendingQuestion, ToolProgress } from 'agent-session-gateway/client';
 import { memo, type ReactNode, useState } from 'react';
 import { Boundary } from '../../templates/components/chat/boundary.js';
 import { PastRuns } from '../runs/past-runs.js';
@@ -14,6 +14,7 @@ export const MessageRow = memo(function MessageRow({
   message,
   app,
   progress,
+  pending,
   growing = false,
   changes,
   isLast = false,
@@ -22,6 +23,7 @@ export const MessageRow = memo(function MessageRow({
   readonly message: Message;
   readonly app?: string | undefined;
   readonly progress?: Readonly<Record<string, ToolProgress>> | undefined;
+  readonly pending?: readonly PendingQuestion[] | undefined;
   /** Whether the message is still growing. */
   readonly growing?: boolean;
   /** Operations on the message, if it is part of the conversation. */
@@ -52,7 +54,7 @@ export const MessageRow = memo(function MessageRow({
       </h2>
       <div className={`content ${growing && content.length > 0 ? 'growing' : ''}`}>
         <Boundary subject={content} fallback={() => <Unshown content={content} />}>
-          <Blocks content={content} progress={progress} plain={role === 'user'} />
+          <Blocks content={content} progress={progress} pending={pending} plain={role === 'user'} />
         </Boundary>
         {growing && content.length === 0 && <span className="thinking" aria-hidden="true" />}
         {children}

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { createGateway, defineApp } from '../../server/index.js';
+import { z } from 'zod';
+import { createGateway, defineApp, tool } from '../../server/index.js';
 import { playgroundPlugin } from '../../server/plugins/playground/index.js';
 import { needChromium } from '../support/browser.js';
 import { describeDaily } from '../support/daily.js';
@@ -18,7 +19,18 @@ async function start(
 ) {
   const gateway = createGateway({
     port: 0,
-    app: defineApp({ run }),
+    app: defineApp({
+      run,
+      tools: {
+        pay: tool({ schema: z.object({}), confirm: true, handler: () => 'paid' }),
+        bad: tool({
+          schema: z.object({}),
+          handler: () => {
+            throw new Error('The carrier does not answer');
+          },
+        }),
+      },
+    } as Parameters<typeof defineApp>[0]),
     auth: { type: 'none' },
     clientMessages: { import: true },
     limits: { drainMs: 200 },
@@ -197,7 +209,8 @@ describeDaily('the design of the playground', 3, () => {
     await page.context().setOffline(true);
     await page.getByText('No connection.').waitFor();
     await say(page, 'Later');
-    await page.getByText('Is being sent').waitFor();
+    await page.getByText('Waits for a connection').waitFor();
+    expect(await page.getByRole('button', { name: 'Stop' }).count()).to.equal(0);
     await page.context().setOffline(false);
     await answers(page, 2);
     await page.getByText('No connection.').waitFor({ state: 'detached' });
@@ -278,6 +291,31 @@ describeDaily('the design of the playground', 3, () => {
     await drawing.getByRole('button', { name: /^text: / }).click();
     await page.locator('.events .chosen', { hasText: 'content_delta' }).waitFor();
     expect(problems).to.deep.equal([]);
+  });
+
+  it('says of a tool that it waits for a person, or failed, and not that it runs, or ran', async () => {
+    const { page, gateway, problems } = await start(async function* (turn) {
+      yield 'Let me look. ';
+      await turn.callTool('bad', {}).catch(() => {});
+      await turn.callTool('pay', {});
+      throw new Error('no');
+    });
+    await say(page, 'pay');
+    await page.locator('.tool.waiting', { hasText: 'waits for you' }).waitFor();
+    await page.locator('.tool.failed', { hasText: 'bad' }).waitFor();
+    expect(await page.locator('.tool.running').count()).to.equal(0);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.locator('.tool.done', { hasText: 'pay' }).waitFor();
+    await answers(page, 1);
+    await show(page, 'Timeline');
+    const drawing = page.getByRole('region', { name: /^Run pay: .*error/ });
+    const failed = drawing.getByRole('button', { name: /^bad: .*, failed$/ });
+    const paid = drawing.getByRole('button', { name: /^pay: .*ms$|^pay: .* s$/ });
+    const groundOf = (bar: typeof failed) => bar.evaluate((it) => getComputedStyle(it).backgroundColor);
+    expect(await groundOf(failed)).to.not.equal(await groundOf(paid));
+    await page.locator('.shape figcaption .bad', { hasText: 'error' }).waitFor();
+    expect(problems).to.deep.equal([]);
+    await gateway.close();
   });
 
   it(`renders nothing of ${MANY} messages while an answer grows, and lays out those in sight alone`, async function () {
