@@ -151,7 +151,8 @@ const box = (page: Page) => page.getByLabel('Message', { exact: true });
 /** Has a page send a message. */
 export const say = async (page: Page, text: string) => {
   await box(page).fill(text);
-  await box(page).press('Enter');
+  // On a touch screen Enter begins a line.
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
 };
 const answered = (page: Page, many = 1) =>
   page.waitForFunction(

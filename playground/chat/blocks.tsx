@@ -104,13 +104,13 @@ function ToolCall({
       </summary>
       {call && (
         <>
-          <h4>Input</h4>
+          <h3>Input</h3>
           <Json value={call.input} label={`Input of ${name}`} />
         </>
       )}
       {result && (
         <>
-          <h4>{result.isError ? 'Error' : 'Output'}</h4>
+          <h3>{result.isError ? 'Error' : 'Output'}</h3>
           <Json value={result.output} label={`Output of ${name}`} />
         </>
       )}

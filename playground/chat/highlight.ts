@@ -1,3 +1,5 @@
+/// <reference types="highlight.js" />
+
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
 import css from 'highlight.js/lib/languages/css';

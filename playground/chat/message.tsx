@@ -39,7 +39,6 @@ export const MessageRow = memo(function MessageRow({
   return (
     <li
       className={`message ${role}`}
-      aria-busy={growing}
       tabIndex={isLast ? 0 : -1}
       onPointerEnter={() => setActive(true)}
       onPointerLeave={({ currentTarget }) => setActive(currentTarget.contains(document.activeElement))}

@@ -1,13 +1,15 @@
+import { once } from 'node:events';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { z } from 'zod';
 import { createGateway, defineApp, tool } from '../../server/index.js';
 import { playgroundPlugin } from '../../server/plugins/playground/index.js';
+import { findings } from '../support/axe.js';
 import { needChromium } from '../support/browser.js';
 import { describeDaily } from '../support/daily.js';
 import { buildPlayground } from '../support/playground.js';
 import { closeLater } from '../support/resources.js';
-import { answers, messageBox, openPlayground, said, say, show } from './playground-page.js';
+import { answers, expectToFit, messageBox, openPlayground, said, say, show } from './playground-page.js';
 
 /** Messages of a long conversation. */
 const MANY = 5000;
@@ -134,6 +136,59 @@ describeDaily('the design of the playground', 3, () => {
     await page.keyboard.press('Enter');
     await said(page, 'two').first().waitFor({ state: 'detached' });
     await said(page, 'other').nth(1).waitFor();
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('begins in the box, is led back there by “/”, stops an answer by Escape, and names its tab', async () => {
+    const { page, problems } = await start(async function* (turn) {
+      if (turn.text === 'ask') yield `Hello ${await turn.ask({ name: 'Your name?' })}`;
+      yield 'I wait.';
+      await once(turn.signal, 'abort');
+    });
+    await messageBox(page).waitFor();
+    expect(await focused(page)).to.equal('TEXTAREA');
+    expect(await page.title()).to.equal('main · Playground');
+    await page.keyboard.type('a/b');
+    await page.keyboard.press('Enter');
+    await said(page, 'I wait.').waitFor();
+    await page.locator('.message').last().focus();
+    await page.keyboard.press('/');
+    expect(await focused(page)).to.equal('TEXTAREA');
+    expect(await messageBox(page).inputValue()).to.equal('');
+    await page.keyboard.press('Escape');
+    await page.locator('.outcome', { hasText: 'Stopped' }).waitFor();
+    await said(page, 'a/b').waitFor();
+    await say(page, 'ask');
+    await page.getByRole('region', { name: 'Question Your name?' }).waitFor();
+    await page.evaluate(() => {
+      location.hash = '#/chat/other';
+    });
+    await page.waitForFunction(() => document.title === '(1) other · Playground');
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('on a touch screen: begins a line by Enter, has boxes that no phone zooms in on, and room for a thumb', async () => {
+    const { page, problems } = await start();
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.reload();
+    await page.waitForFunction(() => matchMedia('(pointer: coarse)').matches);
+    await messageBox(page).fill('one');
+    await messageBox(page).press('Enter');
+    await page.keyboard.type('two');
+    expect(await messageBox(page).inputValue()).to.equal('one\ntwo');
+    const size = await messageBox(page).evaluate((it) => Number.parseFloat(getComputedStyle(it).fontSize));
+    expect(size).to.be.at.least(16);
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await answers(page, 1);
+    const actions = page.locator('.message.assistant .actions button');
+    expect(await actions.count()).to.be.above(3);
+    for (const action of await actions.all()) {
+      const { width, height } = (await action.boundingBox())!;
+      expect(Math.min(width, height)).to.be.at.least(44);
+    }
+    await expectToFit(page, 'a conversation');
     expect(problems).to.deep.equal([]);
   });
 
@@ -306,6 +361,8 @@ describeDaily('the design of the playground', 3, () => {
     expect(await page.locator('.tool.running').count()).to.equal(0);
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.locator('.tool.done', { hasText: 'pay' }).waitFor();
+    for (const summary of await page.locator('.tool summary').all()) await summary.click();
+    expect(await findings(page)).to.deep.equal([]);
     await answers(page, 1);
     await show(page, 'Timeline');
     const drawing = page.getByRole('region', { name: /^Run pay: .*error/ });
@@ -358,7 +415,7 @@ describeDaily('the design of the playground', 3, () => {
       let settled = 0;
       const watcher = new MutationObserver((changes) => {
         for (const { target } of changes)
-          if (!(target as Element).parentElement?.closest('.message[aria-busy=true]')) settled += 1;
+          if (!(target as Element).parentElement?.closest('.message:has(.growing)')) settled += 1;
       });
       watcher.observe(list, { subtree: true, childList: true, characterData: true });
       const frames: number[] = [];

@@ -33,7 +33,7 @@ export function Chat({ id, user, suggestions = [] }: ChatProps) {
   const isEmpty = status === 'ready' && messages.length + sending.length === 0;
 
   return (
-    <section className="chat" aria-label="Conversation" aria-busy={status === 'running'} data-health={health}>
+    <section className="chat" aria-label="Conversation" data-status={status} data-health={health}>
       {health === 'offline' && <p className="chat-offline">No connection. What you send is kept.</p>}
       <section className="chat-messages" ref={box} onScroll={onScroll} tabIndex={0} aria-label="Messages">
         {hasMore && (

@@ -1,6 +1,6 @@
 import { type FormEvent, type KeyboardEvent, useId } from 'react';
 import { useDraft } from './draft.js';
-import { isForInputMethod } from './keys.js';
+import { isForInputMethod, isSendKey } from './keys.js';
 
 interface ComposerProps {
   /** The session's key. */
@@ -26,7 +26,8 @@ export function Composer({ id: sessionId, user, isBusy, onSend, onStop }: Compos
     setText('');
   };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
-    if (event.key !== 'Enter' || event.shiftKey || isForInputMethod(event)) return;
+    if (event.key === 'Escape' && isBusy && !isForInputMethod(event)) return onStop();
+    if (!isSendKey(event)) return;
     event.preventDefault();
     // Enter never stops an answer.
     if (text.trim() !== '') event.currentTarget.form?.requestSubmit();
