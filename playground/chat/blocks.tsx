@@ -15,7 +15,7 @@ export function Blocks({
 }: {
   readonly content: readonly ContentBlock[];
   readonly progress?: Readonly<Record<string, ToolProgress>> | undefined;
-  /** What waits for a person: a tool among it is not running. */
+  /** Questions to a person: a tool among them waits, and does not run. */
   readonly pending?: readonly PendingQuestion[] | undefined;
   /** Whether text is shown without Markdown. */
   readonly plain?: boolean;

@@ -57,7 +57,7 @@ export function Composer({
   const isBusy = run !== null || queue.length > 0;
   const isEmpty = text.trim() === '' && uploads.isEmpty;
   // Runs beside the conversation have buttons of their own.
-  // What waits for a connection has nothing to be stopped.
+  // Nothing is to be stopped of a message that waits for a connection.
   const stops =
     isEmpty && (isBusy || (!lanes && health !== 'offline')) && (status === 'running' || status === 'waiting');
 
