@@ -29,7 +29,7 @@ import './page.css';
 ${COMPONENTS.map((name) => `import './components/${name}/${name}.css';\n`).join('')}createRoot(document.getElementById('root')).render(<StrictMode><Page /></StrictMode>);
 `,
   'src/page.jsx': pageOfDocs(),
-  'src/page.css': `:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
+  'src/page.css': `:root { font: 15px/1.5 system-ui, sans-serif; }
 body { max-width: 66rem; margin: 0 auto; padding: 0 1.5rem 1.5rem; }
 h1 { font-size: 1.2rem; }
 #root { display: grid; grid-template-columns: minmax(15rem, 1fr) 3fr; gap: 2rem; align-items: start; }
@@ -56,7 +56,8 @@ export async function buildComponentsPage(folder: string): Promise<PageFiles> {
     root: folder,
     configFile: false,
     logLevel: 'error',
-    build: { target: 'es2022', modulePreload: false },
+    // Else as Vite builds by default. Its polyfill is looked for beside the project, which has no Vite of its own.
+    build: { modulePreload: false },
   });
   return (path) => {
     const asset = /^\/assets\/[\w.-]+$/.test(path) ? path : '/index.html';

@@ -56,7 +56,7 @@ async function filmCuts(page: Page): Promise<Frame[]> {
     void screen.send('Page.screencastFrameAck', { sessionId });
   });
   await say(page, 'story');
-  await page.locator('.caret').waitFor();
+  await page.locator('.growing').waitFor();
   await screen.send('Page.startScreencast', { format: 'png', everyNthFrame: 3 });
   const began = Date.now();
   const cut = page.getByRole('banner').getByRole('button', { name: 'Cut connection' });

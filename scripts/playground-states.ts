@@ -151,7 +151,8 @@ const box = (page: Page) => page.getByLabel('Message', { exact: true });
 /** Has a page send a message. */
 export const say = async (page: Page, text: string) => {
   await box(page).fill(text);
-  await box(page).press('Enter');
+  // On a touch screen Enter begins a line.
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
 };
 const answered = (page: Page, many = 1) =>
   page.waitForFunction(
@@ -218,7 +219,7 @@ export const STATES: Readonly<Record<string, State>> = {
   growing: {
     reach: async (page) => {
       await say(page, 'A slow answer, please');
-      await page.locator('.caret').waitFor();
+      await page.locator('.growing').waitFor();
       await box(page).fill('And what does the log cost?');
       await page
         .locator('.composer input[type=file]')
@@ -250,7 +251,7 @@ export const STATES: Readonly<Record<string, State>> = {
       await page.context().setOffline(true);
       await page.getByText('No connection.').waitFor();
       await say(page, 'And where is it now?');
-      await page.getByText('Is being sent').waitFor();
+      await page.getByText('Waits for a connection').waitFor();
     },
   },
   long: {

@@ -4,6 +4,7 @@ import type { SessionView } from 'agent-session-gateway/client/react';
 import { ChevronLeft, ChevronRight, GitFork, Pencil, RefreshCw, ThumbsDown, ThumbsUp } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { textOf } from '../../shared/messages.js';
+import { isForInputMethod } from '../../templates/components/chat/keys.js';
 import { Code } from '../shell/code.js';
 import { editRecipe, regenerateRecipe } from '../shell/recipes.js';
 import { hrefOf } from '../shell/route.js';
@@ -155,7 +156,11 @@ function Edit({
     onDone();
   };
   return (
-    <form className="edit" onSubmit={submit} onKeyDown={({ key }) => key === 'Escape' && onDone()}>
+    <form
+      className="edit"
+      onSubmit={submit}
+      onKeyDown={(event) => event.key === 'Escape' && !isForInputMethod(event) && onDone()}
+    >
       <textarea
         aria-label="The message, changed"
         dir="auto"

@@ -1,4 +1,4 @@
-import type { ContentBlock, ToolProgress } from 'agent-session-gateway/client';
+import type { ContentBlock, PendingQuestion, ToolProgress } from 'agent-session-gateway/client';
 import { Json } from '../shell/json.js';
 import { Attachment } from './attachment.js';
 import { Markdown } from './markdown.js';
@@ -10,10 +10,13 @@ type ToolResult = Extract<ContentBlock, { type: 'tool_result' }>;
 export function Blocks({
   content,
   progress = {},
+  pending = [],
   plain = false,
 }: {
   readonly content: readonly ContentBlock[];
   readonly progress?: Readonly<Record<string, ToolProgress>> | undefined;
+  /** Questions to a person: a tool among them waits, and does not run. */
+  readonly pending?: readonly PendingQuestion[] | undefined;
   /** Whether text is shown without Markdown. */
   readonly plain?: boolean;
 }) {
@@ -46,6 +49,7 @@ export function Blocks({
             call={block}
             result={results.get(block.callId)}
             progress={progress[block.callId]}
+            waits={pending.some(({ callId }) => callId === block.callId)}
           />
         );
       case 'tool_result':
@@ -82,29 +86,31 @@ function ToolCall({
   call,
   result,
   progress,
+  waits = false,
 }: {
   readonly call?: ToolUse;
   readonly result?: ToolResult | undefined;
   readonly progress?: ToolProgress | undefined;
+  readonly waits?: boolean;
 }) {
   const name = call?.name ?? result?.name ?? '';
-  const state = result ? (result.isError ? 'failed' : 'done') : 'running';
+  const state = result ? (result.isError ? 'failed' : 'done') : waits ? 'waiting' : 'running';
   return (
     <details className={`fold tool ${state}`}>
       <summary>
         <span className="dot" aria-hidden="true" />
-        Tool <code>{name}</code> <span className="state">{state}</span>
+        Tool <code>{name}</code> <span className="state">{waits ? 'waits for you' : state}</span>
         {progress && !result && <Progress {...progress} />}
       </summary>
       {call && (
         <>
-          <h4>Input</h4>
+          <h3>Input</h3>
           <Json value={call.input} label={`Input of ${name}`} />
         </>
       )}
       {result && (
         <>
-          <h4>{result.isError ? 'Error' : 'Output'}</h4>
+          <h3>{result.isError ? 'Error' : 'Output'}</h3>
           <Json value={result.output} label={`Output of ${name}`} />
         </>
       )}

@@ -10,6 +10,7 @@ import {
 } from 'agent-session-gateway/client/react';
 import { ArrowDown, CloudOff } from 'lucide-react';
 import { memo, useEffect, useMemo, useState } from 'react';
+import { useStickyEnd } from '../../templates/components/chat/sticky-end.js';
 import { People } from '../people/people.js';
 import { RunTree } from '../runs/run-tree.js';
 import { settings } from '../shell/settings.js';
@@ -21,7 +22,6 @@ import { MessageRow } from './message.js';
 import { Pending } from './pending.js';
 import { moveBetweenRows } from './rows.js';
 import { Sending } from './sending.js';
-import { useStickyEnd } from './sticky-end.js';
 
 /** Presence of this page has no details besides its user. */
 const HERE = {};
@@ -43,6 +43,10 @@ export function Chat({ sessionId, user }: { readonly sessionId: string; readonly
     [client, sessionId, user, edit, regenerate, move, fork],
   );
   const { box, isAway, toEnd, onScroll } = useStickyEnd(session, messages[0]?.id);
+  const send: SessionView['send'] = (...args) => {
+    toEnd();
+    return session.send(...args);
+  };
   const isEmpty = messages.length + queue.length + sending.length + runs.length === 0;
   return (
     <section className="chat" aria-label={`Conversation ${sessionId}`}>
@@ -80,6 +84,7 @@ export function Chat({ sessionId, user }: { readonly sessionId: string; readonly
               message={run.message}
               app={run.app}
               progress={run.progress}
+              pending={pending}
               growing={pending.length === 0}
             >
               {children.length > 0 && (
@@ -134,7 +139,14 @@ export function Chat({ sessionId, user }: { readonly sessionId: string; readonly
         </p>
       )}
       <Announcer status={status} />
-      {!settings.readOnly && <Composer session={session} sessionId={sessionId} onTyping={presence.typing} />}
+      {!settings.readOnly && (
+        <Composer
+          session={{ ...session, send }}
+          sessionId={sessionId}
+          user={user}
+          onTyping={presence.typing}
+        />
+      )}
     </section>
   );
 }

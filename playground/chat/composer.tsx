@@ -1,7 +1,9 @@
 import type { ContentBlock, SendInput, SendOptions } from 'agent-session-gateway/client';
-import type { SessionView } from 'agent-session-gateway/client/react';
+import { type SessionView, useConnection } from 'agent-session-gateway/client/react';
 import { ArrowUp, ChevronDown, Square } from 'lucide-react';
-import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { useDraft } from '../../templates/components/chat/draft.js';
+import { isForInputMethod, isSendKey } from '../../templates/components/chat/keys.js';
 import { Code } from '../shell/code.js';
 import { sendRecipe } from '../shell/recipes.js';
 import { IconButton } from '../ui/icon-button.js';
@@ -20,24 +22,44 @@ const WHILE_BUSY = {
 export function Composer({
   session,
   sessionId,
+  user,
   onTyping,
 }: {
   readonly session: SessionView;
   readonly sessionId: string;
+  readonly user: string;
   readonly onTyping: () => void;
 }) {
   const { send, abort, run, queue, lanes, status } = session;
-  const [text, setText] = useState('');
+  const [text, setText] = useDraft(sessionId, user);
   const [mode, setMode] = useState<keyof typeof WHILE_BUSY>('queue');
   const [choice, placeholder, options] = WHILE_BUSY[mode];
-  const uploads = useUploads();
+  const uploads = useUploads(JSON.stringify([user, sessionId]));
   const [problem, setProblem] = useState('');
+  const health = useConnection();
+  const box = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    // On a touch screen the keyboard would hide what one has come to read.
+    const isFree = document.activeElement === document.body;
+    if (isFree && matchMedia('(pointer: fine)').matches) box.current?.focus({ preventScroll: true });
+    const onKey = (event: globalThis.KeyboardEvent) => {
+      const { key, target, defaultPrevented, ctrlKey, metaKey, altKey } = event;
+      if (key !== '/' || defaultPrevented || ctrlKey || metaKey || altKey) return;
+      if ((target as Element).closest('input, textarea, select, [contenteditable]')) return;
+      event.preventDefault();
+      box.current?.focus();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
   const form = useRef<HTMLFormElement>(null);
   const id = useId();
   const isBusy = run !== null || queue.length > 0;
   const isEmpty = text.trim() === '' && uploads.isEmpty;
   // Runs beside the conversation have buttons of their own.
-  const stops = isEmpty && (isBusy || !lanes) && (status === 'running' || status === 'waiting');
+  // Nothing is to be stopped of a message that waits for a connection.
+  const stops =
+    isEmpty && (isBusy || (!lanes && health !== 'offline')) && (status === 'running' || status === 'waiting');
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -50,7 +72,8 @@ export function Composer({
   };
   const stop = () => abort().catch((error: Error) => setProblem(error.message));
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key === 'Escape' && isBusy && !isForInputMethod(event)) return void stop();
+    if (!isSendKey(event)) return;
     event.preventDefault();
     form.current?.requestSubmit();
   };
@@ -67,7 +90,9 @@ export function Composer({
           Message
         </label>
         <textarea
+          ref={box}
           id={id}
+          aria-keyshortcuts="/"
           dir="auto"
           rows={1}
           value={text}

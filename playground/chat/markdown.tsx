@@ -1,5 +1,6 @@
 import { Lexer, type Token, type Tokens } from 'marked';
 import { memo, type ReactNode } from 'react';
+import { CodeBlock } from './code-block.js';
 
 /** Markdown as elements of the page. Text never becomes HTML: tags are shown as text, images as links, and links lead only to the web and mail. */
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
@@ -41,9 +42,11 @@ function block(token: Token): ReactNode {
     }
     case 'code':
       return (
-        <pre tabIndex={0}>
-          <code>{token.text}</code>
-        </pre>
+        <CodeBlock
+          text={token.text}
+          language={/^\S*/.exec(token.lang ?? '')![0].toLowerCase()}
+          isWhole={/\n *(?:`{3,}|~{3,}) *\n*$/.test(token.raw)}
+        />
       );
     case 'blockquote':
       return <blockquote dir="auto">{all(token.tokens, block)}</blockquote>;
@@ -84,11 +87,13 @@ function list({ ordered, start, items }: Tokens.List): ReactNode {
 function table({ header, rows }: Tokens.Table): ReactNode {
   return (
     <div className="scroll" tabIndex={0}>
-      <table>
+      <table dir="auto">
         <thead>
           <tr>
             {header.map((cell, at) => (
-              <th key={at}>{all(cell.tokens, inline)}</th>
+              <th key={at} style={alignOf(cell)}>
+                {all(cell.tokens, inline)}
+              </th>
             ))}
           </tr>
         </thead>
@@ -96,7 +101,9 @@ function table({ header, rows }: Tokens.Table): ReactNode {
           {rows.map((row, y) => (
             <tr key={y}>
               {row.map((cell, x) => (
-                <td key={x}>{all(cell.tokens, inline)}</td>
+                <td key={x} style={alignOf(cell)}>
+                  {all(cell.tokens, inline)}
+                </td>
               ))}
             </tr>
           ))}
@@ -105,6 +112,8 @@ function table({ header, rows }: Tokens.Table): ReactNode {
     </div>
   );
 }
+
+const alignOf = ({ align }: Tokens.TableCell) => (align ? { textAlign: align } : undefined);
 
 function inline(token: Token): ReactNode {
   switch (token.type) {
@@ -123,7 +132,8 @@ function inline(token: Token): ReactNode {
     case 'image':
       return <Link href={token.href}>Image: {decode(token.text || token.href)}</Link>;
     case 'escape':
-      return token.text;
+      // Brackets of a formula, which is shown as it is written. Nobody needs to escape them for Markdown.
+      return /^[()]$/.test(token.text) ? token.raw : token.text;
     case 'text':
       return 'tokens' in token && token.tokens ? all(token.tokens, inline) : decode(token.raw);
     default:

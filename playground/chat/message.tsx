@@ -1,6 +1,8 @@
-import type { Message, ToolProgress } from 'agent-session-gateway/client';
+import type { Message, PendingQuestion, ToolProgress } from 'agent-session-gateway/client';
 import { memo, type ReactNode, useState } from 'react';
+import { Boundary } from '../../templates/components/chat/boundary.js';
 import { PastRuns } from '../runs/past-runs.js';
+import { Json } from '../shell/json.js';
 import { type Changes, MessageActions } from './actions.js';
 import { Blocks } from './blocks.js';
 import { Outcome } from './outcome.js';
@@ -12,6 +14,7 @@ export const MessageRow = memo(function MessageRow({
   message,
   app,
   progress,
+  pending,
   growing = false,
   changes,
   isLast = false,
@@ -20,6 +23,7 @@ export const MessageRow = memo(function MessageRow({
   readonly message: Message;
   readonly app?: string | undefined;
   readonly progress?: Readonly<Record<string, ToolProgress>> | undefined;
+  readonly pending?: readonly PendingQuestion[] | undefined;
   /** Whether the message is still growing. */
   readonly growing?: boolean;
   /** Operations on the message, if it is part of the conversation. */
@@ -35,7 +39,6 @@ export const MessageRow = memo(function MessageRow({
   return (
     <li
       className={`message ${role}`}
-      aria-busy={growing}
       tabIndex={isLast ? 0 : -1}
       onPointerEnter={() => setActive(true)}
       onPointerLeave={({ currentTarget }) => setActive(currentTarget.contains(document.activeElement))}
@@ -48,9 +51,11 @@ export const MessageRow = memo(function MessageRow({
         <span className={name === undefined ? '' : 'unseen'}>{WHO[role] ?? role} </span>
         {name}
       </h2>
-      <div className="content">
-        <Blocks content={content} progress={progress} plain={role === 'user'} />
-        {growing && <span className={content.length === 0 ? 'thinking' : 'caret'} aria-hidden="true" />}
+      <div className={`content ${growing && content.length > 0 ? 'growing' : ''}`}>
+        <Boundary subject={content} fallback={() => <Unshown content={content} />}>
+          <Blocks content={content} progress={progress} pending={pending} plain={role === 'user'} />
+        </Boundary>
+        {growing && content.length === 0 && <span className="thinking" aria-hidden="true" />}
         {children}
         <PastRuns message={message} />
       </div>
@@ -71,3 +76,15 @@ export const MessageRow = memo(function MessageRow({
     </li>
   );
 });
+
+/** A message whose content cannot be shown in its own way, as the gateway has it. */
+function Unshown({ content }: Pick<Message, 'content'>) {
+  return (
+    <>
+      <p className="notice bad" role="alert">
+        This message cannot be shown as it should be.
+      </p>
+      <Json value={content} label="The message" />
+    </>
+  );
+}

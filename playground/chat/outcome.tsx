@@ -41,7 +41,7 @@ export function Ending({ message }: { readonly message: Ended }) {
   return (
     <>
       <span className={isWell ? 'unseen' : 'ending'}>{WORDS[stopReason] ?? stopReason}</span>
-      {endedAt !== undefined && <span>{((endedAt - createdAt) / 1000).toFixed(1)} s</span>}
+      {endedAt !== undefined && <span>{lastedOf(endedAt - createdAt)}</span>}
       {usage?.totalTokens !== undefined && <span>{usage.totalTokens} tokens</span>}
       {error && (
         <span>
@@ -51,3 +51,6 @@ export function Ending({ message }: { readonly message: Ended }) {
     </>
   );
 }
+
+const lastedOf = (ms: number): string =>
+  ms < 100 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`;

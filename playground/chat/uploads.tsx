@@ -1,6 +1,6 @@
 import type { ContentBlock } from 'agent-session-gateway/client';
 import { FileText, Paperclip, X } from 'lucide-react';
-import { type ClipboardEvent, type DragEvent, useRef, useState } from 'react';
+import { type ClipboardEvent, type DragEvent, useRef, useState, useSyncExternalStore } from 'react';
 import { files } from '../shell/gateway.js';
 import { IconButton } from '../ui/icon-button.js';
 
@@ -13,9 +13,23 @@ interface Upload {
 
 let lastKey = 0;
 
-/** Files for the next message. Each chosen, dropped or pasted file is uploaded at once. */
-export function useUploads() {
-  const [uploads, setUploads] = useState<readonly Upload[]>([]);
+/** The files of each draft, for as long as the page: an upload goes on while another session is shown. */
+const drafts = new Map<string, readonly Upload[]>();
+const listeners = new Set<() => void>();
+const NONE: readonly Upload[] = [];
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+/** Files for the next message of a draft. Each chosen, dropped or pasted file is uploaded at once. */
+export function useUploads(draft: string) {
+  const uploads = useSyncExternalStore(subscribe, () => drafts.get(draft) ?? NONE);
+  const setUploads = (change: (before: readonly Upload[]) => readonly Upload[]) => {
+    drafts.set(draft, change(drafts.get(draft) ?? NONE));
+    for (const listener of listeners) listener();
+  };
   const [over, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
 
@@ -45,7 +59,7 @@ export function useUploads() {
     blocks: uploads.flatMap(({ block }) => (block ? [block] : [])),
     isEmpty: uploads.length === 0,
     isPending: uploads.some(({ block, problem }) => !block && problem === undefined),
-    clear: () => setUploads([]),
+    clear: () => setUploads(() => NONE),
     onPaste: (event: ClipboardEvent) => {
       if (event.clipboardData.files.length === 0) return;
       event.preventDefault();

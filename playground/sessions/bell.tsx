@@ -1,6 +1,6 @@
 import { useInbox } from 'agent-session-gateway/client/react';
 import { Bell as BellIcon } from 'lucide-react';
-import { useId, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { Inbox } from '../../templates/components/inbox/inbox.js';
 import { Code } from '../shell/code.js';
 import { inboxRecipe } from '../shell/recipes.js';
@@ -8,8 +8,8 @@ import { hrefOf } from '../shell/route.js';
 import { IconButton } from '../ui/icon-button.js';
 import { place } from '../ui/place.js';
 
-/** The unread count of all other sessions, and the list of sessions with anything unread. */
-export function Bell({ sessionId }: { readonly sessionId: string }) {
+/** The unread count of all other sessions, which the tab's title has too, and the list of sessions with anything unread. */
+export function Bell({ sessionId, name }: { readonly sessionId: string; readonly name: string }) {
   const { unread, waiting, sessions } = useInbox();
   const [isOpen, setOpen] = useState(false);
   const id = useId();
@@ -18,6 +18,9 @@ export function Bell({ sessionId }: { readonly sessionId: string }) {
   // The shown session needs no sign.
   const shown = sessions.find((row) => row.sessionId === sessionId);
   const total = unread + waiting - (shown ? shown.unread + shown.waiting : 0);
+  useEffect(() => {
+    document.title = `${total > 0 ? `(${total}) ` : ''}${name} · Playground`;
+  }, [name, total]);
   return (
     <span className="bell">
       <IconButton

@@ -2,6 +2,7 @@ import type { Client, SessionSummary } from 'agent-session-gateway/client';
 import { useGateway } from 'agent-session-gateway/client/react';
 import { Archive, ArchiveRestore, CircleStop, Download, Ellipsis, Pencil, Trash2 } from 'lucide-react';
 import { type KeyboardEvent, useState } from 'react';
+import { isForInputMethod } from '../../templates/components/chat/keys.js';
 import { Code } from '../shell/code.js';
 import { exportMessages } from '../shell/gateway.js';
 import { closeRecipe, deleteRecipe, exportRecipe, type RecipeText, updateRecipe } from '../shell/recipes.js';
@@ -161,9 +162,10 @@ function Rename({
   readonly onRename: (title: string) => void;
   readonly onLeave: () => void;
 }) {
-  const onKeyDown = ({ key, currentTarget }: KeyboardEvent<HTMLInputElement>) => {
-    if (key === 'Enter') onRename(currentTarget.value.trim());
-    if (key === 'Escape') onLeave();
+  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (isForInputMethod(event)) return;
+    if (event.key === 'Enter') onRename(event.currentTarget.value.trim());
+    if (event.key === 'Escape') onLeave();
   };
   return (
     <input

@@ -1,5 +1,6 @@
 import { Search } from 'lucide-react';
 import { useEffect, useRef } from 'react';
+import { isForInputMethod } from '../../templates/components/chat/keys.js';
 
 /** Searches sessions by text, and opens the session of that name, also a new one. */
 export function SearchBox({
@@ -32,7 +33,10 @@ export function SearchBox({
         placeholder="Find a session"
         value={wanted}
         onChange={({ target }) => onWanted(target.value)}
-        onKeyDown={({ key }) => key === 'Enter' && wanted.trim() !== '' && onOpen(keyOf(wanted))}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && !isForInputMethod(event) && wanted.trim() !== '')
+            onOpen(keyOf(wanted));
+        }}
       />
       <span className="keys">{/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}</span>
     </search>

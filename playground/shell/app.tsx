@@ -23,6 +23,7 @@ import { Header } from './header.js';
 import { useKept } from './kept.js';
 import { hrefOf, useRoute, VIEWS, type View } from './route.js';
 import { useMedia } from './use-media.js';
+import { ViewBoundary } from './view-boundary.js';
 
 const NAMES: Record<View, readonly [name: string, icon: LucideIcon]> = {
   chat: ['Chat', MessageSquare],
@@ -86,21 +87,27 @@ function Page({
             onCode={() => setShown(code.shown ? 'none' : 'code')}
           />
           <aside className="side" aria-label="Sessions">
-            <Sessions route={route} onChosen={() => setLists(false)} />
+            <ViewBoundary of="sessions">
+              <Sessions route={route} onChosen={() => setLists(false)} />
+            </ViewBoundary>
           </aside>
           <main className={hasPane ? '' : 'alone'}>
             <h1 className="unseen">Playground: {sessionId}</h1>
             {(isWide || view === 'chat') && (
-              <Chat key={sessionId} sessionId={sessionId} user={standing.user} />
+              <ViewBoundary of={`chat ${sessionId}`}>
+                <Chat key={sessionId} sessionId={sessionId} user={standing.user} />
+              </ViewBoundary>
             )}
             {hasPane && (
               <div className={`pane ${view === 'chat' ? 'bare' : ''}`}>
                 <Views view={view} sessionId={sessionId} isWide={isWide} />
-                {view === 'timeline' && <Timeline key={sessionId} sessionId={sessionId} />}
-                {view === 'network' && <Network transport={transport} onTransport={onTransport} />}
-                {view === 'notices' && <Notices key={sessionId} sessionId={sessionId} />}
-                {view === 'methods' && <Methods key={sessionId} sessionId={sessionId} />}
-                {view === 'reference' && <Reference />}
+                <ViewBoundary of={`${view} ${sessionId}`}>
+                  {view === 'timeline' && <Timeline key={sessionId} sessionId={sessionId} />}
+                  {view === 'network' && <Network transport={transport} onTransport={onTransport} />}
+                  {view === 'notices' && <Notices key={sessionId} sessionId={sessionId} />}
+                  {view === 'methods' && <Methods key={sessionId} sessionId={sessionId} />}
+                  {view === 'reference' && <Reference />}
+                </ViewBoundary>
               </div>
             )}
           </main>

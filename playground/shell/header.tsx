@@ -40,7 +40,7 @@ export function Header({
   readonly onSignOut: () => void;
 }) {
   const health = useConnection();
-  const title = useSession(sessionId, { select: (session) => session.title });
+  const name = useSession(sessionId, { select: (session) => session.title }) ?? sessionId;
   const { account } = useRecord();
   const { lost, doubled } = account;
   return (
@@ -48,7 +48,7 @@ export function Header({
       <IconButton label="Sessions" icon={Lines} className="burger" aria-expanded={lists} onClick={onLists} />
       <Logo />
       <span className="place" dir="auto">
-        {title ?? sessionId}
+        {name}
       </span>
       <span className={`health ${health}`} role="status">
         <span className="dot" aria-hidden="true" />
@@ -66,7 +66,7 @@ export function Header({
         <Unplug aria-hidden="true" />
         Cut <span className="word">connection</span>
       </button>
-      <Bell sessionId={sessionId} />
+      <Bell sessionId={sessionId} name={name} />
       <IconButton
         label="Code"
         icon={CodeXml}

@@ -1,4 +1,5 @@
 import { useMemo, useSyncExternalStore } from 'react';
+import { decoded } from './decoded.js';
 
 export const VIEWS = ['chat', 'network', 'timeline', 'notices', 'methods', 'reference'] as const;
 export type View = (typeof VIEWS)[number];
@@ -17,7 +18,7 @@ function parse(hash: string): Route {
   const [view, sessionId] = hash.replace(/^#\/?/, '').split('/');
   return {
     view: VIEWS.find((known) => known === view) ?? 'chat',
-    sessionId: decodeURIComponent(sessionId || 'main'),
+    sessionId: decoded(sessionId || 'main'),
   };
 }
 

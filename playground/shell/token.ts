@@ -1,3 +1,4 @@
+import { decoded } from './decoded.js';
 import { settings } from './settings.js';
 
 const KEY = `agent-session-gateway ${settings.baseUrl}`;
@@ -6,7 +7,7 @@ const KEY = `agent-session-gateway ${settings.baseUrl}`;
 export function takeToken(): boolean {
   const match = /^#token=([^&]+)(?:&(.*))?$/.exec(location.hash);
   if (!match) return false;
-  keepToken(decodeURIComponent(match[1]!));
+  keepToken(decoded(match[1]!));
   history.replaceState(null, '', `${location.pathname}${location.search}#${match[2] ?? ''}`);
   return true;
 }

@@ -4,6 +4,9 @@ import { IconButton } from '../ui/icon-button.js';
 import type { Outage, Recorded } from './record.js';
 import { type RunShape, type Stretch, shapesOf } from './shape.js';
 
+/** Ends of runs that nobody wanted. */
+const FAILED = /^(?:error|lost|timeout)$/;
+
 /** Columns of the plot of text. */
 const COLUMNS = 96;
 
@@ -31,7 +34,9 @@ export function RunPlot({
     <figure className="shape">
       <figcaption className="row">
         <strong dir="auto">{shape.asked || 'Run'}</strong>
-        <span className={`muted ${shape.stopReason === undefined ? 'live' : ''}`}>
+        <span
+          className={`muted ${shape.stopReason === undefined ? 'live' : ''} ${FAILED.test(shape.stopReason ?? '') ? 'bad' : ''}`}
+        >
           {words(shape.ms)} · {shape.stopReason ?? 'goes on'}
           {shape.cuts.length > 0 && ` · ${shape.cuts.length} ${shape.cuts.length === 1 ? 'cut' : 'cuts'}`}
         </span>
@@ -113,7 +118,7 @@ function Drawing({
 }
 
 function Bar({
-  stretch: { kind, name, from, to, cursor },
+  stretch: { kind, name, from, to, failed = false, cursor },
   style,
   onChoose,
 }: {
@@ -121,11 +126,11 @@ function Bar({
   readonly style: CSSProperties;
   readonly onChoose: (cursor: string) => void;
 }) {
-  const label = `${name}: ${words(to - from)}, from ${words(from)}`;
+  const label = `${name}: ${words(to - from)}, from ${words(from)}${failed ? ', failed' : ''}`;
   return (
     <button
       type="button"
-      className={`bar ${kind}`}
+      className={`bar ${kind} ${failed ? 'failed' : ''}`}
       style={style}
       aria-label={label}
       data-tip={label}

@@ -11,6 +11,8 @@ export interface Stretch {
   readonly name: string;
   readonly from: number;
   readonly to: number;
+  /** Whether what was done in it failed. */
+  readonly failed?: boolean;
   /** Cursor of the event that begins the stretch. */
   readonly cursor: string | undefined;
 }
@@ -89,11 +91,11 @@ function begin(runs: Map<string, Growing>, runId: string, event: GatewayEvent, t
 function take(run: Growing, event: GatewayEvent, ts: number, size: number): void {
   const from = ts - run.began;
   const { cursor } = event;
-  const close = (key: string) => {
+  const close = (key: string, failed = false) => {
     const open = run.open.get(key);
     if (!open) return;
     run.open.delete(key);
-    run.stretches.push({ ...open, to: from });
+    run.stretches.push({ ...open, to: from, ...(failed && { failed }) });
   };
   if (isDelta(event)) {
     const kind = event.type === 'content_delta' ? 'text' : 'reasoning';
@@ -118,7 +120,7 @@ function take(run: Growing, event: GatewayEvent, ts: number, size: number): void
       run.open.set(event.callId, { kind: 'tool', name: event.name, from, cursor });
       return;
     case 'tool_result':
-      return close(event.callId);
+      return close(event.callId, event.isError);
     case 'tool_confirmation_required':
     case 'input_required':
       run.open.set(`person ${event.callId}`, { kind: 'person', name: `you: ${event.name}`, from, cursor });

@@ -10,14 +10,21 @@ import { PushService } from '../notices/push-service.js';
 import { findings } from '../support/axe.js';
 import { needChromium, openPage } from '../support/browser.js';
 import { describeDaily } from '../support/daily.js';
+import { type Gate, gate } from '../support/gate.js';
 import { listenOnLoopback } from '../support/host-server.js';
 import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import { tempDir } from '../support/temp-dir.js';
 import { runToEnd } from './run-cli.js';
 
+/** So many lines of an answer: more than there is room for. */
+const lines = (from: number) => Array.from({ length: 60 }, (_, at) => `line ${from + at}\n`).join('');
+
 /** A site with the page of docs/components.md in a fresh Vite project. A cookie says who calls. */
-async function serve(page: PageFiles, push?: ReturnType<typeof webPush>) {
+async function serve(
+  page: PageFiles,
+  { push, more = gate() }: { readonly push?: ReturnType<typeof webPush>; readonly more?: Gate } = {},
+) {
   const erase = tool({
     schema: { type: 'object', properties: { file: { type: 'string' } } },
     confirm: true,
@@ -40,7 +47,13 @@ async function serve(page: PageFiles, push?: ReturnType<typeof webPush>) {
       async *run(turn) {
         if (turn.text === 'ask') yield `Hello ${await turn.ask({ name: 'Your name?' })}`;
         else if (turn.text === 'erase') yield `It is ${await turn.callTool('erase', { file: 'a.txt' })}`;
-        else if (turn.text === 'person') {
+        else if (turn.text === 'grow') {
+          yield lines(0);
+          await more.passed;
+          yield lines(60);
+          turn.data('place', { seen: 1 });
+          yield lines(120);
+        } else if (turn.text === 'person') {
           yield 'Let me get a colleague.';
           turn.handOff({ reason: 'A refund' });
         } else if (turn.text === 'spawn') {
@@ -145,14 +158,32 @@ describe('agent-session-gateway add', () => {
       await ann.page.getByLabel('Answer', { exact: true }).fill('Ada');
       await ann.page.getByRole('button', { name: 'Answer', exact: true }).click();
       await answer('Hello Ada');
-      await say('wait');
+      const box = ann.page.getByLabel('Message', { exact: true });
+      await box.fill('wa');
+      await box.dispatchEvent('keydown', { key: 'Enter', keyCode: 229 });
+      // What is written is there again after another session, and after a reload.
+      await list.getByRole('button', { name: 'New session' }).click();
+      await ann.page.getByRole('button', { name: 'Hello', exact: true }).waitFor();
+      expect(await box.inputValue()).to.equal('');
+      await list.getByRole('button', { name: /^main/ }).first().click();
+      await answer('It is gone');
+      expect(await box.inputValue()).to.equal('wa');
+      await ann.page.reload();
+      await answer('It is gone');
+      await box.press('End');
+      await ann.page.keyboard.type('it');
+      await ann.page.keyboard.press('Enter');
       await answer('waiting');
       await ann.page.getByRole('button', { name: 'Stop', exact: true }).click();
       await ann.page.locator('.message', { hasText: 'stopped' }).waitFor();
 
       await list.getByRole('button', { name: 'Rename main' }).click();
       await ann.page.keyboard.press('Control+A');
-      await ann.page.keyboard.type('The first');
+      await ann.page.keyboard.type('The ');
+      // The Enter by which an input method takes a word, as Safari tells it.
+      const word = { key: 'Enter', keyCode: 229 };
+      await list.getByLabel('Title of main').dispatchEvent('keydown', word);
+      await ann.page.keyboard.type('first');
       await ann.page.keyboard.press('Enter');
       await list.getByRole('button', { name: 'Rename The first' }).waitFor();
       await list.getByRole('button', { name: 'New session' }).click();
@@ -164,6 +195,87 @@ describe('agent-session-gateway add', () => {
       await answer('It is gone');
       await list.getByRole('button', { name: 'Archive The first' }).click();
       await list.getByText('No title has “first”.').waitFor();
+      expect(ann.problems).to.deep.equal([]);
+    });
+
+    it('an answer that grows: followed at its end, left alone by who reads further up, and gone to by a button', async () => {
+      const more = gate();
+      const { open, findings, say, ...ann } = await visit(await serve(page, { more }), 'ann');
+      await ann.page.setViewportSize({ width: 1180, height: 700 });
+      await open();
+      await say('grow');
+      const text = (line: string) => ann.page.locator('.message.assistant p', { hasText: line }).waitFor();
+      const place = () =>
+        ann.page.evaluate(async () => {
+          for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
+          const { scrollTop, scrollHeight, clientHeight, clientWidth } =
+            document.querySelector('.chat-messages')!;
+          return {
+            ...{ top: scrollTop, left: Math.round(scrollHeight - clientHeight - scrollTop) },
+            ...{ width: clientWidth, height: clientHeight, page: scrollY },
+          };
+        });
+      await text('line 59');
+      const following = await place();
+      expect(following.top, 'there is something to follow').to.be.above(0);
+      expect(following.left).to.equal(0);
+      await ann.page.evaluate(() => document.querySelector('.chat-messages')!.scrollTo(0, 50));
+      const toEnd = ann.page.getByRole('button', { name: 'To the end' });
+      await toEnd.waitFor();
+      const away = { ...(await place()), left: 0 };
+      expect(away).to.deep.equal({ ...following, top: 50 });
+      expect(await findings()).to.deep.equal([]);
+      more.open();
+      await text('line 179');
+      await ann.runs.locator('[data-state="done"]').waitFor();
+      expect({ ...(await place()), left: 0 }, 'a reader who is away').to.deep.equal(away);
+      await toEnd.click();
+      await toEnd.waitFor({ state: 'detached' });
+      expect((await place()).left).to.equal(0);
+      expect(ann.problems).to.deep.equal([]);
+    });
+
+    it('their colours, in a build with the defaults of Vite, on a page that says nothing of colours and on one that does', async () => {
+      const { open, findings, say, answer, ...ann } = await visit(await serve(page), 'ann');
+      await open();
+      await say('Hello');
+      await answer('You said: Hello');
+      await ann.list.getByRole('button', { name: 'New session' }).click();
+      await say('ask');
+      await ann.page.getByRole('group', { name: 'Your name?' }).waitFor();
+      await ann.list.getByRole('button', { name: 'New session' }).click();
+      await say('Hello');
+      await answer('You said: Hello');
+      await ann.inbox.locator('li small').first().waitFor();
+      await ann.list.locator('small').first().waitFor();
+      await ann.runs.locator('[data-state="done"]').waitFor();
+      const lines = ['.chat textarea', '.sessions > button', '.inbox button', '.share button', '.runs li'];
+      const quiet = ['.sessions small', '.inbox small', '.runs small'];
+      const looks = () =>
+        ann.page.evaluate(
+          (selectors) => {
+            const styles = selectors.map((selector) => getComputedStyle(document.querySelector(selector)!));
+            return styles.map((style) => ({
+              ground: style.backgroundColor,
+              line: `${style.borderBottomStyle} ${style.borderBottomWidth}`,
+              color: style.color,
+            }));
+          },
+          ['body', '.message.user', ...lines, ...quiet],
+        );
+      for (const scheme of ['', ':root { color-scheme: light dark }']) {
+        if (scheme) await ann.page.addStyleTag({ content: scheme });
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await ann.page.emulateMedia({ colorScheme });
+          const [body, bubble, ...others] = await looks();
+          expect(bubble!.ground, 'the ground of a bubble').to.not.equal(body!.ground);
+          for (const [at, name] of lines.entries())
+            expect(others[at]!.line, `the line of ${name}`).to.equal('solid 1px');
+          for (const [at, name] of quiet.entries())
+            expect(others[lines.length + at]!.color, `the colour of ${name}`).to.not.equal(body!.color);
+          expect(await findings()).to.deep.equal([]);
+        }
+      }
       expect(ann.problems).to.deep.equal([]);
     });
 
@@ -281,7 +393,7 @@ describe('agent-session-gateway add', () => {
     it('a switch for pushes, which says so where the browser does not let the page notify', async () => {
       const service = await PushService.start();
       const vapidKeys = webPushLibrary.generateVAPIDKeys();
-      const site = await serve(page, webPush({ subject: 'mailto:ops@example.com', vapidKeys }));
+      const site = await serve(page, { push: webPush({ subject: 'mailto:ops@example.com', vapidKeys }) });
       const ann = await visit(site, 'ann');
       // This browser has no push service of its own to subscribe at.
       await ann.page.addInitScript(`{

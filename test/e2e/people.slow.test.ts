@@ -68,7 +68,7 @@ describe('a session that is shared in the playground, in Chromium', () => {
     await messageBox(colleague.page).pressSequentially('I');
     for (const page of [owner.page, stranger.page]) await page.getByText('guest is typing').waitFor();
     await say(owner.page, 'story');
-    for (const page of pages) await page.locator('.caret').waitFor();
+    for (const page of pages) await page.locator('.growing').waitFor();
     await colleague.page.getByRole('button', { name: 'Take over' }).click();
     for (const page of pages) await page.locator('.outcome', { hasText: 'A person took over' }).waitFor();
     await owner.page.getByText('guest answers here now.').waitFor();

@@ -1,12 +1,15 @@
+import { once } from 'node:events';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { createGateway, defineApp } from '../../server/index.js';
+import { z } from 'zod';
+import { createGateway, defineApp, tool } from '../../server/index.js';
 import { playgroundPlugin } from '../../server/plugins/playground/index.js';
+import { findings } from '../support/axe.js';
 import { needChromium } from '../support/browser.js';
 import { describeDaily } from '../support/daily.js';
 import { buildPlayground } from '../support/playground.js';
 import { closeLater } from '../support/resources.js';
-import { answers, messageBox, openPlayground, said, say, show } from './playground-page.js';
+import { answers, expectToFit, messageBox, openPlayground, said, say, show } from './playground-page.js';
 
 /** Messages of a long conversation. */
 const MANY = 5000;
@@ -18,7 +21,18 @@ async function start(
 ) {
   const gateway = createGateway({
     port: 0,
-    app: defineApp({ run }),
+    app: defineApp({
+      run,
+      tools: {
+        pay: tool({ schema: z.object({}), confirm: true, handler: () => 'paid' }),
+        bad: tool({
+          schema: z.object({}),
+          handler: () => {
+            throw new Error('The carrier does not answer');
+          },
+        }),
+      },
+    } as Parameters<typeof defineApp>[0]),
     auth: { type: 'none' },
     clientMessages: { import: true },
     limits: { drainMs: 200 },
@@ -125,6 +139,59 @@ describeDaily('the design of the playground', 3, () => {
     expect(problems).to.deep.equal([]);
   });
 
+  it('begins in the box, is led back there by “/”, stops an answer by Escape, and names its tab', async () => {
+    const { page, problems } = await start(async function* (turn) {
+      if (turn.text === 'ask') yield `Hello ${await turn.ask({ name: 'Your name?' })}`;
+      yield 'I wait.';
+      await once(turn.signal, 'abort');
+    });
+    await messageBox(page).waitFor();
+    expect(await focused(page)).to.equal('TEXTAREA');
+    expect(await page.title()).to.equal('main · Playground');
+    await page.keyboard.type('a/b');
+    await page.keyboard.press('Enter');
+    await said(page, 'I wait.').waitFor();
+    await page.locator('.message').last().focus();
+    await page.keyboard.press('/');
+    expect(await focused(page)).to.equal('TEXTAREA');
+    expect(await messageBox(page).inputValue()).to.equal('');
+    await page.keyboard.press('Escape');
+    await page.locator('.outcome', { hasText: 'Stopped' }).waitFor();
+    await said(page, 'a/b').waitFor();
+    await say(page, 'ask');
+    await page.getByRole('region', { name: 'Question Your name?' }).waitFor();
+    await page.evaluate(() => {
+      location.hash = '#/chat/other';
+    });
+    await page.waitForFunction(() => document.title === '(1) other · Playground');
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('on a touch screen: begins a line by Enter, has boxes that no phone zooms in on, and room for a thumb', async () => {
+    const { page, problems } = await start();
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.reload();
+    await page.waitForFunction(() => matchMedia('(pointer: coarse)').matches);
+    await messageBox(page).fill('one');
+    await messageBox(page).press('Enter');
+    await page.keyboard.type('two');
+    expect(await messageBox(page).inputValue()).to.equal('one\ntwo');
+    const size = await messageBox(page).evaluate((it) => Number.parseFloat(getComputedStyle(it).fontSize));
+    expect(size).to.be.at.least(16);
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await answers(page, 1);
+    const actions = page.locator('.message.assistant .actions button');
+    expect(await actions.count()).to.be.above(3);
+    for (const action of await actions.all()) {
+      const { width, height } = (await action.boundingBox())!;
+      expect(Math.min(width, height)).to.be.at.least(44);
+    }
+    await expectToFit(page, 'a conversation');
+    expect(problems).to.deep.equal([]);
+  });
+
   it('finds a session by any of its words, and opens one by its name', async () => {
     const { page, problems } = await start();
     await say(page, 'about invoices');
@@ -197,7 +264,8 @@ describeDaily('the design of the playground', 3, () => {
     await page.context().setOffline(true);
     await page.getByText('No connection.').waitFor();
     await say(page, 'Later');
-    await page.getByText('Is being sent').waitFor();
+    await page.getByText('Waits for a connection').waitFor();
+    expect(await page.getByRole('button', { name: 'Stop' }).count()).to.equal(0);
     await page.context().setOffline(false);
     await answers(page, 2);
     await page.getByText('No connection.').waitFor({ state: 'detached' });
@@ -207,6 +275,43 @@ describeDaily('the design of the playground', 3, () => {
     expect(await page.getByRole('navigation', { name: 'Views' }).count()).to.equal(0);
     await page.getByRole('button', { name: 'Panel' }).click();
     await show(page, 'Timeline');
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('keeps what is written and chosen while other sessions and views are shown, and what is written over a reload', async () => {
+    const { page, problems } = await start();
+    const chosen = page.getByRole('list', { name: 'Files of the next message' });
+    const go = async (sessionId: string) => {
+      await page.evaluate((id) => {
+        location.hash = `#/chat/${id}`;
+      }, sessionId);
+      await page.getByRole('region', { name: `Conversation ${sessionId}` }).waitFor();
+    };
+    await messageBox(page).fill('Half a thought');
+    await page
+      .locator('.composer input[type=file]')
+      .setInputFiles({ name: 'plan.txt', mimeType: 'text/plain', buffer: Buffer.from('a plan') });
+    await go('other');
+    expect(await messageBox(page).inputValue()).to.equal('');
+    expect(await chosen.count()).to.equal(0);
+    await messageBox(page).fill('Another thought');
+    await go('main');
+    expect(await messageBox(page).inputValue()).to.equal('Half a thought');
+    await chosen.getByText('plan.txt').waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await show(page, 'Timeline');
+    await show(page, 'Chat');
+    expect(await messageBox(page).inputValue()).to.equal('Half a thought');
+    await page.locator('.chips li[aria-busy=false]', { hasText: 'plan.txt' }).waitFor();
+    await messageBox(page).press('Enter');
+    await answers(page, 1);
+    expect(await page.locator('.message.user', { hasText: 'plan.txt' }).count()).to.equal(1);
+    await go('other');
+    await page.reload();
+    await messageBox(page).waitFor();
+    expect(await messageBox(page).inputValue()).to.equal('Another thought');
+    await go('main');
+    expect(await messageBox(page).inputValue()).to.equal('');
     expect(problems).to.deep.equal([]);
   });
 
@@ -243,6 +348,33 @@ describeDaily('the design of the playground', 3, () => {
     expect(problems).to.deep.equal([]);
   });
 
+  it('says of a tool that it waits for a person, or failed, and not that it runs, or ran', async () => {
+    const { page, gateway, problems } = await start(async function* (turn) {
+      yield 'Let me look. ';
+      await turn.callTool('bad', {}).catch(() => {});
+      await turn.callTool('pay', {});
+      throw new Error('no');
+    });
+    await say(page, 'pay');
+    await page.locator('.tool.waiting', { hasText: 'waits for you' }).waitFor();
+    await page.locator('.tool.failed', { hasText: 'bad' }).waitFor();
+    expect(await page.locator('.tool.running').count()).to.equal(0);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.locator('.tool.done', { hasText: 'pay' }).waitFor();
+    for (const summary of await page.locator('.tool summary').all()) await summary.click();
+    expect(await findings(page)).to.deep.equal([]);
+    await answers(page, 1);
+    await show(page, 'Timeline');
+    const drawing = page.getByRole('region', { name: /^Run pay: .*error/ });
+    const failed = drawing.getByRole('button', { name: /^bad: .*, failed$/ });
+    const paid = drawing.getByRole('button', { name: /^pay: .*ms$|^pay: .* s$/ });
+    const groundOf = (bar: typeof failed) => bar.evaluate((it) => getComputedStyle(it).backgroundColor);
+    expect(await groundOf(failed)).to.not.equal(await groundOf(paid));
+    await page.locator('.shape figcaption .bad', { hasText: 'error' }).waitFor();
+    expect(problems).to.deep.equal([]);
+    await gateway.close();
+  });
+
   it(`renders nothing of ${MANY} messages while an answer grows, and lays out those in sight alone`, async function () {
     this.timeout(240_000);
     let more = () => {};
@@ -276,14 +408,14 @@ describeDaily('the design of the playground', 3, () => {
       list.scrollTop = list.scrollHeight;
     });
     await say(page, 'go');
-    await page.locator('.caret').waitFor();
+    await page.locator('.growing').waitFor();
     const cpu = await cpuOf(page);
     const seen = await page.evaluate(async () => {
       const list = document.querySelector('.messages')!;
       let settled = 0;
       const watcher = new MutationObserver((changes) => {
         for (const { target } of changes)
-          if (!(target as Element).parentElement?.closest('.message[aria-busy=true]')) settled += 1;
+          if (!(target as Element).parentElement?.closest('.message:has(.growing)')) settled += 1;
       });
       watcher.observe(list, { subtree: true, childList: true, characterData: true });
       const frames: number[] = [];

@@ -119,7 +119,7 @@ export async function cutInAnswers(page: Page, before = 0): Promise<number> {
       ([delivered, ends]) => {
         if (document.querySelectorAll('.message.assistant .outcome').length >= ends!) return 'no';
         const now = Number(document.querySelector('[data-counter="delivered"]')!.textContent);
-        return document.querySelector('.caret') && now > delivered! ? 'yes' : null;
+        return document.querySelector('.growing') && now > delivered! ? 'yes' : null;
       },
       [await counted(page, 'delivered'), before + begun],
     );
@@ -133,7 +133,7 @@ export async function cutInAnswers(page: Page, before = 0): Promise<number> {
     cuts += 1;
   }
   await answers(page, before + begun);
-  await page.locator('.caret').waitFor({ state: 'detached' });
+  await page.locator('.growing').waitFor({ state: 'detached' });
   return begun;
 }
 
@@ -182,7 +182,11 @@ export async function expectInert(page: Page): Promise<void> {
   const answer = page.locator('.message.assistant .markdown', { hasText: 'harmed = "script"' });
   expect(await answer.textContent()).to.contain('<script>globalThis.harmed = "script"</script>');
   expect(
-    await answer.locator('script, img, svg, iframe, base, style, form, button, [onerror]').count(),
+    await answer
+      .locator(
+        ':is(script, img, svg, iframe, base, style, form, button, [onerror]):not(.code-block figcaption *)',
+      )
+      .count(),
   ).to.equal(0);
   const links = await answer.locator('a').evaluateAll((all) => all.map((link) => link.getAttribute('href')));
   expect(links).to.deep.equal(['https://evil.example/pixel.png?secret']);

@@ -164,7 +164,7 @@ describeDaily('the playground in Chromium', 3, () => {
     const { link } = await startDemo(withEndlessStory());
     const { page, problems } = await openPlayground(link);
     await say(page, 'story');
-    await page.locator('.caret').waitFor();
+    await page.locator('.growing').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.locator('.outcome', { hasText: 'Stopped' }).waitFor();
     await page.reload();
@@ -209,7 +209,7 @@ describeDaily('the playground in Chromium', 3, () => {
     const { link } = await startDemo(withEndlessStory());
     const { page, problems } = await openPlayground(link);
     await say(page, 'story');
-    await page.locator('.caret').waitFor();
+    await page.locator('.growing').waitFor();
     await whileBusy(page, 'Steer it');
     await say(page, 'Faster, please');
     await said(page, '(You say: Faster, please. Noted.)').waitFor();
@@ -305,7 +305,7 @@ describeDaily('the playground in Chromium', 3, () => {
     const { page, problems } = await openPlayground(link);
     await page.setViewportSize({ width: 1360, height: 850 });
     await say(page, 'story');
-    await page.locator('.caret').waitFor();
+    await page.locator('.growing').waitFor();
     await page.getByRole('button', { name: 'Go offline for 5 s' }).click();
     await page.getByText('Reconnecting').waitFor();
     await page.getByText('Connected').waitFor();

@@ -89,7 +89,7 @@ describe('the playground of the packed package', () => {
     await say(page, 'weather in Oslo');
     await answers(page, 1);
     await say(page, 'story');
-    await page.locator('.caret').waitFor();
+    await page.locator('.growing').waitFor();
     const before = await counted(page, 'delivered');
     await page.waitForFunction(
       (seen) => Number(document.querySelector('[data-counter="delivered"]')!.textContent) > seen + 5,
@@ -100,7 +100,7 @@ describe('the playground of the packed package', () => {
     await page.locator('.outcome', { hasText: /lost/i }).waitFor();
     await say(page, 'weather in Rome');
     await said(page, 'in Rome,').waitFor();
-    await page.locator('.caret').waitFor({ state: 'detached' });
+    await page.locator('.growing').waitFor({ state: 'detached' });
     await picture(page, 'desk-killed');
     const log = await logOf(url, token);
     await page.waitForFunction(
@@ -134,7 +134,7 @@ describe('the playground of the packed package', () => {
 
     await say(page, HOSTILE);
     await said(page, 'a long answer; interrupt it').waitFor();
-    await page.locator('.caret').waitFor({ state: 'detached' });
+    await page.locator('.growing').waitFor({ state: 'detached' });
     await expectInert(page);
     await picture(page, 'desk-hostile');
 

@@ -254,7 +254,7 @@ export const e = 'not from "here"';`;
   it('of the playground use the client by its name, what is pure of shared, and components that are copied', () => {
     const playground = readSources('playground').filter(({ path }) => !path.endsWith('vite.config.ts'));
     expect(playground.length).to.be.above(30);
-    const used = new Set(['react', 'react-dom', 'marked', 'lucide-react']);
+    const used = new Set(['react', 'react-dom', 'marked', 'lucide-react', 'highlight.js']);
     const named = /^agent-session-gateway\/client(?:\/(?:react|files|history|inbox|people|runs|schedules))?$/;
     const pure = /^shared\/(?:calls|cursor|events|messages)\.ts$/;
     expect(

@@ -1,38 +1,41 @@
 import { useConnection, useSession } from 'agent-session-gateway/client/react';
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { Composer } from './composer.js';
 import { MessageRow } from './message-row.js';
 import { Question } from './question.js';
+import { useStickyEnd } from './sticky-end.js';
 
 interface ChatProps {
   /** The session's key, such as `main`. */
   readonly id: string;
+  /** The id of who writes. With it what is written and not sent is there again after a reload. */
+  readonly user?: string;
   /** What an empty conversation can begin with. */
   readonly suggestions?: readonly string[];
 }
 
 /** A conversation. What it shows is the session's: reload the page, or open it twice, and it shows the same. */
-export function Chat({ id, suggestions = [] }: ChatProps) {
+export function Chat({ id, user, suggestions = [] }: ChatProps) {
   const session = useSession(id);
   const { messages, run, queue, sending, pending, status, error, hasMore } = session;
   const health = useConnection();
   const [problem, setProblem] = useState('');
-  const end = useRef<HTMLDivElement>(null);
-  const size = messages.length + queue.length + sending.length + (run?.message.content.length ?? 0);
-  useEffect(() => {
-    end.current?.scrollIntoView({ block: 'end' });
-  }, [size]);
+  const { box, isAway, toEnd, onScroll } = useStickyEnd(session, messages[0]?.id);
 
   const attempt = (done: Promise<unknown>) => {
     setProblem('');
     done.catch((cause: Error) => setProblem(cause.message));
   };
+  const send = (text: string) => {
+    session.send(text);
+    toEnd();
+  };
   const isEmpty = status === 'ready' && messages.length + sending.length === 0;
 
   return (
-    <section className="chat" aria-label="Conversation" aria-busy={status === 'running'} data-health={health}>
+    <section className="chat" aria-label="Conversation" data-status={status} data-health={health}>
       {health === 'offline' && <p className="chat-offline">No connection. What you send is kept.</p>}
-      <div className="chat-messages">
+      <section className="chat-messages" ref={box} onScroll={onScroll} tabIndex={0} aria-label="Messages">
         {hasMore && (
           <button type="button" onClick={() => attempt(session.loadEarlier())}>
             Earlier messages
@@ -41,7 +44,7 @@ export function Chat({ id, suggestions = [] }: ChatProps) {
         {isEmpty && (
           <p className="chat-suggestions">
             {suggestions.map((text) => (
-              <button key={text} type="button" onClick={() => session.send(text)}>
+              <button key={text} type="button" onClick={() => send(text)}>
                 {text}
               </button>
             ))}
@@ -79,16 +82,22 @@ export function Chat({ id, suggestions = [] }: ChatProps) {
             onAnswer={(response) => attempt(session.respond(question.callId, response))}
           />
         ))}
-        <div ref={end} />
-      </div>
+      </section>
+      {isAway && (
+        <button type="button" className="chat-to-end" onClick={toEnd}>
+          To the end
+        </button>
+      )}
       {(error || problem) && <p role="alert">{error?.message ?? problem}</p>}
       {/* Said to those who do not see the page; the words of an answer would be too many. */}
       <p className="chat-unseen" role="status">
         {{ running: 'Answering', waiting: 'Waits for your answer' }[status as string] ?? ''}
       </p>
       <Composer
+        id={id}
+        user={user}
         isBusy={run !== null || queue.length > 0}
-        onSend={(text) => session.send(text)}
+        onSend={send}
         onStop={() => attempt(session.abort())}
       />
     </section>

@@ -1,6 +1,12 @@
-import { type FormEvent, type KeyboardEvent, useId, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, useId } from 'react';
+import { useDraft } from './draft.js';
+import { isForInputMethod, isSendKey } from './keys.js';
 
 interface ComposerProps {
+  /** The session's key. */
+  readonly id: string;
+  /** The id of who writes: with it a draft outlives a reload. */
+  readonly user?: string | undefined;
   /** Whether an answer goes on: what is sent then waits for its turn. */
   readonly isBusy: boolean;
   readonly onSend: (text: string) => void;
@@ -8,8 +14,8 @@ interface ComposerProps {
 }
 
 /** Where messages are written. One button sends, and stops the answer while nothing is written. */
-export function Composer({ isBusy, onSend, onStop }: ComposerProps) {
-  const [text, setText] = useState('');
+export function Composer({ id: sessionId, user, isBusy, onSend, onStop }: ComposerProps) {
+  const [text, setText] = useDraft(sessionId, user);
   const id = useId();
   const stops = isBusy && text.trim() === '';
   const submit = (event: FormEvent) => {
@@ -20,7 +26,8 @@ export function Composer({ isBusy, onSend, onStop }: ComposerProps) {
     setText('');
   };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key === 'Escape' && isBusy && !isForInputMethod(event)) return onStop();
+    if (!isSendKey(event)) return;
     event.preventDefault();
     // Enter never stops an answer.
     if (text.trim() !== '') event.currentTarget.form?.requestSubmit();

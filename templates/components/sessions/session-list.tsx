@@ -31,6 +31,8 @@ export function SessionList({ current, onOpen }: SessionListProps) {
       .then(refresh, (cause: Error) => setProblem(cause.message));
   };
   const onKeyDown = (id: string) => (event: KeyboardEvent<HTMLInputElement>) => {
+    // An input method takes its word by Enter, too. Safari says so by the code alone.
+    if (event.nativeEvent.isComposing || event.keyCode === 229) return;
     if (event.key === 'Enter') update(id, { title: event.currentTarget.value.trim() || null });
     if (event.key === 'Escape') setRenames('');
   };
