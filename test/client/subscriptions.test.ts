@@ -100,8 +100,8 @@ describe('a subscription', () => {
     });
     expect(await response.text()).to.equal(
       'event: ping\ndata: {"heartbeatMs":15000}\n\n' +
-        'event: mark\nid: 1\ndata: null\n\n' +
-        'event: chunk\nid: 2\ndata: {"n":2}\n\n' +
+        'event: mark\ndata: null\nid: 1\n\n' +
+        'event: chunk\ndata: {"n":2}\nid: 2\n\n' +
         'event: end\ndata: {}\n\n',
     );
     const refused = await post(`${url}/invoke`, { ...body, lastEventId: 'a\nb' });

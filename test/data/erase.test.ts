@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
 import { defineApp, type GatewayError, memoryStore, type Store } from '../../server/index.js';
@@ -79,20 +80,24 @@ async function packedParts(path: string): Promise<Uint8Array[]> {
   });
 }
 
+/** Text that stays long when it is compressed: what is shorter than a page of the file is not packed. */
+const long = (): string => `${PLANTED} ${randomBytes(6000).toString('base64')}`;
+
 /** Everything there can be of a user, with the text in all of it. */
 async function fill({ gateway, send, upload, follow }: Awaited<ReturnType<typeof setUp>>, store: Store) {
   const { id } = ALICE;
-  await send(id, 'closed', PLANTED);
+  await send(id, 'closed', long());
   await gateway.session('closed', { user: ALICE }).close();
-  await send(id, 'closed', `${PLANTED} again`, { idempotencyKey: `key-${PLANTED}` });
+  await send(id, 'closed', long(), { idempotencyKey: `key-${PLANTED}` });
   await gateway.session('closed', { user: ALICE }).close();
-  for (let i = 0; i < 30; i++) await send(id, 'cut', `${PLANTED} ${i}`);
+  for (let i = 0; i < 30; i++) await send(id, 'cut', i < 3 ? long() : `${PLANTED} ${i}`);
   await gateway.session(PLANTED, { user: ALICE }).import([{ role: 'user', content: PLANTED }], {
     title: PLANTED,
     metadata: { note: PLANTED },
   });
   const named = await upload(id, `${PLANTED} in a file`);
   const unnamed = await upload(id, `${PLANTED} in a file that nobody names`);
+  await send(id, 'files', long());
   await send(id, 'files', naming(named));
   const running = await send(id, 'running', `wait ${PLANTED}`, { metadata: { note: PLANTED } }, respondAsync);
   const waiting = await send(id, 'running', PLANTED, {}, respondAsync);

@@ -36,7 +36,10 @@ export const talker = defineApp({
       },
     }),
     pay: tool({
-      confirm: { message: `Pay ${SECRETS.toolInput}?`, approvals: 1, expiresInMs: 600_000, onExpiry: 'deny' },
+      confirm: {
+        ...{ message: `Pay ${SECRETS.toolInput}?`, approvals: 1, guests: true },
+        ...{ expiresInMs: 600_000, onExpiry: 'deny' },
+      },
       handler: () => SECRETS.toolOutput,
     }),
   },

