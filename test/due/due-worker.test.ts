@@ -22,7 +22,7 @@ function begin(handle: (id: string) => Promise<void> | void) {
   closeLater(worker, (it) => it.stop(0));
   const owe = (session: string, ...ids: readonly string[]) =>
     store.changeRecords(
-      { scope: 's', app: 'a', name: session },
+      { scope: session },
       ids.map((id, i) => ({ kind: 'work', id, value: '{}', dueAt: Date.now() - 1000 + i })),
     );
   return { worker, begun, handled, owe };
