@@ -48,6 +48,13 @@ export interface GatewayConfig<
   readonly port?: number | undefined;
   /** Standalone mode: the address to listen on. @default '127.0.0.1' */
   readonly host?: string | undefined;
+  /**
+   * Standalone mode: the path at which all routes begin, such as `/agent`, those of health and plugins too. An embedded gateway is told by
+   * its host, with each request.
+   *
+   * @default '', the root
+   */
+  readonly basePath?: string | undefined;
   /** Name of this gateway in `connected` and logs. @default generated */
   readonly id?: string | undefined;
   /** The single form: the only app, registered as `default`. */

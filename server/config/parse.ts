@@ -96,9 +96,15 @@ const limits = z.strictObject({
     .optional(),
 });
 
+const NO_MOUNT = 'must be a path such as /agent, without a slash at its end';
+
 const schema = z.strictObject({
   port: z.number().int().min(0).max(65_535).optional(),
   host: z.string().min(1).optional(),
+  basePath: z
+    .string(NO_MOUNT)
+    .regex(/^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9_.~-]+)*$/, NO_MOUNT)
+    .optional(),
   id: z
     .string()
     .regex(/^[A-Za-z0-9_.:-]{1,128}$/, '1 to 128 of A-Z a-z 0-9 _ . : -')
@@ -188,13 +194,19 @@ export function parseConfig(config: GatewayConfig<any, any, any>): ParsedConfig 
   if (!outcome.success) {
     throw invalid(outcome.error.issues.map((issue) => ({ path: pathOf(issue), message: issue.message })));
   }
-  const { host = '127.0.0.1', embedded = false } = config;
+  const { host = '127.0.0.1', embedded = false, basePath = '' } = config;
+  if (embedded && basePath !== '') {
+    const message =
+      'is for a gateway with its own port; a host says it with each request: handleRequest(request, response, { basePath })';
+    throw invalid([{ path: 'basePath', message }]);
+  }
   const auth: AuthConfig = config.auth ?? { type: 'none' };
   const limits = limitsOf(config.limits);
   const warnings = checkSecrets(config.auth, { loopback: isLoopback(host), embedded });
   return {
     port: config.port ?? 18_789,
     host,
+    basePath,
     id: config.id ?? newGatewayId(),
     ...appsOf(config),
     embedded,

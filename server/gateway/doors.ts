@@ -5,6 +5,7 @@ import type { Assembly } from './assembly.js';
 
 /** The addresses on which a gateway listens. An embedded one has no port of its own. */
 export interface StartedGateway {
+  /** The `baseUrl` of clients, `basePath` included. */
   readonly url?: string;
   readonly host?: string;
   readonly port?: number;
@@ -42,19 +43,21 @@ export class Doors {
 
   async #listen(): Promise<StartedGateway> {
     const { config, http, webSocket } = this.#parts;
-    const { host, port: wanted, limits } = config;
+    const { host, port: wanted, basePath, limits } = config;
+    const mount = { basePath };
     this.#http = await listen(
       { host, port: wanted, handshakeMs: limits.handshakeMs, keepAliveMs: limits.keepAliveMs },
       {
         admit: (socket) => this.#admit(socket),
-        request: (request, response) => http.handle(request, response) || http.notFound(response),
+        request: (request, response) =>
+          http.handle(request, response, mount) || http.notFound(request, response, mount),
         upgrade: (request, socket, head) =>
-          webSocket.handle(request, socket, head) || webSocket.notFound(socket),
+          webSocket.handle(request, socket, head, mount) || webSocket.notFound(request, socket, mount),
       },
     );
     const { port } = this.#http;
     const name = host.includes(':') ? `[${host}]` : host;
-    return { url: `http://${name}:${port}`, host, port };
+    return { url: `http://${name}:${port}${basePath}`, host, port };
   }
 
   #admit(socket: Socket): boolean {

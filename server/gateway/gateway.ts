@@ -92,7 +92,7 @@ export class Gateway<
   /** Serves a request. A path that is not the gateway's is answered with 404. */
   handleRequest(request: IncomingMessage, response: ServerResponse, options?: HandleOptions): void {
     const { http } = this.#parts;
-    if (!http.handle(request, response, options)) http.notFound(response);
+    if (!http.handle(request, response, options)) http.notFound(request, response, options);
   }
 
   /** Serves a request if its path is the gateway's. Otherwise leaves it alone and returns false. */
@@ -145,7 +145,8 @@ export class Gateway<
 
   /** Serves an upgrade to a WebSocket. A path that is not the gateway's is answered with 404. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options?: HandleOptions): void {
-    if (!this.tryUpgrade(request, socket, head, options)) this.#parts.webSocket.notFound(socket);
+    if (!this.tryUpgrade(request, socket, head, options))
+      this.#parts.webSocket.notFound(request, socket, options);
   }
 
   /** Serves an upgrade if its path is the gateway's. Otherwise leaves it alone and returns false. */

@@ -165,6 +165,15 @@ describeDaily('agent-session-gateway doctor', 3, () => {
     expect(none.ill.address!.text).to.contain('not as a gateway does');
   });
 
+  it("examines a gateway below its own basePath, and repeats the gateway's words where that is left out", async () => {
+    const { url } = await start({ basePath: '/team/agent' });
+    expect((await doctor(['--url', url, '--token', TOKEN])).code).to.equal(0);
+    const above = await doctor(['--url', new URL(url).origin, '--token', TOKEN]);
+    expect(above.ill.address!.text).to.contain(
+      "There is no /status; the gateway's routes begin at /team/agent",
+    );
+  });
+
   it('finds routes that were moved, or are not served', async () => {
     const without = await doctor(['--url', (await start({ extraRoutes: false })).url, '--token', TOKEN]);
     expect(without.ill.address!.text).to.contain('without the routes that doctor asks');

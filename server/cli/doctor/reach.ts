@@ -93,12 +93,13 @@ async function foreign(place: GatewayPlace, asked: ProbeRequest, answer: ProbeRe
       `a gateway is mounted at ${place.mount}, without the routes that doctor asks, as /status`,
       "Give their prefix with --extra-routes, or serve them: the gateway's option extraRoutes.",
     );
-  const what = status === 200 ? 'answers, but not as a gateway does' : `answers with ${status}`;
+  const words = answer.error && isGateways(answer) ? `: ${answer.error.message}` : '';
+  const what = status === 200 ? 'answers, but not as a gateway does' : `answers with ${status}${words}`;
   if (found === undefined)
     return problem(
       about,
       `${asked.url} ${what}`,
-      'Give the path that the gateway is mounted at, as in app.use(path, gateway).',
+      'Give the path that the gateway is mounted at, as in app.use(path, gateway), or its option basePath.',
     );
   const moved = found.extraRoutes === place.extraRoutes ? '' : ` --extra-routes ${found.extraRoutes}`;
   return problem(

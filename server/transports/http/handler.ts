@@ -7,6 +7,7 @@ import type { Identity } from '../../auth/types.js';
 import type { ExecuteOptions } from '../../host/execute-options.js';
 import type { Invocation } from '../../operations/invoke.js';
 import { identify, redeem } from '../identify.js';
+import { isBareNotFound, routeNotFound } from '../not-found.js';
 import { checkOrigin, checkStreamRequest } from '../origin.js';
 import {
   authRequest,
@@ -108,8 +109,12 @@ export class HttpHandler {
   }
 
   /** Answers a request without a route. */
-  notFound(response: ServerResponse): void {
-    sendError(response, new GatewayError({ code: 'ROUTE_NOT_FOUND' }));
+  notFound(request: IncomingMessage, response: ServerResponse, options: HandleOptions = {}): void {
+    sendError(response, this.#unknown(request, options));
+  }
+
+  #unknown(request: IncomingMessage, { basePath = '' }: HandleOptions): GatewayError {
+    return routeNotFound(request, basePath, (path) => findRoute(this.#routes, path) !== undefined);
   }
 
   async #plugin(
@@ -148,8 +153,13 @@ export class HttpHandler {
             readBody(request, historyLimits(this.#env.limits), call.options.body, take, fail);
           }),
       });
-    if (this.#env.state.draining) await serve();
-    else await this.#env.calls.serve(() => response.headersSent || response.destroyed, serve);
+    try {
+      if (this.#env.state.draining) await serve();
+      else await this.#env.calls.serve(() => response.headersSent || response.destroyed, serve);
+    } catch (error) {
+      // A route that hides itself must not differ from one that is not there.
+      throw isBareNotFound(error) ? this.#unknown(request, call.options) : error;
+    }
   }
 
   /**

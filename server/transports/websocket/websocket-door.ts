@@ -5,6 +5,7 @@ import { GatewayError } from '../../../shared/errors.js';
 import { retryAfter } from '../../delivery/end-reason.js';
 import type { WireReader } from '../frames/frame-wire.js';
 import { SocketClient } from '../frames/socket-client.js';
+import { routeNotFound } from '../not-found.js';
 import { checkOrigin } from '../origin.js';
 import { publicError } from '../public-error.js';
 import { authRequest, type HandleOptions, targetOf } from '../request.js';
@@ -106,8 +107,9 @@ export class WebSocketDoor {
   }
 
   /** Refuses an upgrade on a path that is not served. */
-  notFound(socket: Duplex): void {
-    refuseUpgrade(socket, new GatewayError({ code: 'ROUTE_NOT_FOUND' }));
+  notFound(request: IncomingMessage, socket: Duplex, { basePath = '' }: HandleOptions = {}): void {
+    const error = routeNotFound(request, basePath, (path) => path === WEBSOCKET_PATH);
+    refuseUpgrade(socket, error);
   }
 
   // A separate function, because its closure lives as long as the socket and must not hold the request.

@@ -3,9 +3,11 @@ import type { AddressInfo, Server } from 'node:net';
 import { serve } from '@hono/node-server';
 import { NestFactory } from '@nestjs/core';
 import { expect } from 'chai';
+import { createGateway } from '../../../server/index.js';
 import { closeLater } from '../../support/resources.js';
 import type { Checks, Ran } from '../checks.js';
-import { reach } from '../harbour.js';
+import { reach, standFor } from '../harbour.js';
+import { app } from '../world.js';
 
 const portOf = (server: unknown) => ((server as Server).address() as AddressInfo).port;
 
@@ -43,8 +45,22 @@ export const HOSTS: Checks = {
       server.close();
     },
   },
-  'docs/hosts.md#4': { after: proxies },
-  'docs/hosts.md#5': {
+  'docs/hosts.md#4': {
+    after: async ({ exports }) => {
+      expect(exports.url).to.match(/:\d+\/agent$/);
+      await isReady(exports.url);
+      await exports.standalone.close();
+    },
+  },
+  'docs/hosts.md#5': { after: proxies },
+  'docs/hosts.md#6': {
+    after: async (ran) => {
+      const gateway = closeLater(createGateway({ app, port: 0 }), (it) => it.close());
+      standFor('http://127.0.0.1:3000', (await gateway.start()).url!);
+      await proxies(ran);
+    },
+  },
+  'docs/hosts.md#7': {
     after: async ({ exports }) => {
       const response = await exports.handle(new Request('http://127.0.0.1/api/agent/readyz'));
       expect(response.status).to.equal(200);
