@@ -128,7 +128,8 @@ describeDaily('agent-session-gateway invoke', 3, () => {
   it('says which field is wrong, and what is no JSON', async () => {
     const { url } = await startGateway({ app: createDemoApp(0), methods });
     const cases: readonly (readonly [readonly string[], RegExp])[] = [
-      [['add', '{"a":1}'], /^.*: b: .*\n$/],
+      [['add', '{"a":1}'], /^Invalid params of add: b: (?!.*b: ).*\n$/],
+      [['add', '{}'], /^Invalid params of add: a: (?!.*a: ).*; b: .*\n$/],
       [['add', '{a:1}'], /^The params are no JSON: .*\n$/],
       [['none'], /^.*none.*\n$/],
     ];
