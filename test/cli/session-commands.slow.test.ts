@@ -141,6 +141,22 @@ describeDaily('agent-session-gateway invoke', 3, () => {
   });
 });
 
+describeDaily('the token of the commands that call', 3, () => {
+  it('is that of GATEWAY_TOKEN where no other is given, and is never shown', async () => {
+    const { url } = await startGateway({ app: createDemoApp(0), methods: { three: async () => 3 } });
+    const called = (token: object) => cli(['invoke', 'three'], { AGENT_SESSION_GATEWAY_URL: url, ...token });
+    const both = called({ GATEWAY_TOKEN: 'of-another-gateway', AGENT_SESSION_GATEWAY_TOKEN: TOKEN });
+    const one = called({ GATEWAY_TOKEN: TOKEN });
+    const none = called({ GATEWAY_TOKEN: '' });
+    const help = cli(['chat', '--help'], { GATEWAY_TOKEN: TOKEN });
+    expect([await both.exited, await one.exited, await none.exited, await help.exited]).to.deep.equal([
+      0, 0, 2, 0,
+    ]);
+    expect([both.output, one.output]).to.deep.equal(['3\n', '3\n']);
+    expect(help.output).to.include('GATEWAY_TOKEN').and.not.include(TOKEN);
+  });
+});
+
 describeDaily('agent-session-gateway token', 3, () => {
   it('makes secrets, each another, that a gateway takes', async () => {
     const [one, other] = [cli(['token']), cli(['token', 'secret'])];
