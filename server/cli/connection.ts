@@ -26,11 +26,13 @@ export function withConnection(command: Command): Command {
     .option('--extra-routes <prefix>', 'where the gateway moved its extra routes to');
 }
 
-/** The option for the caller's token. */
-export function tokenOption(): Option {
-  return new Option('--token <token>', 'who you are; better in the environment than on the command line').env(
-    'AGENT_SESSION_GATEWAY_TOKEN',
-  );
+/** The option for the caller's token. The variable with the token of a server counts too, where the caller has none of its own. */
+export function tokenOption(
+  about = 'who you are; better in the environment than on the command line',
+): Option {
+  const option = new Option('--token <token>', about).env('AGENT_SESSION_GATEWAY_TOKEN');
+  const { GATEWAY_TOKEN: served } = process.env;
+  return served ? option.default(served, 'GATEWAY_TOKEN') : option;
 }
 
 /** A client of the gateway that the options name. @throws GatewayError `INVALID_REQUEST` for an invalid URL */

@@ -98,7 +98,7 @@ const limits = z.strictObject({
 
 const NO_MOUNT = 'must be a path such as /agent, without a slash at its end';
 
-const schema = z.strictObject({
+const fields = z.strictObject({
   port: z.number().int().min(0).max(65_535).optional(),
   host: z.string().min(1).optional(),
   basePath: z
@@ -184,12 +184,19 @@ const schema = z.strictObject({
     .optional(),
 });
 
+const schema = z
+  .custom((given) => typeof given === 'object' && given !== null && !Array.isArray(given), {
+    message: 'must be an object of fields, such as { app }',
+    abort: true,
+  })
+  .pipe(fields);
+
 /**
  * Checks a configuration and fills in its defaults.
  *
  * @throws GatewayError `INVALID_REQUEST` naming each wrong field.
  */
-export function parseConfig(config: GatewayConfig<any, any, any>): ParsedConfig {
+export function parseConfig(config: GatewayConfig<any, any, any> = {}): ParsedConfig {
   const outcome = schema.safeParse(config);
   if (!outcome.success) {
     throw invalid(outcome.error.issues.map((issue) => ({ path: pathOf(issue), message: issue.message })));
@@ -248,7 +255,9 @@ function appsOf({ app: single, apps, defaultApp }: GatewayConfig): {
     return { apps: { [SINGLE_APP]: single }, defaultApp: SINGLE_APP };
   }
   if (!apps || Object.keys(apps).length === 0)
-    throw invalid([{ path: 'apps', message: 'at least one app is required' }]);
+    throw invalid([
+      { path: 'apps', message: 'at least one app is required: give app, or apps and defaultApp' },
+    ]);
   if (defaultApp === undefined)
     throw invalid([{ path: 'defaultApp', message: 'name the app that a bare session key means' }]);
   return { apps, defaultApp };
@@ -289,6 +298,6 @@ function pathOf(issue: z.core.$ZodIssue): string {
 }
 
 function invalid(details: readonly { readonly path: string; readonly message: string }[]): GatewayError {
-  const message = `Invalid configuration: ${details.map((detail) => `${detail.path}: ${detail.message}`).join('; ')}`;
+  const message = `Invalid configuration: ${details.map(({ path, message: said }) => (path === '' ? said : `${path}: ${said}`)).join('; ')}`;
   return new GatewayError({ code: 'INVALID_REQUEST', message, details });
 }

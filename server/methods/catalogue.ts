@@ -14,10 +14,19 @@ export function listMethods(
   entries: ReadonlyMap<string, MethodEntry>,
   user: MethodContext['user'],
 ): readonly MethodSummary[] {
-  return [...entries.values()]
-    .filter(({ definition }) => !definition.roles || holdsAnyRole(user, definition.roles))
+  return methodsOf(entries, user)
     .sort((a, b) => (a.path < b.path ? -1 : 1))
     .map(summaryOf);
+}
+
+/** The methods whose roles the user holds. */
+export function methodsOf(
+  entries: ReadonlyMap<string, MethodEntry>,
+  user: MethodContext['user'],
+): MethodEntry[] {
+  return [...entries.values()].filter(
+    ({ definition }) => !definition.roles || holdsAnyRole(user, definition.roles),
+  );
 }
 
 /** The summary of a method, made once: a thousand schemas are too much work for every request. */

@@ -9,7 +9,9 @@ import { isPromise } from '../async/maybe-promise.js';
 import { unauthenticated } from '../auth/refusal.js';
 import type { AccessedOperation } from '../config/access.js';
 import { type CallerContext, callMethod, holdsAnyRole, type MethodCallBounds } from '../methods/call.js';
+import { methodsOf } from '../methods/catalogue.js';
 import type { MethodEntry } from '../methods/flatten.js';
+import { nearName } from '../methods/near-name.js';
 import { type MethodStream, streamMethod } from '../methods/stream.js';
 import type { Session } from '../sessions/session.js';
 import type { Access } from './access.js';
@@ -54,11 +56,7 @@ export interface InvokeOptions {
 export function invokeMethod(call: InvokeCall, { expects }: InvokeOptions): Invocation {
   const { env, params, caller, named } = call;
   const entry = env.methods.get(params.method);
-  if (!entry)
-    throw new GatewayError({
-      code: 'METHOD_NOT_FOUND',
-      message: `There is no method ${printable(params.method)}`,
-    });
+  if (!entry) throw unknownMethod(call);
   if (expects && expects !== (entry.stream ? 'stream' : 'value')) throw wrongWay(entry);
   if (entry.stream) {
     const reaches = named && { sessionId: named.sessionId, operation: 'invoke' as const };
@@ -251,6 +249,20 @@ export class InvokeCall implements CallerContext {
       via: this.named?.via,
     });
   }
+}
+
+/** The error for a path that no method has, with the one that was probably meant: of those that its caller may list. */
+function unknownMethod({ env, params: { method }, caller: { identity } }: InvokeCall): GatewayError {
+  const listed = identity.guest ? [] : methodsOf(env.methods, identity.user);
+  const near = nearName(
+    String(method),
+    listed.map(({ path }) => path),
+  );
+  const meant = near === undefined ? '' : `; did you mean ${printable(near)}?`;
+  return new GatewayError({
+    code: 'METHOD_NOT_FOUND',
+    message: `There is no method ${printable(method)}${meant}`,
+  });
 }
 
 /** A caller's text for a message: short and without control characters. */

@@ -128,7 +128,8 @@ describeDaily('agent-session-gateway invoke', 3, () => {
   it('says which field is wrong, and what is no JSON', async () => {
     const { url } = await startGateway({ app: createDemoApp(0), methods });
     const cases: readonly (readonly [readonly string[], RegExp])[] = [
-      [['add', '{"a":1}'], /^.*: b: .*\n$/],
+      [['add', '{"a":1}'], /^Invalid params of add: b: (?!.*b: ).*\n$/],
+      [['add', '{}'], /^Invalid params of add: a: (?!.*a: ).*; b: .*\n$/],
       [['add', '{a:1}'], /^The params are no JSON: .*\n$/],
       [['none'], /^.*none.*\n$/],
     ];
@@ -137,6 +138,22 @@ describeDaily('agent-session-gateway invoke', 3, () => {
       expect(await program.exited).to.equal(2);
       expect(program.output).to.match(said);
     }
+  });
+});
+
+describeDaily('the token of the commands that call', 3, () => {
+  it('is that of GATEWAY_TOKEN where no other is given, and is never shown', async () => {
+    const { url } = await startGateway({ app: createDemoApp(0), methods: { three: async () => 3 } });
+    const called = (token: object) => cli(['invoke', 'three'], { AGENT_SESSION_GATEWAY_URL: url, ...token });
+    const both = called({ GATEWAY_TOKEN: 'of-another-gateway', AGENT_SESSION_GATEWAY_TOKEN: TOKEN });
+    const one = called({ GATEWAY_TOKEN: TOKEN });
+    const none = called({ GATEWAY_TOKEN: '' });
+    const help = cli(['chat', '--help'], { GATEWAY_TOKEN: TOKEN });
+    expect([await both.exited, await one.exited, await none.exited, await help.exited]).to.deep.equal([
+      0, 0, 2, 0,
+    ]);
+    expect([both.output, one.output]).to.deep.equal(['3\n', '3\n']);
+    expect(help.output).to.include('GATEWAY_TOKEN').and.not.include(TOKEN);
   });
 });
 

@@ -121,6 +121,20 @@ describe('GatewayConfig', () => {
     expect(await gateway.start()).to.deep.equal({});
   });
 
+  it('that is left out, or is no object, is told what is missing', () => {
+    const thrown = (...given: unknown[]) =>
+      expect(() => (createGateway as (...args: unknown[]) => unknown)(...given)).to.throw(GatewayError);
+    thrown().with.property(
+      'message',
+      'Invalid configuration: apps: at least one app is required: give app, or apps and defaultApp',
+    );
+    for (const given of [null, 7, 'app', [], () => {}])
+      thrown(given).with.property(
+        'message',
+        'Invalid configuration: must be an object of fields, such as { app }',
+      );
+  });
+
   it('apps, defaultApp, app: wrong combinations name the field', () => {
     expect(pathsOf(refusal({ apps: {}, defaultApp: undefined }))).to.deep.equal(['apps']);
     expect(pathsOf(refusal({ apps: undefined }))).to.deep.equal(['apps']);

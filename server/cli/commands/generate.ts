@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { GatewayError } from '../../../shared/errors.js';
+import { tokenOption } from '../connection.js';
 import { EXIT_DIFFERENT, type Terminal } from '../terminal.js';
 
 interface GenerateOptions {
@@ -16,11 +17,7 @@ export function generateCommand(terminal: Terminal): Command {
     .description('write a typed client module from the method catalogue of a running gateway')
     .requiredOption('--url <url>', 'where the gateway is mounted')
     .requiredOption('--out <file>', 'the module to write')
-    .addOption(
-      new Option('--token <token>', 'a token whose user holds the roles of the methods you call').env(
-        'AGENT_SESSION_GATEWAY_TOKEN',
-      ),
-    )
+    .addOption(tokenOption('a token whose user holds the roles of the methods you call'))
     .option('--check', 'write nothing; exit with 1 when the file is out of date')
     .action((options: GenerateOptions) => generate(options, terminal));
 }

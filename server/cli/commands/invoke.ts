@@ -90,9 +90,15 @@ async function paramsOf(given: string | undefined, { input }: Terminal): Promise
   }
 }
 
-/** Adds the invalid fields to an error's message. */
+/** Adds the invalid fields that an error's message does not name yet. */
 function withDetails(error: unknown): unknown {
   if (!(error instanceof GatewayError) || !Array.isArray(error.details)) return error;
-  const fields = error.details.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  return new GatewayError({ ...error.toJSON(), message: `${error.message}: ${fields}`, cause: error });
+  const fields = error.details
+    .map(({ path, message }) => `${path}: ${message}`)
+    .filter((field) => !error.message.includes(field));
+  return new GatewayError({
+    ...error.toJSON(),
+    message: [error.message, ...fields].join('; '),
+    cause: error,
+  });
 }
