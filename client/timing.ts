@@ -106,7 +106,11 @@ export function abortError(): GatewayError {
 }
 
 /** The callbacks of each signal, which has one listener for all of them: Node warns of more than ten. */
-const callbacks = new WeakMap<AbortSignal, Set<() => void>>();
+const callbacks = new WeakMap<EventTarget, Aborts>();
+
+const tell = ({ target }: Event) => {
+  for (const each of callbacks.get(target!) ?? []) each();
+};
 
 /** Calls back when a signal aborts, at once if it already has. Returns a function that removes the callback. */
 export function onAbort(signal: AbortSignal | undefined, run: () => void): () => void {
@@ -116,15 +120,12 @@ export function onAbort(signal: AbortSignal | undefined, run: () => void): () =>
   }
   const own = () => run();
   const all = callbacks.get(signal) ?? new Set();
-  if (!callbacks.has(signal)) {
-    callbacks.set(signal, all);
-    signal.addEventListener('abort', () => {
-      for (const each of all) each();
-    });
-  }
-  all.add(own);
+  callbacks.set(signal, all.add(own));
+  // A listener that a signal has already is not added again.
+  signal.addEventListener('abort', tell);
   return () => {
     all.delete(own);
+    if (all.size === 0) signal.removeEventListener('abort', tell);
   };
 }
 

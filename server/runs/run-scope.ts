@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { UserContext } from '../../shared/contract.js';
 import type { HandOff } from '../../shared/control.js';
 import { GatewayError } from '../../shared/errors.js';
@@ -26,6 +27,7 @@ export class RunScope implements ToolCaller, Overseer {
   readonly answer: AnswerWriter;
   resumption: Resumption | null = null;
   readonly #controller = new AbortController();
+  #isHeard = false;
   #clock: PausableTimer | null = null;
   #ended = false;
   /** The batch of the last question, and the append that it belongs to. */
@@ -66,7 +68,11 @@ export class RunScope implements ToolCaller, Overseer {
     return this.run.ended;
   }
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    const { signal } = this.#controller;
+    // All tools, sleeps and requests of a run listen to it, however many there are.
+    if (!this.#isHeard) setMaxListeners(0, signal);
+    this.#isHeard = true;
+    return signal;
   }
   get user(): UserContext | null {
     return this.run.request.user;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { defineApp, type Turn, tool } from '../../server/index.js';
 import { gate } from '../support/gate.js';
 import { get, jsonHeaders, post, startGateway } from '../support/gateway.js';
+import { closeLater } from '../support/resources.js';
 import { openStream, postStream, type RawStream } from '../support/sse-client.js';
 import { as, byName } from '../support/users.js';
 
@@ -24,6 +25,19 @@ const of = (stream: RawStream, type: string) =>
   stream.events.filter(({ event }) => event === type).map(({ data }) => data);
 
 describe('what a turn gives its app', () => {
+  it('a signal that many listen to at once, without a warning of a leak', async () => {
+    const warnings: string[] = [];
+    const warned = ({ message }: Error): void => void warnings.push(message);
+    closeLater(warned, (listener) => process.off('warning', listener));
+    process.on('warning', warned);
+    await runOnce(async ({ signal, sleep }) => {
+      for (let n = 0; n < 20; n++) signal.addEventListener('abort', () => {});
+      await Promise.all(Array.from({ length: 20 }, (_, n) => sleep(`nap ${n}`, 1)));
+    });
+    await new Promise(setImmediate);
+    expect(warnings).to.deep.equal([]);
+  });
+
   it('text, message, history, user, session, runId, metadata, and empty clientTools and parameters', async () => {
     const seen: Turn[] = [];
     const app = defineApp({

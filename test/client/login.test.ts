@@ -230,12 +230,13 @@ describe('hooks of a page where somebody else logs in', () => {
 });
 
 describe('one signal for many sends', () => {
-  it('is listened to once', async () => {
+  it('is listened to once, and by nobody when they are over', async () => {
     const { url } = await gatewayOf(byName, name);
     const { client } = open(url, 'sse', 'ada');
     const { signal } = new AbortController();
     const runs = Array.from({ length: 20 }, (_, at) => client.send(`s${at}`, 'hello', { signal }));
     expect(getEventListeners(signal, 'abort')).to.have.length(1);
     await Promise.all(runs.map((run) => run.result));
+    await until(() => getEventListeners(signal, 'abort').length === 0);
   });
 });
