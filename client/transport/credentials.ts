@@ -60,6 +60,8 @@ export function createCredentials({
   let taken: string | undefined;
   let fresh: string | undefined;
   let isSlow = true;
+  /** Whether each call of the function gives another token, which tells nothing of who is there. */
+  let isMinting = false;
 
   const ask = async (refresh: boolean): Promise<RequestCredentials> => {
     try {
@@ -103,20 +105,22 @@ export function createCredentials({
       taken = latest;
     },
     look: () => {
-      if (taken === undefined) return;
-      if (!isSlow) {
-        try {
-          latest = (read(token, false) as string | null | undefined) ?? '';
-        } catch {
-          // The next request reports it.
-        }
+      if (taken === undefined || isMinting) return;
+      const now = () => (isSlow ? latest : ((read(token, false) as string | null | undefined) ?? ''));
+      try {
+        latest = now();
+        const before = taken;
+        if (latest === before || latest === fresh) return;
+        const [was, is] = [personIn(before), personIn(latest!)];
+        if (!was && before && latest && now() !== latest) isMinting = true;
+        if (isMinting) return;
+        taken = latest;
+        if (was && was === is) return 'same';
+        return (was && is) || !before || !latest ? 'other' : 'unknown';
+      } catch {
+        // The next request reports it.
+        return;
       }
-      const before = taken;
-      if (latest === before || latest === fresh) return;
-      taken = latest;
-      const [was, is] = [personIn(before), personIn(latest!)];
-      if (was && was === is) return 'same';
-      return (was && is) || !before || !latest ? 'other' : 'unknown';
     },
     renew: (leftMs = 0, renewed, refused) => {
       let timer: ReturnType<typeof setTimeout> | undefined;
@@ -135,10 +139,11 @@ export function createCredentials({
   };
 }
 
-/** The subject of a JWT; undefined for any other token. */
+/** The subject of a JWT, in its tenant; undefined for any other token. */
 function personIn(token: string): string | undefined {
   try {
-    return JSON.parse(atob(token.split('.')[1]!.replace(/-/g, '+').replace(/_/g, '/'))).sub;
+    const { sub, tenantId } = JSON.parse(atob(token.split('.')[1]!.replace(/-/g, '+').replace(/_/g, '/')));
+    return sub && `${tenantId} ${sub}`;
   } catch {
     return undefined;
   }

@@ -168,7 +168,7 @@ export function frameTransport({ name, address, open, token }: FrameTransportOpt
     look: () => {
       const change = credentials.look();
       // A socket keeps the person that it was opened for.
-      if (change) socket?.retire();
+      if (change && change !== 'same') socket?.retire();
       return change;
     },
     close: () => {

@@ -12,7 +12,8 @@ export function expiringTokens(lifeMs: number) {
       },
     },
     token: () => {
-      issued.push(Date.now() + lifeMs);
+      // No two are alike, also of one millisecond.
+      issued.push(Date.now() + lifeMs + (issued.length + 1) / 1000);
       return String(issued.at(-1));
     },
   };

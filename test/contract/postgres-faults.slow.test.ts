@@ -418,7 +418,7 @@ describeWithPostgres('a PostgreSQL store', () => {
     const appends = writers.map((writer, i) => writer.append([i === 1 ? refused : record(1)]));
     const settled = await Promise.allSettled(appends);
     expect(settled.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
-    expect((settled[1] as PromiseRejectedResult).reason).to.include({ code: 'UNAVAILABLE' });
+    expect((settled[1] as PromiseRejectedResult).reason).to.include({ code: 'REFUSED' });
     writers[1]!.batch -= 1;
     expect(await writers[1]!.append(records(1, 1))).to.include({ first: 1 });
   });

@@ -12,8 +12,9 @@ import { type Installed, installPackage } from './installed.js';
 const QUIET = { npm_config_loglevel: 'error', NODE_OPTIONS: '', GATEWAY_DB: '' };
 
 async function say(page: Page, text: string): Promise<void> {
-  await page.getByLabel('Message').fill(text);
-  await page.getByLabel('Message').press('Enter');
+  const box = page.getByRole('textbox', { name: 'Message' });
+  await box.fill(text);
+  await box.press('Enter');
 }
 
 const answer = (page: Page, text: string) => page.locator('.message.assistant', { hasText: text });

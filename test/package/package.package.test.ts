@@ -15,9 +15,9 @@ const run = promisify(execFile);
 
 /** What a plain install may bring, this package and all that it depends on. */
 const MAX_PACKAGES = 35;
-const MAX_BYTES = 17_000_000;
+const MAX_BYTES = 17_200_000;
 /** What this package alone may have. */
-const OWN = { files: 380, bytes: 8_600_000 };
+const OWN = { files: 385, bytes: 8_650_000 };
 
 /** Runs Node in the repository. */
 const nodeHere = async (...args: string[]) => (await run(process.execPath, args, { cwd: ROOT })).stdout;

@@ -86,7 +86,8 @@ class Frames {
     const id = `${isOwn ? this.#number : `0.${this.#before}`}${tag}`;
     return lines
       ? `${JSON.stringify({ id, chunk: event })}\n`
-      : `data: ${JSON.stringify(event)}\nid: ${id}\n\n`;
+      : // TanStack AI takes an event with its `data`, and the id that came before: a cut between the two would bring the event twice.
+        `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`;
   }
 
   all(events: readonly AgUiEvent[]): string {

@@ -160,14 +160,14 @@ export class Keys {
     };
   }
 
-  /** Open sessions of a scope, by their last use. */
+  /** Open sessions of a scope, by their last use. As JSON, since a Cluster takes half of a surrogate pair for another key than its client does. */
   list(scope: string): string {
-    return `${this.prefix}:s:${scope}`;
+    return `${this.prefix}:s:${JSON.stringify(scope)}`;
   }
 
   /** All sessions of a scope of which any data is kept. */
   kept(scope: string): string {
-    return `${this.prefix}:q:${scope}`;
+    return `${this.prefix}:q:${JSON.stringify(scope)}`;
   }
 
   /** The channel of messages to a member. */

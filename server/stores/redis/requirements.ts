@@ -3,7 +3,7 @@ import type { Link } from './link.js';
 import { type RedisSettings, redisFailed } from './options.js';
 
 /** The format of keys and values. Another one is refused. */
-const FORMAT = `3 ${PARTITIONS}`;
+const FORMAT = `4 ${PARTITIONS}`;
 const OLDEST_REDIS = 7.0;
 const OLDEST_VALKEY = 7.2;
 

@@ -10,7 +10,7 @@ import { as, byName } from '../../support/users.js';
 const says = { messages: [{ id: 'm1', role: 'user', content: 'hello' }] };
 
 /** What a client may ask for, and how many events with an id it is told at least. */
-const STREAMS: readonly [what: string, path: string, init: RequestInit][] = [
+const STREAMS: readonly [what: string, path: string, init: RequestInit, where?: 'before'][] = [
   ['an answer', '/send', posting({ sessionId: 'main', message: 'hello' })],
   ['a session', '/events?sessionId=main&from=earliest', {}],
   ['several sessions', '/events?sessionId=main&sessionId=other&from=earliest', {}],
@@ -19,6 +19,8 @@ const STREAMS: readonly [what: string, path: string, init: RequestInit][] = [
     'an agent of AG-UI',
     '/ag-ui/agent/default',
     posting({ ...says, threadId: 'a', runId: 'r', state: {}, tools: [], context: [], forwardedProps: {} }),
+    // TanStack AI takes an event with the line of its data, and the id that came before.
+    'before',
   ],
   [
     'a run of LangGraph',
@@ -47,8 +49,8 @@ async function blocksWithId(response: Response, most: number): Promise<string[]>
 
 describe('the id of a Server-Sent Event', () => {
   // Clients that take an id with its line, and not with its event, lose an event that is cut between the two.
-  for (const [what, path, init] of STREAMS)
-    it(`stands behind its data, on the stream of ${what}`, async () => {
+  for (const [what, path, init, where = 'behind'] of STREAMS)
+    it(`stands ${where} its data, on the stream of ${what}`, async () => {
       const count = async function* () {
         yield tracked('1', { n: 1 });
       };
@@ -64,6 +66,7 @@ describe('the id of a Server-Sent Event', () => {
       const headers = { ...as('alice'), ...(init.headers as Record<string, string>) };
       const blocks = await blocksWithId(await fetch(`${url}${path}`, { ...init, headers }), 3);
       expect(blocks).not.to.deep.equal([]);
-      for (const block of blocks) expect(block).to.match(/(?:^|\n)data: .*\nid: .*$/);
+      const order = where === 'before' ? /(?:^|\n)id: .*\ndata: .*$/ : /(?:^|\n)data: .*\nid: .*$/;
+      for (const block of blocks) expect(block).to.match(order);
     });
 });
