@@ -160,7 +160,7 @@ export class Keys {
     };
   }
 
-  /** Open sessions of a scope, by their last use. As JSON, since a Cluster takes half of a surrogate pair for another key than its client does. */
+  /** Open sessions of a scope, by their last use. JSON has no half of a surrogate pair, by which a Cluster and its client would find different slots. */
   list(scope: string): string {
     return `${this.prefix}:s:${JSON.stringify(scope)}`;
   }
