@@ -82,15 +82,15 @@ export async function endGrant(held: HeldSession, ended: EndedGrant): Promise<bo
   const { env, grants } = held;
   const { grantId, via } = ended;
   if (via !== undefined) await grants.assertGood(via);
-  const goOn = await grants.end(grantId);
+  const settle = await grants.end(grantId);
+  let hasEnded = false;
   try {
-    const isEnded = await held.inTurn(() => end(held, ended));
-    if (isEnded) env.ungranted(grantId);
-    return isEnded;
-  } catch (error) {
-    goOn();
-    throw error;
+    hasEnded = await held.inTurn(() => end(held, ended));
+  } finally {
+    settle(hasEnded);
   }
+  if (hasEnded) env.ungranted(grantId);
+  return hasEnded;
 }
 
 async function end(held: HeldSession, { grantId, by, reason }: EndedGrant): Promise<boolean> {

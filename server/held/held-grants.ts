@@ -11,11 +11,21 @@ interface KnownGrant {
   /** Time of the store's clock, in milliseconds since the epoch. */
   readonly expiresAt: number;
   isOver: boolean;
+  /** Tries to end it that are under way. Nothing begins by it meanwhile. */
+  ends: number;
   /** Work by it that is on its way. */
   works: number;
   /** Called when nothing is on its way any more. */
   idle: (() => void) | null;
 }
+
+const unused = (expiresAt: number): KnownGrant => ({
+  expiresAt,
+  isOver: false,
+  ends: 0,
+  works: 0,
+  idle: null,
+});
 
 const gone = (): GatewayError => new GatewayError({ code: 'SESSION_NOT_FOUND' });
 
@@ -62,27 +72,33 @@ export class HeldGrants {
 
   /**
    * Has nothing more begin by a grant, and waits for what is on its way, for `limits.guardMs` at most: the app's own checks of an answer may
-   * hang. Call the returned function if the grant does not end after all.
+   * hang. Call the returned function with whether the grant has ended.
    */
-  async end(grantId: string): Promise<() => void> {
+  async end(grantId: string): Promise<(hasEnded: boolean) => void> {
     const known = this.#known.get(grantId);
-    const grant = known ?? { expiresAt: Number.POSITIVE_INFINITY, isOver: true, works: 0, idle: null };
-    grant.isOver = true;
+    const grant = known ?? unused(Number.POSITIVE_INFINITY);
+    grant.ends += 1;
     this.#known.set(grantId, grant);
     if (grant.works > 0) {
+      const { idle: other } = grant;
       const idle = new Promise<void>((resolve) => {
-        grant.idle = resolve;
+        grant.idle = () => {
+          other?.();
+          resolve();
+        };
       });
       await within(idle, this.#held.env.limits.guardMs);
     }
-    return () => {
-      if (known) grant.isOver = false;
-      else this.#known.delete(grantId);
+    return (hasEnded) => {
+      grant.ends -= 1;
+      grant.isOver ||= hasEnded;
+      // There may be no such grant, and anybody may name many.
+      if (!known && !grant.isOver && grant.ends === 0) this.#known.delete(grantId);
     };
   }
 
-  #isOver({ isOver, expiresAt }: KnownGrant): boolean {
-    return isOver || expiresAt <= storeTime(this.#held.store);
+  #isOver({ isOver, ends, expiresAt }: KnownGrant): boolean {
+    return isOver || ends > 0 || expiresAt <= storeTime(this.#held.store);
   }
 
   async #find(grantId: string): Promise<KnownGrant> {
@@ -95,7 +111,7 @@ export class HeldGrants {
     if (kept?.epoch !== log.ref.epoch) throw gone();
     const { expiresAt = Number.POSITIVE_INFINITY } = kept.grant;
     // It may have become known meanwhile, and be over.
-    const found = this.#known.get(grantId) ?? { expiresAt, isOver: false, works: 0, idle: null };
+    const found = this.#known.get(grantId) ?? unused(expiresAt);
     this.#known.set(grantId, found);
     return found;
   }
