@@ -24,6 +24,8 @@ export interface Limits {
   readonly invokesPerSecond: number;
   /** Other operations of one user (history, lists, documents, subscriptions), sustained; bursts may be twice as many. @default 200 */
   readonly readsPerSecond: number;
+  /** Reads of one user that are under way at once. Further ones wait for their turn. @default 8 */
+  readonly readsAtOnce: number;
   /**
    * Interval at which gateways on one store exchange the used parts of rates (`…PerSecond`), so that a user has one rate at all of them.
    *
@@ -159,6 +161,7 @@ export const DEFAULT_LIMITS: Limits = {
   subscribesPerSecond: 100,
   invokesPerSecond: 200,
   readsPerSecond: 200,
+  readsAtOnce: 8,
   shareRatesMs: Number.POSITIVE_INFINITY,
   sessionBytes: 256 * 1024 * 1024,
   userBytes: 1024 * 1024 * 1024,

@@ -3,6 +3,7 @@ import type { ApiDocument } from '../../shared/operation-types.js';
 import { beginsRun, isOperation, type OperationName } from '../../shared/operations.js';
 import { operationSchemas } from '../../shared/schemas/operations.js';
 import { PROTOCOL_VERSION } from '../../shared/version.js';
+import { TAGS } from '../../shared/words.js';
 import { type Destination, routeTable } from '../transports/http/routes.js';
 import { type GatewayFacts, infoOf } from './facts.js';
 import { type DescribedMethod, MethodDescriber } from './methods.js';
@@ -10,7 +11,7 @@ import { errorExamples, errorResponses, errorSchemas } from './openapi-errors.js
 import { FILE_PARAMETERS, fileResponses, uploadBody, uploadResponse } from './openapi-files.js';
 import { invokeBody, invokeResponses, methodSchemas, methodTable } from './openapi-invoke.js';
 import { eventsResponse, exportResponse, runResponses, sseSchemas } from './openapi-streams.js';
-import { type Described, ROUTES, TAGS } from './routes.js';
+import { type Described, ROUTES } from './routes.js';
 import {
   type Components,
   operationSchema,

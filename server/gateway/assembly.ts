@@ -133,7 +133,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     admits: () => logger.warn({ gateway: id }, 'new work is taken again'),
   });
   const moderation = new Moderation(limits.gatherMs);
-  const used = (rate: number, key: string): void => rates?.used(rate, key);
+  const used = (rate: number, key: string, units: number): void => rates?.used(rate, key, units);
   const quotas = new Quotas(limits, sharesRates ? used : undefined, load.admit);
   const ticker = new Ticker(limits, report);
   const holder = newHolder(id);
@@ -239,24 +239,16 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     quotas,
     files,
     clientMessages: config.clientMessages,
-    clientToolsPerSend: config.limits.clientToolsPerSend,
-    importedMessages: config.limits.importedMessages,
-    schedules: config.limits,
+    limits,
     notices,
-    pushSubscriptions: limits.pushSubscriptions,
     grants,
     sharing: {
       links: config.shareLinks,
       named: auth.type !== 'none',
-      most: limits.grantsPerSession,
     },
-    people: config.limits,
-    presenceLimits: config.limits,
     board,
     appAccess: config.appAccess,
     calls,
-    methodMs: limits.methodMs,
-    guardMs: limits.guardMs,
     sessionAccess: config.sessionAccess,
     state,
     notify,

@@ -12,6 +12,7 @@ type UserLimits = Pick<
   | 'sendsPerSecond'
   | 'invokesPerSecond'
   | 'readsPerSecond'
+  | 'readsAtOnce'
   | 'sessionBytes'
   | 'userBytes'
   | 'userFileBytes'
@@ -29,7 +30,7 @@ type RateNames = readonly [
   ofShared: 'sendsPerSecond' | 'invokesPerSecond' | 'readsPerSecond' | 'uploadsPerSecond',
 ];
 
-type OnTake = (isShared: boolean, key: string) => void;
+type OnTake = (isShared: boolean, key: string, units: number) => void;
 
 /** Throws if the gateway takes no new work. */
 type Admit = () => void;
@@ -53,7 +54,8 @@ class Rates {
     }: { readonly burst?: number; readonly onTake?: OnTake | undefined; readonly admit?: Admit } = {},
   ) {
     this.#admit = admit;
-    const of = (isShared: boolean) => onTake && ((key: string) => onTake(isShared, key));
+    const of = (isShared: boolean) =>
+      onTake && ((key: string, units: number) => onTake(isShared, key, units));
     this.#people = new RateLimiter({
       perSecond: limits[own],
       burst,
@@ -73,9 +75,9 @@ class Rates {
   }
 
   /** @throws GatewayError `RATE_LIMITED`; `OVERLOADED` while no new work is taken */
-  take({ shared, userKey }: Identity): void {
+  take({ shared, userKey }: Identity, units?: number): void {
     this.#admit();
-    (shared ? this.#shared : this.#people).take(userKey);
+    (shared ? this.#shared : this.#people).take(userKey, units);
   }
 
   /** Gives an unused take back. Other gateways that were told of it still count it. */
@@ -100,12 +102,17 @@ export class Quotas {
    * @param used Called for each use of a rate, which it can `spend` at another gateway.
    * @param admit Called before new work is counted. Reads and subscriptions are exempt, because callers need them to follow accepted work.
    */
-  constructor(limits: UserLimits, used?: (rate: number, key: string) => void, admit: Admit = ADMIT_ALL) {
+  constructor(
+    limits: UserLimits,
+    used?: (rate: number, key: string, units: number) => void,
+    admit: Admit = ADMIT_ALL,
+  ) {
     this.#limits = limits;
     const made: Rates[] = [];
     const rates = (names: RateNames, options: { burst?: number; admit?: Admit } = { admit }): Rates => {
       const at = 2 * made.length;
-      const onTake = used && ((isShared: boolean, key: string) => used(isShared ? at + 1 : at, key));
+      const onTake: OnTake | undefined =
+        used && ((isShared, key, units) => used(isShared ? at + 1 : at, key, units));
       const own = new Rates(limits, names, { onTake, ...options });
       made.push(own);
       return own;
@@ -131,6 +138,11 @@ export class Quotas {
   /** Streams of methods and runs that a caller may hold open. */
   streams({ shared }: Identity): number {
     return shared ? this.#limits.shared.connections : this.#limits.streamsPerUser;
+  }
+
+  /** Reads that a caller may have under way at once; more wait for their turn. */
+  readsAtOnce({ shared }: Identity): number {
+    return shared ? this.#limits.shared.connections : this.#limits.readsAtOnce;
   }
 
   /** Remembers that a scope belongs to many callers. Call it before the limits of the scope are read. */

@@ -30,11 +30,11 @@ export class SharedRates {
     });
   }
 
-  /** Notes a use at this gateway for the next report. */
-  readonly used = (rate: number, key: string): void => {
+  /** Notes the use of a rate at this gateway for the next report. */
+  readonly used = (rate: number, key: string, units: number): void => {
     const name = `${rate} ${key}`;
     const entry = this.#used.get(name) ?? { rate, key, count: 0 };
-    entry.count += 1;
+    entry.count += units;
     this.#used.set(name, entry);
     this.#timer ??= setTimeout(() => void this.#tell(), this.#everyMs).unref();
   };

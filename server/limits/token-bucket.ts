@@ -12,8 +12,8 @@ export interface RateLimiterOptions {
   readonly maxKeys?: number | undefined;
   /** Monotonic milliseconds. */
   readonly now?: (() => number) | undefined;
-  /** Called with the key of each taken token. */
-  readonly onTake?: ((key: string) => void) | undefined;
+  /** Called with the key and the number of taken tokens. */
+  readonly onTake?: ((key: string, units: number) => void) | undefined;
 }
 
 interface Bucket {
@@ -32,7 +32,7 @@ export class RateLimiter {
   readonly #maxKeys: number;
   readonly #option: string | undefined;
   readonly #now: () => number;
-  readonly #onTake: ((key: string) => void) | undefined;
+  readonly #onTake: ((key: string, units: number) => void) | undefined;
   readonly #off: boolean;
   // Two generations forget a key that was idle for the fill time of a bucket, without a loss and without a scan.
   #recent = new Map<string, Bucket>();
@@ -59,20 +59,22 @@ export class RateLimiter {
   }
 
   /**
-   * Takes one token of a key.
+   * Takes tokens of a key.
    *
+   * @param units A call that costs more than a whole burst takes all of it.
    * @throws GatewayError `RATE_LIMITED` with the `retryAfterMs` after which there is a token again.
    */
-  take(key: string): void {
+  take(key: string, units = 1): void {
     if (this.#off) return;
     const bucket = this.#filled(key);
-    if (bucket.tokens < 1 - EPSILON) {
-      const retryAfterMs = Math.max(1, Math.ceil((1 - EPSILON - bucket.tokens) / this.#perMs));
+    const taken = Math.min(units, this.#burst);
+    if (bucket.tokens < taken - EPSILON) {
+      const retryAfterMs = Math.max(1, Math.ceil((taken - EPSILON - bucket.tokens) / this.#perMs));
       const error = { code: 'RATE_LIMITED', retryAfterMs } as const;
       throw this.#option === undefined ? new GatewayError(error) : new LimitError(this.#option, error);
     }
-    bucket.tokens -= 1;
-    this.#onTake?.(key);
+    bucket.tokens -= taken;
+    this.#onTake?.(key, taken);
   }
 
   /** Counts tokens that were taken from an equal bucket elsewhere. The bucket may owe as many tokens as it can hold. */

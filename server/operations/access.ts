@@ -15,7 +15,7 @@ import type { Reach } from './reach.js';
 
 type AccessEnvironment = Pick<
   OperationEnvironment,
-  'apps' | 'sessions' | 'grants' | 'appAccess' | 'sessionAccess' | 'clientMessages' | 'guardMs' | 'report'
+  'apps' | 'sessions' | 'grants' | 'appAccess' | 'sessionAccess' | 'clientMessages' | 'limits' | 'report'
 >;
 
 const notFound = (): GatewayError => new GatewayError({ code: 'SESSION_NOT_FOUND' });
@@ -165,7 +165,7 @@ export class Access {
       const late = () => ({
         error: new GatewayError({ code: 'TIMEOUT', message: `${name} did not answer` }),
       });
-      return settleWithin(answer, this.#env.guardMs, late).then((value) => value === true, refused);
+      return settleWithin(answer, this.#env.limits.guardMs, late).then((value) => value === true, refused);
     } catch (error) {
       return refused(error);
     }

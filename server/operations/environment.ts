@@ -6,6 +6,7 @@ import type { AppRegistry } from '../apps/registry.js';
 import type { Presence } from '../auth/presence.js';
 import type { Tickets } from '../auth/tickets.js';
 import type { AppAccess, ClientMessages, SessionAccess } from '../config/access.js';
+import type { Limits } from '../config/limits.js';
 import type { Connections } from '../delivery/connections.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { GatewayFiles } from '../files/files.js';
@@ -18,11 +19,8 @@ import type { Notices } from '../notices/notices.js';
 import type { PresenceBoard } from '../presence/presence-board.js';
 import type { SessionDirectory } from '../sessions/directory.js';
 import type { Store } from '../stores/store.js';
-import type { PeopleLimits } from './control-operations.js';
 import type { SharingRules } from './grant-operations.js';
 import type { OpenCalls } from './open-calls.js';
-import type { PresenceLimits } from './presence-operations.js';
-import type { ScheduleLimits } from './schedule-operations.js';
 
 /** Writes the documents that describe the gateway, for a caller. */
 export interface DocumentWriter {
@@ -48,21 +46,14 @@ export interface OperationEnvironment {
   readonly inboxChanges: InboxChanges;
   readonly quotas: Quotas;
   readonly clientMessages: ClientMessages;
-  readonly clientToolsPerSend: number;
-  readonly importedMessages: number;
-  readonly schedules: ScheduleLimits;
+  readonly limits: Limits;
   /** Null if the gateway sends no notices. */
   readonly notices: Notices | null;
-  readonly pushSubscriptions: number;
   readonly grants: Grants;
   readonly sharing: SharingRules;
-  readonly people: PeopleLimits;
-  readonly presenceLimits: PresenceLimits;
   readonly board: PresenceBoard;
   readonly calls: OpenCalls;
   readonly files: GatewayFiles;
-  readonly methodMs: number;
-  readonly guardMs: number;
   readonly documents: DocumentWriter;
   readonly sessionAccess: SessionAccess | undefined;
   readonly appAccess: AppAccess | undefined;
@@ -72,7 +63,8 @@ export interface OperationEnvironment {
   report: Report;
 }
 
-/** @throws GatewayError `SHUTTING_DOWN` if new work is refused */
-export function assertOpen({ state }: Pick<OperationEnvironment, 'state'>): void {
-  if (state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
+/** @throws GatewayError `SHUTTING_DOWN` if new work is refused, but for a request that was let in before */
+export function assertOpen({ state, calls }: Pick<OperationEnvironment, 'state' | 'calls'>): void {
+  if (state.draining && !calls.isServing)
+    throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
 }

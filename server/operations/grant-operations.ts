@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { fieldError, GatewayError } from '../../shared/errors.js';
 import { type Grant, grantName, isAtLeast } from '../../shared/grants.js';
 import type { ParamsOf, ResultOf, SessionSummary } from '../../shared/operation-types.js';
+import { andThen } from '../async/maybe-promise.js';
 import { userScope } from '../auth/scope.js';
 import type { ShareLinks } from '../config/access.js';
 import { hashOf, type KeptGrant } from '../grants/grant-record.js';
@@ -11,10 +12,11 @@ import { newGrantId } from '../ids.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { storeTime } from '../stores/skew.js';
 import type { SessionRecord } from '../stores/stored.js';
+import type { Access } from './access.js';
+import type { Handlers, SessionCall } from './call.js';
 import type { Caller } from './caller.js';
-import { assertOpen, type OperationEnvironment } from './environment.js';
-import type { OperationParts } from './operation-parts.js';
-import { byGrant, type Reach } from './reach.js';
+import type { OperationEnvironment } from './environment.js';
+import type { Reach } from './reach.js';
 
 /** The host's rules for sharing. */
 export interface SharingRules {
@@ -22,38 +24,52 @@ export interface SharingRules {
   readonly links: ShareLinks | null;
   /** Whether the gateway tells users apart. Otherwise a grant cannot name one. */
   readonly named: boolean;
-  /** Value of `limits.grantsPerSession`. */
-  readonly most: number;
 }
 
 /** The operations on grants. */
 export class GrantOperations {
   readonly #env: OperationEnvironment;
-  readonly #parts: OperationParts;
+  readonly #access: Access;
 
-  constructor(env: OperationEnvironment, parts: OperationParts) {
+  constructor(env: OperationEnvironment, access: Access) {
     this.#env = env;
-    this.#parts = parts;
+    this.#access = access;
   }
 
-  /** @throws GatewayError `INVALID_PARAMS` naming the field, `QUOTA_EXCEEDED`, and the errors of authorization */
-  async share(params: ParamsOf<'share'>, caller: Caller): Promise<ResultOf<'share'>> {
-    const { sessionId, as, hide, expiresInMs } = params;
-    assertOpen(this.#env);
-    const { quotas, sessions, store, sharing } = this.#env;
-    quotas.sends.take(caller.identity);
-    const reach = await this.#parts.authorize(sessionId, 'share', caller);
+  readonly handlers: Handlers<'share' | 'unshare' | 'grants'> = {
+    share: (params, call) => this.#share(params, call),
+
+    unshare: ({ grantId }, call) => {
+      const { id: by } = call.caller.identity.user;
+      return andThen(call.perform({ type: 'unshare', grantId, by, reason: 'revoked' }), (ended) => {
+        // End streams by the grant here before the caller has its result, since another gateway may hold the session.
+        if (ended) this.#env.presence.endGrant(grantId);
+        return { ok: true };
+      });
+    },
+
+    grants: async (_params, { reach }) => {
+      const { log } = await this.#env.sessions.existing(reach.ref);
+      const kept = await grantsOf(this.#env.store, reach.ref, log!.ref.epoch);
+      const now = storeTime(this.#env.store);
+      const good = kept.filter(({ grant: { expiresAt = Number.POSITIVE_INFINITY } }) => expiresAt > now);
+      return { grants: good.map(({ grant }) => this.#addressed(grant, reach)) };
+    },
+  };
+
+  async #share(params: ParamsOf<'share'>, call: SessionCall): Promise<ResultOf<'share'>> {
+    const { as, hide, expiresInMs } = params;
+    const { caller, reach } = call;
+    const { store, sharing, limits } = this.#env;
     this.#check(params, reach);
     const userId = 'userId' in params.with ? params.with.userId : undefined;
     const token = userId === undefined ? `${LINK}${randomBytes(32).toString('base64url')}` : undefined;
     const whom = this.#whom(userId, token, caller);
     const { guest } = caller.identity;
-    await this.#parts.room.check(reach.ref);
     const at = storeTime(store);
-    const given = await sessions.perform(reach.ref, {
+    const given = await call.perform({
       type: 'share',
-      most: sharing.most,
-      ...byGrant(reach),
+      most: limits.grantsPerSession,
       kept: {
         ...whom,
         ...(guest && { givenBy: guest.givenBy }),
@@ -105,27 +121,6 @@ export class GrantOperations {
     return { sessionId: this.#env.apps.format(ref.app, grantName(grant.grantId)), ...grant };
   }
 
-  async unshare({ sessionId, grantId }: ParamsOf<'unshare'>, caller: Caller): Promise<ResultOf<'unshare'>> {
-    assertOpen(this.#env);
-    this.#env.quotas.sends.take(caller.identity);
-    const reach = await this.#parts.authorize(sessionId, 'unshare', caller);
-    const by = caller.identity.user.id;
-    const unshared = { type: 'unshare', grantId, by, reason: 'revoked', ...byGrant(reach) } as const;
-    // End streams by the grant here before the caller has its result, since another gateway may hold the session.
-    if (await this.#env.sessions.perform(reach.ref, unshared)) this.#env.presence.endGrant(grantId);
-    return { ok: true };
-  }
-
-  /** @throws GatewayError `SESSION_NOT_FOUND` */
-  async grants({ sessionId }: ParamsOf<'grants'>, caller: Caller): Promise<ResultOf<'grants'>> {
-    const reach = await this.#parts.authorize(sessionId, 'grants', caller);
-    const { log } = await this.#env.sessions.existing(reach.ref);
-    const kept = await grantsOf(this.#env.store, reach.ref, log!.ref.epoch);
-    const now = storeTime(this.#env.store);
-    const good = kept.filter(({ grant: { expiresAt = Number.POSITIVE_INFINITY } }) => expiresAt > now);
-    return { grants: good.map(({ grant }) => this.#addressed(grant, reach)) };
-  }
-
   /** A page of the sessions that are shared with a caller. @throws GatewayError `INVALID_PARAMS` */
   async sharedWith(
     { limit = 50, before, archived = false, status, query }: ParamsOf<'sessions'>,
@@ -133,7 +128,7 @@ export class GrantOperations {
     summaryOf: (record: SessionRecord) => SessionSummary,
   ): Promise<ResultOf<'sessions'>> {
     const { grants, store } = this.#env;
-    const { access } = this.#parts;
+    const access = this.#access;
     const after = before === undefined ? null : await grants.place(before);
     if (before !== undefined && after?.kept.userKey !== identity.userKey)
       throw fieldError('before', 'must be a cursor of this list');

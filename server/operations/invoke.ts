@@ -109,7 +109,7 @@ function openStream(
       leave();
       closed();
     };
-    const stream = streamMethod(entry, params, context, { guardMs: env.guardMs, ended });
+    const stream = streamMethod(entry, params, context, { guardMs: env.limits.guardMs, ended });
     const leave = attend(env, entry, stream, { caller, reaches });
     return stream;
   };

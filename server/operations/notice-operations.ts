@@ -1,13 +1,13 @@
 import { fieldError } from '../../shared/errors.js';
 import type { CustomNotice, PushTarget } from '../../shared/notices.js';
-import type { ParamsOf, ResultOf } from '../../shared/operation-types.js';
 import { givenId, newNoticeId } from '../ids.js';
 import { noticeId } from '../notices/causes.js';
 import { urlProblem } from '../notices/schema.js';
 import { addPush, pushesOf, removePush } from '../notices/subscriptions.js';
+import type { Handlers } from './call.js';
 import type { Caller } from './caller.js';
-import { assertOpen, type OperationEnvironment } from './environment.js';
-import type { Authorize } from './operation-parts.js';
+import type { OperationEnvironment } from './environment.js';
+import type { OperationParts } from './operation-parts.js';
 
 /** Largest size of a host's notice, in characters of JSON. */
 const DATA_LENGTH = 4096;
@@ -31,29 +31,21 @@ function assertTarget({ endpoint, keys }: PushTarget, allowPrivate: boolean): vo
 }
 
 /** The operations on notices and push subscriptions, which reach users that are away. */
-export class NoticeOperations {
-  readonly #env: OperationEnvironment;
-  readonly #authorize: Authorize;
-
-  constructor(env: OperationEnvironment, { authorize }: { readonly authorize: Authorize }) {
-    this.#env = env;
-    this.#authorize = authorize;
-  }
-
-  /** The caller's notices of a session, and in its own scope also those to the scope. @throws GatewayError `SESSION_NOT_FOUND` */
-  async notices({ sessionId }: ParamsOf<'notices'>, caller: Caller): Promise<ResultOf<'notices'>> {
-    const { ref, via } = await this.#authorize(sessionId, 'notices', caller);
-    await this.#env.sessions.existing(ref);
+export const noticeOperations = ({
+  sessions,
+  store,
+  notices,
+  limits: { pushSubscriptions: most },
+}: OperationEnvironment): Handlers<'notices' | 'push'> => ({
+  /** The caller's notices of a session, and in its own scope also those to the scope. */
+  async notices(_params, { reach: { ref, via }, caller }) {
+    await sessions.existing(ref);
     const { userKey } = caller.identity;
     const isOwn = (to: string): boolean => to === userKey || (!via && to === ref.scope);
-    return { notices: (await this.#env.notices?.states(ref, isOwn)) ?? [] };
-  }
+    return { notices: (await notices?.states(ref, isOwn)) ?? [] };
+  },
 
-  /** @throws GatewayError `INVALID_PARAMS` naming the field, `QUOTA_EXCEEDED` */
-  async push({ add, remove }: ParamsOf<'push'>, caller: Caller): Promise<ResultOf<'push'>> {
-    assertOpen(this.#env);
-    const { quotas, notices, store, pushSubscriptions: most } = this.#env;
-    quotas.sends.take(caller.identity);
+  async push({ add, remove }, { caller }) {
     const { scope, userKey } = caller.identity;
     const publicKey = notices?.publicKey ?? null;
     if (remove !== undefined) await removePush(store, { scope, userKey }, remove);
@@ -64,40 +56,50 @@ export class NoticeOperations {
       await addPush(store, { scope, userKey }, { ...add, most });
     }
     return { publicKey, subscriptions: (await pushesOf(store, userKey)).length };
-  }
+  },
+});
 
-  /** Sends the caller a host's notice of a session. @throws GatewayError `SESSION_NOT_FOUND`, `INVALID_PARAMS` naming the field */
-  async notify(sessionId: string, notice: CustomNotice, caller: Caller): Promise<{ readonly id: string }> {
-    const { notices, sessions } = this.#env;
-    const { id: given = newNoticeId(), title, body, data } = notice;
-    if (!notices) throw fieldError('notify', 'this gateway sends no notices (notify)', 'INVALID_REQUEST');
-    givenId(given, 'id');
-    if (typeof title !== 'string' || title === '') throw fieldError('title', 'must be a text');
-    if (JSON.stringify([title, body, data]).length > DATA_LENGTH)
-      throw fieldError('data', `must have at most ${DATA_LENGTH} characters of JSON, with title and body`);
-    const { ref } = await this.#authorize(sessionId, 'notify', caller);
-    const session = await sessions.existing(ref);
-    const { user, userKey } = caller.identity;
-    const id = noticeId('custom', session.log!.ref.epoch, given);
-    const isAdded = await notices.add(
-      ref,
-      {
-        ...{
-          id,
-          kind: 'custom',
-          sessionId: session.id,
-          app: ref.app,
-          userId: user.id,
-          title,
-          at: Date.now(),
-        },
-        ...(body !== undefined && { body }),
-        ...(data !== undefined && { data }),
+/** A host's notice for its caller. */
+interface HostNotice {
+  readonly sessionId: string;
+  readonly notice: CustomNotice;
+  readonly caller: Caller;
+}
+
+/** Sends the caller a host's notice of a session. @throws GatewayError `SESSION_NOT_FOUND`, `INVALID_PARAMS` naming the field */
+export async function notify(
+  { notices, sessions }: OperationEnvironment,
+  { authorize }: OperationParts,
+  { sessionId, notice, caller }: HostNotice,
+): Promise<{ readonly id: string }> {
+  const { id: given = newNoticeId(), title, body, data } = notice;
+  if (!notices) throw fieldError('notify', 'this gateway sends no notices (notify)', 'INVALID_REQUEST');
+  givenId(given, 'id');
+  if (typeof title !== 'string' || title === '') throw fieldError('title', 'must be a text');
+  if (JSON.stringify([title, body, data]).length > DATA_LENGTH)
+    throw fieldError('data', `must have at most ${DATA_LENGTH} characters of JSON, with title and body`);
+  const { ref } = await authorize(sessionId, 'notify', caller);
+  const session = await sessions.existing(ref);
+  const { user, userKey } = caller.identity;
+  const id = noticeId('custom', session.log!.ref.epoch, given);
+  const isAdded = await notices.add(
+    ref,
+    {
+      ...{
+        id,
+        kind: 'custom',
+        sessionId: session.id,
+        app: ref.app,
+        userId: user.id,
+        title,
+        at: Date.now(),
       },
-      userKey,
-    );
-    // It is there already, or its session was erased meanwhile.
-    if (!isAdded) await sessions.existing(ref);
-    return { id };
-  }
+      ...(body !== undefined && { body }),
+      ...(data !== undefined && { data }),
+    },
+    userKey,
+  );
+  // It is there already, or its session was erased meanwhile.
+  if (!isAdded) await sessions.existing(ref);
+  return { id };
 }

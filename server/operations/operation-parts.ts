@@ -1,5 +1,7 @@
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { AccessedOperation } from '../config/access.js';
+import type { Inbox } from '../inbox/inbox.js';
+import type { ReadPlaces } from '../inbox/read-places.js';
 import type { SessionRoom } from '../limits/session-room.js';
 import type { Access } from './access.js';
 import type { Caller } from './caller.js';
@@ -13,10 +15,12 @@ export type Authorize = (
   caller: Pick<Caller, 'identity'>,
 ) => MaybePromise<Reach>;
 
-/** The parts that operations which write to a session share. */
+/** The parts that operations share. */
 export interface OperationParts {
   readonly access: Access;
   readonly authorize: Authorize;
   readonly files: FileOperations;
   readonly room: SessionRoom;
+  readonly inbox: Inbox;
+  readonly places: ReadPlaces;
 }

@@ -1,13 +1,10 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
 import type { CustomNotice } from '../../shared/notices.js';
-import type { ParamsOf, ResultOf, SubscribeTarget, UploadedFile } from '../../shared/operation-types.js';
-import {
-  isRead,
-  type OperationName,
-  type RunOperation,
-  type StreamedOperation,
-} from '../../shared/operations.js';
+import type { ResultOf, SubscribeTarget, UploadedFile } from '../../shared/operation-types.js';
+import { OPERATION_WORDS } from '../../shared/operation-words.js';
+import type { RunOperation } from '../../shared/operations.js';
+import type { OperationWords } from '../../shared/words.js';
 import type { ToolOutput } from '../apps/tool.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import { SharedTimer } from '../async/shared-timer.js';
@@ -15,19 +12,21 @@ import type { AccessedOperation } from '../config/access.js';
 import type { EventConnection } from '../delivery/connection.js';
 import type { Upload } from '../files/uploads.js';
 import { Inbox } from '../inbox/inbox.js';
+import { ReadTurns } from '../limits/read-turns.js';
 import { SessionRoom } from '../limits/session-room.js';
 import { asUnavailable } from '../log/unavailable.js';
-import { listMethods, listPayloads } from '../methods/catalogue.js';
 import { exportItems } from '../sessions/export.js';
 import type { ConfirmationListener, ToolProgressListener } from '../sessions/session-calls.js';
 import { Access } from './access.js';
+import { type AdmittedCall, type Handlers, type PlainOperation, SessionCall } from './call.js';
 import type { Caller } from './caller.js';
-import { ChangeOperations } from './change-operations.js';
-import { ControlOperations } from './control-operations.js';
+import { changeOperations } from './change-operations.js';
+import { controlOperations } from './control-operations.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
 import { FileOperations, type ReadableFile } from './file-operations.js';
 import { GrantOperations, guestDenied } from './grant-operations.js';
-import { ImportOperations } from './import-operations.js';
+import { importOperations } from './import-operations.js';
+import { inboxOperations } from './inbox-operations.js';
 import {
   type Invocation,
   InvokeCall,
@@ -37,18 +36,18 @@ import {
   type StreamInvocation,
   streamOwn,
 } from './invoke.js';
-import { NoticeOperations } from './notice-operations.js';
+import { noticeOperations, notify } from './notice-operations.js';
 import type { Authorize, OperationParts } from './operation-parts.js';
 import { readInvoke, readParams } from './params.js';
-import { PresenceOperations } from './presence-operations.js';
+import { presenceOperations } from './presence-operations.js';
 import { asReached, byGrant, type Reach } from './reach.js';
 import { ReadOperations, type SentRun } from './read-operations.js';
-import { ScheduleOperations } from './schedule-operations.js';
+import { scheduleOperations } from './schedule-operations.js';
 import { type FollowableRun, SendOperations, type Sent } from './send-operations.js';
+import { serviceOperations } from './service-operations.js';
 import { Subscriptions } from './subscriptions.js';
 
-/** The operations whose result does not depend on the transport. */
-export type PlainOperation = Exclude<OperationName, RunOperation | StreamedOperation>;
+export type { PlainOperation } from './call.js';
 
 /** A request for a tool call outside of any run. */
 export interface ToolCallRequest {
@@ -61,13 +60,6 @@ export interface ToolCallRequest {
   readonly asked?: ConfirmationListener;
 }
 
-/** Operations that describe the gateway and name no session. Guests reach one session and nothing else. */
-const NOT_FOR_GUESTS: ReadonlySet<string> = new Set<PlainOperation>(['methods', 'openapi', 'asyncapi']);
-
-type Handlers = {
-  [Name in PlainOperation]: (params: ParamsOf<Name>, caller: Caller) => MaybePromise<ResultOf<Name>>;
-};
-
 /**
  * The operations of the table. Each is authorized and performed only here, so that two doors can't differ. A session that the caller may
  * not see looks like one that does not exist.
@@ -78,24 +70,19 @@ export class Operations {
   readonly #room: SessionRoom;
   readonly #reading: ReadOperations;
   readonly #sending: SendOperations;
-  readonly #changing: ChangeOperations;
   readonly #following: Subscriptions;
   readonly #invokeEnv: InvokeEnvironment;
-  readonly #files: FileOperations;
-  readonly #importing: ImportOperations;
-  readonly #scheduling: ScheduleOperations;
-  readonly #inbox: Inbox;
-  readonly #notifying: NoticeOperations;
-  readonly #sharing: GrantOperations;
-  readonly #controlling: ControlOperations;
-  readonly #attending: PresenceOperations;
+  readonly #parts: OperationParts;
+  readonly #turns: ReadTurns;
+  readonly #handlers: Handlers;
 
   constructor(env: OperationEnvironment) {
     this.#env = env;
     this.#access = new Access(env);
     this.#room = new SessionRoom(env.store, env.quotas);
+    this.#turns = new ReadTurns((identity) => env.quotas.readsAtOnce(identity));
     const authorize: Authorize = (...asked) => this.#authorize(...asked);
-    this.#inbox = new Inbox({
+    const inbox = new Inbox({
       ...{ store: env.store, apps: env.apps, grants: env.grants },
       logOf: async (ref) => (await env.sessions.existing(ref)).log!,
       mayShow: async (ref, identity, via) =>
@@ -103,33 +90,75 @@ export class Operations {
         (await this.#access.mayUse(ref.app, identity)) &&
         this.#access.mayReach(ref, 'inbox', identity, via),
     });
-    this.#following = new Subscriptions(env, { authorize, inbox: this.#inbox });
-    const { calls, methodMs: timeoutMs, guardMs } = env;
+    this.#following = new Subscriptions(env, { authorize, inbox });
+    const { calls, limits } = env;
+    const { methodMs: timeoutMs, guardMs } = limits;
     const bounds = { timeoutMs, guardMs, timer: new SharedTimer(), ended: calls.end };
     this.#invokeEnv = { ...env, access: this.#access, bounds };
-    this.#files = new FileOperations(env, this.#access);
-    const parts: OperationParts = { access: this.#access, authorize, files: this.#files, room: this.#room };
+    const files = new FileOperations(env, this.#access);
+    const parts = { access: this.#access, authorize, files, room: this.#room, inbox, places: inbox.places };
+    this.#parts = parts;
     this.#sending = new SendOperations(env, parts);
-    this.#changing = new ChangeOperations(env, { ...parts, places: this.#inbox.places });
-    this.#importing = new ImportOperations(env, parts);
-    this.#scheduling = new ScheduleOperations(env, parts);
-    this.#notifying = new NoticeOperations(env, parts);
-    this.#sharing = new GrantOperations(env, parts);
-    this.#reading = new ReadOperations(env, { ...parts, sharing: this.#sharing });
-    this.#controlling = new ControlOperations(env, parts);
-    this.#attending = new PresenceOperations(env, parts);
+    const sharing = new GrantOperations(env, this.#access);
+    this.#reading = new ReadOperations(env, { access: this.#access, sharing });
+    this.#handlers = {
+      subscribe: (params, { caller }) => this.#following.subscribe(params, caller.identity),
+      ...this.#sending.handlers,
+      ...sharing.handlers,
+      ...this.#reading.handlers,
+      ...changeOperations(env, parts),
+      ...controlOperations(env),
+      ...importOperations(env, parts),
+      ...inboxOperations(env, parts),
+      ...noticeOperations(env),
+      ...presenceOperations(env, parts),
+      ...scheduleOperations(env),
+      ...serviceOperations(env, parts),
+    };
   }
 
-  /** Runs one of the plain operations. @throws GatewayError */
+  /**
+   * Runs one of the plain operations. Its words say what is asked first, in the same order for all: drain and rate, params, the session and the
+   * caller's right to it, room. Then its own code runs.
+   *
+   * @throws GatewayError
+   */
   execute<Name extends PlainOperation>(
     name: Name,
     raw: unknown,
     caller: Caller,
   ): MaybePromise<ResultOf<Name>> {
-    if (caller.identity.guest && NOT_FOR_GUESTS.has(name)) throw guestDenied(name);
-    if (isRead(name)) this.#env.quotas.reads.take(caller.identity);
-    const done = asUnavailable<unknown>(() => this.#handlers[name](readParams(name, raw), caller));
+    const words = OPERATION_WORDS[name];
+    this.#admit(words, raw, caller);
+    const done =
+      words.rate === 'reads'
+        ? this.#turns.run(caller.identity, () => this.#perform(name, raw, caller))
+        : this.#perform(name, raw, caller);
     return done as MaybePromise<ResultOf<Name>>;
+  }
+
+  #admit({ rate, isNew, cost }: OperationWords, raw: unknown, { identity }: Caller): void {
+    const { quotas } = this.#env;
+    if (isNew || rate === 'sends') assertOpen(this.#env);
+    if (rate !== 'none') quotas[rate].take(identity, cost?.((raw ?? {}) as Record<string, unknown>));
+  }
+
+  #perform(name: PlainOperation, raw: unknown, caller: Caller): MaybePromise<unknown> {
+    return asUnavailable<unknown>(() => {
+      const { least, fills } = OPERATION_WORDS[name];
+      const params = readParams(name, raw);
+      const handler = this.#handlers[name] as (params: unknown, call: AdmittedCall) => MaybePromise<unknown>;
+      const { sessionId } = params as { readonly sessionId?: string };
+      // A connection's sessions are authorized one by one.
+      if (sessionId === undefined || name === 'subscribe') {
+        if (caller.identity.guest && least === 'owner') throw guestDenied(name);
+        return handler(params, { caller });
+      }
+      return andThen(this.#authorize(sessionId, name, caller), (reach) => {
+        const run = (): MaybePromise<unknown> => handler(params, new SessionCall(this.#env, caller, reach));
+        return fills ? andThen(this.#room.check(reach.ref), run) : run();
+      });
+    });
   }
 
   /** Sends a message, or answers one again; resolves once it is accepted. @throws GatewayError */
@@ -139,8 +168,9 @@ export class Operations {
 
   /** Follows any run of a session to its outcome. @throws GatewayError `RUN_NOT_FOUND`, also for a run that the caller may not see */
   async follow(raw: unknown, caller: Caller): Promise<FollowableRun> {
-    const params = readParams('run', raw);
-    const { session, record, cursor, reach } = await asUnavailable(() => this.#reading.find(params, caller));
+    const { runId, sessionId } = readParams('run', raw);
+    const reach = await this.#authorize(sessionId, 'run', caller);
+    const { session, record, cursor } = await asUnavailable(() => this.#reading.find(runId, reach));
     return {
       runId: record.runId,
       session: asReached(session, reach),
@@ -151,10 +181,12 @@ export class Operations {
 
   /** Finds the run that an idempotency key began; null if there is none. */
   sent(
-    named: { readonly sessionId: string; readonly key: string },
+    { sessionId, key }: { readonly sessionId: string; readonly key: string },
     caller: Caller,
   ): MaybePromise<SentRun | null> {
-    return asUnavailable(() => this.#reading.sent(named, caller));
+    return andThen(this.#authorize(sessionId, 'run', caller), (reach) =>
+      asUnavailable(() => this.#reading.sent(key, reach)),
+    );
   }
 
   /** Calls a custom method. Synchronous if the method is. @throws GatewayError */
@@ -179,7 +211,7 @@ export class Operations {
    * @throws GatewayError with the reason why the call was not begun
    */
   callTool({ sessionId, ...call }: ToolCallRequest, caller: Caller): MaybePromise<ToolOutput> {
-    if (!this.#env.calls.isServing) assertOpen(this.#env);
+    assertOpen(this.#env);
     this.#env.quotas.invokes.take(caller.identity);
     return andThen(this.#authorize(sessionId, 'tool-call', caller), ({ ref, via }) => {
       // The grant hides tool output, so the caller must not see the result.
@@ -189,7 +221,7 @@ export class Operations {
         user: caller.identity.user,
         givenBy: caller.identity.guest?.givenBy,
         signal: caller.signal,
-        timeoutMs: this.#env.methodMs,
+        timeoutMs: this.#env.limits.methodMs,
       });
     });
   }
@@ -212,22 +244,25 @@ export class Operations {
   /** Stores an uploaded file. @throws GatewayError */
   upload(upload: Upload, caller: Caller): Promise<UploadedFile> {
     if (caller.identity.guest) throw guestDenied('uploads');
-    return this.#files.upload(upload, caller);
+    return this.#parts.files.upload(upload, caller);
   }
 
   /** Finds a file. @param sessionId A session that names it @throws GatewayError `FILE_NOT_FOUND`, also for a file that the caller may not read */
   file(fileId: string, caller: Caller, sessionId?: string): Promise<ReadableFile> {
-    return this.#files.find(fileId, caller, sessionId);
+    return this.#parts.files.find(fileId, caller, sessionId);
   }
 
   /** Closes a session and drops everything that is kept of it. Does nothing if the session has not begun. @throws GatewayError */
-  discard(sessionId: string, caller: Caller): Promise<void> {
-    return this.#changing.discard(sessionId, caller);
+  async discard(sessionId: string, caller: Caller): Promise<void> {
+    const { ref } = await this.#authorize(sessionId, 'close', caller);
+    await asUnavailable(() => this.#env.sessions.discard(ref));
   }
 
   /** Sends the caller a host's notice of a session. @throws GatewayError */
   notify(sessionId: string, notice: CustomNotice, caller: Caller): Promise<{ readonly id: string }> {
-    return Promise.resolve(asUnavailable(() => this.#notifying.notify(sessionId, notice, caller)));
+    return Promise.resolve(
+      asUnavailable(() => notify(this.#env, this.#parts, { sessionId, notice, caller })),
+    );
   }
 
   /** Lists all open sessions of a scope, for the host, without access checks. @throws GatewayError */
@@ -254,56 +289,6 @@ export class Operations {
   ): Promise<Readonly<Record<string, SubscriptionInfo>>> {
     return this.#following.open(connection, targets, protocol);
   }
-
-  readonly #handlers: Handlers = {
-    subscribe: (params, caller) => {
-      assertOpen(this.#env);
-      return this.#following.subscribe(params, caller.identity);
-    },
-    abort: (params, caller) => this.#changing.abort(params, caller),
-    close: (params, caller) => this.#changing.close(params, caller),
-    delete: (params, caller) => this.#changing.delete(params, caller),
-    'tool-response': (params, caller) => this.#changing.respond(params, caller),
-    channel: (params, caller) => this.#changing.publish(params, caller),
-    update: (params, caller) => this.#changing.update(params, caller),
-    move: (params, caller) => this.#changing.move(params, caller),
-    fork: (params, caller) => this.#changing.fork(params, caller),
-    steer: (params, caller) => this.#sending.steer(params, caller),
-    import: (params, caller) => this.#importing.import(params, caller),
-    schedule: (params, caller) => this.#scheduling.schedule(params, caller),
-    unschedule: (params, caller) => this.#scheduling.unschedule(params, caller),
-    schedules: (params, caller) => this.#scheduling.schedules(params, caller),
-    read: async ({ sessionId, cursor }, caller) => {
-      const { ref, sessionId: reached } = await this.#authorize(sessionId, 'read', caller);
-      const { place, unread } = await this.#inbox.places.reach(ref, caller.identity.userKey, cursor);
-      this.#env.inboxChanges.changed(ref, false);
-      return { sessionId: reached, readTo: place.cursor, unread };
-    },
-    inbox: (params, { identity }) => this.#inbox.page(params, identity),
-    notices: (params, caller) => this.#notifying.notices(params, caller),
-    push: (params, caller) => this.#notifying.push(params, caller),
-    share: (params, caller) => this.#sharing.share(params, caller),
-    unshare: (params, caller) => this.#sharing.unshare(params, caller),
-    grants: (params, caller) => this.#sharing.grants(params, caller),
-    'take-over': (params, caller) => this.#controlling.takeOver(params, caller),
-    'hand-back': (params, caller) => this.#controlling.handBack(params, caller),
-    react: (params, caller) => this.#controlling.react(params, caller),
-    presence: (params, caller) => this.#attending.presence(params, caller),
-    ticket: (_params, caller) => this.#env.tickets.issue(caller.identity),
-    history: (params, caller) => this.#reading.history(params, caller),
-    sessions: (params, caller) => this.#reading.sessions(params, caller),
-    apps: (_params, { identity }) => andThen(this.#access.apps(identity), (apps) => ({ apps })),
-    status: (params, caller) => this.#reading.status(params, caller),
-    run: (params, caller) => this.#reading.run(params, caller),
-    methods: (_params, caller) => ({
-      version: 1,
-      methods: listMethods(this.#env.methods, caller.identity.user),
-      channels: listPayloads(this.#env.payloads.channels),
-      events: listPayloads(this.#env.payloads.events),
-    }),
-    openapi: (_params, { identity }) => this.#env.documents.openapi(identity.user),
-    asyncapi: (_params, { identity }) => this.#env.documents.asyncapi(identity.user),
-  };
 
   #authorize(
     sessionId: string,

@@ -2,18 +2,15 @@ import { fieldError, GatewayError } from '../../shared/errors.js';
 import type { ParamsOf, ResultOf } from '../../shared/operation-types.js';
 import type { PresenceMember } from '../../shared/presence.js';
 import { errand } from '../cluster/errands.js';
-import type { Limits } from '../config/limits.js';
 import type { EventConnection } from '../delivery/connection.js';
 import { newCallId } from '../ids.js';
 import { LimitError } from '../limit-error.js';
-import type { PresenceBoard } from '../presence/presence-board.js';
 import type { Roster, RosterListener } from '../presence/roster.js';
+import type { Handlers } from './call.js';
 import type { Caller } from './caller.js';
-import { assertOpen, type OperationEnvironment } from './environment.js';
-import type { Authorize } from './operation-parts.js';
-
-/** Bounds of presence. */
-export type PresenceLimits = Pick<Limits, 'presenceMembers' | 'presenceBytes'>;
+import type { OperationEnvironment } from './environment.js';
+import type { OperationParts } from './operation-parts.js';
+import type { Reach } from './reach.js';
 
 /** Forwards a presence call to the gateway that has the connection. */
 const ATTEND = errand<
@@ -28,54 +25,37 @@ interface Attendance {
 }
 
 /** Tells followers of a session which members are present, on request. */
-export class PresenceOperations {
-  readonly #env: OperationEnvironment;
-  readonly #board: PresenceBoard;
-  readonly #authorize: Authorize;
-  readonly #attended = new WeakMap<EventConnection, Map<string, Attendance>>();
-
-  constructor(env: OperationEnvironment, { authorize }: { authorize: Authorize }) {
-    this.#env = env;
-    this.#board = env.board;
-    this.#authorize = authorize;
-    // The other gateway authenticated the caller; authorize again here.
-    env.sessions.cluster.errands.on(ATTEND, ({ params, identity }) => this.presence(params, { identity }));
-  }
+export function presenceOperations(
+  { board, connections, sessions, limits }: OperationEnvironment,
+  { authorize }: OperationParts,
+): Handlers<'presence'> {
+  const everybody = new WeakMap<EventConnection, Map<string, Attendance>>();
 
   /** @throws GatewayError `CONNECTION_NOT_FOUND` if it does not follow the session, `TOO_MANY_CONNECTIONS`, `INVALID_PARAMS` naming the field */
-  async presence(
-    params: ParamsOf<'presence'>,
-    { identity }: Pick<Caller, 'identity'>,
+  async function presence(
+    { connectionId, state, data }: ParamsOf<'presence'>,
+    identity: Caller['identity'],
+    { ref, sessionId: id }: Reach,
   ): Promise<ResultOf<'presence'>> {
-    const { sessionId, connectionId, state, data } = params;
-    const { connections, sessions, presenceLimits } = this.#env;
-    const holder = connections.elsewhere(connectionId);
-    if (holder !== null) {
-      const done = await sessions.cluster.errands.ask(holder, ATTEND, { params, identity });
-      if (!done) throw new GatewayError({ code: 'CONNECTION_NOT_FOUND' });
-      return done;
-    }
-    assertOpen(this.#env);
-    this.#env.quotas.reads.take(identity);
-    checkData(data, presenceLimits);
-    const { ref, sessionId: id } = await this.#authorize(sessionId, 'presence', { identity });
+    const { presenceMembers, presenceBytes } = limits;
+    checkData(data, presenceBytes);
     const connection = connections.get(connectionId);
     const { scope, userKey } = identity;
     const isOwn = connection?.identity.scope === scope && connection.identity.userKey === userKey;
     if (!connection || !isOwn || !connection.sessionIds.includes(id))
       throw new GatewayError({ code: 'CONNECTION_NOT_FOUND' });
-    const attended = this.#attended.get(connection) ?? new Map<string, Attendance>();
-    this.#attended.set(connection, attended);
+    const attended = everybody.get(connection) ?? new Map<string, Attendance>();
+    everybody.set(connection, attended);
     if (state === 'gone') {
       connection.release(id);
-      return { id: '', members: this.#board.members(ref) };
+      return { id: '', members: board.members(ref) };
     }
-    const roster = await this.#board.roster(ref);
+    const roster = await board.roster(ref);
     const attendance = attended.get(id) ?? { id: newCallId().replace('call_', 'here_'), roster };
-    if (state !== undefined && !roster.has(attendance.id) && roster.size >= presenceLimits.presenceMembers)
+    if (state !== undefined && !roster.has(attendance.id) && roster.size >= presenceMembers)
       throw new LimitError('limits.presenceMembers', {
         code: 'TOO_MANY_CONNECTIONS',
-        message: `A session has at most ${presenceLimits.presenceMembers} people present (limits.presenceMembers)`,
+        message: `A session has at most ${presenceMembers} people present (limits.presenceMembers)`,
       });
     if (!attended.has(id) && !connection.closed) {
       attended.set(id, attendance);
@@ -83,7 +63,7 @@ export class PresenceOperations {
       roster.listen(listener);
       connection.onRelease(id, () => {
         attended.delete(id);
-        this.#board.leave(ref, attendance.id, listener);
+        board.leave(ref, attendance.id, listener);
       });
     }
     if (state !== undefined && attended.has(id)) {
@@ -95,15 +75,26 @@ export class PresenceOperations {
     }
     return { id: attendance.id, members: roster.members() };
   }
+
+  // The other gateway authenticated and admitted the caller; authorize again here.
+  sessions.cluster.errands.on(ATTEND, async ({ params, identity }) =>
+    presence(params, identity, await authorize(params.sessionId, 'presence', { identity })),
+  );
+  return {
+    async presence(params, { reach, caller: { identity } }) {
+      const holder = connections.elsewhere(params.connectionId);
+      if (holder === null) return presence(params, identity, reach);
+      const done = await sessions.cluster.errands.ask(holder, ATTEND, { params, identity });
+      if (!done) throw new GatewayError({ code: 'CONNECTION_NOT_FOUND' });
+      return done;
+    },
+  };
 }
 
 /** @throws GatewayError `INVALID_PARAMS` for data that is too long */
-function checkData(data: unknown, { presenceBytes }: PresenceLimits): void {
+function checkData(data: unknown, most: number): void {
   if (data === undefined) return;
   const bytes = Buffer.byteLength(JSON.stringify(data));
-  if (bytes > presenceBytes)
-    throw fieldError(
-      'data',
-      `must have at most ${presenceBytes} bytes of JSON (limits.presenceBytes), not ${bytes}`,
-    );
+  if (bytes > most)
+    throw fieldError('data', `must have at most ${most} bytes of JSON (limits.presenceBytes), not ${bytes}`);
 }

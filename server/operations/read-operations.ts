@@ -14,10 +14,10 @@ import { originOf, stateOf } from '../sessions/find-run.js';
 import type { Session } from '../sessions/session.js';
 import type { RunRecord, SessionRecord, SessionRef } from '../stores/stored.js';
 import type { Access } from './access.js';
+import { type Handlers, SessionCall } from './call.js';
 import type { Caller } from './caller.js';
 import type { OperationEnvironment } from './environment.js';
 import type { GrantOperations } from './grant-operations.js';
-import type { Authorize, OperationParts } from './operation-parts.js';
 import { assertShared, type Reach, shownMessages } from './reach.js';
 
 const PAGE = 50;
@@ -28,7 +28,6 @@ interface LocatedRun {
   readonly record: RunRecord;
   /** Cursor just before its `message_accepted`. */
   readonly cursor: string;
-  readonly reach: Reach;
 }
 
 /** A run that was found by the idempotency key of its message. */
@@ -44,45 +43,53 @@ export interface SentRun {
 export class ReadOperations {
   readonly #env: OperationEnvironment;
   readonly #access: Access;
-  readonly #authorize: Authorize;
   readonly #sharing: GrantOperations;
 
   constructor(
     env: OperationEnvironment,
-    {
-      access,
-      authorize,
-      sharing,
-    }: Pick<OperationParts, 'access' | 'authorize'> & { readonly sharing: GrantOperations },
+    { access, sharing }: { readonly access: Access; readonly sharing: GrantOperations },
   ) {
     this.#env = env;
     this.#access = access;
-    this.#authorize = authorize;
     this.#sharing = sharing;
   }
 
-  async history(params: ParamsOf<'history'>, caller: Caller): Promise<ResultOf<'history'>> {
-    const { sessionId, limit = PAGE, before } = params;
-    const reach = await this.#authorize(sessionId, 'history', caller);
-    const { log } = await this.#existing(reach);
-    await log!.folded();
-    const page = await historyPage(log!, before, { limit, bytes: log!.pageBytes });
-    return { ...page, messages: shownMessages(page.messages, reach) };
-  }
+  readonly handlers: Handlers<'history' | 'sessions' | 'status' | 'run'> = {
+    history: async ({ limit = PAGE, before }, { reach }) => {
+      const { log } = await this.#existing(reach);
+      await log!.folded();
+      const page = await historyPage(log!, before, { limit, bytes: log!.pageBytes });
+      return { ...page, messages: shownMessages(page.messages, reach) };
+    },
 
-  sessions(
-    { shared = false, ...params }: ParamsOf<'sessions'>,
-    caller: Caller,
-  ): Promise<ResultOf<'sessions'>> {
-    const { identity } = caller;
-    if (shared) return this.#sharing.sharedWith(params, caller, (record) => this.#summaryOf(record));
-    return this.list(
-      identity.scope,
-      params,
-      async (ref) =>
-        (await this.#access.mayUse(ref.app, identity)) && this.#access.mayReach(ref, 'sessions', identity),
-    );
-  }
+    sessions: ({ shared = false, ...params }, { caller }) => {
+      const { identity } = caller;
+      if (shared) return this.#sharing.sharedWith(params, caller, (record) => this.#summaryOf(record));
+      return this.list(
+        identity.scope,
+        params,
+        async (ref) =>
+          (await this.#access.mayUse(ref.app, identity)) && this.#access.mayReach(ref, 'sessions', identity),
+      );
+    },
+
+    status: (_params, call) =>
+      call instanceof SessionCall ? this.#statusOf(call.reach) : this.#ownStatus(call.caller),
+
+    run: async ({ runId }, { reach }) => {
+      const { session, record, cursor } = await this.find(runId, reach);
+      const state = await asUnavailable(() => stateOf(record, session));
+      const result = await asUnavailable(() => resultOf(this.#env.store, reach.ref, record));
+      const shown = result && reach.via ? reach.via.view.result(result) : result;
+      return {
+        runId: record.runId,
+        sessionId: reach.sessionId,
+        state,
+        cursor,
+        ...(shown && { result: shown }),
+      };
+    },
+  };
 
   /** A page of the open sessions of a scope. @param mayShow Whether the caller may see a session */
   async list(
@@ -114,17 +121,17 @@ export class ReadOperations {
     };
   }
 
-  async status({ sessionId }: ParamsOf<'status'>, caller: Caller): Promise<ResultOf<'status'>> {
-    if (sessionId === undefined) {
-      const { gatewayId, state } = this.#env;
-      return {
-        gatewayId,
-        protocol: PROTOCOL_RANGE,
-        draining: state.draining,
-        user: nameOf(caller.identity.user),
-      };
-    }
-    const reach = await this.#authorize(sessionId, 'status', caller);
+  #ownStatus({ identity }: Caller): ResultOf<'status'> {
+    const { gatewayId, state } = this.#env;
+    return {
+      gatewayId,
+      protocol: PROTOCOL_RANGE,
+      draining: state.draining,
+      user: nameOf(identity.user),
+    };
+  }
+
+  async #statusOf(reach: Reach): Promise<ResultOf<'status'>> {
     const session = await this.#existing(reach);
     const log = session.log!;
     const { first, head, cursor } = log;
@@ -146,8 +153,8 @@ export class ReadOperations {
     return session;
   }
 
-  async find({ runId, sessionId }: ParamsOf<'run'>, caller: Caller): Promise<LocatedRun> {
-    const reach = await this.#authorize(sessionId, 'run', caller);
+  /** @throws GatewayError `RUN_NOT_FOUND`, also for a run that the caller may not see */
+  async find(runId: string, reach: Reach): Promise<LocatedRun> {
     const { ref, via } = reach;
     const session = this.#env.sessions.get(ref);
     // Look at the session before the record, so that a run that ends meanwhile is reported as ended.
@@ -159,14 +166,11 @@ export class ReadOperations {
     }
     const { cursor } = await originOf(this.#env.store, session, record);
     if (via && parseCursor(cursor)?.epoch !== via.epoch) throw new GatewayError({ code: 'RUN_NOT_FOUND' });
-    return { session, record, cursor, reach };
+    return { session, record, cursor };
   }
 
-  async sent(
-    { sessionId, key }: { readonly sessionId: string; readonly key: string },
-    caller: Caller,
-  ): Promise<SentRun | null> {
-    const reach = await this.#authorize(sessionId, 'run', caller);
+  /** Finds the run that an idempotency key began; null if there is none. */
+  async sent(key: string, reach: Reach): Promise<SentRun | null> {
     const { ref } = reach;
     const record = await this.#env.store.run(ref, { key });
     if (!record) return null;
@@ -175,19 +179,5 @@ export class ReadOperations {
     const { message, cursor } = await originOf(this.#env.store, session, record);
     assertShared(cursor, reach);
     return { runId: record.runId, cursor, ...(message && { message: shownMessages([message], reach)[0]! }) };
-  }
-
-  async run(params: ParamsOf<'run'>, caller: Caller): Promise<ResultOf<'run'>> {
-    const { session, record, cursor, reach } = await this.find(params, caller);
-    const state = await asUnavailable(() => stateOf(record, session));
-    const result = await asUnavailable(() => resultOf(this.#env.store, reach.ref, record));
-    const shown = result && reach.via ? reach.via.view.result(result) : result;
-    return {
-      runId: record.runId,
-      sessionId: reach.sessionId,
-      state,
-      cursor,
-      ...(shown && { result: shown }),
-    };
   }
 }

@@ -1,5 +1,5 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
-import type { Accepted, ParamsOf, ResultOf, RunResult } from '../../shared/operation-types.js';
+import type { Accepted, ParamsOf, RunResult } from '../../shared/operation-types.js';
 import type { RunOperation } from '../../shared/operations.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import { isNamed } from '../auth/scope.js';
@@ -9,6 +9,7 @@ import type { TraceOrigin } from '../diagnostics/messages.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { toMessage } from '../runs/to-message.js';
 import type { SendRequest } from '../sessions/message-sender.js';
+import type { Handlers } from './call.js';
 import type { Caller } from './caller.js';
 import { checkClientMessages, checkToolCount } from './client-messages.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
@@ -63,25 +64,35 @@ export class SendOperations {
     return this.#begin('send', params, caller, { inputs, onBusy, place, behind, beside });
   }
 
-  /** Sends a message to a run beside the conversation. @throws GatewayError `RUN_NOT_FOUND`, and as `start` */
-  async steer(params: ParamsOf<'steer'>, caller: Caller): Promise<ResultOf<'steer'>> {
-    const { sessionId, runId, message: input } = params;
-    const inputs = [input];
-    if (!caller.trusted) checkClientMessages(inputs, this.#env.clientMessages);
-    const reach = await this.#parts.authorize(sessionId, 'steer', caller);
-    await this.#admit(inputs, reach, caller);
-    const message = toMessage(input, senderIn(reach, caller));
-    await this.#env.sessions.perform(reach.ref, { type: 'steer', runId, message, ...byGrant(reach) });
-    return { messageId: message.id };
-  }
+  readonly handlers: Handlers<'steer'> = {
+    /** Sends a message to a run beside the conversation. */
+    steer: async ({ runId, message: input }, call) => {
+      const { caller, reach } = call;
+      const inputs = [input];
+      if (!caller.trusted) checkClientMessages(inputs, this.#env.clientMessages);
+      await this.#checkFiles(inputs, reach, caller);
+      const message = toMessage(input, senderIn(reach, caller));
+      await call.perform({ type: 'steer', runId, message });
+      return { messageId: message.id };
+    },
+  };
 
   /** Counts a message, and checks the files that it names and the room for it. @throws GatewayError */
-  #admit(inputs: SendRequest['inputs'], { ref, via }: Reach, { identity }: Caller): MaybePromise<void> {
+  #admit(inputs: SendRequest['inputs'], reach: Reach, caller: Caller): MaybePromise<void> {
     assertOpen(this.#env);
-    this.#env.quotas.sends.take(identity);
-    const { files, room } = this.#parts;
-    const readable = via ? files.checkShared(inputs, ref) : files.checkNamed(inputs, identity);
-    return readable ? readable.then(() => room.check(ref)) : room.check(ref);
+    this.#env.quotas.sends.take(caller.identity);
+    const { room } = this.#parts;
+    const readable = this.#checkFiles(inputs, reach, caller);
+    return readable ? readable.then(() => room.check(reach.ref)) : room.check(reach.ref);
+  }
+
+  #checkFiles(
+    inputs: SendRequest['inputs'],
+    { ref, via }: Reach,
+    { identity }: Caller,
+  ): Promise<void> | null {
+    const { files } = this.#parts;
+    return via ? files.checkShared(inputs, ref) : files.checkNamed(inputs, identity);
   }
 
   #regenerate(raw: unknown, caller: Caller): Promise<Sent> {
@@ -100,7 +111,7 @@ export class SendOperations {
     const { user, guest } = caller.identity;
     if (onlyAs && !isNamed(user, onlyAs)) throw new GatewayError({ code: 'OTHER_USER' });
     const { access, authorize } = this.#parts;
-    checkToolCount(params, this.#env.clientToolsPerSend);
+    checkToolCount(params, this.#env.limits.clientToolsPerSend);
     const reach = await authorize(sessionId, name, caller);
     const { ref } = reach;
     if (!caller.trusted) await access.brought(params, ref.app, caller.identity);

@@ -1,0 +1,17 @@
+import type { Handlers } from './call.js';
+import type { OperationEnvironment } from './environment.js';
+import type { OperationParts } from './operation-parts.js';
+
+/** The operations on an inbox and its read places. */
+export const inboxOperations = (
+  { inboxChanges }: OperationEnvironment,
+  { inbox, places }: OperationParts,
+): Handlers<'inbox' | 'read'> => ({
+  inbox: (params, { caller }) => inbox.page(params, caller.identity),
+
+  async read({ cursor }, { reach: { ref, sessionId }, caller }) {
+    const { place, unread } = await places.reach(ref, caller.identity.userKey, cursor);
+    inboxChanges.changed(ref, false);
+    return { sessionId, readTo: place.cursor, unread };
+  },
+});
