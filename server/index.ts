@@ -130,7 +130,7 @@ export type {
   AuthRequest,
   AuthResult,
   HydrateUser,
-  Identity,
+  Person,
   UserLike,
 } from './auth/types.js';
 export type { Allowance, AppAccess, ClientMessages, SessionAccess, ShareLinks } from './config/access.js';

@@ -11,7 +11,7 @@ import { KeptIdentities } from './kept-identities.js';
 import { unauthenticated } from './refusal.js';
 import type { SessionScope } from './scope.js';
 import { createTokenVerifier } from './static-token.js';
-import type { AuthConfig, Credentials, Identity, UserLike, Verification, Verifier } from './types.js';
+import type { AuthConfig, Credentials, Person, UserLike, Verification, Verifier } from './types.js';
 
 /** A caller who was not let in. */
 export interface AuthRefusal {
@@ -44,7 +44,7 @@ export interface AuthenticatorOptions {
 
 /** An identity on its way to another gateway. */
 export interface CarriedIdentity {
-  readonly identity: Identity;
+  readonly person: Person;
   readonly shown?: Credentials;
 }
 
@@ -56,18 +56,18 @@ export interface Authenticator {
    * @throws GatewayError `UNAUTHENTICATED` (its `cause` has the reason for the log), `RATE_LIMITED` with `retryAfterMs` if the address
    * failed too often, `AUTH_UNAVAILABLE` if the caller could not be checked, or the host's own `GatewayError`.
    */
-  authenticate(credentials: Credentials): MaybePromise<Identity>;
+  authenticate(credentials: Credentials): MaybePromise<Person>;
   /**
    * Checks an accepted caller again, with its former credentials. The result replaces the identity, since roles may have changed. An
    * identity that cannot be checked (a fixed token, a user named by the host) stays the same.
    *
    * @throws GatewayError as `authenticate`; also `UNAUTHENTICATED` if the same credentials now belong to somebody else
    */
-  revalidate(identity: Identity): MaybePromise<Identity>;
+  revalidate(person: Person): MaybePromise<Person>;
   /** An identity as a value for another gateway of the same configuration. It contains the credentials, so keep it secret. */
-  carry(identity: Identity): CarriedIdentity;
+  carry(person: Person): CarriedIdentity;
   /** Restores a carried identity. It can be checked again as at its origin. */
-  receive(carried: CarriedIdentity): Identity;
+  receive(carried: CarriedIdentity): Person;
   /**
    * The identity of a user whom the host authenticated itself.
    *
@@ -101,7 +101,7 @@ class ConfiguredAuthenticator implements Authenticator {
   /** Whether a wrong token can be a guess. Signatures cannot be guessed, so bad JWTs never block an address. */
   readonly #guessable: boolean;
   /** Credentials of callers that may be checked again. They are kept apart from the identities, so that they get into no log. */
-  readonly #shown = new WeakMap<Identity, Credentials>();
+  readonly #shown = new WeakMap<Person, Credentials>();
   /** Identities of tokens that need not be verified again; null if each token must be. */
   readonly #kept: KeptIdentities | null;
   readonly #now: () => number;
@@ -122,20 +122,20 @@ class ConfiguredAuthenticator implements Authenticator {
     this.#guessable = auth.type === 'token' || auth.type === 'custom';
   }
 
-  authenticate(credentials: Credentials): MaybePromise<Identity> {
+  authenticate(credentials: Credentials): MaybePromise<Person> {
     const failed = (error: unknown): never => {
       this.#tell(error, credentials);
       throw error;
     };
     try {
-      const identity = this.#authenticate(credentials);
-      return isPromise(identity) ? identity.catch(failed) : identity;
+      const person = this.#authenticate(credentials);
+      return isPromise(person) ? person.catch(failed) : person;
     } catch (error) {
       return failed(error);
     }
   }
 
-  #authenticate(credentials: Credentials): MaybePromise<Identity> {
+  #authenticate(credentials: Credentials): MaybePromise<Person> {
     const given = this.#auth.type === 'none' ? undefined : credentials.token;
     const token = given === '' ? undefined : given;
     if (token === undefined && !this.#verifier.takesAnyone) {
@@ -153,25 +153,25 @@ class ConfiguredAuthenticator implements Authenticator {
     });
   }
 
-  revalidate(identity: Identity): MaybePromise<Identity> {
-    const shown = this.#shown.get(identity);
-    if (shown === undefined) return identity;
+  revalidate(person: Person): MaybePromise<Person> {
+    const shown = this.#shown.get(person);
+    if (shown === undefined) return person;
     return andThen(this.#verify(shown), (verification) =>
       andThen(this.#identityOf(verification, shown), (present) => {
-        if (present.userKey === identity.userKey && present.scope === identity.scope) return present;
+        if (present.key === person.key && present.scope === person.scope) return present;
         throw unauthenticated('the credentials are of another user now');
       }),
     );
   }
 
-  carry(identity: Identity): CarriedIdentity {
-    const shown = this.#shown.get(identity);
-    return { identity, ...(shown && { shown }) };
+  carry(person: Person): CarriedIdentity {
+    const shown = this.#shown.get(person);
+    return { person, ...(shown && { shown }) };
   }
 
-  receive({ identity, shown }: CarriedIdentity): Identity {
-    if (shown) this.#shown.set(identity, shown);
-    return identity;
+  receive({ person, shown }: CarriedIdentity): Person {
+    if (shown) this.#shown.set(person, shown);
+    return person;
   }
 
   #admit({ token, request }: Credentials): void {
@@ -198,20 +198,20 @@ class ConfiguredAuthenticator implements Authenticator {
     return this.#verifier.verify(token, request);
   }
 
-  #identityOf(verification: Verification, shown: Credentials): MaybePromise<Identity> {
+  #identityOf(verification: Verification, shown: Credentials): MaybePromise<Person> {
     if (!verification.ok) throw verification.error ?? unauthenticated(verification.reason);
     const { expiresAt } = verification;
     return andThen(this.#hydrate(verification.user, expiresAt, shown), (user) => {
-      const identity = this.identify(user, expiresAt);
-      if (this.#revocable) this.#shown.set(identity, withoutRaw(shown));
-      this.#kept?.keep(shown.token ?? '', this.#unchangeable(identity), this.#now());
-      return identity;
+      const person = this.identify(user, expiresAt);
+      if (this.#revocable) this.#shown.set(person, withoutRaw(shown));
+      this.#kept?.keep(shown.token ?? '', this.#unchangeable(person), this.#now());
+      return person;
     });
   }
 
   /** The next request with the same token shares this user, so no handler may change it. Users that the host configured stay as they are. */
-  #unchangeable(identity: Identity): Identity {
-    return this.#auth.type === 'jwt' ? deepFreeze(identity) : identity;
+  #unchangeable(person: Person): Person {
+    return this.#auth.type === 'jwt' ? deepFreeze(person) : person;
   }
 
   #hydrate(user: UserLike, expiresAt: number | undefined, credentials: Credentials): MaybePromise<UserLike> {

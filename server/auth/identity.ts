@@ -2,10 +2,10 @@ import type { UserContext } from '../../shared/contract.js';
 import { idProblem } from '../../shared/ids.js';
 import { unauthenticated } from './refusal.js';
 import { createScope, type SessionScope, userScope } from './scope.js';
-import type { Identity, UserLike } from './types.js';
+import type { Person, UserLike } from './types.js';
 
 /** Makes the identity of a user that was authenticated here or by the host. */
-export type Identify = (user: UserLike, expiresAt?: number) => Identity;
+export type Identify = (user: UserLike, expiresAt?: number) => Person;
 
 /**
  * @param isShared Whether a user stands for many callers.
@@ -26,7 +26,7 @@ export function createIdentify(
     return {
       user,
       scope: scopeOf(user),
-      userKey: userScope(user),
+      key: userScope(user),
       ...(shared && { shared }),
       ...(expiresAt !== undefined && { expiresAt }),
     };

@@ -1,7 +1,7 @@
-import type { Identity } from './types.js';
+import type { Person } from './types.js';
 
 interface KeptIdentity {
-  readonly identity: Identity;
+  readonly person: Person;
   /** Epoch milliseconds. If the clock is set back to before, the token may not be good yet. */
   readonly since: number;
 }
@@ -38,17 +38,17 @@ export class KeptIdentities {
   }
 
   /** The identity of a token, if it is kept and still valid. @param now Epoch milliseconds */
-  find(token: string, now: number): Identity | undefined {
+  find(token: string, now: number): Person | undefined {
     const recent = this.#recent.get(token);
     const kept = recent ?? this.#older.get(token);
-    if (kept === undefined || now < kept.since || now >= (kept.identity.expiresAt ?? Infinity))
+    if (kept === undefined || now < kept.since || now >= (kept.person.expiresAt ?? Infinity))
       return undefined;
     if (recent === undefined) this.#add(token, kept);
-    return kept.identity;
+    return kept.person;
   }
 
-  keep(token: string, identity: Identity, now: number): void {
-    this.#add(token, { identity, since: now });
+  keep(token: string, person: Person, now: number): void {
+    this.#add(token, { person, since: now });
   }
 
   #add(token: string, kept: KeptIdentity): void {

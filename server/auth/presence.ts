@@ -2,7 +2,7 @@ import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import { grantName } from '../../shared/grants.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import { userScope } from './scope.js';
-import type { Identity, UserLike } from './types.js';
+import type { Person, UserLike } from './types.js';
 
 /** The reason for ending something whose caller is valid, but no longer reaches the session. */
 export const UNREACHED = new GatewayError({ code: 'SESSION_NOT_FOUND' });
@@ -10,9 +10,9 @@ export const UNREACHED = new GatewayError({ code: 'SESSION_NOT_FOUND' });
 /** An open resource of a caller: a connection, a stream of a method, a response of a plugin. */
 export interface OpenResource {
   /** The caller's last known identity. */
-  readonly identity: Identity;
+  readonly person: Person;
   /** Called after the caller was checked again. It must close all that the caller may no longer use. @throws GatewayError to end it */
-  renew?(identity: Identity): MaybePromise<void>;
+  renew?(person: Person): MaybePromise<void>;
   /** The sessions that it uses, by the caller's names for them. */
   readonly sessionIds?: readonly string[];
   /** Ends it, because its caller was withdrawn; `why` is the reason, if known. */
@@ -26,9 +26,9 @@ export interface OpenResourceOptions {
   /** Milliseconds within which a caller with something open is checked again; `Infinity` for never. */
   readonly revalidateMs: number;
   /** Checks a caller again. @throws GatewayError to withdraw it */
-  revalidate(identity: Identity): MaybePromise<Identity>;
+  revalidate(person: Person): MaybePromise<Person>;
   /** Called with the reason when something was ended. */
-  onWithdrawn(identity: Identity, error: unknown): void;
+  onWithdrawn(person: Person, error: unknown): void;
   /** Called when a caller could not be checked. */
   report(error: unknown, what: string): void;
 }
@@ -76,14 +76,14 @@ export class Presence {
   /** Ends all open resources of a user, and returns their number. */
   disconnect(target: DisconnectTarget): number {
     const matches = matcherOf(target);
-    const found = [...this.#entries.keys()].filter(({ identity }) => matches(identity));
+    const found = [...this.#entries.keys()].filter(({ person }) => matches(person));
     for (const thing of found) this.#end(thing);
     return found.length;
   }
 
   /** Ends all open resources of a grant that is over. */
   endGrant(grantId: string): void {
-    const isBy = ({ sessionIds = [], identity: { guest } }: OpenResource): boolean =>
+    const isBy = ({ sessionIds = [], person: { link: guest } }: OpenResource): boolean =>
       guest?.grantId === grantId || sessionIds.some((id) => id.endsWith(grantName(grantId)));
     for (const thing of [...this.#entries.keys()]) if (isBy(thing)) this.#end(thing, UNREACHED);
   }
@@ -101,7 +101,7 @@ export class Presence {
   #tick(): void {
     const now = performance.now();
     for (const [thing, entry] of this.#entries) {
-      const { expiresAt } = thing.identity;
+      const { expiresAt } = thing.person;
       if (expiresAt !== undefined && Date.now() >= expiresAt) this.#end(thing);
       else if (entry.dueAt <= now && !entry.asking && this.#asking < AT_ONCE) void this.#ask(entry);
     }
@@ -112,12 +112,12 @@ export class Presence {
     entry.asking = true;
     this.#asking += 1;
     try {
-      const identity = await this.#options.revalidate(thing.identity);
-      if (this.#entries.has(thing)) await thing.renew?.(identity);
+      const person = await this.#options.revalidate(thing.person);
+      if (this.#entries.has(thing)) await thing.renew?.(person);
     } catch (error) {
       if (!this.#entries.has(thing)) return;
       if (isWithdrawal(error)) {
-        this.#options.onWithdrawn(thing.identity, error);
+        this.#options.onWithdrawn(thing.person, error);
         this.#end(thing, error);
       } else this.#options.report(error, 'a caller could not be asked about again');
     } finally {
@@ -143,10 +143,10 @@ function isWithdrawal(error: unknown): boolean {
 }
 
 /** Whether an identity belongs to the target. */
-export function matcherOf(target: DisconnectTarget): (identity: Identity) => boolean {
+export function matcherOf(target: DisconnectTarget): (person: Person) => boolean {
   const { userId, id } = target as { readonly userId?: unknown; readonly id?: unknown };
   if (typeof userId === 'string') return ({ user }) => user.id === userId;
   if (typeof id !== 'string') return () => false;
   const key = userScope(target as never);
-  return ({ userKey }) => userKey === key;
+  return ({ key: userKey }) => userKey === key;
 }

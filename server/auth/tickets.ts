@@ -4,7 +4,7 @@ import { type Errands, errand } from '../cluster/errands.js';
 import type { Notes } from '../cluster/notes.js';
 import type { Authenticator, CarriedIdentity } from './authenticate.js';
 import { unauthenticated } from './refusal.js';
-import type { Identity } from './types.js';
+import type { Person } from './types.js';
 
 /** The time after its issue within which a ticket must be opened. */
 const OPEN_WITHIN_MS = 30_000;
@@ -30,9 +30,9 @@ export interface IssuedTicket {
 
 /** A ticket that a caller presents. */
 export interface ShownTicket {
-  readonly identity: Identity;
+  readonly person: Person;
   /** Called after the identity was checked again. */
-  renew(identity: Identity): void;
+  renew(person: Person): void;
   /**
    * Admits a stream of these sessions. The ticket's former stream ends: its client has lost it, or is somebody else.
    *
@@ -81,7 +81,7 @@ export function isTicket(token: string): boolean {
 export class Tickets {
   readonly #options: TicketsOptions;
   /** The holders of tickets that were issued or used here, the oldest first. */
-  readonly #known = new Map<string, { readonly identity: Identity; readonly expiresAt: number }>();
+  readonly #known = new Map<string, { readonly person: Person; readonly expiresAt: number }>();
   readonly #byUser = new Map<string, Set<string>>();
   readonly #served = new Map<string, ServedTicket>();
   #sweptAt = Number.NEGATIVE_INFINITY;
@@ -101,18 +101,18 @@ export class Tickets {
   }
 
   /** Makes a ticket for an authenticated caller. */
-  async issue(identity: Identity): Promise<IssuedTicket> {
+  async issue(person: Person): Promise<IssuedTicket> {
     const ticket = newTicket();
     const id = idOf(ticket);
     const now = this.#notes.time();
     const expiresAt = Math.min(
-      this.#notes.time(identity.expiresAt ?? Number.POSITIVE_INFINITY),
+      this.#notes.time(person.expiresAt ?? Number.POSITIVE_INFINITY),
       now + MAX_AGE_MS,
     );
-    const sealed = seal(ticket, { carried: this.#options.authenticator.carry(identity), expiresAt });
+    const sealed = seal(ticket, { carried: this.#options.authenticator.carry(person), expiresAt });
     const ttlMs = Math.max(1, Math.min(OPEN_WITHIN_MS, expiresAt - now));
     await this.#notes.put(nameOf(id), sealed, { ttlMs });
-    this.#remember(id, identity, now + ttlMs);
+    this.#remember(id, person, now + ttlMs);
     return { ticket, expiresAt };
   }
 
@@ -137,12 +137,12 @@ export class Tickets {
     if (!isFirst && !resuming) throw unauthenticated('the ticket was opened before');
     // From now on it is stored for its reconnects.
     if (isFirst) await notes.put(nameOf(id), sealed, { ttlMs });
-    let identity = authenticator.receive(carried);
-    this.#remember(id, identity, expiresAt);
+    let person = authenticator.receive(carried);
+    this.#remember(id, person, expiresAt);
     return {
-      identity,
+      person,
       renew: (renewed) => {
-        identity = renewed;
+        person = renewed;
         this.#remember(id, renewed, expiresAt);
       },
       admit: (sessionIds) => this.#admit(id, [...sessionIds], expiresAt),
@@ -189,12 +189,12 @@ export class Tickets {
     served?.stream?.supersede();
   }
 
-  #remember(id: string, identity: Identity, expiresAt: number): void {
+  #remember(id: string, person: Person, expiresAt: number): void {
     this.#forget(id);
     this.#sweep();
-    this.#known.set(id, { identity, expiresAt });
-    const mine = this.#byUser.get(identity.userKey) ?? new Set();
-    this.#byUser.set(identity.userKey, mine.add(id));
+    this.#known.set(id, { person, expiresAt });
+    const mine = this.#byUser.get(person.key) ?? new Set();
+    this.#byUser.set(person.key, mine.add(id));
     const of = mine.size > PER_USER ? mine : this.#known.size > TOTAL ? this.#known : null;
     const [oldest] = of?.keys() ?? [];
     if (oldest !== undefined) this.#dropSoon(oldest);
@@ -208,13 +208,13 @@ export class Tickets {
   }
 
   /** Invalidates the tickets of matching identities. */
-  withdraw(matches: (identity: Identity) => boolean): void {
-    for (const [id, { identity }] of this.#known) if (matches(identity)) this.#dropSoon(id);
+  withdraw(matches: (person: Person) => boolean): void {
+    for (const [id, { person }] of this.#known) if (matches(person)) this.#dropSoon(id);
   }
 
   /** @param over Whether nobody can come back with it any more. */
   #forget(id: string, over = false): void {
-    const userKey = this.#known.get(id)?.identity.userKey;
+    const userKey = this.#known.get(id)?.person.key;
     this.#known.delete(id);
     if (over) this.#served.delete(id);
     if (userKey === undefined) return;

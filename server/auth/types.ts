@@ -158,21 +158,21 @@ export interface Credentials {
 }
 
 /** An authenticated caller. */
-export interface Identity {
+export interface Person {
   readonly user: UserContext;
   /** The scope in which the caller's session keys are resolved. */
   readonly scope: string;
   /** Epoch milliseconds after which the token would be refused. */
   readonly expiresAt?: number;
   /** One text for each user (tenant and id), for limits that count by user. */
-  readonly userKey: string;
+  readonly key: string;
   /**
    * Whether many callers share this user: with `none`, with a `token` without `user`, or as a service that authentication marked
    * `service: true`. It then has limits of its own (`limits.shared`), since those of a user are meant for a person.
    */
   readonly shared?: boolean;
   /** Present for a guest by a share link, who reaches that session and nothing else. */
-  readonly guest?: Guest;
+  readonly link?: Guest;
 }
 
 /** The bearer of a share link. */

@@ -3,7 +3,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { GapReason, SubscriptionInfo, TransientEventType } from '../../shared/events.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
-import type { Identity } from '../auth/types.js';
+import type { Person } from '../auth/types.js';
 import type { ConnectionEndReason } from '../diagnostics/messages.js';
 import type { EndReason } from './end-reason.js';
 import type { Outlet } from './outlet.js';
@@ -28,7 +28,7 @@ export interface Sink {
 export interface EventConnectionOptions {
   readonly id: string;
   readonly transport: string;
-  readonly identity: Identity;
+  readonly person: Person;
   /** Id of the request that opens the connection, if one does. */
   readonly requestId?: string;
   readonly form: WireForm<unknown>;
@@ -93,7 +93,7 @@ export class EventConnection implements Outlet {
   #stall: Stall | null = null;
   /** Time of the opening; monotonic milliseconds. */
   readonly openedAt = performance.now();
-  identity: Identity;
+  person: Person;
   /** Callbacks for the end of each subscription, by session. */
   #releases: Map<string, () => void> | null = null;
   #held = 0;
@@ -113,7 +113,7 @@ export class EventConnection implements Outlet {
     this.form = options.form;
     this.#sink = options.sink;
     this.#vector = options.vector ?? false;
-    this.identity = options.identity;
+    this.person = options.person;
     this.#onClose = onClose;
     this.#report = report;
     this.#tally = tally;
@@ -308,7 +308,7 @@ export class EventConnection implements Outlet {
 
   /** Does periodic work. Called about once a second. */
   tick(now: number): void {
-    const { expiresAt } = this.identity;
+    const { expiresAt } = this.person;
     if (expiresAt !== undefined && Date.now() >= expiresAt) return this.end('expired');
     if (this.#stall) {
       if (this.#stall.isOver(now, this.options.slowClientMs)) this.end('slow');

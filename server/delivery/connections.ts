@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../async/maybe-promise.js';
 import { type Presence, UNREACHED } from '../auth/presence.js';
-import type { Identity } from '../auth/types.js';
+import type { Person } from '../auth/types.js';
 import { traceConnectionEnd } from '../diagnostics/connection-end.js';
 import { newConnectionId } from '../ids.js';
 import { LimitError } from '../limit-error.js';
@@ -17,9 +17,9 @@ export interface ConnectionsEnvironment {
   /** The callers of open connections, so that connections end when a caller is withdrawn. */
   readonly presence: Presence;
   /** Most open connections of a caller. */
-  allowed(identity: Identity): number;
+  allowed(person: Person): number;
   /** Called after the caller of a connection was authenticated again. @throws GatewayError to end it */
-  renew(connection: EventConnection, identity: Identity): MaybePromise<void>;
+  renew(connection: EventConnection, person: Person): MaybePromise<void>;
   report(error: unknown, what: string): void;
 }
 
@@ -72,10 +72,10 @@ export class Connections {
 
   /** @throws GatewayError `TOO_MANY_CONNECTIONS` if the user has as many as are allowed */
   add(options: EventConnectionOptions): EventConnection {
-    const { userKey, shared } = options.identity;
+    const { key: userKey, shared } = options.person;
     if (options.client) {
       const count = this.#perUser.get(userKey) ?? 0;
-      const allowed = this.#env.allowed(options.identity);
+      const allowed = this.#env.allowed(options.person);
       if (count >= allowed) {
         throw new LimitError(shared ? 'limits.shared.connections' : 'limits.connectionsPerUser', {
           code: 'TOO_MANY_CONNECTIONS',
@@ -95,10 +95,10 @@ export class Connections {
       this.tally,
     );
     const leave = this.#env.presence.add({
-      get identity() {
-        return connection.identity;
+      get person() {
+        return connection.person;
       },
-      renew: (identity) => this.#env.renew(connection, identity),
+      renew: (person) => this.#env.renew(connection, person),
       get sessionIds() {
         return connection.sessionIds;
       },

@@ -4,7 +4,7 @@ import type { ConnectionEndReason } from './messages.js';
 
 interface EndedConnection {
   readonly id: string;
-  readonly identity: { readonly user: UserContext };
+  readonly person: { readonly user: UserContext };
   readonly options: { readonly transport: string; readonly client: boolean };
   readonly openedAt: number;
 }
@@ -21,13 +21,13 @@ export function traceConnectionEnd(
   ending: ConnectionEndFacts,
 ): void {
   if (!channels.connectionEnd.hasSubscribers) return;
-  const { id, identity, options, openedAt } = connection;
+  const { id, person, options, openedAt } = connection;
   const { reason, subscriptions } = ending;
   channels.connectionEnd.publish({
     gatewayId,
     connectionId: id,
     transport: options.transport,
-    user: identity.user,
+    user: person.user,
     reason,
     openMs: performance.now() - openedAt,
     subscriptions,

@@ -120,8 +120,8 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     : ofHost;
   const presence = new Presence({
     revalidateMs: limits.revalidateMs,
-    revalidate: (identity) => authenticator.revalidate(identity),
-    onWithdrawn: (identity, error) => refusals.withdrawn(identity, error),
+    revalidate: (person) => authenticator.revalidate(person),
+    onWithdrawn: (person, error) => refusals.withdrawn(person, error),
     report,
   });
   const sharesRates = store.shared !== undefined && Number.isFinite(limits.shareRatesMs);
@@ -143,13 +143,13 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       holder,
       ticker,
       presence,
-      allowed: (identity) => quotas.connections(identity),
-      renew: (connection, identity) => operations.renew(connection, identity),
+      allowed: (person) => quotas.connections(person),
+      renew: (connection, person) => operations.renew(connection, person),
       report,
     },
-    ({ type, connection: { id: connectionId, identity, options } }) => {
+    ({ type, connection: { id: connectionId, person, options } }) => {
       const { transport } = options;
-      lifecycle.emit(type, { clientId: connectionId, connectionId, transport, user: identity.user });
+      lifecycle.emit(type, { clientId: connectionId, connectionId, transport, user: person.user });
     },
   );
   const now = createAgeClock();
@@ -216,7 +216,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   cluster.errands.on(UNGRANTED, (grantId) => presence.endGrant(grantId));
   inboxChanges.join(cluster.errands);
   const board = new PresenceBoard({ errands: cluster.errands, heartbeatMs: limits.heartbeatMs, report });
-  const calls = new OpenCalls((identity) => quotas.streams(identity));
+  const calls = new OpenCalls((person) => quotas.streams(person));
   const methods = flattenMethods(config.methods);
   const operations: Operations = new TracedOperations({
     gatewayId: id,

@@ -135,12 +135,12 @@ export class Gateway<
     const { auth, sessionScope } = config;
     await this.#life.ready();
     if (options.by && !options.user) {
-      const identity = await http.identify(options.by);
+      const person = await http.identify(options.by);
       // The params of a request deserve no more trust than its client.
-      return operations.execute(name, params, hostCaller(identity, { trusted: false }));
+      return operations.execute(name, params, hostCaller(person, { trusted: false }));
     }
-    const identity = hostIdentity({ authenticator, auth, sessionScope }, options);
-    return operations.execute(name, params, hostCaller(identity));
+    const person = hostIdentity({ authenticator, auth, sessionScope }, options);
+    return operations.execute(name, params, hostCaller(person));
   }
 
   /** Serves an upgrade to a WebSocket. A path that is not the gateway's is answered with 404. */
@@ -190,11 +190,11 @@ export class Gateway<
     const { config, authenticator, apps, operations, connections } = this.#parts;
     const { auth, sessionScope, limits } = config;
     const { app, name } = apps.parse(key);
-    const identity = hostIdentity({ authenticator, auth, sessionScope }, options);
+    const person = hostIdentity({ authenticator, auth, sessionScope }, options);
     return openSession(
       { operations, connections, heartbeatMs: limits.heartbeatMs, ready: () => this.#life.ready() },
       apps.format(app, name),
-      hostCaller(identity),
+      hostCaller(person),
     );
   }
 

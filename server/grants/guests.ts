@@ -3,7 +3,7 @@ import type { UserContext } from '../../shared/contract.js';
 import { AttemptLimiter } from '../auth/attempts.js';
 import type { Authenticator, AuthRefusal } from '../auth/authenticate.js';
 import { unauthenticated } from '../auth/refusal.js';
-import type { Credentials, Identity } from '../auth/types.js';
+import type { Credentials, Person } from '../auth/types.js';
 import type { FoundGrant, Grants } from './grants.js';
 
 /** Prefix of the token of a share link. */
@@ -43,7 +43,7 @@ class GuestAuthenticator implements Authenticator {
     return token?.startsWith(LINK) ? this.#guest(token, credentials) : this.#inner.authenticate(credentials);
   }
 
-  async #guest(token: string, { request }: Credentials): Promise<Identity> {
+  async #guest(token: string, { request }: Credentials): Promise<Person> {
     const { ip, requestId } = request;
     this.#attempts.admit(ip, token);
     await this.#options.ready();
@@ -62,35 +62,35 @@ class GuestAuthenticator implements Authenticator {
     throw unauthenticated(reason);
   }
 
-  revalidate(identity: Identity): ReturnType<Authenticator['revalidate']> {
-    return identity.guest ? this.#again(identity) : this.#inner.revalidate(identity);
+  revalidate(person: Person): ReturnType<Authenticator['revalidate']> {
+    return person.link ? this.#again(person) : this.#inner.revalidate(person);
   }
 
-  async #again(identity: Identity): Promise<Identity> {
-    if (await this.#options.grants.find(identity.guest!.grantId)) return identity;
+  async #again(person: Person): Promise<Person> {
+    if (await this.#options.grants.find(person.link!.grantId)) return person;
     throw unauthenticated('the share link is not valid any more');
   }
 
-  carry(identity: Identity): ReturnType<Authenticator['carry']> {
-    return this.#inner.carry(identity);
+  carry(person: Person): ReturnType<Authenticator['carry']> {
+    return this.#inner.carry(person);
   }
 
-  receive(carried: Parameters<Authenticator['receive']>[0]): Identity {
+  receive(carried: Parameters<Authenticator['receive']>[0]): Person {
     return this.#inner.receive(carried);
   }
 }
 
 /** The identity of a guest. Many guests may have one link, so their limits are those of a shared identity. */
-function guestOf({ kept: { grant, givenBy } }: FoundGrant, token: string): Identity {
+function guestOf({ kept: { grant, givenBy } }: FoundGrant, token: string): Person {
   const { grantId, expiresAt, by } = grant;
   const id = `guest_${createHash('sha256').update(`guest ${token}`).digest('base64url').slice(0, 16)}`;
   return {
     user: { id, roles: [] } as unknown as UserContext,
     // Three parts, so that it differs from the scope of every user and tenant.
     scope: JSON.stringify(['guest', grantId, id]),
-    userKey: JSON.stringify(['guest', grantId, id]),
+    key: JSON.stringify(['guest', grantId, id]),
     shared: true,
-    guest: { grantId, givenBy: givenBy ?? by },
+    link: { grantId, givenBy: givenBy ?? by },
     ...(expiresAt !== undefined && { expiresAt }),
   };
 }

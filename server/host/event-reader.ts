@@ -1,5 +1,5 @@
 import type { GatewayEvent } from '../../shared/events.js';
-import type { Identity } from '../auth/types.js';
+import type { Person } from '../auth/types.js';
 import type { EventConnection, Sink } from '../delivery/connection.js';
 import type { Connections } from '../delivery/connections.js';
 import { objectForm } from '../delivery/wire-form.js';
@@ -21,7 +21,7 @@ export interface ReaderEnvironment {
  */
 export async function* readEvents(
   env: ReaderEnvironment,
-  identity: Identity,
+  person: Person,
   options: { readonly signal?: AbortSignal | undefined },
   follow: (connection: EventConnection, ended: () => void) => Promise<void>,
 ): AsyncGenerator<GatewayEvent, void, undefined> {
@@ -31,7 +31,7 @@ export async function* readEvents(
   const connection = env.connections.add({
     id: newConnectionId(),
     transport: 'host',
-    identity,
+    person,
     form: objectForm,
     sink: queue,
     heartbeatMs: env.heartbeatMs,

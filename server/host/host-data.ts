@@ -3,7 +3,7 @@ import { encodeLine } from '../../shared/ndjson.js';
 import type { HistoryPlace, ParamsOf, ResultOf } from '../../shared/operation-types.js';
 import { parseSessionKey } from '../../shared/session-key.js';
 import type { Authenticator } from '../auth/authenticate.js';
-import type { Identity } from '../auth/types.js';
+import type { Person } from '../auth/types.js';
 import type { DueWorker } from '../due/due-worker.js';
 import { gatewayIdOf } from '../ids.js';
 import { asUnavailable } from '../log/unavailable.js';
@@ -115,7 +115,7 @@ export class HostData {
 
   async import(key: string, source: ImportSource, options: ImportOptions): Promise<HistoryPlace> {
     const { user, anonymous, ...params } = options;
-    const caller = hostCaller(this.#identity({ ...(user && { user }), ...(anonymous && { anonymous }) }));
+    const caller = hostCaller(this.#person({ ...(user && { user }), ...(anonymous && { anonymous }) }));
     const messages = await importedLines(source, this.#env.config.limits.importedMessages);
     await this.#env.ready();
     const imported = await this.#env.operations.execute(
@@ -138,7 +138,7 @@ export class HostData {
     await asUnavailable(() => store.backup!(path));
   }
 
-  #identity(whose: WhoseSessions): Identity {
+  #person(whose: WhoseSessions): Person {
     const { auth, sessionScope } = this.#env.config;
     return hostIdentity({ authenticator: this.#env.authenticator, auth, sessionScope }, whose);
   }
@@ -146,15 +146,15 @@ export class HostData {
   /** The place that a key names, even if its app no longer exists. */
   #refOf(key: string, { scope, ...whose }: WhoseSessions): SessionRef {
     const { app, name } = parseSessionKey(key, this.#env.apps.defaultApp);
-    return { scope: scope ?? this.#identity(whose).scope, app, name };
+    return { scope: scope ?? this.#person(whose).scope, app, name };
   }
 
   #wholeScope({ user, scope }: WholeScope): string {
     if (typeof scope === 'string' && scope !== '') return scope;
     // A missing user must not mean the caller here.
     if (!user) throw refused('erase: name a session, { user } or { scope }');
-    const identity = this.#env.authenticator.identify(user);
-    if (identity.scope === identity.userKey) return identity.scope;
+    const person = this.#env.authenticator.identify(user);
+    if (person.scope === person.key) return person.scope;
     throw refused(
       "erase: this user's sessions are in a scope that others may share; name the sessions, or { scope } for all that is in it",
     );

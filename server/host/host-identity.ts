@@ -2,7 +2,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { SessionOptions } from '../apps/session-handle.js';
 import type { Authenticator } from '../auth/authenticate.js';
 import type { SessionScope } from '../auth/scope.js';
-import type { AuthConfig, Identity } from '../auth/types.js';
+import type { AuthConfig, Person } from '../auth/types.js';
 import { currentContext } from '../methods/context.js';
 
 /** Settings that decide whose sessions host code's keys name. */
@@ -18,7 +18,7 @@ export interface HostIdentityOptions {
  * @throws GatewayError `INVALID_REQUEST` outside a call if users have their own sessions and none is named, because another session would
  * be opened silently.
  */
-export function hostIdentity(options: HostIdentityOptions, session: SessionOptions): Identity {
+export function hostIdentity(options: HostIdentityOptions, session: SessionOptions): Person {
   const { authenticator, auth, sessionScope } = options;
   if (session.user) return authenticator.identify(session.user);
   if (session.anonymous) return authenticator.identify({ id: 'anonymous' });

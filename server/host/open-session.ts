@@ -12,7 +12,7 @@ import type {
   HostSendOptions,
   SessionHandle,
 } from '../apps/session-handle.js';
-import type { Identity } from '../auth/types.js';
+import type { Person } from '../auth/types.js';
 import type { Connections } from '../delivery/connections.js';
 import { newConnectionId, newRequestId, newTraceId } from '../ids.js';
 import { currentContext } from '../methods/context.js';
@@ -32,18 +32,18 @@ export interface HostEnvironment {
 
 /** The caller of operations for code of this process. */
 export function hostCaller(
-  identity: Identity,
+  person: Person,
   {
     transport = 'host',
     signal,
     trusted = true,
   }: Partial<Pick<Caller, 'transport' | 'signal' | 'trusted'>> = {},
 ): Caller {
-  return new HostCaller({ identity, transport, signal, trusted });
+  return new HostCaller({ person, transport, signal, trusted });
 }
 
 class HostCaller implements Caller {
-  readonly identity: Identity;
+  readonly person: Person;
   readonly transport: string;
   readonly clientId = newConnectionId();
   readonly traceId: string;
@@ -53,9 +53,9 @@ class HostCaller implements Caller {
   #signal: AbortSignal | undefined;
 
   constructor(
-    given: Pick<Caller, 'identity' | 'transport'> & { signal: AbortSignal | undefined; trusted: boolean },
+    given: Pick<Caller, 'person' | 'transport'> & { signal: AbortSignal | undefined; trusted: boolean },
   ) {
-    this.identity = given.identity;
+    this.person = given.person;
     this.transport = given.transport;
     this.trusted = given.trusted;
     this.#signal = given.signal;
@@ -90,7 +90,7 @@ function paramsOf(sessionId: string, ...given: readonly object[]): object {
 /** A session for host code, in the scope of its caller. Calls the operations of the table in this process. */
 export function openSession(env: HostEnvironment, id: string, caller: Caller): SessionHandle {
   const { operations } = env;
-  const { identity } = caller;
+  const { person } = caller;
   const execute = async <Name extends PlainOperation>(
     name: Name,
     params: object = {},
@@ -119,7 +119,7 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
   }
   const events = (options: HostEventsOptions = {}): AsyncIterable<GatewayEvent> => {
     const { from, signal } = options;
-    return readEvents(env, identity, { signal }, async (connection) => {
+    return readEvents(env, person, { signal }, async (connection) => {
       await env.ready();
       await operations.open(connection, [{ sessionId: id, ...startOf(from) }]);
     });
@@ -193,7 +193,7 @@ function followRun(env: HostEnvironment, caller: Caller, following: Promise<Foll
   result.catch(() => {});
   async function* events(from?: string): AsyncIterable<GatewayEvent> {
     const { session, runId, cursor, result } = await following;
-    yield* readEvents(env, caller.identity, {}, (connection, ended) =>
+    yield* readEvents(env, caller.person, {}, (connection, ended) =>
       connection.followRun(session, from ?? cursor, { runId, result, ended }),
     );
   }

@@ -1,7 +1,7 @@
 import type { SubscriptionInfo } from '../../shared/events.js';
 import { INBOX, type InboxRow } from '../../shared/inbox.js';
 import { formatPlace, hashOf, hashOfAll, parsePlace } from '../../shared/inbox-place.js';
-import type { Identity } from '../auth/types.js';
+import type { Person } from '../auth/types.js';
 import type { Followed } from '../delivery/connection.js';
 import type { TransientPayload } from '../delivery/wire-form.js';
 import { textOfHome } from '../stores/records.js';
@@ -28,7 +28,7 @@ const WHOLE = { shared: 10, alone: 60 };
 /** The connection that a stream writes to. */
 export interface InboxOutlet {
   readonly writable: boolean;
-  readonly identity: Identity;
+  readonly person: Person;
   send(type: 'inbox', data: TransientPayload<'inbox'>, id?: string): void;
   report(error: unknown, what: string): void;
 }
@@ -78,15 +78,15 @@ export class InboxStream implements Followed, Follower {
   constructor(inbox: Inbox, changes: InboxChanges, outlet: InboxOutlet) {
     this.#inbox = inbox;
     this.#outlet = outlet;
-    this.scope = outlet.identity.scope;
-    this.userKey = outlet.identity.userKey;
+    this.scope = outlet.person.scope;
+    this.userKey = outlet.person.key;
     this.#changes = changes;
     this.#stop = changes.follow(this);
   }
 
   /** Finds the rows to send from a place on. */
   async open({ cursor }: { readonly cursor?: string | undefined }): Promise<SubscriptionInfo> {
-    const look = await this.#inbox.look(this.#outlet.identity);
+    const look = await this.#inbox.look(this.#outlet.person);
     const since = cursor === undefined ? null : sinceOf(cursor, look, storeTime(this.#inbox.env.store));
     for (const entry of look.entries) this.#know(entry);
     const told = since === null ? look.entries.slice(0, FIRST_ROWS) : look.entries.filter(isAfter(since));
@@ -186,10 +186,10 @@ export class InboxStream implements Followed, Follower {
     const { store } = this.#inbox.env;
     const at = storeTime(store);
     try {
-      if (isWhole) this.#compare(await this.#inbox.look(this.#outlet.identity));
+      if (isWhole) this.#compare(await this.#inbox.look(this.#outlet.person));
       else
         for (const ref of touched) {
-          const entries = await this.#inbox.entriesOf(ref, this.#outlet.identity);
+          const entries = await this.#inbox.entriesOf(ref, this.#outlet.person);
           const ids = entries.map(({ row }) => row.sessionId);
           for (const id of this.#rowsOf(ref)) if (!ids.includes(id)) this.#drop(id);
           for (const entry of entries) this.#take(entry);

@@ -4,7 +4,7 @@ import { formatPlace, hashOfAll } from '../../shared/inbox-place.js';
 import { formatListPlace, parseListPlace } from '../../shared/list-place.js';
 import type { AppRegistry } from '../apps/registry.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
-import type { Identity } from '../auth/types.js';
+import type { Person } from '../auth/types.js';
 import type { FoundGrant, Grants } from '../grants/grants.js';
 import { NO_ARRIVALS } from '../log/arrivals.js';
 import type { LogView } from '../log/log-view.js';
@@ -34,7 +34,7 @@ export interface InboxEnvironment {
   /** Whether a user may see a session, of their own scope or by a grant. */
   mayShow(
     ref: SessionRef,
-    identity: Identity,
+    person: Person,
     via?: { readonly grantId: string; readonly as: GrantRole },
   ): MaybePromise<boolean>;
 }
@@ -74,23 +74,23 @@ export class Inbox {
   /** A page of an inbox, with the sums over the whole inbox. @throws GatewayError `INVALID_PARAMS` */
   async page(
     { limit = 50, cursor }: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
-    identity: Identity,
+    person: Person,
   ): Promise<InboxPage> {
     const { store } = this.env;
     const before = parseListPlace(cursor, 'cursor');
-    const { entries, at, unread, waiting } = await this.look(identity);
+    const { entries, at, unread, waiting } = await this.look(person);
     const rows = new Map(entries.map(({ ref, row }) => [textOfHome(ref), row]));
     const ids = entries.map(({ row }) => row.sessionId);
-    const listed = await store.list(identity.scope, { limit, before });
+    const listed = await store.list(person.scope, { limit, before });
     const sessions: InboxRow[] = [];
     for (const { ref } of listed.records) {
-      const row = rows.get(textOfHome(ref)) ?? (await this.#own(ref, identity))?.row;
+      const row = rows.get(textOfHome(ref)) ?? (await this.#own(ref, person))?.row;
       if (row) sessions.push(row);
     }
     // A list of the store has one scope, so shared sessions are merged in by their time.
     const [oldest, newest] = [listed.next?.updatedAt ?? 0, before?.updatedAt ?? Number.POSITIVE_INFINITY];
     const isHere = ({ ref, row: { changedAt } }: InboxEntry): boolean =>
-      ref.scope !== identity.scope && changedAt >= oldest && changedAt < newest;
+      ref.scope !== person.scope && changedAt >= oldest && changedAt < newest;
     const shared = entries.filter(isHere).map(({ row }) => row);
     if (shared.length > 0) {
       sessions.push(...shared);
@@ -108,21 +108,21 @@ export class Inbox {
   }
 
   /** The whole inbox, with its sums. */
-  async look(identity: Identity): Promise<InboxState> {
+  async look(person: Person): Promise<InboxState> {
     const { store } = this.env;
     const at = storeTime(store);
-    const places = await this.places.all(identity.userKey);
+    const places = await this.places.all(person.key);
     const entries: InboxEntry[] = [];
     let before: ListPlace | undefined;
     do {
-      const page = await store.list(identity.scope, { limit: PAGE, before });
+      const page = await store.list(person.scope, { limit: PAGE, before });
       for (const record of page.records) {
-        const entry = await this.#entryOf(record, places.get(textOfHome(record.ref)), identity);
+        const entry = await this.#entryOf(record, places.get(textOfHome(record.ref)), person);
         if (entry) entries.push(entry);
       }
       before = page.next ?? undefined;
     } while (before && entries.length < INBOX_SESSIONS);
-    const shared = await this.#shared(identity, places);
+    const shared = await this.#shared(person, places);
     entries.push(...shared.entries);
     if (shared.entries.length > 0) entries.sort((a, b) => b.row.changedAt - a.row.changedAt);
     const sum = (field: 'unread' | 'waiting'): number =>
@@ -137,38 +137,38 @@ export class Inbox {
   }
 
   /** The rows of one session in an inbox: one, or one for each grant; none if the inbox does not show the session. */
-  async entriesOf(ref: SessionRef, identity: Identity): Promise<readonly InboxEntry[]> {
-    const { scope, userKey } = identity;
+  async entriesOf(ref: SessionRef, person: Person): Promise<readonly InboxEntry[]> {
+    const { scope, key: userKey } = person;
     if (ref.scope === scope) {
-      const entry = await this.#own(ref, identity);
+      const entry = await this.#own(ref, person);
       return entry ? [entry] : [];
     }
     const entries: InboxEntry[] = [];
     for (const grant of await this.env.grants.ofUserIn(ref, userKey)) {
-      const entry = await this.#granted(grant, await this.places.of(ref, userKey), identity);
+      const entry = await this.#granted(grant, await this.places.of(ref, userKey), person);
       if (entry) entries.push(entry);
     }
     return entries;
   }
 
-  async #own(ref: SessionRef, identity: Identity): Promise<InboxEntry | null> {
+  async #own(ref: SessionRef, person: Person): Promise<InboxEntry | null> {
     const record = await this.env.store.record(ref);
     if (!record || record.closed || record.archived) return null;
-    return this.#entryOf(record, await this.places.of(ref, identity.userKey), identity);
+    return this.#entryOf(record, await this.places.of(ref, person.key), person);
   }
 
   /** Sessions that others share with a user. */
   async #shared(
-    identity: Identity,
+    person: Person,
     places: ReadonlyMap<string, ReadPlace>,
   ): Promise<Pick<InboxState, 'entries' | 'isWhole'>> {
     const entries: InboxEntry[] = [];
     let after: FoundGrant | null = null;
     do {
-      const page = await this.env.grants.ofUser(identity.userKey, PAGE, after);
+      const page = await this.env.grants.ofUser(person.key, PAGE, after);
       for (const grant of page.grants) {
-        if (grant.home.scope === identity.scope) continue;
-        const entry = await this.#granted(grant, places.get(textOfHome(grant.home)), identity);
+        if (grant.home.scope === person.scope) continue;
+        const entry = await this.#granted(grant, places.get(textOfHome(grant.home)), person);
         if (entry) entries.push(entry);
       }
       after = page.next;
@@ -180,21 +180,21 @@ export class Inbox {
   async #granted(
     { home, kept: { epoch, grant } }: FoundGrant,
     place: ReadPlace | undefined,
-    identity: Identity,
+    person: Person,
   ): Promise<InboxEntry | null> {
     const record = await this.env.store.record(home);
     if (!record || record.closed || record.archived || record.epoch !== epoch) return null;
-    return this.#entryOf(record, place, identity, grant);
+    return this.#entryOf(record, place, person, grant);
   }
 
   async #entryOf(
     record: SessionRecord,
     place: ReadPlace | undefined,
-    identity: Identity,
+    person: Person,
     via?: { readonly grantId: string; readonly as: GrantRole },
   ): Promise<InboxEntry | null> {
     const { ref, title, pending, activity, updatedAt, createdAt } = record;
-    if (!(await this.env.mayShow(ref, identity, via))) return null;
+    if (!(await this.env.mayShow(ref, person, via))) return null;
     const current = place?.epoch === record.epoch ? place : undefined;
     const row: InboxRow = {
       sessionId: this.env.apps.format(ref.app, via ? grantName(via.grantId) : ref.name),

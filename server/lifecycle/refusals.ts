@@ -1,5 +1,5 @@
 import type { AuthRefusal } from '../auth/authenticate.js';
-import type { Identity } from '../auth/types.js';
+import type { Person } from '../auth/types.js';
 import type { Logger } from '../config/config.js';
 import { RateLimiter } from '../limits/token-bucket.js';
 import type { Lifecycle } from './lifecycle.js';
@@ -45,7 +45,7 @@ export class Refusals {
   }
 
   /** Reports a caller whose open streams were ended. */
-  withdrawn({ user }: Identity, error: unknown): void {
+  withdrawn({ user }: Person, error: unknown): void {
     const { code, message, cause } = error as { code?: string; message?: string; cause?: unknown };
     const reason = typeof cause === 'string' ? cause : String(message);
     this.#lifecycle.emit('caller:withdrawn', { user, reason });

@@ -1,4 +1,4 @@
-import type { Identity } from '../auth/types.js';
+import type { Person } from '../auth/types.js';
 import type { Limits } from '../config/limits.js';
 import { LimitError } from '../limit-error.js';
 import { RateLimiter } from './token-bucket.js';
@@ -75,13 +75,13 @@ class Rates {
   }
 
   /** @throws GatewayError `RATE_LIMITED`; `OVERLOADED` while no new work is taken */
-  take({ shared, userKey }: Identity, units?: number): void {
+  take({ shared, key: userKey }: Person, units?: number): void {
     this.#admit();
     (shared ? this.#shared : this.#people).take(userKey, units);
   }
 
   /** Gives an unused take back. Other gateways that were told of it still count it. */
-  giveBack({ shared = false, userKey }: Identity): void {
+  giveBack({ shared = false, key: userKey }: Person): void {
     this.spend(shared, userKey, -1);
   }
 }
@@ -131,22 +131,22 @@ export class Quotas {
   }
 
   /** Open connections that a caller may have. */
-  connections({ shared }: Identity): number {
+  connections({ shared }: Person): number {
     return shared ? this.#limits.shared.connections : this.#limits.connectionsPerUser;
   }
 
   /** Streams of methods and runs that a caller may hold open. */
-  streams({ shared }: Identity): number {
+  streams({ shared }: Person): number {
     return shared ? this.#limits.shared.connections : this.#limits.streamsPerUser;
   }
 
   /** Reads that a caller may have under way at once; more wait for their turn. */
-  readsAtOnce({ shared }: Identity): number {
+  readsAtOnce({ shared }: Person): number {
     return shared ? this.#limits.shared.connections : this.#limits.readsAtOnce;
   }
 
   /** Remembers that a scope belongs to many callers. Call it before the limits of the scope are read. */
-  meet({ shared, scope, userKey }: Identity): void {
+  meet({ shared, scope, key: userKey }: Person): void {
     if ((!shared && scope === userKey) || this.#sharedScopes.has(scope)) return;
     this.#sharedScopes.add(scope);
     if (this.#sharedScopes.size <= SCOPES) return;

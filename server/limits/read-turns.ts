@@ -1,5 +1,5 @@
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
-import type { Identity } from '../auth/types.js';
+import type { Person } from '../auth/types.js';
 import { LimitError } from '../limit-error.js';
 
 /** Time that the reads of one caller may take of a turn of the event loop, in milliseconds. The turn belongs to all callers. */
@@ -23,21 +23,21 @@ interface Lane {
  * turn, or of which many are under way, waits for a later turn, and others go on meanwhile.
  */
 export class ReadTurns {
-  readonly #atOnce: (identity: Identity) => number;
+  readonly #atOnce: (person: Person) => number;
   readonly #lanes = new Map<string, Lane>();
   #turn = 0;
   #isArmed = false;
 
   /** @param atOnce Reads of a caller that may be under way at once. */
-  constructor(atOnce: (identity: Identity) => number) {
+  constructor(atOnce: (person: Person) => number) {
     this.#atOnce = atOnce;
   }
 
   /** Runs a read in its turn, which is mostly now. @throws GatewayError `RATE_LIMITED` if too many wait already */
-  run<Result>(identity: Identity, read: () => MaybePromise<Result>): MaybePromise<Result> {
-    const lane = this.#laneOf(identity);
+  run<Result>(person: Person, read: () => MaybePromise<Result>): MaybePromise<Result> {
+    const lane = this.#laneOf(person);
     const { most } = lane;
-    if (this.#isFree(lane)) return this.#start(identity.userKey, lane, read);
+    if (this.#isFree(lane)) return this.#start(person.key, lane, read);
     if (lane.waiting.length >= most * WAITING)
       throw new LimitError('limits.readsAtOnce', {
         code: 'RATE_LIMITED',
@@ -47,7 +47,7 @@ export class ReadTurns {
     return new Promise<void>((resolve) => {
       lane.waiting.push(resolve);
       this.#arm();
-    }).then(() => this.#start(identity.userKey, lane, read, true));
+    }).then(() => this.#start(person.key, lane, read, true));
   }
 
   #start<Result>(
@@ -86,11 +86,11 @@ export class ReadTurns {
     return waiting.length === 0 && running < most && spentMs < BUDGET_MS;
   }
 
-  #laneOf(identity: Identity): Lane {
-    const { userKey: key } = identity;
+  #laneOf(person: Person): Lane {
+    const { key } = person;
     let lane = this.#lanes.get(key);
     if (!lane) {
-      lane = { running: 0, most: this.#atOnce(identity), spentMs: 0, turn: this.#turn, waiting: [] };
+      lane = { running: 0, most: this.#atOnce(person), spentMs: 0, turn: this.#turn, waiting: [] };
       this.#lanes.set(key, lane);
     } else if (lane.turn !== this.#turn) {
       lane.turn = this.#turn;

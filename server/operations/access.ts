@@ -3,7 +3,7 @@ import { type GrantRole, grantIn, grantName } from '../../shared/grants.js';
 import type { AppSummary } from '../../shared/operation-types.js';
 import { settleWithin } from '../async/deadline.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
-import type { Identity } from '../auth/types.js';
+import type { Person } from '../auth/types.js';
 import type { AccessedOperation, Allowance } from '../config/access.js';
 import type { FoundGrant } from '../grants/grants.js';
 import { assertAllowed } from '../grants/roles.js';
@@ -33,30 +33,25 @@ export class Access {
    *
    * @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND`, `SESSION_NOT_FOUND`; `ACCESS_DENIED` for more than a grant allows
    */
-  session(sessionId: string, operation: AccessedOperation, identity: Identity): MaybePromise<Reach> {
+  session(sessionId: string, operation: AccessedOperation, person: Person): MaybePromise<Reach> {
     const { apps } = this.#env;
     const { app, name } = apps.parse(sessionId);
     const grantId = grantIn(name);
-    const ref = { scope: identity.scope, app, name };
-    return andThen(this.mayUse(app, identity), (usable) => {
+    const ref = { scope: person.scope, app, name };
+    return andThen(this.mayUse(app, person), (usable) => {
       if (!usable) throw apps.unknown(app);
-      if (grantId !== null) return this.#byGrant(app, grantId, operation, identity);
-      if (identity.guest) throw notFound();
-      return andThen(this.mayReach(ref, operation, identity), (allowed) => {
+      if (grantId !== null) return this.#byGrant(app, grantId, operation, person);
+      if (person.link) throw notFound();
+      return andThen(this.mayReach(ref, operation, person), (allowed) => {
         if (allowed) return { ref, sessionId: apps.format(app, name) };
         throw notFound();
       });
     });
   }
 
-  async #byGrant(
-    app: string,
-    grantId: string,
-    operation: AccessedOperation,
-    identity: Identity,
-  ): Promise<Reach> {
+  async #byGrant(app: string, grantId: string, operation: AccessedOperation, person: Person): Promise<Reach> {
     const found = await this.#env.grants.find(grantId);
-    const reach = found?.home.app === app ? await this.shared(found, operation, identity) : null;
+    const reach = found?.home.app === app ? await this.shared(found, operation, person) : null;
     if (reach) return reach;
     throw notFound();
   }
@@ -69,14 +64,14 @@ export class Access {
   async shared(
     { home, kept }: FoundGrant,
     operation: AccessedOperation,
-    identity: Identity,
+    person: Person,
   ): Promise<Reach | null> {
     const { grant, epoch, userKey } = kept;
     const { grantId, as, hide = [] } = grant;
-    const { guest } = identity;
-    if (guest ? guest.grantId !== grantId : userKey !== identity.userKey) return null;
+    const { link: guest } = person;
+    if (guest ? guest.grantId !== grantId : userKey !== person.key) return null;
     const log = await this.#env.sessions.get(home).look();
-    if (log?.ref.epoch !== epoch || !(await this.mayReach(home, operation, identity, { grantId, as })))
+    if (log?.ref.epoch !== epoch || !(await this.mayReach(home, operation, person, { grantId, as })))
       return null;
     assertAllowed(as, operation);
     const sessionId = this.#env.apps.format(home.app, grantName(grantId));
@@ -84,7 +79,7 @@ export class Access {
   }
 
   /** Whether a caller may use an app. */
-  mayUse(app: string, { user }: Identity): MaybePromise<boolean> {
+  mayUse(app: string, { user }: Person): MaybePromise<boolean> {
     const { appAccess } = this.#env;
     return appAccess ? this.#ask('appAccess', () => appAccess(user, app)) : true;
   }
@@ -93,7 +88,7 @@ export class Access {
   mayReach(
     { app, name }: SessionRef,
     operation: AccessedOperation,
-    { user }: Identity,
+    { user }: Person,
     via?: { readonly grantId: string; readonly as: GrantRole },
   ): MaybePromise<boolean> {
     const { sessionAccess, apps } = this.#env;
@@ -105,10 +100,10 @@ export class Access {
   }
 
   /** The apps that a caller may use. */
-  apps(identity: Identity): MaybePromise<readonly AppSummary[]> {
+  apps(person: Person): MaybePromise<readonly AppSummary[]> {
     const all = this.#env.apps.summaries();
     if (!this.#env.appAccess) return all;
-    const answers = Promise.all(all.map(({ name }) => this.mayUse(name, identity)));
+    const answers = Promise.all(all.map(({ name }) => this.mayUse(name, person)));
     return answers.then((usable) => all.filter((_app, i) => usable[i]));
   }
 
@@ -116,21 +111,21 @@ export class Access {
   async brought(
     { clientTools = [], parameters = {} }: ClientParts,
     app: string,
-    identity: Identity,
+    person: Person,
   ): Promise<void> {
     const { clientMessages } = this.#env;
     const tools = clientTools.map(({ name }) => name);
     if (tools.length > 0)
-      checkBrought('clientTools', tools, await this.#allowed('tools', clientMessages.tools, app, identity));
+      checkBrought('clientTools', tools, await this.#allowed('tools', clientMessages.tools, app, person));
     const names = Object.keys(parameters);
     if (names.length > 0) {
-      const allowed = await this.#allowed('parameters', clientMessages.parameters, app, identity);
+      const allowed = await this.#allowed('parameters', clientMessages.parameters, app, person);
       checkBrought('parameters', names, allowed);
     }
   }
 
   /** Whether a client may import a whole conversation. */
-  mayImport(app: string, { user }: Identity): MaybePromise<boolean> {
+  mayImport(app: string, { user }: Person): MaybePromise<boolean> {
     const { import: allowed = false } = this.#env.clientMessages;
     return typeof allowed === 'function'
       ? this.#ask('clientMessages.import', () => allowed(user, app))
@@ -141,7 +136,7 @@ export class Access {
     what: 'tools' | 'parameters',
     allowance: Allowance = false,
     app: string,
-    { user }: Identity,
+    { user }: Person,
   ): Promise<boolean | readonly string[]> {
     if (typeof allowance !== 'function') return allowance;
     let names: readonly string[] | undefined;

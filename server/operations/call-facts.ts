@@ -16,9 +16,9 @@ export interface CallTarget {
 
 /** Facts about a call, for the operator's log. */
 export function callFacts(caller: Caller, { operation, sessionId, method }: CallTarget): LogFacts {
-  const { identity, requestId, traceId, transport } = caller;
+  const { person, requestId, traceId, transport } = caller;
   return {
-    user: identity.user.id,
+    user: person.user.id,
     sessionId: nameOf(sessionId),
     operation,
     method: nameOf(method),

@@ -1,9 +1,9 @@
 import type { ParentSpan } from '../../shared/method.js';
-import type { Identity } from '../auth/types.js';
+import type { Person } from '../auth/types.js';
 
 /** The caller of an operation, and its way in. */
 export interface Caller {
-  readonly identity: Identity;
+  readonly person: Person;
   readonly transport: string;
   /** Id from the gateway: the connection's, or one for this call. */
   readonly clientId: string;

@@ -22,7 +22,7 @@ export const changeOperations = (
   },
 
   async 'tool-response'({ callId, sessionId: _, ...answer }, call) {
-    const { user, userKey, guest } = call.caller.identity;
+    const { user, key: userKey, link: guest } = call.caller.person;
     const { ref } = call.reach;
     const { id: by, roles } = user;
     const given = { ...answer, by, givenBy: guest?.givenBy, roles };
@@ -36,16 +36,16 @@ export const changeOperations = (
   },
 
   channel: ({ channel, type = 'message', payload = null }, call) => {
-    const { id: userId } = call.caller.identity.user;
+    const { id: userId } = call.caller.person.user;
     return call.done({ type: 'publish', channel, event: type, payload, userId, stored: true });
   },
 
   update: ({ sessionId: _, ...changes }, call) =>
-    call.done({ type: 'update', changes, by: call.caller.identity.user.id }),
+    call.done({ type: 'update', changes, by: call.caller.person.user.id }),
 
   move: ({ tip, version }, call) => {
     const goal = version === undefined ? { tip: tip! } : { version };
-    return call.perform({ type: 'move', goal, by: call.caller.identity.user.id });
+    return call.perform({ type: 'move', goal, by: call.caller.person.user.id });
   },
 
   async fork({ to, at }, { reach: { ref: source }, caller }) {
@@ -54,7 +54,7 @@ export const changeOperations = (
     await room.check(ref);
     const { id, ...place } = await sessions.beginnings.fork(source, ref, {
       at,
-      userId: caller.identity.user.id,
+      userId: caller.person.user.id,
     });
     return { sessionId: id, ...place };
   },

@@ -17,14 +17,14 @@ export function controlOperations({
     async 'take-over'({ reason, untilMs }, call) {
       check('reason', reason);
       const until = untilMs === undefined ? undefined : storeTime(store) + untilMs;
-      const { id: by } = call.caller.identity.user;
+      const { id: by } = call.caller.person.user;
       return { control: await call.perform({ type: 'take-over', by, reason, until }) };
     },
 
     'hand-back'({ note, answer = false }, call) {
       check('note', note);
       const { caller, reach } = call;
-      const { user, userKey } = caller.identity;
+      const { user, key: userKey } = caller.person;
       const owns = caller.trusted === true || reach.ref.scope === userKey;
       return call.perform({ type: 'hand-back', user, note, answer, runId: newRunId(), owns });
     },
@@ -32,7 +32,7 @@ export function controlOperations({
     react({ messageId, value, comment }, call) {
       if (value === null && comment !== undefined) throw fieldError('comment', 'needs a value beside it');
       check('comment', comment);
-      const { id: by } = call.caller.identity.user;
+      const { id: by } = call.caller.person.user;
       const reaction = { messageId, by, value, ...(comment !== undefined && { comment }) };
       return call.done({ type: 'react', reaction, most: reactionsPerMessage });
     },

@@ -1,7 +1,7 @@
 import { fieldError, GatewayError } from '../../shared/errors.js';
 import type { SendInput } from '../../shared/messages.js';
 import type { UploadedFile } from '../../shared/operation-types.js';
-import type { Identity } from '../auth/types.js';
+import type { Person } from '../auth/types.js';
 import { fileNotFound, namedFiles } from '../files/named-files.js';
 import type { Upload } from '../files/uploads.js';
 import type { ByteRange, FileRecord } from '../stores/files/file-store.js';
@@ -37,15 +37,15 @@ export class FileOperations {
   }
 
   /** @throws GatewayError */
-  async upload(upload: Upload, { identity }: Caller): Promise<UploadedFile> {
+  async upload(upload: Upload, { person }: Caller): Promise<UploadedFile> {
     const { quotas, calls, files, state } = this.#env;
     if (state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: 1000 });
     if (upload.name !== undefined && !NAME.test(upload.name)) throw badName();
-    quotas.meet(identity);
-    quotas.uploads.take(identity);
-    const release = calls.hold(identity);
+    quotas.meet(person);
+    quotas.uploads.take(person);
+    const release = calls.hold(person);
     try {
-      const { scope, userKey: by } = identity;
+      const { scope, key: by } = person;
       const { fileId, name, mediaType, size, sha256 } = await files.upload({ scope, by }, upload);
       return {
         fileId,
@@ -63,17 +63,17 @@ export class FileOperations {
   /** @throws GatewayError `FILE_NOT_FOUND` */
   async find(
     fileId: string,
-    { identity }: Pick<Caller, 'identity'>,
+    { person }: Pick<Caller, 'person'>,
     sessionId?: string,
   ): Promise<ReadableFile> {
     const { quotas, files, calls } = this.#env;
-    quotas.reads.take(identity);
-    const record = await this.#readable(fileId, identity, sessionId);
+    quotas.reads.take(person);
+    const record = await this.#readable(fileId, person, sessionId);
     if (!record) throw fileNotFound(fileId);
     return {
       record,
       open: async (range) => {
-        const release = calls.hold(identity);
+        const release = calls.hold(person);
         try {
           return { bytes: await files.read(record, range), release };
         } catch (error) {
@@ -84,13 +84,13 @@ export class FileOperations {
     };
   }
 
-  async #readable(fileId: string, identity: Identity, sessionId?: string): Promise<FileRecord | null> {
+  async #readable(fileId: string, person: Person, sessionId?: string): Promise<FileRecord | null> {
     if (sessionId !== undefined) {
-      const { ref } = await this.#access.session(sessionId, 'history', identity);
+      const { ref } = await this.#access.session(sessionId, 'history', person);
       return this.#usedIn(fileId, ref);
     }
-    const record = await this.#env.files.find(identity.scope, fileId);
-    return record && (await this.#mayRead(record, identity)) ? record : null;
+    const record = await this.#env.files.find(person.scope, fileId);
+    return record && (await this.#mayRead(record, person)) ? record : null;
   }
 
   /**
@@ -99,17 +99,17 @@ export class FileOperations {
    *
    * @throws GatewayError `FILE_NOT_FOUND` naming the field
    */
-  checkNamed(inputs: readonly SendInput[], identity: Identity): Promise<void> | null {
+  checkNamed(inputs: readonly SendInput[], person: Person): Promise<void> | null {
     const { sessionAccess, appAccess } = this.#env;
-    return sessionAccess || appAccess ? this.#checkNamed(inputs, identity) : null;
+    return sessionAccess || appAccess ? this.#checkNamed(inputs, person) : null;
   }
 
-  async #checkNamed(inputs: readonly SendInput[], identity: Identity): Promise<void> {
+  async #checkNamed(inputs: readonly SendInput[], person: Person): Promise<void> {
     const { files } = this.#env;
     const messages = inputs.map((input) => ({ content: blocksOf(input) }));
     for (const { fileId, path } of namedFiles(messages)) {
-      const record = await files.find(identity.scope, fileId);
-      if (!record || !(await this.#mayRead(record, identity))) throw fileNotFound(fileId, path);
+      const record = await files.find(person.scope, fileId);
+      if (!record || !(await this.#mayRead(record, person))) throw fileNotFound(fileId, path);
     }
   }
 
@@ -133,13 +133,13 @@ export class FileOperations {
   }
 
   /** Whether a caller uploaded the file, or may read a session that names it. */
-  async #mayRead(record: FileRecord, identity: Identity): Promise<boolean> {
+  async #mayRead(record: FileRecord, person: Person): Promise<boolean> {
     const { sessionAccess, appAccess, files } = this.#env;
-    if (record.by === identity.userKey || (!sessionAccess && !appAccess)) return true;
+    if (record.by === person.key || (!sessionAccess && !appAccess)) return true;
     for (const { app, name } of await files.uses(record)) {
       const ref = { scope: record.scope, app, name };
-      if (!(await this.#access.mayUse(app, identity))) continue;
-      if (await this.#access.mayReach(ref, 'history', identity)) return true;
+      if (!(await this.#access.mayUse(app, person))) continue;
+      if (await this.#access.mayReach(ref, 'history', person)) return true;
     }
     return false;
   }

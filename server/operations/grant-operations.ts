@@ -40,7 +40,7 @@ export class GrantOperations {
     share: (params, call) => this.#share(params, call),
 
     unshare: ({ grantId }, call) => {
-      const { id: by } = call.caller.identity.user;
+      const { id: by } = call.caller.person.user;
       return andThen(call.perform({ type: 'unshare', grantId, by, reason: 'revoked' }), (ended) => {
         // End streams by the grant here before the caller has its result, since another gateway may hold the session.
         if (ended) this.#env.presence.endGrant(grantId);
@@ -65,7 +65,7 @@ export class GrantOperations {
     const userId = 'userId' in params.with ? params.with.userId : undefined;
     const token = userId === undefined ? `${LINK}${randomBytes(32).toString('base64url')}` : undefined;
     const whom = this.#whom(userId, token, caller);
-    const { guest } = caller.identity;
+    const { link: guest } = caller.person;
     const at = storeTime(store);
     const given = await call.perform({
       type: 'share',
@@ -78,7 +78,7 @@ export class GrantOperations {
           as,
           with: userId === undefined ? { link: true } : { userId },
           ...(hide && hide.length > 0 && { hide: [...new Set(hide)] }),
-          by: caller.identity.user.id,
+          by: caller.person.user.id,
           at,
           ...(expiresInMs !== undefined && { expiresAt: Math.ceil(at + expiresInMs) }),
         },
@@ -106,14 +106,14 @@ export class GrantOperations {
   #whom(
     userId: string | undefined,
     token: string | undefined,
-    { identity }: Caller,
+    { person }: Caller,
   ): Pick<KeptGrant, 'userKey' | 'hash'> {
     if (userId === undefined) return { hash: hashOf(token!) };
     if (!this.#env.sharing.named)
       throw fieldError('with.userId', 'this gateway does not tell users apart (auth)');
-    if (identity.guest) throw fieldError('with.userId', 'a guest may not name users');
-    const userKey = userScope({ ...identity.user, id: userId });
-    if (userKey === identity.userKey) throw fieldError('with.userId', 'must be another user than yourself');
+    if (person.link) throw fieldError('with.userId', 'a guest may not name users');
+    const userKey = userScope({ ...person.user, id: userId });
+    if (userKey === person.key) throw fieldError('with.userId', 'must be another user than yourself');
     return { userKey };
   }
 
@@ -124,23 +124,23 @@ export class GrantOperations {
   /** A page of the sessions that are shared with a caller. @throws GatewayError `INVALID_PARAMS` */
   async sharedWith(
     { limit = 50, before, archived = false, status, query }: ParamsOf<'sessions'>,
-    { identity }: Caller,
+    { person }: Caller,
     summaryOf: (record: SessionRecord) => SessionSummary,
   ): Promise<ResultOf<'sessions'>> {
     const { grants, store } = this.#env;
     const access = this.#access;
     const after = before === undefined ? null : await grants.place(before);
-    if (before !== undefined && after?.kept.userKey !== identity.userKey)
+    if (before !== undefined && after?.kept.userKey !== person.key)
       throw fieldError('before', 'must be a cursor of this list');
-    const { guest } = identity;
+    const { link: guest } = person;
     const ofGuest = guest && (await grants.find(guest.grantId));
     const page = guest
       ? { grants: ofGuest ? [ofGuest] : [], next: null }
-      : await grants.ofUser(identity.userKey, limit, after);
+      : await grants.ofUser(person.key, limit, after);
     const sessions: SessionSummary[] = [];
     for (const found of page.grants) {
-      if (!this.#env.apps.has(found.home.app) || !(await access.mayUse(found.home.app, identity))) continue;
-      const reach = await access.shared(found, 'sessions', identity);
+      if (!this.#env.apps.has(found.home.app) || !(await access.mayUse(found.home.app, person))) continue;
+      const reach = await access.shared(found, 'sessions', person);
       const record = reach && (await asUnavailable(() => store.record(found.home)));
       if (!record) continue;
       const { grantId, as, by } = found.kept.grant;

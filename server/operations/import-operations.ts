@@ -12,21 +12,21 @@ export const importOperations = (
   { access, files }: OperationParts,
 ): Handlers<'import'> => ({
   async import({ messages: given, format = 'messages', title, metadata }, { caller, reach: { ref } }) {
-    const { identity, trusted = false } = caller;
-    const { user, scope, userKey } = identity;
+    const { person, trusted = false } = caller;
+    const { user, scope, key: userKey } = person;
     if (given.length > importedMessages)
       throw fieldError(
         'messages',
         `must have at most ${importedMessages} messages (limits.importedMessages), not ${given.length}`,
       );
-    if (!trusted && !(await access.mayImport(ref.app, identity))) {
+    if (!trusted && !(await access.mayImport(ref.app, person))) {
       const message = 'Clients may not import conversations here; clientMessages.import allows it';
       throw new LimitError('clientMessages.import', { code: 'ACCESS_DENIED', message });
     }
     // In a session with a single user the sender's id would say nothing.
     const by = trusted ? null : { senderId: scope === userKey ? undefined : user.id };
     const messages = asPath(conversationOf(format, given), by);
-    await files.checkNamed(messages, identity);
+    await files.checkNamed(messages, person);
     const { id, ...place } = await sessions.beginnings.import(ref, {
       messages,
       userId: user.id,

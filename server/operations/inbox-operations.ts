@@ -7,10 +7,10 @@ export const inboxOperations = (
   { inboxChanges }: OperationEnvironment,
   { inbox, places }: OperationParts,
 ): Handlers<'inbox' | 'read'> => ({
-  inbox: (params, { caller }) => inbox.page(params, caller.identity),
+  inbox: (params, { caller }) => inbox.page(params, caller.person),
 
   async read({ cursor }, { reach: { ref, sessionId }, caller }) {
-    const { place, unread } = await places.reach(ref, caller.identity.userKey, cursor);
+    const { place, unread } = await places.reach(ref, caller.person.key, cursor);
     inboxChanges.changed(ref, false);
     return { sessionId, readTo: place.cursor, unread };
   },

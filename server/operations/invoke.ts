@@ -113,7 +113,7 @@ function openStream(
     const leave = attend(env, entry, stream, { caller, reaches });
     return stream;
   };
-  return { kind: 'stream', stream: env.calls.stream(caller.identity, open) };
+  return { kind: 'stream', stream: env.calls.stream(caller.person, open) };
 }
 
 function wrongWay({ path, stream }: MethodEntry): GatewayError {
@@ -130,10 +130,10 @@ function attend(
   stream: MethodStream,
   { caller, reaches }: Pick<Opened, 'caller' | 'reaches'>,
 ): () => void {
-  let { identity } = caller;
+  let { person } = caller;
   return env.presence.add({
-    get identity() {
-      return identity;
+    get person() {
+      return person;
     },
     async renew(renewed) {
       if (roles && !holdsAnyRole(renewed.user, roles)) {
@@ -143,7 +143,7 @@ function attend(
         });
       }
       if (reaches) await env.access.session(reaches.sessionId, reaches.operation, renewed);
-      identity = renewed;
+      person = renewed;
     },
     sessionIds: reaches ? [reaches.sessionId] : [],
     end: (why) => stream.stop(why ?? unauthenticated('withdrawn', 'The credentials are not valid any more')),
@@ -171,7 +171,7 @@ export class InvokeCall implements CallerContext {
   }
 
   get user(): MethodContext['user'] {
-    return this.caller.identity.user;
+    return this.caller.person.user;
   }
   get metadata(): MethodContext['metadata'] {
     const { caller, named } = this;
@@ -225,7 +225,7 @@ export class InvokeCall implements CallerContext {
       if (!session.held) session.announce(name, payload);
     };
     try {
-      const emitting = { name, payload, userId: caller.identity.user.id, via: named.via };
+      const emitting = { name, payload, userId: caller.person.user.id, via: named.via };
       const emitted = this.env.sessions.perform(session.ref, { type: 'custom', ...emitting });
       if (isPromise(emitted)) emitted.catch(unlogged).catch(failed);
     } catch (error) {
@@ -245,15 +245,15 @@ export class InvokeCall implements CallerContext {
     await this.env.sessions.perform(session.ref, {
       type: 'publish',
       ...published,
-      userId: this.caller.identity.user.id,
+      userId: this.caller.person.user.id,
       via: this.named?.via,
     });
   }
 }
 
 /** The error for a path that no method has, with the one that was probably meant: of those that its caller may list. */
-function unknownMethod({ env, params: { method }, caller: { identity } }: InvokeCall): GatewayError {
-  const listed = identity.guest ? [] : methodsOf(env.methods, identity.user);
+function unknownMethod({ env, params: { method }, caller: { person } }: InvokeCall): GatewayError {
+  const listed = person.link ? [] : methodsOf(env.methods, person.user);
   const near = nearName(
     String(method),
     listed.map(({ path }) => path),

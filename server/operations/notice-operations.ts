@@ -40,13 +40,13 @@ export const noticeOperations = ({
   /** The caller's notices of a session, and in its own scope also those to the scope. */
   async notices(_params, { reach: { ref, via }, caller }) {
     await sessions.existing(ref);
-    const { userKey } = caller.identity;
+    const { key: userKey } = caller.person;
     const isOwn = (to: string): boolean => to === userKey || (!via && to === ref.scope);
     return { notices: (await notices?.states(ref, isOwn)) ?? [] };
   },
 
   async push({ add, remove }, { caller }) {
-    const { scope, userKey } = caller.identity;
+    const { scope, key: userKey } = caller.person;
     const publicKey = notices?.publicKey ?? null;
     if (remove !== undefined) await removePush(store, { scope, userKey }, remove);
     if (add) {
@@ -80,7 +80,7 @@ export async function notify(
     throw fieldError('data', `must have at most ${DATA_LENGTH} characters of JSON, with title and body`);
   const { ref } = await authorize(sessionId, 'notify', caller);
   const session = await sessions.existing(ref);
-  const { user, userKey } = caller.identity;
+  const { user, key: userKey } = caller.person;
   const id = noticeId('custom', session.log!.ref.epoch, given);
   const isAdded = await notices.add(
     ref,

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { GatewayError } from '../../shared/errors.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
-import type { Identity } from '../auth/types.js';
+import type { Person } from '../auth/types.js';
 import { LimitError } from '../limit-error.js';
 import type { MethodStream } from '../methods/stream.js';
 
@@ -15,7 +15,7 @@ const requests = new AsyncLocalStorage<OpenRequest>();
 
 /** Counts the calls and sends that a shutdown waits for, and the responses that users hold open. */
 export class OpenCalls {
-  readonly #allowed: (identity: Identity) => number;
+  readonly #allowed: (person: Person) => number;
   readonly #perUser = new Map<string, number>();
   readonly #streams = new Set<MethodStream>();
   readonly #sends = new Set<Promise<unknown>>();
@@ -24,7 +24,7 @@ export class OpenCalls {
   #wake: (() => void)[] = [];
 
   /** @param allowed Number of responses that a caller may hold open. */
-  constructor(allowed: (identity: Identity) => number) {
+  constructor(allowed: (person: Person) => number) {
     this.#allowed = allowed;
   }
 
@@ -43,12 +43,12 @@ export class OpenCalls {
    *
    * @throws GatewayError `TOO_MANY_CONNECTIONS`
    */
-  hold(identity: Identity): () => void {
-    const { userKey } = identity;
-    const allowed = this.#allowed(identity);
+  hold(person: Person): () => void {
+    const { key: userKey } = person;
+    const allowed = this.#allowed(person);
     const count = this.#perUser.get(userKey) ?? 0;
     if (count >= allowed) {
-      throw new LimitError(identity.shared ? 'limits.shared.connections' : 'limits.streamsPerUser', {
+      throw new LimitError(person.shared ? 'limits.shared.connections' : 'limits.streamsPerUser', {
         code: 'TOO_MANY_CONNECTIONS',
         message: `A user can have ${allowed} open streams of methods and runs`,
         retryAfterMs: 5000,
@@ -66,8 +66,8 @@ export class OpenCalls {
   }
 
   /** Opens a streaming method for a user. @throws GatewayError `TOO_MANY_CONNECTIONS` */
-  stream(identity: Identity, open: (closed: () => void) => MethodStream): MethodStream {
-    const release = this.hold(identity);
+  stream(person: Person, open: (closed: () => void) => MethodStream): MethodStream {
+    const release = this.hold(person);
     const stream = open(() => {
       release();
       this.#streams.delete(stream);

@@ -12,7 +12,7 @@ import type { Reach } from './reach.js';
 export type Authorize = (
   sessionId: string,
   operation: AccessedOperation,
-  caller: Pick<Caller, 'identity'>,
+  caller: Pick<Caller, 'person'>,
 ) => MaybePromise<Reach>;
 
 /** The parts that operations share. */

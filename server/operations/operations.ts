@@ -80,15 +80,15 @@ export class Operations {
     this.#env = env;
     this.#access = new Access(env);
     this.#room = new SessionRoom(env.store, env.quotas);
-    this.#turns = new ReadTurns((identity) => env.quotas.readsAtOnce(identity));
+    this.#turns = new ReadTurns((person) => env.quotas.readsAtOnce(person));
     const authorize: Authorize = (...asked) => this.#authorize(...asked);
     const inbox = new Inbox({
       ...{ store: env.store, apps: env.apps, grants: env.grants },
       logOf: async (ref) => (await env.sessions.existing(ref)).log!,
-      mayShow: async (ref, identity, via) =>
+      mayShow: async (ref, person, via) =>
         (!via || env.apps.has(ref.app)) &&
-        (await this.#access.mayUse(ref.app, identity)) &&
-        this.#access.mayReach(ref, 'inbox', identity, via),
+        (await this.#access.mayUse(ref.app, person)) &&
+        this.#access.mayReach(ref, 'inbox', person, via),
     });
     this.#following = new Subscriptions(env, { authorize, inbox });
     const { calls, limits } = env;
@@ -102,7 +102,7 @@ export class Operations {
     const sharing = new GrantOperations(env, this.#access);
     this.#reading = new ReadOperations(env, { access: this.#access, sharing });
     this.#handlers = {
-      subscribe: (params, { caller }) => this.#following.subscribe(params, caller.identity),
+      subscribe: (params, { caller }) => this.#following.subscribe(params, caller.person),
       ...this.#sending.handlers,
       ...sharing.handlers,
       ...this.#reading.handlers,
@@ -132,15 +132,15 @@ export class Operations {
     this.#admit(words, raw, caller);
     const done =
       words.rate === 'reads'
-        ? this.#turns.run(caller.identity, () => this.#perform(name, raw, caller))
+        ? this.#turns.run(caller.person, () => this.#perform(name, raw, caller))
         : this.#perform(name, raw, caller);
     return done as MaybePromise<ResultOf<Name>>;
   }
 
-  #admit({ rate, isNew, cost }: OperationWords, raw: unknown, { identity }: Caller): void {
+  #admit({ rate, isNew, cost }: OperationWords, raw: unknown, { person }: Caller): void {
     const { quotas } = this.#env;
     if (isNew || rate === 'sends') assertOpen(this.#env);
-    if (rate !== 'none') quotas[rate].take(identity, cost?.((raw ?? {}) as Record<string, unknown>));
+    if (rate !== 'none') quotas[rate].take(person, cost?.((raw ?? {}) as Record<string, unknown>));
   }
 
   #perform(name: PlainOperation, raw: unknown, caller: Caller): MaybePromise<unknown> {
@@ -151,7 +151,7 @@ export class Operations {
       const { sessionId } = params as { readonly sessionId?: string };
       // A connection's sessions are authorized one by one.
       if (sessionId === undefined || name === 'subscribe') {
-        if (caller.identity.guest && least === 'owner') throw guestDenied(name);
+        if (caller.person.link && least === 'owner') throw guestDenied(name);
         return handler(params, { caller });
       }
       return andThen(this.#authorize(sessionId, name, caller), (reach) => {
@@ -193,8 +193,8 @@ export class Operations {
   invoke(raw: unknown, caller: Caller, options: InvokeOptions = {}): MaybePromise<Invocation> {
     const params = readInvoke(raw);
     assertOpen(this.#env);
-    this.#env.quotas.invokes.take(caller.identity);
-    if (params.sessionId === undefined && caller.identity.guest) throw guestDenied('methods');
+    this.#env.quotas.invokes.take(caller.person);
+    if (params.sessionId === undefined && caller.person.link) throw guestDenied('methods');
     if (params.sessionId === undefined)
       return invokeMethod(new InvokeCall(this.#invokeEnv, params, caller), options);
     return andThen(this.#authorize(params.sessionId, 'invoke', caller), (reach) => {
@@ -212,14 +212,14 @@ export class Operations {
    */
   callTool({ sessionId, ...call }: ToolCallRequest, caller: Caller): MaybePromise<ToolOutput> {
     assertOpen(this.#env);
-    this.#env.quotas.invokes.take(caller.identity);
+    this.#env.quotas.invokes.take(caller.person);
     return andThen(this.#authorize(sessionId, 'tool-call', caller), ({ ref, via }) => {
       // The grant hides tool output, so the caller must not see the result.
       if (via?.view.hides('toolOutput')) throw new GatewayError({ code: 'ACCESS_DENIED' });
       return this.#env.sessions.get(ref).calls.call({
         ...call,
-        user: caller.identity.user,
-        givenBy: caller.identity.guest?.givenBy,
+        user: caller.person.user,
+        givenBy: caller.person.link?.givenBy,
         signal: caller.signal,
         timeoutMs: this.#env.limits.methodMs,
       });
@@ -233,7 +233,7 @@ export class Operations {
    */
   export(raw: unknown, caller: Caller): MaybePromise<StreamInvocation> {
     const { sessionId, what = 'messages' } = readParams('export', raw);
-    this.#env.quotas.reads.take(caller.identity);
+    this.#env.quotas.reads.take(caller.person);
     return streamOwn(this.#invokeEnv, { operation: 'export', sessionId, caller }, async () => {
       const { ref, via, ...named } = await this.#authorize(sessionId, 'export', caller);
       const session = await asUnavailable(() => this.#env.sessions.existing(ref));
@@ -243,7 +243,7 @@ export class Operations {
 
   /** Stores an uploaded file. @throws GatewayError */
   upload(upload: Upload, caller: Caller): Promise<UploadedFile> {
-    if (caller.identity.guest) throw guestDenied('uploads');
+    if (caller.person.link) throw guestDenied('uploads');
     return this.#parts.files.upload(upload, caller);
   }
 
@@ -272,13 +272,13 @@ export class Operations {
   }
 
   /** The apps that a caller may use. */
-  appsOf(identity: Caller['identity']): MaybePromise<ResultOf<'apps'>['apps']> {
-    return this.#access.apps(identity);
+  appsOf(person: Caller['person']): MaybePromise<ResultOf<'apps'>['apps']> {
+    return this.#access.apps(person);
   }
 
   /** Renews the identity of a connection after revalidation. @throws GatewayError when the caller lost access to a followed session */
-  renew(connection: EventConnection, identity: Caller['identity']): Promise<void> {
-    return this.#following.renew(connection, identity);
+  renew(connection: EventConnection, person: Caller['person']): Promise<void> {
+    return this.#following.renew(connection, person);
   }
 
   /** Sends a new connection its subscriptions, then begins them. @returns the description of each session @throws GatewayError */
@@ -293,9 +293,9 @@ export class Operations {
   #authorize(
     sessionId: string,
     operation: AccessedOperation,
-    { identity }: Pick<Caller, 'identity'>,
+    { person }: Pick<Caller, 'person'>,
   ): MaybePromise<Reach> {
-    this.#env.quotas.meet(identity);
-    return this.#access.session(sessionId, operation, identity);
+    this.#env.quotas.meet(person);
+    return this.#access.session(sessionId, operation, person);
   }
 }

@@ -14,7 +14,7 @@ import type { Reach } from './reach.js';
 
 /** Forwards a presence call to the gateway that has the connection. */
 const ATTEND = errand<
-  { readonly params: ParamsOf<'presence'>; readonly identity: Caller['identity'] },
+  { readonly params: ParamsOf<'presence'>; readonly person: Caller['person'] },
   ResultOf<'presence'>
 >('attend');
 
@@ -34,14 +34,14 @@ export function presenceOperations(
   /** @throws GatewayError `CONNECTION_NOT_FOUND` if it does not follow the session, `TOO_MANY_CONNECTIONS`, `INVALID_PARAMS` naming the field */
   async function presence(
     { connectionId, state, data }: ParamsOf<'presence'>,
-    identity: Caller['identity'],
+    person: Caller['person'],
     { ref, sessionId: id }: Reach,
   ): Promise<ResultOf<'presence'>> {
     const { presenceMembers, presenceBytes } = limits;
     checkData(data, presenceBytes);
     const connection = connections.get(connectionId);
-    const { scope, userKey } = identity;
-    const isOwn = connection?.identity.scope === scope && connection.identity.userKey === userKey;
+    const { scope, key: userKey } = person;
+    const isOwn = connection?.person.scope === scope && connection.person.key === userKey;
     if (!connection || !isOwn || !connection.sessionIds.includes(id))
       throw new GatewayError({ code: 'CONNECTION_NOT_FOUND' });
     const attended = everybody.get(connection) ?? new Map<string, Attendance>();
@@ -68,7 +68,7 @@ export function presenceOperations(
     }
     if (state !== undefined && attended.has(id)) {
       const member: PresenceMember = {
-        ...{ id: attendance.id, userId: identity.user.id, state },
+        ...{ id: attendance.id, userId: person.user.id, state },
         ...(data !== undefined && { data }),
       };
       roster.put(member, '');
@@ -77,14 +77,14 @@ export function presenceOperations(
   }
 
   // The other gateway authenticated and admitted the caller; authorize again here.
-  sessions.cluster.errands.on(ATTEND, async ({ params, identity }) =>
-    presence(params, identity, await authorize(params.sessionId, 'presence', { identity })),
+  sessions.cluster.errands.on(ATTEND, async ({ params, person }) =>
+    presence(params, person, await authorize(params.sessionId, 'presence', { person })),
   );
   return {
-    async presence(params, { reach, caller: { identity } }) {
+    async presence(params, { reach, caller: { person } }) {
       const holder = connections.elsewhere(params.connectionId);
-      if (holder === null) return presence(params, identity, reach);
-      const done = await sessions.cluster.errands.ask(holder, ATTEND, { params, identity });
+      if (holder === null) return presence(params, person, reach);
+      const done = await sessions.cluster.errands.ask(holder, ATTEND, { params, person });
       if (!done) throw new GatewayError({ code: 'CONNECTION_NOT_FOUND' });
       return done;
     },

@@ -63,13 +63,13 @@ export class ReadOperations {
     },
 
     sessions: ({ shared = false, ...params }, { caller }) => {
-      const { identity } = caller;
+      const { person } = caller;
       if (shared) return this.#sharing.sharedWith(params, caller, (record) => this.#summaryOf(record));
       return this.list(
-        identity.scope,
+        person.scope,
         params,
         async (ref) =>
-          (await this.#access.mayUse(ref.app, identity)) && this.#access.mayReach(ref, 'sessions', identity),
+          (await this.#access.mayUse(ref.app, person)) && this.#access.mayReach(ref, 'sessions', person),
       );
     },
 
@@ -121,13 +121,13 @@ export class ReadOperations {
     };
   }
 
-  #ownStatus({ identity }: Caller): ResultOf<'status'> {
+  #ownStatus({ person }: Caller): ResultOf<'status'> {
     const { gatewayId, state } = this.#env;
     return {
       gatewayId,
       protocol: PROTOCOL_RANGE,
       draining: state.draining,
-      user: nameOf(identity.user),
+      user: nameOf(person.user),
     };
   }
 

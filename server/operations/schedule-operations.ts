@@ -23,7 +23,7 @@ export const scheduleOperations = ({
       ...(zone !== undefined && { zone }),
     };
     await checkTimes(times, storeTime(store), limits);
-    const { user, scope, userKey } = call.caller.identity;
+    const { user, scope, key: userKey } = call.caller.person;
     const schedule = await call.perform({
       type: 'schedule',
       schedule: { id, message, ...times, missed, by: user.id },
@@ -34,7 +34,7 @@ export const scheduleOperations = ({
     return { schedule };
   },
 
-  unschedule: ({ id }, call) => call.done({ type: 'unschedule', id, by: call.caller.identity.user.id }),
+  unschedule: ({ id }, call) => call.done({ type: 'unschedule', id, by: call.caller.person.user.id }),
 
   async schedules(_params, { reach: { ref } }) {
     const { log } = await sessions.existing(ref);

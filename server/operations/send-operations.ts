@@ -80,19 +80,15 @@ export class SendOperations {
   /** Counts a message, and checks the files that it names and the room for it. @throws GatewayError */
   #admit(inputs: SendRequest['inputs'], reach: Reach, caller: Caller): MaybePromise<void> {
     assertOpen(this.#env);
-    this.#env.quotas.sends.take(caller.identity);
+    this.#env.quotas.sends.take(caller.person);
     const { room } = this.#parts;
     const readable = this.#checkFiles(inputs, reach, caller);
     return readable ? readable.then(() => room.check(reach.ref)) : room.check(reach.ref);
   }
 
-  #checkFiles(
-    inputs: SendRequest['inputs'],
-    { ref, via }: Reach,
-    { identity }: Caller,
-  ): Promise<void> | null {
+  #checkFiles(inputs: SendRequest['inputs'], { ref, via }: Reach, { person }: Caller): Promise<void> | null {
     const { files } = this.#parts;
-    return via ? files.checkShared(inputs, ref) : files.checkNamed(inputs, identity);
+    return via ? files.checkShared(inputs, ref) : files.checkNamed(inputs, person);
   }
 
   #regenerate(raw: unknown, caller: Caller): Promise<Sent> {
@@ -108,13 +104,13 @@ export class SendOperations {
   ): Promise<Sent> {
     const { sessionId, idempotencyKey: key, metadata, onlyAs } = params;
     const { inputs, onBusy, place, behind, again, beside } = begun;
-    const { user, guest } = caller.identity;
+    const { user, link: guest } = caller.person;
     if (onlyAs && !isNamed(user, onlyAs)) throw new GatewayError({ code: 'OTHER_USER' });
     const { access, authorize } = this.#parts;
     checkToolCount(params, this.#env.limits.clientToolsPerSend);
     const reach = await authorize(sessionId, name, caller);
     const { ref } = reach;
-    if (!caller.trusted) await access.brought(params, ref.app, caller.identity);
+    if (!caller.trusted) await access.brought(params, ref.app, caller.person);
     const session = this.#env.sessions.get(ref);
     let isCounted = false;
     const sending = this.#env.sessions.sender.send(session, {
@@ -143,7 +139,7 @@ export class SendOperations {
     const sent = await sending.catch((error: unknown) => {
       // The caller plans the send anew, and both attempts together count as one message.
       const isOutdated = isGatewayError(error) && error.code === 'HISTORY_MOVED' && behind !== undefined;
-      if (isOutdated && isCounted) this.#env.quotas.sends.giveBack(caller.identity);
+      if (isOutdated && isCounted) this.#env.quotas.sends.giveBack(caller.person);
       throw error;
     });
     const { repeated, result, message, ...others } = sent;
@@ -162,11 +158,11 @@ export class SendOperations {
     outcome: Promise<RunResult>,
     { via, sessionId }: Reach,
     operation: AccessedOperation,
-    { identity }: Pick<Caller, 'identity'>,
+    { person }: Pick<Caller, 'person'>,
   ): Promise<RunResult> {
     if (!via) return outcome;
     const shown = outcome.then(async (result) => {
-      const again = await this.#parts.access.session(sessionId, operation, identity);
+      const again = await this.#parts.access.session(sessionId, operation, person);
       return again.via!.view.result(result);
     });
     // Avoid an unhandled rejection if nobody waits for the outcome.
@@ -176,7 +172,7 @@ export class SendOperations {
 }
 
 /** The sender's id, which would say nothing in a session with a single user. */
-function senderIn({ via }: Reach, { identity: { user, userKey, scope } }: Caller): string | undefined {
+function senderIn({ via }: Reach, { person: { user, key: userKey, scope } }: Caller): string | undefined {
   return scope === userKey && !via ? undefined : user.id;
 }
 

@@ -9,14 +9,14 @@ export const serviceOperations = (
   { tickets, methods, payloads, documents }: OperationEnvironment,
   { access }: OperationParts,
 ): Handlers<'apps' | 'ticket' | 'methods' | 'openapi' | 'asyncapi'> => ({
-  apps: (_params, { caller }) => andThen(access.apps(caller.identity), (apps) => ({ apps })),
-  ticket: (_params, { caller }) => tickets.issue(caller.identity),
+  apps: (_params, { caller }) => andThen(access.apps(caller.person), (apps) => ({ apps })),
+  ticket: (_params, { caller }) => tickets.issue(caller.person),
   methods: (_params, { caller }) => ({
     version: 1,
-    methods: listMethods(methods, caller.identity.user),
+    methods: listMethods(methods, caller.person.user),
     channels: listPayloads(payloads.channels),
     events: listPayloads(payloads.events),
   }),
-  openapi: (_params, { caller }) => documents.openapi(caller.identity.user),
-  asyncapi: (_params, { caller }) => documents.asyncapi(caller.identity.user),
+  openapi: (_params, { caller }) => documents.openapi(caller.person.user),
+  asyncapi: (_params, { caller }) => documents.asyncapi(caller.person.user),
 });

@@ -17,7 +17,7 @@ import { asReached } from './reach.js';
 
 /** Forwards a change of subscriptions to the gateway that has the connection. */
 const SUBSCRIBE = errand<
-  { readonly params: ParamsOf<'subscribe'>; readonly identity: Caller['identity'] },
+  { readonly params: ParamsOf<'subscribe'>; readonly person: Caller['person'] },
   ResultOf<'subscribe'>
 >('subscribe');
 
@@ -32,14 +32,14 @@ export class Subscriptions {
     this.#inbox = inbox;
     this.#authorize = authorize;
     // The other gateway authenticated the caller and counted the request; authorize again here.
-    env.sessions.cluster.errands.on(SUBSCRIBE, ({ params, identity }) => this.subscribe(params, identity));
+    env.sessions.cluster.errands.on(SUBSCRIBE, ({ params, person }) => this.subscribe(params, person));
   }
 
   /** Renews the identity of a connection after revalidation. @throws GatewayError when the caller lost access to a followed session */
-  async renew(connection: EventConnection, identity: Caller['identity']): Promise<void> {
-    connection.identity = identity;
+  async renew(connection: EventConnection, person: Caller['person']): Promise<void> {
+    connection.person = person;
     for (const sessionId of connection.sessionIds)
-      if (sessionId !== INBOX) await this.#authorize(sessionId, 'events', { identity });
+      if (sessionId !== INBOX) await this.#authorize(sessionId, 'events', { person });
   }
 
   /** Sends a new connection its subscriptions, then begins them. @returns the description of each session @throws GatewayError */
@@ -52,12 +52,12 @@ export class Subscriptions {
     if (connection.options.client) assertOpen(this.#env);
     const followed = [];
     for (const { sessionId, ...target } of targets) {
-      if (connection.options.client) this.#env.quotas.subscribes.take(connection.identity);
-      followed.push(await this.#follow(connection, sessionId, target, connection.identity));
+      if (connection.options.client) this.#env.quotas.subscribes.take(connection.person);
+      followed.push(await this.#follow(connection, sessionId, target, connection.person));
     }
     this.#env.connections.announce(connection);
     const sessions = Object.fromEntries(followed.map(({ id, info }) => [id, info]));
-    const { expiresAt, user } = connection.identity;
+    const { expiresAt, user } = connection.person;
     connection.send('connected', {
       protocol,
       gatewayId: this.#env.gatewayId,
@@ -77,19 +77,19 @@ export class Subscriptions {
   /**
    * Follows a session, or the inbox by its name. The client must be sent `info` before `begin` is called.
    *
-   * @param identity Identity of the present caller, whose token decides, not the one that the connection was opened with
+   * @param person The present caller, whose token decides, not the one that the connection was opened with
    */
   async #follow(
     connection: EventConnection,
     sessionId: string,
     target: Omit<SubscribeTarget, 'sessionId'>,
-    identity: Caller['identity'],
+    person: Caller['person'],
   ): Promise<{ readonly id: string; readonly info: SubscriptionInfo; begin(): void }> {
     if (sessionId === INBOX) {
       const stream = (): InboxStream => new InboxStream(this.#inbox, this.#env.inboxChanges, connection);
       return { id: INBOX, ...(await asUnavailable(() => connection.followAs(INBOX, stream, target))) };
     }
-    const reach = await this.#authorize(sessionId, 'events', { identity });
+    const reach = await this.#authorize(sessionId, 'events', { person });
     const session = this.#env.sessions.get(reach.ref);
     // A session that has not begun can be followed too.
     await session.look();
@@ -97,7 +97,7 @@ export class Subscriptions {
     const place = await asUnavailable(() => connection.follow(reached, target));
     try {
       // A grant that ended meanwhile has not ended this subscription, so check the grant again.
-      if (reach.via) await this.#authorize(sessionId, 'events', { identity });
+      if (reach.via) await this.#authorize(sessionId, 'events', { person });
     } catch (error) {
       connection.unfollow(reached.id);
       throw error;
@@ -106,24 +106,21 @@ export class Subscriptions {
   }
 
   /** Changes the subscriptions of an open connection, at any gateway. @throws GatewayError */
-  async subscribe(
-    params: ParamsOf<'subscribe'>,
-    identity: Caller['identity'],
-  ): Promise<ResultOf<'subscribe'>> {
+  async subscribe(params: ParamsOf<'subscribe'>, person: Caller['person']): Promise<ResultOf<'subscribe'>> {
     const { connectionId, sessionId, add = [], remove = [] } = params;
     const { sessions, connections } = this.#env;
     const holder = connections.elsewhere(connectionId);
     if (holder !== null) {
-      const done = await sessions.cluster.errands.ask(holder, SUBSCRIBE, { params, identity });
+      const done = await sessions.cluster.errands.ask(holder, SUBSCRIBE, { params, person });
       if (!done) throw new GatewayError({ code: 'CONNECTION_NOT_FOUND' });
       return done;
     }
     const connection = connections.get(connectionId);
-    const { scope, userKey } = identity;
+    const { scope, key: userKey } = person;
     if (
       !connection?.options.client ||
-      connection.identity.scope !== scope ||
-      connection.identity.userKey !== userKey
+      connection.person.scope !== scope ||
+      connection.person.key !== userKey
     ) {
       throw new GatewayError({ code: 'CONNECTION_NOT_FOUND' });
     }
@@ -147,8 +144,8 @@ export class Subscriptions {
     for (const id of removed) connection.unfollow(id);
     for (const target of targets) {
       const { sessionId: id, ...start } = typeof target === 'string' ? { sessionId: target } : target;
-      this.#env.quotas.subscribes.take(identity);
-      const { id: sessionId, info, begin } = await this.#follow(connection, id, start, identity);
+      this.#env.quotas.subscribes.take(person);
+      const { id: sessionId, info, begin } = await this.#follow(connection, id, start, person);
       connection.send('subscribed', { sessionId, ...info });
       begin();
     }

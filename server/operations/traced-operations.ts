@@ -121,12 +121,12 @@ export class TracedOperations extends Operations {
   }
 
   async #open(...given: Parameters<Operations['open']>): ReturnType<Operations['open']> {
-    const [{ id, identity, options }, targets] = given;
+    const [{ id, person, options }, targets] = given;
     const trace = new Trace<OperationMessage>(channels.operation, {
       gatewayId: this.#env.gatewayId,
       operation: 'events',
       transport: options.transport,
-      user: identity.user,
+      user: person.user,
       clientId: id,
       connectionId: id,
       requestId: options.requestId ?? newRequestId(),
@@ -138,12 +138,12 @@ export class TracedOperations extends Operations {
   #trace(operation: OperationMessage['operation'], raw: unknown, caller: Caller): Trace<OperationMessage> {
     // The params are not checked yet.
     const { sessionId, method, runId } = (raw ?? {}) as Readonly<Record<string, unknown>>;
-    const { transport, identity, clientId, connectionId, traceId, parentSpan, requestId } = caller;
+    const { transport, person, clientId, connectionId, traceId, parentSpan, requestId } = caller;
     return new Trace<OperationMessage>(channels.operation, {
       gatewayId: this.#env.gatewayId,
       operation,
       transport,
-      user: identity.user,
+      user: person.user,
       clientId,
       connectionId,
       requestId,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../../shared/errors.js';
-import type { Identity } from '../auth/types.js';
+import type { Person } from '../auth/types.js';
 import { type Dialect, DialectSink, NOWHERE, type TextSink } from '../delivery/dialect.js';
 import { objectForm } from '../delivery/wire-form.js';
 import { type HostEnvironment, startOf } from '../host/open-session.js';
@@ -26,7 +26,7 @@ interface StreamOutlet {
 /** Tells a session in a dialect, over the same delivery as every client: its reader is a cursor, not a queue. */
 export function streamDialect<State>(
   { host, limits }: DialectEnvironment,
-  session: { readonly id: string; readonly identity: Identity; readonly transport: string },
+  session: { readonly id: string; readonly person: Person; readonly transport: string },
   dialect: Dialect<State>,
   { from, signal, response, socket, follows = false, lines = false }: DialectOptions,
 ): DialectStream<State> {
@@ -35,7 +35,7 @@ export function streamDialect<State>(
   const connection = host.connections.add({
     id: newConnectionId(),
     transport: session.transport,
-    identity: session.identity,
+    person: session.person,
     form: objectForm,
     sink,
     heartbeatMs: limits.heartbeatMs,

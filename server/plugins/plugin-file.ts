@@ -1,4 +1,4 @@
-import type { Identity } from '../auth/types.js';
+import type { Person } from '../auth/types.js';
 import { openedFile, type StoredFile } from '../files/stored-file.js';
 import { type HostEnvironment, hostCaller } from '../host/open-session.js';
 
@@ -6,10 +6,10 @@ import { type HostEnvironment, hostCaller } from '../host/open-session.js';
 export async function openPluginFile(
   { host, inlineBytes }: { readonly host: HostEnvironment; readonly inlineBytes: number },
   fileId: string,
-  { identity, transport }: { readonly identity: Identity; readonly transport: string },
+  { person, transport }: { readonly person: Person; readonly transport: string },
 ): Promise<StoredFile> {
   await host.ready();
-  const { record, open } = await host.operations.file(fileId, hostCaller(identity, { transport }));
+  const { record, open } = await host.operations.file(fileId, hostCaller(person, { transport }));
   return openedFile(record, inlineBytes, async (range) => {
     const { bytes, release } = await open(range);
     return released(bytes, release);

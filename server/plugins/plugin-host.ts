@@ -79,19 +79,19 @@ export class PluginHost implements PluginRoutes, PluginSocketRoutes {
       route: (path, handle, options = {}) => take(this.#routes, path, { handle, options }),
       socket: (path, accept, options = {}) => take(this.#sockets, path, { transport, accept, options }),
       apps: () => apps.summaries(),
-      appsOf: (identity) => host.operations.appsOf(identity),
-      async sessions(identity, params = {}) {
+      appsOf: (person) => host.operations.appsOf(person),
+      async sessions(person, params = {}) {
         await host.ready();
-        return host.operations.execute('sessions', params, hostCaller(identity, { transport }));
+        return host.operations.execute('sessions', params, hostCaller(person, { transport }));
       },
       tools: (sessionId) => describeTools(apps.get(apps.parse(sessionId).app)),
-      session: (sessionId, identity) => {
+      session: (sessionId, person) => {
         const { app, name } = apps.parse(sessionId);
-        return openPluginSession({ host, limits }, apps.format(app, name), { identity, transport });
+        return openPluginSession({ host, limits }, apps.format(app, name), { person, transport });
       },
       spares: (isSpare) => void this.#spares.push(isSpare),
-      file: (fileId, identity) =>
-        openPluginFile({ host, inlineBytes: limits.inlineFileBytes }, fileId, { identity, transport }),
+      file: (fileId, person) =>
+        openPluginFile({ host, inlineBytes: limits.inlineFileBytes }, fileId, { person, transport }),
       on: (event, listener) => lifecycle.on(event, listener),
       stats,
       report,

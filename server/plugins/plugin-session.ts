@@ -1,4 +1,4 @@
-import type { Identity } from '../auth/types.js';
+import type { Person } from '../auth/types.js';
 import { hostCaller, openSession } from '../host/open-session.js';
 import { type DialectEnvironment, streamDialect } from './dialect-stream.js';
 import type { PluginSession } from './plugin.js';
@@ -7,25 +7,25 @@ import type { PluginSession } from './plugin.js';
 export function openPluginSession(
   plugin: DialectEnvironment,
   id: string,
-  { identity, transport }: { readonly identity: Identity; readonly transport: string },
+  { person, transport }: { readonly person: Person; readonly transport: string },
 ): PluginSession {
   const { host: env } = plugin;
   return {
-    ...openSession(env, id, hostCaller(identity, { transport })),
+    ...openSession(env, id, hostCaller(person, { transport })),
     async callTool(name, input, { signal, progress, asked } = {}) {
       await env.ready();
-      const caller = hostCaller(identity, { transport, ...(signal && { signal }) });
+      const caller = hostCaller(person, { transport, ...(signal && { signal }) });
       const hears = { ...(progress && { progress }), ...(asked && { asked }) };
       return env.operations.callTool({ sessionId: id, name, input, ...hears }, caller);
     },
-    stream: (dialect, options = {}) => streamDialect(plugin, { id, identity, transport }, dialect, options),
+    stream: (dialect, options = {}) => streamDialect(plugin, { id, person, transport }, dialect, options),
     async sent(key) {
       await env.ready();
-      return env.operations.sent({ sessionId: id, key }, hostCaller(identity, { transport }));
+      return env.operations.sent({ sessionId: id, key }, hostCaller(person, { transport }));
     },
     async discard() {
       await env.ready();
-      await env.operations.discard(id, hostCaller(identity, { transport }));
+      await env.operations.discard(id, hostCaller(person, { transport }));
     },
   };
 }

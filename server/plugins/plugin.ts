@@ -4,7 +4,7 @@ import type { AppSummary, ParamsOf, ResultOf } from '../../shared/operation-type
 import type { HostEventsOptions, SessionHandle } from '../apps/session-handle.js';
 import type { ToolHints, ToolOutput } from '../apps/tool.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
-import type { Identity } from '../auth/types.js';
+import type { Person } from '../auth/types.js';
 import type { Limits } from '../config/limits.js';
 import type { Dialect, Encoded } from '../delivery/dialect.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
@@ -159,9 +159,9 @@ export interface PluginContext {
   /** All apps. */
   apps(): readonly AppSummary[];
   /** The apps that a caller may use, as the operation `apps` lists them. */
-  appsOf(identity: Identity): MaybePromise<readonly AppSummary[]>;
+  appsOf(person: Person): MaybePromise<readonly AppSummary[]>;
   /** A page of a caller's sessions, as the operation `sessions` lists them. @throws GatewayError */
-  sessions(identity: Identity, params?: ParamsOf<'sessions'>): Promise<ResultOf<'sessions'>>;
+  sessions(person: Person, params?: ParamsOf<'sessions'>): Promise<ResultOf<'sessions'>>;
   /** The tools of the app that a session key names. @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND` */
   tools(sessionId: string): readonly ToolDescription[];
   /**
@@ -169,14 +169,14 @@ export interface PluginContext {
    *
    * @throws GatewayError `INVALID_REQUEST` for a malformed key, `APP_NOT_FOUND`
    */
-  session(sessionId: string, identity: Identity): PluginSession;
+  session(sessionId: string, person: Person): PluginSession;
   /**
    * Tells which sessions nobody chose: the plugin made their names for single requests. The idle one of them that is
    * unused for longest is dropped where a user may have no more sessions.
    */
   spares(isSpare: (sessionId: string) => boolean): void;
   /** A file of a caller's scope. @throws GatewayError `FILE_NOT_FOUND`, also for one that the caller may not see */
-  file(fileId: string, identity: Identity): Promise<StoredFile>;
+  file(fileId: string, person: Person): Promise<StoredFile>;
   /** Listens to events of the gateway. Returns a function that stops it. */
   on<E extends LifecycleEvent>(event: E, listener: LifecycleListener<E>): () => void;
   /** The gateway's current statistics, for metrics. */

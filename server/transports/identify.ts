@@ -4,7 +4,7 @@ import type { Authenticator } from '../auth/authenticate.js';
 import { ShownCredentials } from '../auth/credentials.js';
 import { unnamed } from '../auth/refusal.js';
 import { isTicket, type ShownTicket, type Tickets } from '../auth/tickets.js';
-import type { AuthRequest, Identity, UserLike } from '../auth/types.js';
+import type { AuthRequest, Person, UserLike } from '../auth/types.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { checkCookieRequest } from './origin.js';
 
@@ -29,7 +29,7 @@ export function identify(
   { authenticator, anonymous, cookies }: IdentityParts,
   request: AuthRequest,
   { token, user }: Credential,
-): MaybePromise<Identity> {
+): MaybePromise<Person> {
   if (user) return authenticator.identify(user);
   if (user === null && anonymous) throw unnamed();
   if (cookies && token === undefined) checkCookieRequest(request.headers);
@@ -47,14 +47,14 @@ export async function redeem(
   { authenticator, tickets }: TicketDoor,
   { token, user }: Credential,
   options: { readonly resuming: boolean },
-): Promise<{ readonly ticket: ShownTicket; readonly identity: Identity } | null> {
+): Promise<{ readonly ticket: ShownTicket; readonly person: Person } | null> {
   if (token === undefined || user || !isTicket(token)) return null;
   const ticket = await asUnavailable(() => tickets.redeem(token, options));
   try {
     // The credentials that the ticket was issued for must still be valid.
-    const identity = await authenticator.revalidate(ticket.identity);
-    ticket.renew(identity);
-    return { ticket, identity };
+    const person = await authenticator.revalidate(ticket.person);
+    ticket.renew(person);
+    return { ticket, person };
   } catch (error) {
     if (isGatewayError(error) && error.status === 401) ticket.drop();
     throw error;

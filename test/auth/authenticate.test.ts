@@ -36,14 +36,14 @@ describe('authenticate', () => {
   describe('none', () => {
     it('makes everyone anonymous, whatever token they bring', () => {
       const auth = authenticator({ type: 'none' });
-      const identity = {
+      const person = {
         user: { id: 'anonymous' },
         scope: '[null,"anonymous"]',
         userKey: '[null,"anonymous"]',
         shared: true,
       };
-      expect(auth.authenticate(bearing(undefined))).to.deep.equal(identity);
-      expect(auth.authenticate(bearing('x'.repeat(20_000)))).to.deep.equal(identity);
+      expect(auth.authenticate(bearing(undefined))).to.deep.equal(person);
+      expect(auth.authenticate(bearing('x'.repeat(20_000)))).to.deep.equal(person);
     });
   });
 
@@ -243,16 +243,16 @@ describe('authenticate', () => {
             return { id: `user-${result.user.id}`, tenantId: 'acme', roles: ['admin'], plan: 'pro' };
           }),
         );
-        const identity = await auth.authenticate(bearing(token));
+        const person = await auth.authenticate(bearing(token));
         expect(seen[0]).to.deep.include({ valid: true });
         expect(seen[0]?.user.id).to.equal(id);
-        expect(identity.user).to.deep.equal({
+        expect(person.user).to.deep.equal({
           id: `user-${id}`,
           tenantId: 'acme',
           roles: ['admin'],
           plan: 'pro',
         });
-        expect(identity.scope).to.equal(`["acme","user-${id}"]`);
+        expect(person.scope).to.equal(`["acme","user-${id}"]`);
       });
 
       it(`refuses with ${name} when it returns no id, and tells the log`, async () => {
@@ -280,9 +280,9 @@ describe('authenticate', () => {
     it('keeps the expiry and takes null for absent', async () => {
       const row = { id: 'ada', tenantId: null, roles: null };
       const auth = authenticator({ type: 'jwt', secret: SECRET, hydrateUser: () => row as never });
-      const identity = await auth.authenticate(bearing(jwtToken));
-      expect(identity.user).to.deep.equal({ id: 'ada' });
-      expect(identity.expiresAt).to.be.a('number');
+      const person = await auth.authenticate(bearing(jwtToken));
+      expect(person.user).to.deep.equal({ id: 'ada' });
+      expect(person.expiresAt).to.be.a('number');
     });
   });
 
@@ -413,8 +413,8 @@ describe('authenticate', () => {
 
   it('identifies a user whom the host authenticated, and refuses one without id', async () => {
     const auth = createAuthenticator({ auth: { type: 'none' }, sessionScope: 'tenant' });
-    const identity = auth.identify({ id: 'ada', tenantId: 'acme' }, 5);
-    expect(identity).to.deep.include({ scope: '["acme"]', userKey: '["acme","ada"]', expiresAt: 5 });
+    const person = auth.identify({ id: 'ada', tenantId: 'acme' }, 5);
+    expect(person).to.deep.include({ scope: '["acme"]', userKey: '["acme","ada"]', expiresAt: 5 });
     expect(await codeOf(() => auth.identify({ id: '' }))).to.equal('UNAUTHENTICATED');
   });
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { SignJWT } from 'jose';
 import jwt from 'jsonwebtoken';
 import { createAuthenticator } from '../../server/auth/authenticate.js';
-import type { Identity, JwtAlgorithm, JwtRules } from '../../server/auth/types.js';
+import type { Person, JwtAlgorithm, JwtRules } from '../../server/auth/types.js';
 import { refusalOf } from '../support/refused.js';
 import { bearing, SECRET } from './fixtures.js';
 
@@ -28,7 +28,7 @@ const pemOf = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }).to
 
 type Options = Partial<Omit<JwtRules, 'type'>> & { readonly secret?: string | Uint8Array };
 
-async function identify(token: string, options: Options = {}): Promise<Identity> {
+async function identify(token: string, options: Options = {}): Promise<Person> {
   const auth = createAuthenticator({
     auth: { type: 'jwt', secret: SECRET, ...options },
     now: () => NOW * 1000,

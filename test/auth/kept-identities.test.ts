@@ -2,15 +2,15 @@ import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { createAuthenticator } from '../../server/auth/authenticate.js';
 import { KeptIdentities } from '../../server/auth/kept-identities.js';
-import type { AuthConfig, Identity } from '../../server/auth/types.js';
+import type { AuthConfig, Person } from '../../server/auth/types.js';
 import { codeOf } from '../support/refused.js';
 import { bearing, SECRET } from './fixtures.js';
 
 const NOW = 1_700_000_000_000;
-const identityOf = (id: string, expiresAt?: number): Identity => ({
+const identityOf = (id: string, expiresAt?: number): Person => ({
   user: { id },
   scope: id,
-  userKey: id,
+  key: id,
   ...(expiresAt !== undefined && { expiresAt }),
 });
 

@@ -28,37 +28,37 @@ describe('revalidate', () => {
     });
     const raw = { socket: true };
     const headers = { cookie: 'sid=1' };
-    const identity = await auth.authenticate({ token: 'good', request: { headers, ip: IP, raw } });
+    const person = await auth.authenticate({ token: 'good', request: { headers, ip: IP, raw } });
     roles = [];
-    const present = await auth.revalidate(identity);
+    const present = await auth.revalidate(person);
     expect(present.user).to.deep.equal({ id: 'ada', roles: [] });
     expect(asked[1]).to.deep.equal(['good', { headers, ip: IP }]);
     expect((await auth.revalidate(present)).user.roles).to.deep.equal([]);
-    expect(JSON.stringify([identity, present])).not.to.contain('good');
+    expect(JSON.stringify([person, present])).not.to.contain('good');
   });
 
   it('refuses what was withdrawn, and credentials that are of somebody else now', async () => {
     let answer: object = { valid: true, user: { id: 'ada' } };
     const auth = custom(() => answer as never);
-    const identity = await auth.authenticate(bearing('t'));
+    const person = await auth.authenticate(bearing('t'));
     answer = { valid: true, user: { id: 'eve' } };
-    expect(await codeOf(() => auth.revalidate(identity))).to.equal('UNAUTHENTICATED');
+    expect(await codeOf(() => auth.revalidate(person))).to.equal('UNAUTHENTICATED');
     answer = { valid: false };
     for (let index = 0; index < 12; index++)
-      expect(await codeOf(() => auth.revalidate(identity))).to.equal('UNAUTHENTICATED');
+      expect(await codeOf(() => auth.revalidate(person))).to.equal('UNAUTHENTICATED');
     answer = { valid: true, user: { id: 'ada' } };
     expect(await auth.authenticate(bearing('other')), 'asking again is no attempt').to.include({
-      scope: identity.scope,
+      scope: person.scope,
     });
   });
 
   it('refuses a token that a function returns no more, and a user whom hydrateUser refuses', async () => {
     let token = TOKEN;
     const rotating = authenticator({ type: 'token', token: () => token });
-    const identity = await rotating.authenticate(bearing(TOKEN));
-    expect((await rotating.revalidate(identity)).user).to.deep.equal({ id: 'token' });
+    const person = await rotating.authenticate(bearing(TOKEN));
+    expect((await rotating.revalidate(person)).user).to.deep.equal({ id: 'token' });
     token = OTHER;
-    expect(await codeOf(() => rotating.revalidate(identity))).to.equal('UNAUTHENTICATED');
+    expect(await codeOf(() => rotating.revalidate(person))).to.equal('UNAUTHENTICATED');
 
     let banned = false;
     const hydrating = authenticator({
@@ -77,8 +77,8 @@ describe('revalidate', () => {
 
   it('leaves as they are those who cannot be asked about', async () => {
     const fixed = authenticator({ type: 'token', token: TOKEN });
-    const identity = await fixed.authenticate(bearing(TOKEN));
-    expect(await fixed.revalidate(identity)).to.equal(identity);
+    const person = await fixed.authenticate(bearing(TOKEN));
+    expect(await fixed.revalidate(person)).to.equal(person);
     const auth = custom(() => ({ valid: false }));
     const named = auth.identify({ id: 'ada' });
     expect(await auth.revalidate(named)).to.equal(named);

@@ -1,21 +1,21 @@
 import { expect } from 'chai';
 import { isTicket, type ShownTicket, Tickets } from '../../server/auth/tickets.js';
-import type { Identity } from '../../server/auth/types.js';
+import type { Person } from '../../server/auth/types.js';
 import { alone } from '../support/alone.js';
 import { codeOf, refusalOf } from '../support/refused.js';
 import { holdWallClock } from '../support/wall-clock.js';
 
 const HOUR = 3_600_000;
 
-function identity(id = 'ada', expiresAt?: number): Identity {
-  const base = { user: { id }, scope: id, userKey: id };
+function person(id = 'ada', expiresAt?: number): Person {
+  const base = { user: { id }, scope: id, key: id };
   return expiresAt === undefined ? base : { ...base, expiresAt };
 }
 
 describe('Tickets', () => {
   let pass: (ms: number) => void;
   let tickets: Tickets;
-  const issue = async (who = identity()) => (await tickets.issue(who)).ticket;
+  const issue = async (who = person()) => (await tickets.issue(who)).ticket;
   const open = (ticket: string) => tickets.redeem(ticket, { resuming: false });
   const resume = (ticket: string) => tickets.redeem(ticket, { resuming: true });
   const admit = async (ticket: string, sessions: string[]) => (await resume(ticket)).admit(sessions);
@@ -24,7 +24,7 @@ describe('Tickets', () => {
     pass = holdWallClock();
     tickets = new Tickets({
       ...alone(),
-      authenticator: { carry: (who) => ({ identity: who }), receive: (carried) => carried.identity },
+      authenticator: { carry: (who) => ({ person: who }), receive: (carried) => carried.person },
       report: (error) => {
         throw error;
       },
@@ -40,8 +40,8 @@ describe('Tickets', () => {
   });
 
   it('give the identity back at opening', async () => {
-    const who = identity();
-    expect((await open(await issue(who))).identity).to.deep.equal(who);
+    const who = person();
+    expect((await open(await issue(who))).person).to.deep.equal(who);
   });
 
   it('serve one stream at a time: a resumption ends the one before', async () => {
@@ -70,12 +70,12 @@ describe('Tickets', () => {
   });
 
   it('are worthless once their holder is withdrawn', async () => {
-    const ada = await issue(identity('ada'));
-    const bob = await issue(identity('bob'));
+    const ada = await issue(person('ada'));
+    const bob = await issue(person('bob'));
     await open(ada);
-    tickets.withdraw(({ userKey }) => userKey === 'ada');
+    tickets.withdraw(({ key }) => key === 'ada');
     expect(await codeOf(() => resume(ada))).to.equal('UNAUTHENTICATED');
-    expect((await open(bob)).identity.userKey).to.equal('bob');
+    expect((await open(bob)).person.key).to.equal('bob');
   });
 
   it('can be opened up to 30 s after their issue', async () => {
@@ -104,7 +104,7 @@ describe('Tickets', () => {
   });
 
   it('serve for an hour at most', async () => {
-    const { ticket, expiresAt } = await tickets.issue(identity());
+    const { ticket, expiresAt } = await tickets.issue(person());
     expect(expiresAt).to.equal(Date.now() + HOUR);
     await open(ticket);
     pass(HOUR - 1);
@@ -115,7 +115,7 @@ describe('Tickets', () => {
 
   it('do not outlive the token of their holder', async () => {
     const until = Date.now() + 10_000;
-    const { ticket, expiresAt } = await tickets.issue(identity('ada', until));
+    const { ticket, expiresAt } = await tickets.issue(person('ada', until));
     expect(expiresAt).to.equal(until);
     await open(ticket);
     pass(10_000);
@@ -133,7 +133,7 @@ describe('Tickets', () => {
     for (let index = 0; index < 16; index++) issued.push(await issue());
     const [first = '', second = ''] = issued;
     await open(first);
-    const stranger = await issue(identity('bob'));
+    const stranger = await issue(person('bob'));
     await issue();
     await resume(first);
     await open(stranger);
@@ -142,14 +142,14 @@ describe('Tickets', () => {
   });
 
   it('are bounded in all', async () => {
-    const first = await issue(identity('first'));
-    for (let index = 0; index < 10_000; index++) await issue(identity(`user-${index}`));
+    const first = await issue(person('first'));
+    for (let index = 0; index < 10_000; index++) await issue(person(`user-${index}`));
     expect(tickets.size).to.equal(10_000);
     expect(await codeOf(() => open(first))).to.equal('UNAUTHENTICATED');
   });
 
   it('are swept when others are issued', async () => {
-    for (let index = 0; index < 100; index++) await issue(identity(`user-${index}`));
+    for (let index = 0; index < 100; index++) await issue(person(`user-${index}`));
     pass(30_000);
     await issue();
     expect(tickets.size).to.equal(1);

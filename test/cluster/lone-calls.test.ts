@@ -34,7 +34,7 @@ async function startSides(
 ): Promise<{ readonly holder: Side; readonly other: Side; readonly third: Side }> {
   const nodes = await startNodes(hub, { app, auth: byName, sessionScope: () => userScope({ id: 'alice' }) });
   const user = { id: 'alice' };
-  const alice = { user, scope: userScope(user), userKey: userScope(user) };
+  const alice = { user, scope: userScope(user), key: userScope(user) };
   const sides = nodes.map((node) => {
     let context!: PluginContext;
     node.gateway.use({

@@ -205,7 +205,7 @@ describe('a connection', () => {
       {
         id: 'conn_1',
         transport: 'test',
-        identity: { user: { id: 'u' }, scope: 's', userKey: 'u' } as never,
+        person: { user: { id: 'u' }, scope: 's', userKey: 'u' } as never,
         form: objectForm,
         sink: {
           write: (payload) => written.push(...(payload as GatewayEvent[])) > 0,

@@ -176,8 +176,8 @@ describe('the channel of operations', () => {
     gateway.use({
       name: 'other-protocol',
       setup: (context) => {
-        const identity = { user: { id: 'anonymous' }, scope: 's', userKey: 'u', roles: [] } as never;
-        void context.session('main', identity).callTool('double', 4);
+        const person = { user: { id: 'anonymous' }, scope: 's', userKey: 'u', roles: [] } as never;
+        void context.session('main', person).callTool('double', 4);
       },
     });
     const called = await ear.over(({ operation }) => operation === 'tool-call');

@@ -229,7 +229,7 @@ describe('a file that a session names', () => {
         },
       });
       const scope = JSON.stringify([null, 'alice']);
-      const alice = { user: { id: 'alice' }, scope, userKey: scope };
+      const alice = { user: { id: 'alice' }, scope, key: scope };
       const discard = (id: string) => context.session(id, alice).discard();
       await discard('one');
       const marker = await aSweepLater(url);

@@ -29,7 +29,7 @@ describe('a stream of an inbox whose reader does not keep up', () => {
     const isTold = gate();
     const outlet = {
       writable: false,
-      identity: { user: { id: 'token' }, scope: OWNER, userKey: OWNER },
+      person: { user: { id: 'token' }, scope: OWNER, key: OWNER },
       send: (_type: 'inbox', data: InboxChange) => {
         told.push(data);
         if (data.unread === 3) isTold.open();

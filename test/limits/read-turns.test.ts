@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { Identity } from '../../server/auth/types.js';
+import type { Person } from '../../server/auth/types.js';
 import { ReadTurns } from '../../server/limits/read-turns.js';
 
-const who = (userKey: string): Identity => ({ user: { id: userKey, roles: [] }, scope: userKey, userKey });
+const who = (key: string): Person => ({ user: { id: key, roles: [] }, scope: key, key });
 
 /** Holds the event loop for some milliseconds, as a read of a long list does. */
 function work(ms: number): void {

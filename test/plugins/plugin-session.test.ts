@@ -3,7 +3,7 @@ import { z } from 'zod';
 import {
   defineApp,
   type GatewayConfig,
-  type Identity,
+  type Person,
   type PluginContext,
   type PluginSession,
   type ToolOutput,
@@ -73,13 +73,13 @@ async function bench(
   const app = defineApp({ tools: tools(began, stopped), run: async (turn) => `heard ${turn.text}` });
   const started = await start({ app, auth: byName, ...config } as GatewayConfig);
   let context!: PluginContext;
-  let identity!: Identity;
+  let person!: Person;
   started.gateway.use({
     name: 'tester',
     setup: (given) => {
       context = given;
       given.route('/me', async ({ authenticate, response }) => {
-        identity = await authenticate();
+        person = await authenticate();
         response.end('{}');
       });
     },
@@ -91,7 +91,7 @@ async function bench(
     stopped,
     session: async (user, id = 'main') => {
       await post(`${started.url}/me`, {}, as(user));
-      return context.session(id, identity);
+      return context.session(id, person);
     },
     follow: async (user, id = 'main') => {
       const stream = await openStream(`${started.url}/events?sessionId=${id}&from=earliest`, {

@@ -32,9 +32,9 @@ export interface Served {
 export function talker(context: PluginContext, { opened, ends }: Served, options?: SocketOptions): void {
   context.socket(
     '/talk',
-    ({ identity, path, socket }) => {
-      opened.push(`${identity.user.id} ${path}`);
-      const session = context.session('main', identity);
+    ({ person, path, socket }) => {
+      opened.push(`${person.user.id} ${path}`);
+      const session = context.session('main', person);
       return {
         async message(text) {
           if (text === 'fail') throw new Error('a fault of the plugin');

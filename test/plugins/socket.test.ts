@@ -83,7 +83,7 @@ describe('WebSockets of plugins', () => {
       name: 'talk',
       setup: ({ socket }) =>
         socket('/talk', (upgrade) => ({
-          message: () => void upgrade.socket.send(JSON.stringify({ roles: upgrade.identity.user.roles })),
+          message: () => void upgrade.socket.send(JSON.stringify({ roles: upgrade.person.user.roles })),
         })),
     });
     const socket = await open(url);

@@ -2,7 +2,7 @@ import type { AgUiEvent } from '../../../shared/ag-ui/events.js';
 import { heldOf, prefaced } from '../../../shared/ag-ui/stream.js';
 import { AgUiWriter } from '../../../shared/ag-ui/writer.js';
 import { GatewayError } from '../../../shared/errors.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import type { PluginUpgrade } from '../../transports/websocket/plugin-upgrade.js';
 import { sendJson } from '../conversation/answering.js';
@@ -59,27 +59,27 @@ export class AgUiRoutes {
     if (!named) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
     if (method === 'GET' && named !== 'single' && named.method === 'run') return this.#open(call, named.app);
     only('POST', call);
-    const identity = await call.authenticate();
+    const person = await call.authenticate();
     const body = await call.body();
     const called = named === 'single' ? singleOf(body) : { ...named, body };
     switch (called.method) {
       case 'info':
-        return this.#info(call, identity);
+        return this.#info(call, person);
       case 'stop':
-        return this.#stop(call, identity, called);
+        return this.#stop(call, person, called);
       case 'connect':
-        return this.#connect(call, identity, called);
+        return this.#connect(call, person, called);
       default:
-        return this.#run(call, identity, called);
+        return this.#run(call, person, called);
     }
   }
 
-  #session(app: string, threadId: string, identity: Identity): PluginSession {
-    return this.#context.session(`${app}:${threadId}`, identity);
+  #session(app: string, threadId: string, person: Person): PluginSession {
+    return this.#context.session(`${app}:${threadId}`, person);
   }
 
-  async #info({ response }: PluginRequest, identity: Identity): Promise<void> {
-    const apps = await this.#context.appsOf(identity);
+  async #info({ response }: PluginRequest, person: Person): Promise<void> {
+    const apps = await this.#context.appsOf(person);
     const agents = apps.map(({ name, description = '' }) => [
       name,
       { name, description, className: 'HttpAgent' },
@@ -97,7 +97,7 @@ export class AgUiRoutes {
     });
   }
 
-  async #run({ request, response }: PluginRequest, identity: Identity, { app, body }: Called): Promise<void> {
+  async #run({ request, response }: PluginRequest, person: Person, { app, body }: Called): Promise<void> {
     const { headers } = request;
     const reading = readingOf(request);
     // TanStack AI sends this header. It may come back with only the id of its run.
@@ -105,20 +105,20 @@ export class AgUiRoutes {
     const given = readAgUiRequest(body);
     const key = headers['idempotency-key']?.toString();
     const options = { app, key, resumes: !!reading.last, isNoted };
-    const run = await this.#runs.post(identity, isNoted ? { ...given, ...TANSTACK } : given, options);
+    const run = await this.#runs.post(person, isNoted ? { ...given, ...TANSTACK } : given, options);
     return this.#runs.tell({ response }, run, reading);
   }
 
   /** Serves a newly opened page of TanStack AI: the messages so far, or the run in progress. */
   async #open(call: PluginRequest, app: string): Promise<void> {
-    const identity = await call.authenticate();
+    const person = await call.authenticate();
     const { request, response } = call;
     const query = queryOf(request.url);
     const [threadId, runId] = [query.get('threadId'), query.get('runId')];
     if (query.get('offset') !== null && runId !== null)
-      return this.#runs.join({ response }, identity, { id: runId, isWhole: true }, readingOf(request));
+      return this.#runs.join({ response }, person, { id: runId, isWhole: true }, readingOf(request));
     if (threadId === null) throw fieldError('threadId', 'must name a thread');
-    sendJson(response, await hydration(this.#session(app, threadId, identity), { threadId, query }));
+    sendJson(response, await hydration(this.#session(app, threadId, person), { threadId, query }));
   }
 
   /** Serves a WebSocket of TanStack AI. @throws GatewayError */
@@ -130,9 +130,9 @@ export class AgUiRoutes {
   }
 
   /** Tells the thread and its current run. */
-  async #connect({ response }: PluginRequest, identity: Identity, { app, body }: Called): Promise<void> {
+  async #connect({ response }: PluginRequest, person: Person, { app, body }: Called): Promise<void> {
     const names = readAgUiRequest(body);
-    const session = this.#session(app, names.threadId, identity);
+    const session = this.#session(app, names.threadId, person);
     const state = await stateOf(session);
     if (!state) return tellEvents({ response }, []);
     const runId = currentRun(state);
@@ -147,13 +147,9 @@ export class AgUiRoutes {
     return tellRun({ response }, session, telling, { report: this.#context.report });
   }
 
-  async #stop(
-    { response }: PluginRequest,
-    identity: Identity,
-    { app, threadId, body }: Called,
-  ): Promise<void> {
+  async #stop({ response }: PluginRequest, person: Person, { app, threadId, body }: Called): Promise<void> {
     const { runId: theirs } = (body ?? {}) as { readonly runId?: unknown };
-    const session = this.#session(app, threadId, identity);
+    const session = this.#session(app, threadId, person);
     // Only the client knows the id of a run that continues another, which is then the active one.
     const sent = typeof theirs === 'string' ? await session.sent(keyOf(theirs)) : null;
     const stopped = await stop(session, sent?.runId);

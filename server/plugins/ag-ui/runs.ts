@@ -1,7 +1,7 @@
 import type { AgUiEvent } from '../../../shared/ag-ui/events.js';
 import { GatewayError } from '../../../shared/errors.js';
 import { initialState } from '../../../shared/fold.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { ConversationOptions } from '../conversation/options.js';
 import type { DoorOutlet, ToldSegment } from '../conversation/told-segment.js';
 import { UserNotes } from '../conversation/user-notes.js';
@@ -55,11 +55,11 @@ export class AgUiRuns {
 
   /** Performs a client's request. @throws GatewayError */
   async post(
-    identity: Identity,
+    person: Person,
     request: AgUiRequest,
     { app, key, resumes = false, isNoted }: PostOptions,
   ): Promise<PostedRun> {
-    const session = this.#context.session(`${app}:${request.threadId}`, identity);
+    const session = this.#context.session(`${app}:${request.threadId}`, person);
     const posted = await new AgUiPost(session, request, { options: this.#options, key, resumes }).post();
     // Before the client learns of the run.
     if (isNoted && !resumes) {
@@ -68,7 +68,7 @@ export class AgUiRuns {
         sessionId: session.id,
         ...(run ? { run } : { events: posted as readonly AgUiEvent[] }),
       };
-      await this.#notes.put(identity, request.runId, noted);
+      await this.#notes.put(person, request.runId, noted);
     }
     return { session, posted };
   }
@@ -87,11 +87,11 @@ export class AgUiRuns {
    */
   async join(
     outlet: DoorOutlet,
-    identity: Identity,
+    person: Person,
     { id, isWhole }: { readonly id: string; readonly isWhole: boolean },
     reading: ReaderMode,
   ): Promise<void> {
-    const found = await this.#found(id, identity);
+    const found = await this.#found(id, person);
     if (!found) throw new GatewayError({ code: 'RUN_NOT_FOUND' });
     const { session, run, events } = found;
     if (!run) return tellEvents(outlet, events ?? [], reading);
@@ -105,13 +105,13 @@ export class AgUiRuns {
 
   async #found(
     id: string,
-    identity: Identity,
+    person: Person,
   ): Promise<(Omit<Noted, 'sessionId'> & { readonly session: PluginSession }) | null> {
     const [sessionId = '', runId] = id.split(BETWEEN);
     if (runId !== undefined)
-      return { session: this.#context.session(sessionId, identity), run: { runId, told: 'whole' } };
-    const noted = await this.#notes.get(identity, id);
-    return noted ? { ...noted, session: this.#context.session(noted.sessionId, identity) } : null;
+      return { session: this.#context.session(sessionId, person), run: { runId, told: 'whole' } };
+    const noted = await this.#notes.get(person, id);
+    return noted ? { ...noted, session: this.#context.session(noted.sessionId, person) } : null;
   }
 }
 

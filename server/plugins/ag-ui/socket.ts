@@ -23,16 +23,16 @@ export class AgUiSocket implements PluginSocketListener {
 
   /** Comes back to a run. Such a socket tells nothing else. */
   #join(id: string, last: number | null): void {
-    const { socket, identity } = this.#upgrade;
+    const { socket, person } = this.#upgrade;
     const run = { id, isWhole: last === null };
-    this.#runs.join({ socket }, identity, run, socketReading(id, last)).then(
+    this.#runs.join({ socket }, person, run, socketReading(id, last)).then(
       () => socket.close(),
       (error: unknown) => socket.fail(error),
     );
   }
 
   async message(text: string): Promise<void> {
-    const { socket, identity, parse } = this.#upgrade;
+    const { socket, person, parse } = this.#upgrade;
     const body = parse(text);
     const { type, runId } = (body ?? {}) as { readonly type?: unknown; readonly runId?: unknown };
     // A page that leaves a view sends the same as a stop button. The run goes on, as if a stream had been closed.
@@ -41,7 +41,7 @@ export class AgUiSocket implements PluginSocketListener {
     const { runId: id } = request;
     // A repeated request is told again.
     this.#turns.get(id)?.abort();
-    const run = await this.#runs.post(identity, request, { app: this.#app, isNoted: true });
+    const run = await this.#runs.post(person, request, { app: this.#app, isNoted: true });
     const turn = new AbortController();
     this.#turns.set(id, turn);
     this.#runs

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { sendJson } from '../conversation/answering.js';
 import { Conversation } from '../conversation/conversation.js';
@@ -25,7 +25,7 @@ const WAITING_PER_USER = 100;
 /** A request with its caller and place. */
 interface CompletionRequest {
   readonly request: ChatRequest;
-  readonly identity: Identity;
+  readonly person: Person;
   readonly place: SessionPlace;
   readonly app: string;
   /** Marks the request as begun, so that the client does not send it again. */
@@ -47,7 +47,7 @@ export class Completions {
       waitMs: toolWaitMs,
       perUser: WAITING_PER_USER,
       names: namesOf,
-      end: (kept, identity) => this.#revived(kept, identity).close('nobody brought the results of its tools'),
+      end: (kept, person) => this.#revived(kept, person).close('nobody brought the results of its tools'),
       outlives: ({ ephemeral }) => !ephemeral,
     });
   }
@@ -82,17 +82,17 @@ export class Completions {
   async #serve({ request: { headers }, response, ...call }: PluginRequest): Promise<void> {
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    const identity = await call.authenticate();
+    const person = await call.authenticate();
     const request = readChatRequest(await call.body());
-    const app = await this.#models.appOf(request.model, identity);
+    const app = await this.#models.appOf(request.model, person);
     const apps = this.#context.apps().map(({ name }) => name);
     const place = sessionPlace({ headers }, app, apps);
     response.setHeader(SESSION_HEADER, place.shown);
-    const run = await this.#runFor({ request, identity, place, app, begun: () => forbidRetry(response) });
+    const run = await this.#runFor({ request, person, place, app, begun: () => forbidRetry(response) });
     if (place.ephemeral)
       response.setHeader(SESSION_HEADER, run.sessionId.slice(run.sessionId.indexOf(':') + 1));
     const answer = new ChatAnswer(request.model, request.messages, { withUsage: request.includeUsage });
-    const sending = { run, answer, identity, gone: gone.signal };
+    const sending = { run, answer, person, gone: gone.signal };
     try {
       if (request.stream) await this.#stream(response, sending);
       else await this.#whole(response, sending);
@@ -114,17 +114,17 @@ export class Completions {
   }
 
   async #waitingRun(
-    { identity, place, app, begun }: CompletionRequest,
+    { person, place, app, begun }: CompletionRequest,
     results: ReadonlyMap<string, unknown>,
   ): Promise<ChatRun | null> {
-    const session = place.ephemeral ? null : this.#context.session(place.key, identity);
+    const session = place.ephemeral ? null : this.#context.session(place.key, person);
     const kept = await this.#waiting.take(
-      identity,
+      person,
       [...results.keys()].map(callName),
       (other) => other.app === app && (!session || other.sessionId === session.id),
     );
     if (!kept) return null;
-    const run = this.#revived(kept, identity);
+    const run = this.#revived(kept, person);
     if (await run.isLost()) {
       await run.close('its gateway went away');
       return null;
@@ -132,15 +132,15 @@ export class Completions {
     try {
       checkComplete(run.waitingFor, results);
     } catch (error) {
-      await this.#waiting.add(identity, run.kept());
+      await this.#waiting.add(person, run.kept());
       throw error;
     }
     try {
-      await run.answer(session ?? this.#context.session(run.sessionId, identity), results);
+      await run.answer(session ?? this.#context.session(run.sessionId, person), results);
     } catch (error) {
       // A session that was closed meanwhile has no run to go on with.
       if (isGatewayError(error) && error.code === 'SESSION_NOT_FOUND') return null;
-      await this.#waiting.add(identity, run.kept());
+      await this.#waiting.add(person, run.kept());
       throw error;
     }
     begun();
@@ -151,9 +151,9 @@ export class Completions {
     ask: CompletionRequest,
     results: ReadonlyMap<string, unknown>,
   ): Promise<ChatRun | null> {
-    const { place, identity, begun } = ask;
+    const { place, person, begun } = ask;
     if (place.ephemeral) return null;
-    const session = this.#context.session(place.key, identity);
+    const session = this.#context.session(place.key, person);
     const found = await findWaitingRun(session, results, toolNames(ask.request));
     if (!found) return null;
     checkComplete(found.waitingFor, results);
@@ -165,12 +165,12 @@ export class Completions {
 
   /** Adds messages that it does not know yet to a session of the caller's own. */
   #continue(ask: CompletionRequest): Promise<ChatRun> {
-    const { identity, place } = ask;
+    const { person, place } = ask;
     // Two requests at once would each add the messages that neither found.
-    return this.#turns.take(`${identity.scope}\n${place.key}`, async (last) => {
-      const session = this.#context.session(place.key, identity);
-      const kept = await this.#waiting.take(identity, [session.id]);
-      const left = kept && this.#revived(kept, identity);
+    return this.#turns.take(`${person.scope}\n${place.key}`, async (last) => {
+      const session = this.#context.session(place.key, person);
+      const kept = await this.#waiting.take(person, [session.id]);
+      const left = kept && this.#revived(kept, person);
       await left?.close('its caller went on without the results of its tools');
       // The session needs the former answer before it is compared with the caller's list.
       await left?.ended();
@@ -180,8 +180,8 @@ export class Completions {
 
   /** @param last The session's last message, if it is known; false for a session that has not begun */
   async #start(ask: CompletionRequest, last: Last | false): Promise<ChatRun> {
-    const { request, identity, place, begun } = ask;
-    const session = this.#context.session(place.key, identity);
+    const { request, person, place, begun } = ask;
+    const session = this.#context.session(place.key, person);
     const { clientTools, parameters } = request;
     const conversation = new Conversation(session, {}, { clientTools, parameters });
     const state = last === false ? null : await conversation.state();
@@ -192,8 +192,8 @@ export class Completions {
   }
 
   /** Takes up a run that waited here or at another gateway. */
-  #revived(kept: WaitingChatRun, identity: Identity): ChatRun {
-    const session = this.#context.session(kept.sessionId, identity);
+  #revived(kept: WaitingChatRun, person: Person): ChatRun {
+    const session = this.#context.session(kept.sessionId, person);
     return new ChatRun({ ...kept, session, report: this.#context.report });
   }
 
@@ -210,17 +210,17 @@ export class Completions {
     });
   }
 
-  async #whole(response: ServerResponse, { run, answer, identity, gone }: ChatSendRequest): Promise<void> {
+  async #whole(response: ServerResponse, { run, answer, person, gone }: ChatSendRequest): Promise<void> {
     const keep = (part: AnswerPart): string => {
       answer.add(part);
       return '';
     };
     const end = await run.read({ first: () => '', part: keep }, { signal: gone }).end;
-    await this.#putAway(run, end, identity);
+    await this.#putAway(run, end, person);
     sendJson(response, answer.completion(end));
   }
 
-  async #stream(response: ServerResponse, { run, answer, identity, gone }: ChatSendRequest): Promise<void> {
+  async #stream(response: ServerResponse, { run, answer, person, gone }: ChatSendRequest): Promise<void> {
     const words = {
       first: () => chunkText(answer.firstChunk()),
       part: (part: AnswerPart) => chunkText(answer.chunk(part)),
@@ -228,7 +228,7 @@ export class Completions {
     const stream = run.read(words, { response });
     try {
       const end = await stream.end;
-      await this.#putAway(run, end, identity);
+      await this.#putAway(run, end, person);
       stream.finish(`${answer.lastChunks(end).map(chunkText).join('')}data: [DONE]\n\n`);
     } catch (error) {
       if (!gone.aborted) stream.finish(chunkText(toChatError(this.#shown(error))));
@@ -243,8 +243,8 @@ export class Completions {
   }
 
   /** Before the last bytes, since a caller with the answer may come back at once. */
-  async #putAway(run: ChatRun, { waiting }: AnswerEnd, identity: Identity): Promise<void> {
-    if (waiting) await this.#waiting.add(identity, run.kept());
+  async #putAway(run: ChatRun, { waiting }: AnswerEnd, person: Person): Promise<void> {
+    if (waiting) await this.#waiting.add(person, run.kept());
     else await run.close('done');
   }
 }
@@ -267,6 +267,6 @@ function toolNames({ clientTools }: ChatRequest): ReadonlySet<string> {
 interface ChatSendRequest {
   readonly run: ChatRun;
   readonly answer: ChatAnswer;
-  readonly identity: Identity;
+  readonly person: Person;
   readonly gone: AbortSignal;
 }

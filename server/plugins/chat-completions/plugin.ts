@@ -75,11 +75,11 @@ function addRoutes(
 }
 
 async function sendModels(call: PluginRequest, models: Models, path: string): Promise<void> {
-  const identity = await call.authenticate();
+  const person = await call.authenticate();
   const rest = call.path.slice(path.length + 1);
   const body =
     rest === ''
-      ? { object: 'list', data: await models.list(identity) }
-      : await models.get(decode(rest), identity);
+      ? { object: 'list', data: await models.list(person) }
+      : await models.get(decode(rest), person);
   sendJson(call.response, body);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { PluginContext, PluginNotes } from '../plugin.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -15,23 +15,23 @@ export class UserNotes<Value> {
     this.#kind = kind;
   }
 
-  async put(identity: Identity, name: string, value: Value): Promise<void> {
-    await this.#notes.put(this.#nameOf(identity, name), JSON.stringify(value), { ttlMs: DAY_MS });
+  async put(person: Person, name: string, value: Value): Promise<void> {
+    await this.#notes.put(this.#nameOf(person, name), JSON.stringify(value), { ttlMs: DAY_MS });
   }
 
-  async get(identity: Identity, name: string): Promise<Value | undefined> {
-    const note = await this.#notes.get(this.#nameOf(identity, name));
+  async get(person: Person, name: string): Promise<Value | undefined> {
+    const note = await this.#notes.get(this.#nameOf(person, name));
     return note === null ? undefined : (JSON.parse(note) as Value);
   }
 
   /** Reads a value and removes it. */
-  async take(identity: Identity, name: string): Promise<Value | undefined> {
-    const value = await this.get(identity, name);
-    if (value !== undefined) await this.#notes.drop(this.#nameOf(identity, name));
+  async take(person: Person, name: string): Promise<Value | undefined> {
+    const value = await this.get(person, name);
+    if (value !== undefined) await this.#notes.drop(this.#nameOf(person, name));
     return value;
   }
 
-  #nameOf({ scope, userKey }: Identity, name: string): string {
+  #nameOf({ scope, key: userKey }: Person, name: string): string {
     return `${this.#kind}:${createHash('sha256').update(`${scope}\n${userKey}\n${name}`).digest('base64url')}`;
   }
 }

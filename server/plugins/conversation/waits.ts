@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { PluginContext, PluginPeers } from '../plugin.js';
 
 /** Milliseconds for which a note outlives its wait, so that a late caller is told that it is over. */
@@ -14,7 +14,7 @@ export interface CallerWaitsOptions<Kept> {
   /** The names under which an entry is found. */
   names(kept: Kept): readonly string[];
   /** Ends an entry whose caller did not come back. */
-  end(kept: Kept, identity: Identity): Promise<void>;
+  end(kept: Kept, person: Person): Promise<void>;
   /** Whether a caller can go on after all gateways have forgotten the entry, so that a closing gateway leaves it alone. @default false */
   outlives?(kept: Kept): boolean;
 }
@@ -24,7 +24,7 @@ interface WaitEntry<Kept> {
   /** The id of this wait. */
   readonly token: string;
   readonly kept: Kept;
-  readonly identity: Identity;
+  readonly person: Person;
 }
 
 /**
@@ -47,15 +47,15 @@ export class CallerWaits<Kept> {
   }
 
   /** Adds an entry. */
-  async add(identity: Identity, kept: Kept): Promise<void> {
-    const owner = ownerOf(identity);
-    const own = [...this.#entries.values()].filter((entry) => ownerOf(entry.identity) === owner);
+  async add(person: Person, kept: Kept): Promise<void> {
+    const owner = ownerOf(person);
+    const own = [...this.#entries.values()].filter((entry) => ownerOf(entry.person) === owner);
     if (own.length >= (this.#options.perUser ?? Number.POSITIVE_INFINITY)) this.#abandon(own[0]!);
     const token = randomUUID();
     const note = JSON.stringify({ token, kept });
     for (const name of this.#options.names(kept))
       await this.#peers.notes.put(noteOf(owner, name), note, { ttlMs: this.#ttlMs });
-    this.#watch({ token, kept, identity });
+    this.#watch({ token, kept, person });
   }
 
   get #ttlMs(): number {
@@ -69,15 +69,15 @@ export class CallerWaits<Kept> {
 
   /** Takes the first entry of a caller that has one of these names and fits. */
   async take(
-    identity: Identity,
+    person: Person,
     names: Iterable<string>,
     fits: (kept: Kept) => boolean = () => true,
   ): Promise<Kept | null> {
-    const owner = ownerOf(identity);
+    const owner = ownerOf(person);
     for (const name of names) {
       const note = await this.#peers.notes.get(noteOf(owner, name));
       if (note === null) continue;
-      const { token, kept } = JSON.parse(note) as Omit<WaitEntry<Kept>, 'identity'>;
+      const { token, kept } = JSON.parse(note) as Omit<WaitEntry<Kept>, 'person'>;
       if (!fits(kept) || !(await this.#claim(token))) continue;
       await this.#forget(owner, kept);
       return kept;
@@ -106,11 +106,11 @@ export class CallerWaits<Kept> {
     this.#ending.add(ending);
   }
 
-  async #end({ token, kept, identity }: WaitEntry<Kept>): Promise<void> {
+  async #end({ token, kept, person }: WaitEntry<Kept>): Promise<void> {
     try {
       if (!(await this.#claim(token))) return;
-      await this.#options.end(kept, identity);
-      await this.#forget(ownerOf(identity), kept);
+      await this.#options.end(kept, person);
+      await this.#forget(ownerOf(person), kept);
     } catch (error) {
       this.#report(error, 'what waited for a caller could not be ended');
     }
@@ -124,8 +124,8 @@ export class CallerWaits<Kept> {
     this.#entries.clear();
     await Promise.all(
       left.map(async (entry) => {
-        const { token, kept, identity } = entry;
-        const adopted = await this.#peers.askAll('adopt', { token, kept, identity });
+        const { token, kept, person } = entry;
+        const adopted = await this.#peers.askAll('adopt', { token, kept, person });
         if (adopted.length === 0) this.#abandon(entry);
       }),
     );
@@ -143,6 +143,6 @@ function noteOf(owner: string, name: string): string {
 }
 
 /** The owner of an entry. */
-function ownerOf({ scope, userKey }: Identity): string {
+function ownerOf({ scope, key: userKey }: Person): string {
   return `${scope}\n${userKey}`;
 }

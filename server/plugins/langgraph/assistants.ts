@@ -16,8 +16,8 @@ export class Assistants {
   }
 
   /** @throws GatewayError */
-  async serve({ call, identity, method }: RouteRequest, id: string, rest: readonly string[]): Promise<void> {
-    const apps = await this.#context.appsOf(identity);
+  async serve({ call, person, method }: RouteRequest, id: string, rest: readonly string[]): Promise<void> {
+    const apps = await this.#context.appsOf(person);
     if (method === 'POST' && (id === 'search' || id === 'count')) {
       const { graph_id: graph, limit = 10, offset = 0 } = await readBody(call, 'assistants');
       const found = apps.filter(({ name }) => graph == null || name === graph);

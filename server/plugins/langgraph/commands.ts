@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { toResponse } from '../../../shared/asked-calls.js';
 import { type GatewayError, isGatewayError } from '../../../shared/errors.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import { codeOf } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
 import { seqOf } from './events.js';
@@ -76,7 +76,7 @@ export class Commands {
   }
 
   /** Performs a command. A refusal is a response; a failure of the gateway is thrown. @throws GatewayError */
-  async run(identity: Identity, threadId: string, body: unknown): Promise<CommandAnswer> {
+  async run(person: Person, threadId: string, body: unknown): Promise<CommandAnswer> {
     const command = readCommand(body);
     if (!command) {
       const message = 'A command is an object of id, method and params';
@@ -84,7 +84,7 @@ export class Commands {
     }
     const { id, method, params } = command;
     try {
-      const { result, seq } = await this.#do(identity, threadId, method, params);
+      const { result, seq } = await this.#do(person, threadId, method, params);
       return { type: 'success', id, result, meta: { applied_through_seq: seq } };
     } catch (error) {
       const refused = refusalOf(error);
@@ -93,24 +93,24 @@ export class Commands {
     }
   }
 
-  #do(identity: Identity, threadId: string, method: string, params: unknown): Promise<CommandResult> {
-    if (method === 'run.start') return this.#start(identity, threadId, params);
-    if (method === 'input.respond') return this.#respond(identity, threadId, params);
+  #do(person: Person, threadId: string, method: string, params: unknown): Promise<CommandResult> {
+    if (method === 'run.start') return this.#start(person, threadId, params);
+    if (method === 'input.respond') return this.#respond(person, threadId, params);
     if (UNSERVED.includes(method) || method.startsWith('subscription.'))
       throw new Refusal('not_supported', `This gateway does not serve ${method}`);
     throw new Refusal('unknown_command', `There is no command ${method}`);
   }
 
-  async #start(identity: Identity, threadId: string, params: unknown): Promise<CommandResult> {
+  async #start(person: Person, threadId: string, params: unknown): Promise<CommandResult> {
     const start = readStart(params);
-    const thread = await this.#threads.find(identity, threadId);
+    const thread = await this.#threads.find(person, threadId);
     assertApp(thread, start.app);
-    const session = thread?.session ?? this.#threads.open(identity, threadId, start.app);
+    const session = thread?.session ?? this.#threads.open(person, threadId, start.app);
     const { runId, cursor } = await begin(session, thread, start, this.#options);
     return { result: { run_id: runId }, seq: seqOf(cursor) };
   }
 
-  async #respond(identity: Identity, threadId: string, params: unknown): Promise<CommandResult> {
+  async #respond(person: Person, threadId: string, params: unknown): Promise<CommandResult> {
     const parsed = respondSchema.safeParse(params);
     if (!parsed.success) throw new Refusal('invalid_argument', 'An answer has interrupt_id and response');
     const { interrupt_id, response, responses, update, goto } = parsed.data;
@@ -118,7 +118,7 @@ export class Commands {
       throw new Refusal('not_supported', 'An answer changes nothing else: send no update and no goto');
     const given = responses ?? (interrupt_id === undefined ? [] : [{ interrupt_id, response }]);
     if (given.length === 0) throw new Refusal('invalid_argument', 'An answer names its interrupt_id');
-    const thread = await this.#threads.find(identity, threadId);
+    const thread = await this.#threads.find(person, threadId);
     if (!thread) throw new Refusal('no_such_interrupt', 'There is no such thread');
     const seq = seqOf(thread.state.cursor);
     await respond(

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { DoorOutlet } from '../conversation/told-segment.js';
 import { eventDialect, seqOf, seqOfId, startOf } from './events.js';
 import { type Threads, whole } from './threads.js';
@@ -38,18 +38,18 @@ export class EventStreams {
    * @param lastId The id of the client's last event, which overrides `since`
    */
   async open(
-    identity: Identity,
+    person: Person,
     threadId: string,
     asked: readonly AskedEvents[],
     lastId?: string,
   ): Promise<EventSubscription> {
-    const found = await this.#threads.find(identity, threadId);
+    const found = await this.#threads.find(person, threadId);
     // Only these channels repeat older messages. Others need only the last ones.
     const isWhole = asked.some(
       ({ channels }) => channels.includes('values') || channels.includes('checkpoints'),
     );
     const thread = found && isWhole ? await whole(found) : found;
-    const session = thread?.session ?? this.#threads.open(identity, threadId);
+    const session = thread?.session ?? this.#threads.open(person, threadId);
     const { from, state } = await startOf(session, thread?.state ?? null);
     const cursor = thread?.state.cursor ?? null;
     const epoch = cursor?.split('.')[0];

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../shared/errors.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import type { PluginUpgrade } from '../../transports/websocket/plugin-upgrade.js';
 import { sendJson } from '../conversation/answering.js';
@@ -25,7 +25,7 @@ export interface LangGraphRoutesOptions {
 /** A request below the plugin's path. */
 export interface RouteRequest {
   readonly call: PluginRequest;
-  readonly identity: Identity;
+  readonly person: Person;
   readonly method: string;
   readonly query: URLSearchParams;
 }
@@ -55,9 +55,9 @@ export class LangGraphRoutes {
     const [root = '', id = '', ...rest] = partsOf(call.path.slice(this.#path.length + 1));
     const method = request.method ?? '';
     if (root === 'ok') return sendJson(response, { ok: true });
-    const identity = await call.authenticate();
+    const person = await call.authenticate();
     const query = queryOf(request.url);
-    const asked = { call, identity, method, query };
+    const asked = { call, person, method, query };
     if (root === 'info')
       return sendJson(response, { version: '1.0.0', flags: { assistants: true, crons: false } });
     if (root === 'assistants') return this.#assistants.serve(asked, id, rest);
@@ -68,11 +68,11 @@ export class LangGraphRoutes {
     return this.#threadRoutes.serve(asked, id, rest);
   }
 
-  async #command({ call, identity }: RouteRequest, threadId: string): Promise<void> {
-    sendJson(call.response, await this.#commands.run(identity, threadId, await call.body()));
+  async #command({ call, person }: RouteRequest, threadId: string): Promise<void> {
+    sendJson(call.response, await this.#commands.run(person, threadId, await call.body()));
   }
 
-  async #events({ call, identity, method }: RouteRequest, threadId: string): Promise<void> {
+  async #events({ call, person, method }: RouteRequest, threadId: string): Promise<void> {
     if (method !== 'POST')
       throw new GatewayError({
         code: 'METHOD_NOT_ALLOWED',
@@ -81,7 +81,7 @@ export class LangGraphRoutes {
     const asked = read(eventsSchema, await call.body());
     const { response, request } = call;
     const lastId = String(request.headers['last-event-id'] ?? '');
-    const events = await this.#streams.open(identity, threadId, [asked], lastId);
+    const events = await this.#streams.open(person, threadId, [asked], lastId);
     // A clean end of the stream would be taken for the end of its run.
     await events.on({ response }).catch(() => response.destroy());
   }

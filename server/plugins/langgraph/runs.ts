@@ -38,7 +38,7 @@ export class Runs {
 
   /** @throws GatewayError */
   async serve(asked: RouteRequest, threadId: string, [id, what]: readonly string[]): Promise<void> {
-    const { call, identity, method } = asked;
+    const { call, person, method } = asked;
     const { response } = call;
     if (method === 'POST' && (id === undefined || id === 'stream' || id === 'wait')) {
       const body = await readBody(call, 'run');
@@ -48,7 +48,7 @@ export class Runs {
       if (id === 'wait') return sendJson(response, await this.#ended(begun));
       return sendJson(response, runIn(begun, await statusOf(begun)));
     }
-    const thread = await this.#threads.get(identity, threadId);
+    const thread = await this.#threads.get(person, threadId);
     if (id === undefined) return this.#list(asked, thread);
     const begun = { thread, id };
     const info = await statusOf(begun);
@@ -60,9 +60,9 @@ export class Runs {
     throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
   }
 
-  async #begin({ identity }: RouteRequest, threadId: string, body: BodyOf<'run'>): Promise<BegunRun> {
+  async #begin({ person }: RouteRequest, threadId: string, body: BodyOf<'run'>): Promise<BegunRun> {
     try {
-      const thread = await this.#threads.find(identity, threadId);
+      const thread = await this.#threads.find(person, threadId);
       if (body.command?.resume !== undefined && thread) return await resumed(thread, body.command.resume);
       const start = readStart({
         ...body,
@@ -70,10 +70,10 @@ export class Runs {
         multitaskStrategy: body.multitask_strategy,
       });
       assertApp(thread, start.app);
-      const session = thread?.session ?? this.#threads.open(identity, threadId, start.app);
+      const session = thread?.session ?? this.#threads.open(person, threadId, start.app);
       const { runId } = await begin(session, thread, start, this.#options);
       // The conversation may now go on from another message.
-      return { thread: await this.#threads.get(identity, threadId), id: runId };
+      return { thread: await this.#threads.get(person, threadId), id: runId };
     } catch (error) {
       const refused = isGatewayError(error) ? null : refusalOf(error);
       throw refused ? new GatewayError({ code: 'INVALID_REQUEST', message: refused.message }) : error;

@@ -37,7 +37,7 @@ export class ThreadSocket implements PluginSocketListener {
   }
 
   async message(text: string): Promise<void> {
-    const { identity, parse } = this.#upgrade;
+    const { person, parse } = this.#upgrade;
     let body: unknown;
     try {
       body = parse(text);
@@ -51,13 +51,13 @@ export class ThreadSocket implements PluginSocketListener {
       case 'subscription.unsubscribe':
         return this.#unsubscribe(command.id, command.params);
       default:
-        return this.#answer(await this.#done(command?.id ?? null, body, identity));
+        return this.#answer(await this.#done(command?.id ?? null, body, person));
     }
   }
 
-  async #done(id: number | null, body: unknown, identity: PluginUpgrade['identity']): Promise<CommandAnswer> {
+  async #done(id: number | null, body: unknown, person: PluginUpgrade['person']): Promise<CommandAnswer> {
     try {
-      return await this.#commands.run(identity, this.#threadId, body);
+      return await this.#commands.run(person, this.#threadId, body);
     } catch (error) {
       // A rate-limited client must wait, but need not connect again.
       if (isGatewayError(error) && error.status === 429)
@@ -92,7 +92,7 @@ export class ThreadSocket implements PluginSocketListener {
   #open(): Promise<EventSubscription> {
     this.#end.abort();
     this.#end = new AbortController();
-    return this.#streams.open(this.#upgrade.identity, this.#threadId, [...this.#subscriptions.values()]);
+    return this.#streams.open(this.#upgrade.person, this.#threadId, [...this.#subscriptions.values()]);
   }
 
   #tell(events: EventSubscription): void {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../../shared/errors.js';
 import type { SessionSummary } from '../../../shared/operation-types.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import { sendJson } from '../conversation/answering.js';
 import type { PluginContext } from '../plugin.js';
 import { type BodyOf, readAmount, readBody } from './bodies.js';
@@ -24,11 +24,11 @@ export class ThreadRoutes {
 
   /** @throws GatewayError */
   async serve(asked: RouteRequest, id: string, [what, ...rest]: readonly string[]): Promise<void> {
-    const { call, identity, method } = asked;
+    const { call, person, method } = asked;
     const { response } = call;
     if (id === '' && method === 'POST') return this.#create(asked);
     if (id === 'search' && method === 'POST')
-      return sendJson(response, await this.#search(identity, await readBody(call, 'threads')));
+      return sendJson(response, await this.#search(person, await readBody(call, 'threads')));
     if (what === undefined) return this.#thread(asked, id);
     if (what === 'history' && method !== 'PATCH') return this.#history(asked, id);
     if (what === 'state' && method === 'GET') return this.#state(asked, id, rest[0]);
@@ -46,15 +46,15 @@ export class ThreadRoutes {
   }
 
   /** Names a thread, which begins with its first message. */
-  async #create({ call, identity }: RouteRequest): Promise<void> {
+  async #create({ call, person }: RouteRequest): Promise<void> {
     const body = await readBody(call, 'thread');
     const id = body.thread_id ?? randomUUID();
-    const thread = await this.#threads.find(identity, id);
+    const thread = await this.#threads.find(person, id);
     if (thread && body.if_exists !== 'do_nothing')
       throw new GatewayError({ code: 'SESSION_EXISTS', message: `There is a thread ${id} already` });
     if (thread) return sendJson(call.response, threadIn(thread));
     // Refuses an invalid key.
-    const session = this.#threads.open(identity, id);
+    const session = this.#threads.open(person, id);
     const now = iso(Date.now());
     const times = { created_at: now, updated_at: now, state_updated_at: now };
     const metadata = body.metadata ?? {};
@@ -62,8 +62,8 @@ export class ThreadRoutes {
     sendJson(call.response, { thread_id: threadIdOf(session.id), ...times, ...rest });
   }
 
-  async #thread({ call, identity, method }: RouteRequest, id: string): Promise<void> {
-    const thread = await this.#threads.get(identity, id);
+  async #thread({ call, person, method }: RouteRequest, id: string): Promise<void> {
+    const thread = await this.#threads.get(person, id);
     if (method === 'DELETE') {
       await thread.session.delete();
       call.response.writeHead(204).end();
@@ -72,24 +72,24 @@ export class ThreadRoutes {
     if (method === 'PATCH') {
       const { metadata } = await readBody(call, 'thread');
       if (metadata) await thread.session.update({ metadata: { ...thread.state.metadata, ...metadata } });
-      return sendJson(call.response, threadIn(await this.#threads.get(identity, id)));
+      return sendJson(call.response, threadIn(await this.#threads.get(person, id)));
     }
     sendJson(call.response, threadIn(thread));
   }
 
-  async #state({ call, identity }: RouteRequest, id: string, checkpoint: string | undefined): Promise<void> {
-    const thread = await whole(await this.#threads.get(identity, id));
+  async #state({ call, person }: RouteRequest, id: string, checkpoint: string | undefined): Promise<void> {
+    const thread = await whole(await this.#threads.get(person, id));
     if (checkpoint === undefined) return sendJson(call.response, stateIn(thread));
     const [found] = historyIn(thread, { limit: 1, at: checkpoint });
     if (!found) throw new GatewayError({ code: 'MESSAGE_NOT_FOUND', message: 'There is no such checkpoint' });
     sendJson(call.response, found);
   }
 
-  async #history({ call, identity, method, query }: RouteRequest, id: string): Promise<void> {
+  async #history({ call, person, method, query }: RouteRequest, id: string): Promise<void> {
     const body: BodyOf<'history'> =
       method === 'POST' ? await readBody(call, 'history') : { limit: readAmount(query, 'limit', 10) };
     const { limit, before, checkpoint } = body;
-    const thread = await this.#threads.find(identity, id);
+    const thread = await this.#threads.find(person, id);
     // There are no namespaces below the root.
     if (!thread || checkpoint?.checkpoint_ns) return sendJson(call.response, []);
     const place =
@@ -101,27 +101,27 @@ export class ThreadRoutes {
     sendJson(call.response, states);
   }
 
-  async #copy({ call, identity }: RouteRequest, id: string): Promise<void> {
-    const thread = await this.#threads.get(identity, id);
+  async #copy({ call, person }: RouteRequest, id: string): Promise<void> {
+    const thread = await this.#threads.get(person, id);
     const to = randomUUID();
     await thread.session.fork(`${thread.app}:${to}`);
-    sendJson(call.response, threadIn(await this.#threads.get(identity, to)));
+    sendJson(call.response, threadIn(await this.#threads.get(person, to)));
   }
 
-  async #search(identity: Identity, query: BodyOf<'threads'>): Promise<object[]> {
+  async #search(person: Person, query: BodyOf<'threads'>): Promise<object[]> {
     const { limit = 10, offset = 0 } = query;
     const found: object[] = [];
     let passed = 0;
     let before: string | undefined;
     do {
-      const page = await this.#context.sessions(identity, {
+      const page = await this.#context.sessions(person, {
         limit: PAGE,
         ...(before !== undefined && { before }),
       });
       for (const summary of page.sessions) {
         if (found.length >= limit) return found;
         if (!matches(summary, query)) continue;
-        const thread = await this.#threads.find(identity, threadIdOf(summary.sessionId));
+        const thread = await this.#threads.find(person, threadIdOf(summary.sessionId));
         if (!thread || (query.status != null && statusOf(thread) !== query.status)) continue;
         if (passed++ >= offset) found.push(listed(thread, summary));
       }

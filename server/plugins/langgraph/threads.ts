@@ -1,7 +1,7 @@
 import { formatHistoryCursor, parseCursor } from '../../../shared/cursor.js';
 import { GatewayError } from '../../../shared/errors.js';
 import type { SessionState } from '../../../shared/fold.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import { pagesOf, stateOf } from '../conversation/state.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
 
@@ -27,9 +27,9 @@ export class Threads {
   }
 
   /** The thread of an id; null if no session has begun under it. @throws GatewayError */
-  async find(identity: Identity, id: string): Promise<Thread | null> {
-    for (const app of id.includes(':') ? [null] : await this.#apps(identity)) {
-      const session = this.#context.session(app === null ? id : `${app}:${id}`, identity);
+  async find(person: Person, id: string): Promise<Thread | null> {
+    for (const app of id.includes(':') ? [null] : await this.#apps(person)) {
+      const session = this.#context.session(app === null ? id : `${app}:${id}`, person);
       const state = await stateOf(session);
       if (state) return { id, app: app ?? id.slice(0, id.indexOf(':')), session, state };
     }
@@ -37,19 +37,19 @@ export class Threads {
   }
 
   /** @throws GatewayError `SESSION_NOT_FOUND` */
-  async get(identity: Identity, id: string): Promise<Thread> {
-    const thread = await this.find(identity, id);
+  async get(person: Person, id: string): Promise<Thread> {
+    const thread = await this.find(person, id);
     if (!thread) throw new GatewayError({ code: 'SESSION_NOT_FOUND', message: `There is no thread ${id}` });
     return thread;
   }
 
   /** The session of an id, begun or not. @param app The app of a session that has not begun. @default the default one */
-  open(identity: Identity, id: string, app?: string): PluginSession {
-    return this.#context.session(app === undefined || id.includes(':') ? id : `${app}:${id}`, identity);
+  open(person: Person, id: string, app?: string): PluginSession {
+    return this.#context.session(app === undefined || id.includes(':') ? id : `${app}:${id}`, person);
   }
 
-  async #apps(identity: Identity): Promise<string[]> {
-    const apps = await this.#context.appsOf(identity);
+  async #apps(person: Person): Promise<string[]> {
+    const apps = await this.#context.appsOf(person);
     return [...apps].sort((a, b) => Number(b.isDefault) - Number(a.isDefault)).map(({ name }) => name);
   }
 }

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { ToolView } from './catalogue.js';
 import type { AuthInfo } from './sdk.js';
 
 /** The caller of a request of the protocol, and its tools. */
 export interface McpCaller {
-  readonly identity: Identity;
+  readonly person: Person;
   readonly view: ToolView;
   /** Whether the client can be asked while it waits for its response. Otherwise the response itself asks. */
   readonly inSession: boolean;
@@ -23,7 +23,7 @@ export async function servedAs<T>(
 ): Promise<T> {
   const carrier = request as IncomingMessage & { auth?: AuthInfo };
   const own = carrier.auth;
-  carrier.auth = { token: '', clientId: caller.identity.userKey, scopes: [], extra: { caller } };
+  carrier.auth = { token: '', clientId: caller.person.key, scopes: [], extra: { caller } };
   try {
     return await serve(carrier);
   } finally {
@@ -38,6 +38,6 @@ export function callerOf(auth: AuthInfo | undefined): McpCaller | undefined {
 }
 
 /** The same user in another scope counts as another owner. */
-export function ownerOf({ userKey, scope }: Identity): string {
+export function ownerOf({ key: userKey, scope }: Person): string {
   return JSON.stringify([userKey, scope]);
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError, GuardError } from '../../../shared/errors.js';
 import type { ToolHints } from '../../apps/tool.js';
 import { settleWithin } from '../../async/deadline.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { JsonSchema } from '../../schema/schema.js';
 import type { ToolDescription } from '../plugin.js';
 import type { McpToolFilter, ParsedOptions } from './options.js';
@@ -65,7 +65,7 @@ export class ToolCatalogue {
   }
 
   /** The tools of a caller. @throws GuardError when the filter fails or does not answer in time */
-  async viewFor(request: IncomingMessage, { user }: Identity): Promise<ToolView> {
+  async viewFor(request: IncomingMessage, { user }: Person): Promise<ToolView> {
     const filter = this.#filter;
     if (!filter) return this.#all;
     try {

@@ -85,7 +85,7 @@ export class McpSession {
   /** Serves a request of the session's client; resolves when its response has ended. */
   async serve(
     { request, response }: PluginRequest,
-    caller: Pick<McpCaller, 'identity' | 'view'>,
+    caller: Pick<McpCaller, 'person' | 'view'>,
     body?: unknown,
   ): Promise<void> {
     await this.use(async () => {

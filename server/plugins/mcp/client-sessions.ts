@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../../shared/errors.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { PluginPeers } from '../plugin.js';
 import { ownerOf } from './caller.js';
 import type { ToolView } from './catalogue.js';
@@ -76,8 +76,8 @@ export class ClientSessions {
   }
 
   /** The session of a user; undefined if there is none, or it is another user's. */
-  find(id: string, identity: Identity): MaybePromise<Owned | undefined> {
-    const owner = ownerOf(identity);
+  find(id: string, person: Person): MaybePromise<Owned | undefined> {
+    const owner = ownerOf(person);
     const own = (found: Owned | undefined): Owned | undefined => (found?.owner === owner ? found : undefined);
     const found = this.#byId.get(id);
     if (found) return own(found);
@@ -150,8 +150,8 @@ export class ClientSessions {
    *
    * @throws GatewayError `RATE_LIMITED` for a user with too many sessions in use, `OVERLOADED` if the endpoint has too many
    */
-  async open(identity: Identity, { initialize, choose, answer }: Handshake): Promise<void> {
-    const owner = ownerOf(identity);
+  async open(person: Person, { initialize, choose, answer }: Handshake): Promise<void> {
+    const owner = ownerOf(person);
     const leave = this.#take(owner);
     const id = randomUUID();
     let session: McpSession | undefined;

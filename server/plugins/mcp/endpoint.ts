@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isPromise } from '../../async/maybe-promise.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import type { PluginContext, PluginPeers } from '../plugin.js';
 import { type McpCaller, servedAs } from './caller.js';
@@ -43,39 +43,39 @@ export class McpEndpoint {
   }
 
   /** Serves a request of an authenticated caller. @throws GatewayError an error that the gateway must answer */
-  async serve(call: PluginRequest, identity: Identity): Promise<void> {
+  async serve(call: PluginRequest, person: Person): Promise<void> {
     try {
-      if (call.request.method === 'POST') await this.#post(call, identity, await call.body());
-      else await this.#inSession(call, identity);
+      if (call.request.method === 'POST') await this.#post(call, person, await call.body());
+      else await this.#inSession(call, person);
     } catch (error) {
       if (!isRefusal(error)) throw error;
       answerGatewayError(call.response, error);
     }
   }
 
-  async #post(call: PluginRequest, identity: Identity, body: unknown): Promise<void> {
+  async #post(call: PluginRequest, person: Person, body: unknown): Promise<void> {
     const { headers } = call.request;
     const { kind } = this.#sdk.server.classifyInboundRequest({
       httpMethod: 'POST',
       ...protocolHeaders(headers),
       body,
     });
-    if (kind !== 'legacy') return this.#serveStateless(call, identity, body);
+    if (kind !== 'legacy') return this.#serveStateless(call, person, body);
     if (headers['mcp-session-id'] === undefined && this.#sdk.server.isInitializeRequest(body)) {
-      return this.#sessions.open(identity, {
+      return this.#sessions.open(person, {
         initialize: body,
-        choose: () => this.#catalogue.viewFor(call.request, identity),
-        answer: (session, view) => session.serve(call, { identity, view }, body),
+        choose: () => this.#catalogue.viewFor(call.request, person),
+        answer: (session, view) => session.serve(call, { person, view }, body),
       });
     }
-    return this.#inSession(call, identity, body);
+    return this.#inSession(call, person, body);
   }
 
-  async #inSession(call: PluginRequest, identity: Identity, body?: unknown): Promise<void> {
+  async #inSession(call: PluginRequest, person: Person, body?: unknown): Promise<void> {
     const id = call.request.headers['mcp-session-id'];
     if (typeof id !== 'string')
       return answerError(call.response, 400, { message: 'Bad Request: Mcp-Session-Id header is required' });
-    const finding = this.#sessions.find(id, identity);
+    const finding = this.#sessions.find(id, person);
     const found = isPromise(finding) ? await finding : finding;
     if (!found)
       return answerError(call.response, 404, { code: SESSION_NOT_FOUND, message: 'Session not found' });
@@ -84,20 +84,16 @@ export class McpEndpoint {
       const own = body && (await sorted(this.#peers, { sessionId: id, owner: found.owner }, body));
       if (own === undefined && body !== undefined) return void call.response.writeHead(202).end();
       // Asked again for each request that lists or calls tools, since the user's rights can change during the session.
-      const view = asksForTools(own) ? await this.#catalogue.viewFor(call.request, identity) : NO_TOOLS;
+      const view = asksForTools(own) ? await this.#catalogue.viewFor(call.request, person) : NO_TOOLS;
       // Noted first, so that a client that was told of the end cannot find the session at another gateway.
       if (call.request.method === 'DELETE') await this.#sessions.end(id);
-      await found.session.serve(call, { identity, view }, own);
+      await found.session.serve(call, { person, view }, own);
     });
   }
 
-  async #serveStateless(
-    { request, response }: PluginRequest,
-    identity: Identity,
-    body: unknown,
-  ): Promise<void> {
-    const view = asksForTools(body) ? await this.#catalogue.viewFor(request, identity) : NO_TOOLS;
-    const caller: McpCaller = { identity, view, inSession: false, during: (work) => work() };
+  async #serveStateless({ request, response }: PluginRequest, person: Person, body: unknown): Promise<void> {
+    const view = asksForTools(body) ? await this.#catalogue.viewFor(request, person) : NO_TOOLS;
+    const caller: McpCaller = { person, view, inSession: false, during: (work) => work() };
     await servedAs(request, caller, (it) => this.#serveModern(it as NodeIncomingMessageLike, response, body));
   }
 

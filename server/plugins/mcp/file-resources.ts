@@ -29,7 +29,7 @@ export async function readFile(
   const fileId = uri.startsWith(FILES) ? uri.slice(FILES.length) : null;
   try {
     if (fileId === null) throw notFound(sdk, uri);
-    const { mediaType: mimeType, bytes } = await context.file(decodeURIComponent(fileId), caller.identity);
+    const { mediaType: mimeType, bytes } = await context.file(decodeURIComponent(fileId), caller.person);
     const { buffer, byteOffset, byteLength } = await bytes();
     return {
       contents: [{ uri, mimeType, blob: Buffer.from(buffer, byteOffset, byteLength).toString('base64') }],

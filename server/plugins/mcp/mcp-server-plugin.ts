@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../shared/errors.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import type { GatewayPlugin, PluginContext } from '../plugin.js';
 import { McpEndpoint } from './endpoint.js';
@@ -58,18 +58,18 @@ class McpServerPlugin implements GatewayPlugin {
   async #serve(call: PluginRequest): Promise<void> {
     const { path } = this.#options;
     if (call.path !== path && call.path !== `${path}/`) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
-    const identity = await call.authenticate();
+    const person = await call.authenticate();
     // A caller who may not use the app must not learn of its tools.
-    if (!(await this.#isFor(identity))) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+    if (!(await this.#isFor(person))) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
     const endpoint = await this.#ready();
     if (this.#destroyed) throw new GatewayError({ code: 'SHUTTING_DOWN' });
-    await endpoint.serve(call, identity);
+    await endpoint.serve(call, person);
   }
 
-  async #isFor(identity: Identity): Promise<boolean> {
+  async #isFor(person: Person): Promise<boolean> {
     const { sessionId } = this.#options;
     const at = sessionId.indexOf(':');
-    const apps = await this.#context!.appsOf(identity);
+    const apps = await this.#context!.appsOf(person);
     return apps.some(({ name, isDefault }) => (at < 0 ? isDefault : name === sessionId.slice(0, at)));
   }
 

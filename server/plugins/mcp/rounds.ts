@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ToolOutput } from '../../apps/tool.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { PluginPeers, PluginSession } from '../plugin.js';
 import { RoundCalls, type RoundEnd, type RoundRequest } from './asked-calls.js';
 import { callerOf, ownerOf } from './caller.js';
@@ -26,7 +26,7 @@ interface PassedRound {
   readonly sealed: string;
   readonly call: RoundToolCall;
   readonly said: Heard | undefined;
-  readonly identity: Identity;
+  readonly person: Person;
 }
 
 /** The longest validity of a carried state. */
@@ -50,7 +50,7 @@ export class Rounds {
       ttlSeconds: Math.ceil(Math.min(limits.answerMs, LONGEST_MS) / 1000),
       bind: ({ http }) => {
         const caller = callerOf(http?.authInfo);
-        return caller ? ownerOf(caller.identity) : '';
+        return caller ? ownerOf(caller.person) : '';
       },
     });
     peers.on('go-on', (passed: PassedRound) => this.#goOnFor(passed));
@@ -72,7 +72,7 @@ export class Rounds {
     call: RoundToolCall,
     { context, ...round }: RoundRequest & { readonly context: ServerContext },
   ): Promise<RoundOutcome> {
-    const owner = ownerOf(callerOf(context.http?.authInfo)!.identity);
+    const owner = ownerOf(callerOf(context.http?.authInfo)!.person);
     return this.#told(await this.#asked.begin(session, owner, call, round), context);
   }
 
@@ -86,22 +86,21 @@ export class Rounds {
       ...round
     }: RoundRequest & { readonly context: ServerContext; readonly said: Heard | undefined },
   ): Promise<RoundOutcome | undefined> {
-    const { identity } = callerOf(context.http?.authInfo)!;
-    if ('holder' in state)
-      return this.#goOnElsewhere(state.holder, { ...state, call, said, identity }, round);
-    const outcome = await this.#asked.goOn(state.callId, ownerOf(identity), call, { ...round, said });
+    const { person } = callerOf(context.http?.authInfo)!;
+    if ('holder' in state) return this.#goOnElsewhere(state.holder, { ...state, call, said, person }, round);
+    const outcome = await this.#asked.goOn(state.callId, ownerOf(person), call, { ...round, said });
     return outcome && this.#told(outcome, context);
   }
 
   async #goOnElsewhere(
     holder: string,
-    { sealed, call, said, identity }: PassedRound,
+    { sealed, call, said, person }: PassedRound,
     { signal }: RoundRequest,
   ): Promise<RoundOutcome | undefined> {
     const leave = (): void => void this.#peers.ask(holder, 'leave', sealed).catch(() => {});
     signal.addEventListener('abort', leave);
     try {
-      const passed: PassedRound = { sealed, call, said, identity };
+      const passed: PassedRound = { sealed, call, said, person };
       const done = await this.#peers.ask(holder, 'go-on', passed, { waitMs: Number.POSITIVE_INFINITY });
       return (done ?? undefined) as RoundOutcome | undefined;
     } finally {
@@ -110,8 +109,8 @@ export class Rounds {
   }
 
   /** Goes on with a call that runs here, for a client that came to another gateway, which has authenticated it. */
-  async #goOnFor({ sealed, call, said, identity }: PassedRound): Promise<RoundOutcome | null> {
-    const context = { http: { authInfo: { extra: { caller: { identity } } } } } as unknown as ServerContext;
+  async #goOnFor({ sealed, call, said, person }: PassedRound): Promise<RoundOutcome | null> {
+    const context = { http: { authInfo: { extra: { caller: { person } } } } } as unknown as ServerContext;
     let state: { readonly callId: string };
     try {
       state = await this.#state.verify(sealed, context);

@@ -107,7 +107,7 @@ export class ToolServers {
             notify({ method: 'notifications/progress', params: { progressToken, ...progress } }),
           );
     try {
-      const session = this.#context.session(this.#options.sessionId, caller.identity);
+      const session = this.#context.session(this.#options.sessionId, caller.person);
       const round = { signal, ...(relay && { progress: relay.report }) };
       if (asks && !caller.inSession) {
         const outcome = await this.#round(call, context, { session, round, asks });
@@ -160,8 +160,8 @@ export class ToolServers {
     return inputRequired({ inputRequests: { [CONFIRM]: confirm }, requestState });
   }
 
-  #link(question: McpQuestion, { identity }: McpCaller): UrlElicitParams {
-    return linkOf(question, this.#options.confirmUrl!(question, { user: identity.user }));
+  #link(question: McpQuestion, { person }: McpCaller): UrlElicitParams {
+    return linkOf(question, this.#options.confirmUrl!(question, { user: person.user }));
   }
 
   /** Asks a client that waits for the result of its call. The first answer counts, here or elsewhere. */

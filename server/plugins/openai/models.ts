@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../shared/errors.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import { fieldError } from '../conversation/errors.js';
 import type { PluginContext } from '../plugin.js';
 
@@ -32,27 +32,27 @@ export class Models {
   }
 
   /** The models of a caller. */
-  async list(identity: Identity): Promise<ModelObject[]> {
-    const usable = await this.#usable(identity);
+  async list(person: Person): Promise<ModelObject[]> {
+    const usable = await this.#usable(person);
     return [...this.#apps].filter(([, app]) => usable.has(app)).map(([id]) => this.#describe(id));
   }
 
   /** @throws GatewayError `APP_NOT_FOUND` */
-  async get(model: string, identity: Identity): Promise<ModelObject> {
-    await this.appOf(model, identity);
+  async get(model: string, person: Person): Promise<ModelObject> {
+    await this.appOf(model, person);
     return this.#describe(model);
   }
 
   /** The name of the app behind a model. @throws GatewayError `APP_NOT_FOUND`, also for one that the caller may not use */
-  async appOf(model: string, identity: Identity): Promise<string> {
+  async appOf(model: string, person: Person): Promise<string> {
     const app = this.#apps.get(model);
-    if (app !== undefined && (await this.#usable(identity)).has(app)) return app;
+    if (app !== undefined && (await this.#usable(person)).has(app)) return app;
     const message = `The model ${JSON.stringify(model)} does not exist`;
     throw new GatewayError({ code: 'APP_NOT_FOUND', message, details: [{ path: 'model', message }] });
   }
 
-  async #usable(identity: Identity): Promise<ReadonlySet<string>> {
-    return new Set((await this.#context.appsOf(identity)).map(({ name }) => name));
+  async #usable(person: Person): Promise<ReadonlySet<string>> {
+    return new Set((await this.#context.appsOf(person)).map(({ name }) => name));
   }
 
   #describe(id: string): ModelObject {

@@ -4,7 +4,7 @@ import type { Message } from '../../../shared/messages.js';
 import { givenItems } from '../../../shared/responses/items.js';
 import { ResponseStream } from '../../../shared/responses/stream.js';
 import type { ResponseItem, ResponseWriterOptions } from '../../../shared/responses/types.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { sendJson } from '../conversation/answering.js';
 import { fieldError } from '../conversation/errors.js';
@@ -61,28 +61,25 @@ export class ConversationRoutes {
     const [id = '', action, itemId, ...more] = partsOf(rest);
     const route = `${call.request.method} ${[id && '{id}', action, itemId && '{item}'].filter(Boolean).join('/')}`;
     if (more.length > 0) throw notServed(call);
-    const identity = await call.authenticate();
+    const person = await call.authenticate();
     switch (route) {
       case 'POST ':
-        return sendJson(call.response, await this.#create(await call.body(), identity));
+        return sendJson(call.response, await this.#create(await call.body(), person));
       case 'GET {id}':
-        return sendJson(call.response, await this.#object(id, identity));
+        return sendJson(call.response, await this.#object(id, person));
       case 'POST {id}':
-        return sendJson(call.response, await this.#update(await call.body(), id, identity));
+        return sendJson(call.response, await this.#update(await call.body(), id, person));
       case 'DELETE {id}': {
-        const taken = await this.#options.created.take(identity, id);
-        if (!taken) await (await this.#known(id, identity)).delete();
+        const taken = await this.#options.created.take(person, id);
+        if (!taken) await (await this.#known(id, person)).delete();
         return sendJson(call.response, { id, object: 'conversation.deleted', deleted: true });
       }
       case 'GET {id}/items':
-        return sendJson(
-          call.response,
-          itemPage(await this.#itemsIn(id, identity), queryOf(call.request.url)),
-        );
+        return sendJson(call.response, itemPage(await this.#itemsIn(id, person), queryOf(call.request.url)));
       case 'POST {id}/items':
-        return sendJson(call.response, await this.#add(await call.body(), id, identity));
+        return sendJson(call.response, await this.#add(await call.body(), id, person));
       case 'GET {id}/items/{item}': {
-        const item = (await this.#itemsIn(id, identity)).find((found) => found.id === itemId);
+        const item = (await this.#itemsIn(id, person)).find((found) => found.id === itemId);
         if (!item) throw notFound('item_id', `There is no item ${JSON.stringify(cut(itemId!, 256))}`);
         return sendJson(call.response, item);
       }
@@ -97,74 +94,74 @@ export class ConversationRoutes {
     }
   }
 
-  async #create(given: unknown, identity: Identity): Promise<object> {
+  async #create(given: unknown, person: Person): Promise<object> {
     const { items, metadata, model } = readBody(createSchema, given);
     const id = newConversationId();
-    await this.#begin(id, identity, { items: items ?? [], metadata: metadata ?? {}, model });
-    return this.#object(id, identity);
+    await this.#begin(id, person, { items: items ?? [], metadata: metadata ?? {}, model });
+    return this.#object(id, person);
   }
 
   /** @param given Without messages in `items`, the conversation begins with its first response. */
   async #begin(
     id: string,
-    identity: Identity,
+    person: Person,
     given: NewConversation & { items: readonly InputItem[]; model?: string | null | undefined },
   ): Promise<void> {
     const { items, metadata, model } = given;
     const byDefault = this.#context.apps().find(({ isDefault }) => isDefault)!.name;
-    const app = await this.#options.models.appOf(model ?? byDefault, identity);
+    const app = await this.#options.models.appOf(model ?? byDefault, person);
     const { finder, created } = this.#options;
-    const messages = await toMessages(items, (named, path) => finder.item(named, path, identity));
-    if (messages.length === 0) return created.put(identity, id, { metadata });
+    const messages = await toMessages(items, (named, path) => finder.item(named, path, person));
+    if (messages.length === 0) return created.put(person, id, { metadata });
     const noted = Object.keys(metadata).length > 0 && { metadata };
-    await this.#context.session(`${app}:${id}`, identity).import(messages, { ...noted });
+    await this.#context.session(`${app}:${id}`, person).import(messages, { ...noted });
   }
 
   /** Adds items to a conversation that has not begun. Later input must come with a response. */
-  async #add(given: unknown, id: string, identity: Identity): Promise<object> {
+  async #add(given: unknown, id: string, person: Person): Promise<object> {
     const { items } = readBody(addSchema, given);
-    const isNew = await this.#options.created.take(identity, id);
+    const isNew = await this.#options.created.take(person, id);
     if (!isNew) {
-      await this.#known(id, identity);
+      await this.#known(id, person);
       const instead = 'the conversation has begun: send them as the input of a response';
       throw fieldError('items', instead, 'unsupported_value');
     }
     try {
-      await this.#begin(id, identity, { ...isNew, items });
+      await this.#begin(id, person, { ...isNew, items });
     } catch (error) {
-      await this.#options.created.put(identity, id, isNew);
+      await this.#options.created.put(person, id, isNew);
       throw error;
     }
-    return itemPage(await this.#itemsIn(id, identity), new URLSearchParams({ order: 'asc', limit: '100' }));
+    return itemPage(await this.#itemsIn(id, person), new URLSearchParams({ order: 'asc', limit: '100' }));
   }
 
-  async #itemsIn(id: string, identity: Identity): Promise<ResponseItem[]> {
-    const isNew = await this.#options.created.get(identity, id);
-    return isNew ? [] : this.#items(await this.#known(id, identity));
+  async #itemsIn(id: string, person: Person): Promise<ResponseItem[]> {
+    const isNew = await this.#options.created.get(person, id);
+    return isNew ? [] : this.#items(await this.#known(id, person));
   }
 
-  async #update(given: unknown, id: string, identity: Identity): Promise<object> {
+  async #update(given: unknown, id: string, person: Person): Promise<object> {
     const { metadata } = readBody(updateSchema, given);
     const { created } = this.#options;
-    const isNew = await created.get(identity, id);
-    if (isNew) await created.put(identity, id, { ...isNew, metadata });
-    else await (await this.#known(id, identity)).update({ metadata });
-    return this.#object(id, identity);
+    const isNew = await created.get(person, id);
+    if (isNew) await created.put(person, id, { ...isNew, metadata });
+    else await (await this.#known(id, person)).update({ metadata });
+    return this.#object(id, person);
   }
 
-  async #object(id: string, identity: Identity): Promise<object> {
-    const isNew = await this.#options.created.get(identity, id);
-    const state = isNew ? null : await stateOf(await this.#known(id, identity));
+  async #object(id: string, person: Person): Promise<object> {
+    const isNew = await this.#options.created.get(person, id);
+    const state = isNew ? null : await stateOf(await this.#known(id, person));
     const createdAt = conversationBegan(id) ?? state?.messages[0]?.createdAt ?? 0;
     const { metadata = {} } = isNew ?? state ?? {};
     return { id, object: 'conversation', created_at: Math.floor(createdAt / 1000), metadata };
   }
 
   /** The session of a conversation, in any app. @throws GatewayError if the caller has no such conversation */
-  async #known(id: string, identity: Identity): Promise<PluginSession> {
+  async #known(id: string, person: Person): Promise<PluginSession> {
     for (const { name } of this.#context.apps()) {
       const found = await orNull(async () => {
-        const session = this.#context.session(`${name}:${id}`, identity);
+        const session = this.#context.session(`${name}:${id}`, person);
         await session.status();
         return session;
       });

@@ -3,7 +3,7 @@ import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { ContentBlock, Message } from '../../../shared/messages.js';
 import { parseItemId, parseResponseId, responseId } from '../../../shared/responses/ids.js';
 import type { SegmentName } from '../../../shared/segments.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import { pagesOf } from '../conversation/state.js';
 import type { Dialect, PluginContext, PluginSession } from '../plugin.js';
 import { isTemporary } from './places.js';
@@ -31,22 +31,22 @@ export class Finder {
   }
 
   /** The response that an id names; null if the caller has no such response. */
-  async response(id: string, identity: Identity): Promise<FoundResponse | null> {
+  async response(id: string, person: Person): Promise<FoundResponse | null> {
     const name = parseResponseId(id);
     if (!name || isTemporary(name.sessionId)) return null;
-    return this.segment(name, identity);
+    return this.segment(name, person);
   }
 
   /** @throws GatewayError for an id that names no response of the caller */
-  async known(id: string, identity: Identity): Promise<FoundResponse> {
-    const found = await this.response(id, identity);
+  async known(id: string, person: Person): Promise<FoundResponse> {
+    const found = await this.response(id, person);
     if (found) return found;
     throw notFound('response_id', `There is no response ${JSON.stringify(cut(id, 256))}`);
   }
 
-  async segment(name: SegmentName, identity: Identity): Promise<FoundResponse | null> {
+  async segment(name: SegmentName, person: Person): Promise<FoundResponse | null> {
     return orNull(async () => {
-      const session = this.#context.session(name.sessionId, identity);
+      const session = this.#context.session(name.sessionId, person);
       // Another spelling of the key names the same session, but is not in the ids of its responses.
       if (session.id !== name.sessionId) return null;
       const run = await orNull(() => session.run(name.runId).status());
@@ -60,14 +60,14 @@ export class Finder {
   }
 
   /** The content of an item that a request only names; null if it has none of its own. @throws GatewayError if there is no such item */
-  async item(id: string, path: string, identity: Identity): Promise<readonly ContentBlock[] | null> {
+  async item(id: string, path: string, person: Person): Promise<readonly ContentBlock[] | null> {
     const name = parseItemId(id);
     // Reasoning is not sent to the app again, and an approval has its effect in another item.
     if (id.startsWith('rs_') || id.startsWith('mcpr_') || id.startsWith('mcpa_')) return null;
     const found =
       name &&
       (await orNull(async () => {
-        const session = this.#context.session(name.sessionId, identity);
+        const session = this.#context.session(name.sessionId, person);
         return recall(session, ({ runId }) => runId === name.runId);
       }));
     if (!found) throw notFound(path, `there is no item ${JSON.stringify(cut(id, 256))}`);

@@ -14,7 +14,7 @@ import {
 import { AskedOfCaller } from '../../../shared/responses/questions.js';
 import { ECHO, type ResponseWriterOptions } from '../../../shared/responses/types.js';
 import { questionsOf } from '../../../shared/subagents.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import { askedIn, handOver } from '../conversation/asked.js';
 import { Conversation } from '../conversation/conversation.js';
 import { fieldError } from '../conversation/errors.js';
@@ -39,7 +39,7 @@ export interface ResponseCreatorOptions extends ResponseWriterOptions {
 /** A request, its caller and its app. */
 export interface CreateRequest {
   readonly request: ResponseRequest;
-  readonly identity: Identity;
+  readonly person: Person;
   readonly headers: IncomingHttpHeaders;
   /** The app behind the model. */
   readonly app: string;
@@ -81,10 +81,10 @@ export class ResponseCreator {
   }
 
   /** Continues a run behind the questions that the end of the input answers; null if no run waits for the answers. */
-  async #continue({ request, identity, headers, app }: CreateRequest): Promise<FoundResponse | null> {
+  async #continue({ request, person, headers, app }: CreateRequest): Promise<FoundResponse | null> {
     const { answers, run } = trailingAnswers(request.items);
-    const place = run ?? (await this.#runOf({ request, identity, headers, app }));
-    const found = place && (await this.#finder.segment({ ...place, index: 0 }, identity));
+    const place = run ?? (await this.#runOf({ request, person, headers, app }));
+    const found = place && (await this.#finder.segment({ ...place, index: 0 }, person));
     if (!found?.run) return null;
     const { session } = found;
     const { runId } = found.name;
@@ -108,26 +108,26 @@ export class ResponseCreator {
   }
 
   /** The waiting run of the session that a request names by a previous response, a conversation or headers. */
-  async #runOf({ request, identity, headers, app }: CreateRequest): Promise<IdentifiedRun | null> {
+  async #runOf({ request, person, headers, app }: CreateRequest): Promise<IdentifiedRun | null> {
     const { previousResponse, conversation } = request;
     const former =
-      previousResponse === undefined ? null : await this.#finder.response(previousResponse, identity);
+      previousResponse === undefined ? null : await this.#finder.response(previousResponse, person);
     if (former) return former.name;
     const named = conversation === undefined ? this.#headerPlace(headers, app) : `${app}:${conversation}`;
     if (named === null) return null;
-    const session = this.#context.session(named, identity);
+    const session = this.#context.session(named, person);
     const state = await stateOf(session);
     return state?.run ? { sessionId: session.id, runId: state.run.runId } : null;
   }
 
   async #begin(ask: CreateRequest): Promise<FoundResponse> {
-    const { request, identity, headers } = ask;
+    const { request, person, headers } = ask;
     const idempotencyKey = headers['idempotency-key'];
     const key = idempotencyKey === undefined ? undefined : String(idempotencyKey);
-    const messages = await toMessages(request.items, (id, path) => this.#finder.item(id, path, identity));
+    const messages = await toMessages(request.items, (id, path) => this.#finder.item(id, path, person));
     const named = await this.#placeOf(ask, key);
     // Two simultaneous requests would both see the state before the other one.
-    return this.#turns.take(`${identity.scope}\n${named.session.id}`, async (last) => {
+    return this.#turns.take(`${person.scope}\n${named.session.id}`, async (last) => {
       const { session, isWhole, state } = await this.#branched(ask, named, key);
       const { clientTools, parameters, metadata } = request;
       const brought = { key, clientTools, parameters, metadata };
@@ -150,12 +150,9 @@ export class ResponseCreator {
   }
 
   /** Gives a conversation that has just begun the metadata that it was created with. */
-  async #begun(
-    session: PluginSession,
-    { request: { conversation }, identity }: CreateRequest,
-  ): Promise<void> {
+  async #begun(session: PluginSession, { request: { conversation }, person }: CreateRequest): Promise<void> {
     const created =
-      conversation === undefined ? undefined : await this.#options.created.take(identity, conversation);
+      conversation === undefined ? undefined : await this.#options.created.take(person, conversation);
     if (created && Object.keys(created.metadata).length > 0)
       await session.update({ metadata: created.metadata });
   }
@@ -176,16 +173,16 @@ export class ResponseCreator {
 
   /** The session that a request names, or the one that it begins. */
   async #placeOf(
-    { request, identity, headers, app }: CreateRequest,
+    { request, person, headers, app }: CreateRequest,
     key: string | undefined,
   ): Promise<ResponsePlace> {
     const { previousResponse, conversation, store } = request;
     if (conversation !== undefined) {
-      const session = this.#context.session(await this.#conversation(conversation, app, identity), identity);
+      const session = this.#context.session(await this.#conversation(conversation, app, person), person);
       return { session, isWhole: false };
     }
     if (previousResponse !== undefined) {
-      const former = await this.#finder.response(previousResponse, identity);
+      const former = await this.#finder.response(previousResponse, person);
       if (!former) throw previousNotFound(previousResponse);
       if ((await former.session.status()).app !== app)
         throw fieldError('model', 'the previous response is one of another model', 'invalid_value');
@@ -193,17 +190,17 @@ export class ResponseCreator {
     }
     const named = this.#headerPlace(headers, app);
     const name = named ?? `${app}:${newSessionName(store, key)}`;
-    return { session: this.#context.session(name, identity), isWhole: named !== null };
+    return { session: this.#context.session(name, person), isWhole: named !== null };
   }
 
   /** The session key of a conversation, which belongs to the app that first answered in it. */
-  async #conversation(id: string, app: string, identity: Identity): Promise<string> {
+  async #conversation(id: string, app: string, person: Person): Promise<string> {
     const own = `${app}:${id}`;
-    if (await this.#options.created.get(identity, id)) return own;
-    if (await orNull(() => this.#context.session(own, identity).status())) return own;
+    if (await this.#options.created.get(person, id)) return own;
+    if (await orNull(() => this.#context.session(own, person).status())) return own;
     for (const other of this.#context.apps()) {
       if (other.name === app) continue;
-      const state = await orNull(() => stateOf(this.#context.session(`${other.name}:${id}`, identity)));
+      const state = await orNull(() => stateOf(this.#context.session(`${other.name}:${id}`, person)));
       if (state && (state.messageCount > 0 || state.run))
         throw fieldError('model', 'the conversation is one of another model', 'invalid_value');
     }
@@ -212,7 +209,7 @@ export class ResponseCreator {
 
   /** Forks the conversation if a request continues from an earlier response than the last. */
   async #branched(
-    { request, identity, app }: CreateRequest,
+    { request, person, app }: CreateRequest,
     place: ResponsePlace,
     key: string | undefined,
   ): Promise<Found> {
@@ -220,7 +217,7 @@ export class ResponseCreator {
     const state = await stateOf(place.session);
     const there = { ...place, state };
     if (previousResponse === undefined) return there;
-    const former = await this.#finder.response(previousResponse, identity);
+    const former = await this.#finder.response(previousResponse, person);
     if (!former) throw previousNotFound(previousResponse);
     const { session } = former;
     const isRepeated = key !== undefined && (await place.session.sent(key)) !== null;
@@ -230,7 +227,7 @@ export class ResponseCreator {
     if (end === null)
       throw fieldError('previous_response_id', 'this response is not over yet', 'invalid_value');
     if (store && state?.tip === end) return there;
-    const branch = this.#context.session(`${app}:${newSessionName(store, key)}`, identity);
+    const branch = this.#context.session(`${app}:${newSessionName(store, key)}`, person);
     try {
       await session.fork(branch.id, { at: end });
     } catch (error) {

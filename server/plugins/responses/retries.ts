@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { SegmentName } from '../../../shared/segments.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { PluginNotes, PluginPeers } from '../plugin.js';
 import type { FoundResponse } from './finding.js';
 import { digest } from './places.js';
@@ -24,15 +24,15 @@ export class ResponseRetries {
   async once(
     {
       headers,
-      identity,
+      person,
       body,
-    }: { readonly headers: IncomingHttpHeaders; readonly identity: Identity; readonly body: unknown },
+    }: { readonly headers: IncomingHttpHeaders; readonly person: Person; readonly body: unknown },
     begin: () => Promise<FoundResponse>,
     again: (name: SegmentName) => Promise<FoundResponse | null>,
   ): Promise<FoundResponse> {
     const count = Number(headers['x-stainless-retry-count']);
     if (!Number.isInteger(count) || headers['idempotency-key'] !== undefined) return begin();
-    const place = digest(`${identity.scope}\n${identity.userKey}\n${JSON.stringify(body)}`);
+    const place = digest(`${person.scope}\n${person.key}\n${JSON.stringify(body)}`);
     const known = count > 0 ? await this.#known(place) : null;
     // The present credentials decide whether the retry may read the response.
     const found = known && (await again(known));

@@ -1,7 +1,7 @@
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { ResponseStream } from '../../../shared/responses/stream.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { sendJson } from '../conversation/answering.js';
 import { fieldError } from '../conversation/errors.js';
@@ -80,23 +80,23 @@ export class ResponseRoutes {
   async #create({ request: { headers }, response, ...call }: PluginRequest): Promise<void> {
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    const identity = await call.authenticate();
+    const person = await call.authenticate();
     const body = await call.body();
     const request = readResponseRequest(body);
-    const app = await this.#appOf(request.model, identity);
+    const app = await this.#appOf(request.model, person);
     const found = await this.#retries.once(
-      { headers, identity, body },
-      () => this.#creating.create({ request, identity, headers, app }),
-      (name) => this.#finder.segment(name, identity),
+      { headers, person, body },
+      () => this.#creating.create({ request, person, headers, app }),
+      (name) => this.#finder.segment(name, person),
     );
     const { session, name } = found;
     const isKept = !isTemporary(session.id);
     const putAway = async (stream: ResponseStream): Promise<void> => {
       if (isKept) return;
-      if (stream.ended) await this.#temporary.drop(session, name.runId, identity);
-      else await this.#temporary.wait(session.id, name.runId, identity);
+      if (stream.ended) await this.#temporary.drop(session, name.runId, person);
+      else await this.#temporary.wait(session.id, name.runId, person);
     };
-    if (!isKept) await this.#temporary.taken(session.id, identity);
+    if (!isKept) await this.#temporary.taken(session.id, person);
     try {
       if (request.stream) return await this.#answers.stream(response, found, { before: putAway });
       if (request.background) return sendJson(response, await this.#answers.now(found));
@@ -104,20 +104,20 @@ export class ResponseRoutes {
       await putAway(stream);
       sendJson(response, stream.response);
     } catch (error) {
-      if (!isKept) await this.#temporary.drop(session, name.runId, identity);
+      if (!isKept) await this.#temporary.drop(session, name.runId, person);
       if (!gone.signal.aborted && !response.headersSent) throw error;
     }
   }
 
-  #appOf(model: string | undefined, identity: Identity): Promise<string> {
+  #appOf(model: string | undefined, person: Person): Promise<string> {
     const byDefault = this.#context.apps().find(({ isDefault }) => isDefault)!.name;
-    return this.#options.models.appOf(model ?? byDefault, identity);
+    return this.#options.models.appOf(model ?? byDefault, person);
   }
 
   async #retrieve({ authenticate, request, response }: PluginRequest, id: string): Promise<void> {
-    const identity = await authenticate();
+    const person = await authenticate();
     const query = queryOf(request.url);
-    const found = await this.#finder.known(id, identity);
+    const found = await this.#finder.known(id, person);
     if (query.get('stream') !== 'true') return sendJson(response, await this.#answers.now(found));
     const after = query.get('starting_after');
     if (after !== null && !/^\d{1,9}$/.test(after))

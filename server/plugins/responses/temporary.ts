@@ -1,5 +1,5 @@
 import type { IdentifiedRun } from '../../../shared/responses/ids.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import { codeOf } from '../conversation/errors.js';
 import { CallerWaits } from '../conversation/waits.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
@@ -15,24 +15,24 @@ export class TemporarySessions {
     this.#waits = new CallerWaits(context, {
       waitMs: toolWaitMs,
       names: ({ sessionId }) => [sessionId],
-      end: ({ sessionId, runId }, identity) => this.#end(context.session(sessionId, identity), runId),
+      end: ({ sessionId, runId }, person) => this.#end(context.session(sessionId, person), runId),
     });
   }
 
   /** Starts the wait for a caller that may never come back. */
-  async wait(sessionId: string, runId: string, identity: Identity): Promise<void> {
-    await this.taken(sessionId, identity);
-    await this.#waits.add(identity, { sessionId, runId });
+  async wait(sessionId: string, runId: string, person: Person): Promise<void> {
+    await this.taken(sessionId, person);
+    await this.#waits.add(person, { sessionId, runId });
   }
 
   /** Ends the wait: the caller is back. */
-  async taken(sessionId: string, identity: Identity): Promise<void> {
-    await this.#waits.take(identity, [sessionId]);
+  async taken(sessionId: string, person: Person): Promise<void> {
+    await this.#waits.take(person, [sessionId]);
   }
 
   /** Ends the run if it has not ended, and drops the session. */
-  async drop(session: PluginSession, runId: string, identity: Identity): Promise<void> {
-    const dropping = this.taken(session.id, identity)
+  async drop(session: PluginSession, runId: string, person: Person): Promise<void> {
+    const dropping = this.taken(session.id, person)
       .then(() => this.#end(session, runId))
       .catch((error: unknown) => this.#report(error, 'a session that is not stored could not be dropped'));
     this.#dropping.add(dropping);

@@ -3,7 +3,7 @@ import { parseSegment } from '../../../shared/segments.js';
 import { toUiMessage } from '../../../shared/ui-stream/messages.js';
 import { metadataOf, type UiStreamOptions } from '../../../shared/ui-stream/options.js';
 import { unchanged } from '../../../shared/ui-stream/unchanged.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { sendJson } from '../conversation/answering.js';
 import { currentRun } from '../conversation/conversation.js';
@@ -53,17 +53,17 @@ export class UiRoutes {
     return action === 'stream' ? this.#stream(call, id) : this.#history(call, id);
   }
 
-  #session(chatId: string, identity: Identity): PluginSession {
+  #session(chatId: string, person: Person): PluginSession {
     const { app } = this.#options;
     const key = app !== undefined && !chatId.includes(':') ? `${app}:${chatId}` : chatId;
-    return this.#context.session(key, identity);
+    return this.#context.session(key, person);
   }
 
   async #post(call: PluginRequest): Promise<void> {
-    const identity = await call.authenticate();
+    const person = await call.authenticate();
     const request = readUiRequest(await call.body());
     const { conversation: options, stream } = this.#options;
-    const session = this.#session(request.chatId, identity);
+    const session = this.#session(request.chatId, person);
     const key = call.request.headers['idempotency-key'];
     const posted = await new UiPost(session, request, { options, key: key?.toString() }).post();
     const { telling, missing } = posted;
@@ -86,20 +86,18 @@ export class UiRoutes {
   }
 
   async #stop(call: PluginRequest, chatId: string): Promise<void> {
-    const identity = await call.authenticate();
+    const person = await call.authenticate();
     const { activeStreamId } = (await call.body()) as { readonly activeStreamId?: unknown };
     const segment = typeof activeStreamId === 'string' ? parseSegment(activeStreamId) : null;
-    await stop(this.#session(chatId, identity), segment?.runId);
+    await stop(this.#session(chatId, person), segment?.runId);
     sendJson(call.response, { success: true });
   }
 
   async #stream({ authenticate, request, response }: PluginRequest, id: string): Promise<void> {
-    const identity = await authenticate();
+    const person = await authenticate();
     const index = startIndexOf(request.url);
     const segment = parseSegment(id);
-    const session = segment
-      ? this.#context.session(segment.sessionId, identity)
-      : this.#session(id, identity);
+    const session = segment ? this.#context.session(segment.sessionId, person) : this.#session(id, person);
     const found = segment
       ? { runId: segment.runId, told: segment.index }
       : await this.#current(session, index !== null);

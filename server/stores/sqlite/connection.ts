@@ -73,10 +73,10 @@ export class SqliteConnection {
    */
   assertInPlace(): void {
     for (const path of [this.#path, `${this.#path}-wal`]) {
-      const identity = identityOf(path);
-      const known = this.#identities.get(path) ?? identity;
+      const person = identityOf(path);
+      const known = this.#identities.get(path) ?? person;
       this.#identities.set(path, known);
-      if (identity !== null && identity === known) continue;
+      if (person !== null && person === known) continue;
       throw new StoreError(
         'UNAVAILABLE',
         `The file ${path} was removed or replaced while it was open, and what is written is lost with this process: make a backup now, stop, and start with that`,

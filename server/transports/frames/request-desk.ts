@@ -4,7 +4,7 @@ import type { ParentSpan } from '../../../shared/method.js';
 import { beginsRun, isOperation, isStreamed, namesConnection } from '../../../shared/operations.js';
 import { isLater, type MaybeLater } from '../../async/eventual.js';
 import { andThen, isPromise } from '../../async/maybe-promise.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { EventConnection } from '../../delivery/connection.js';
 import type { LogFacts } from '../../diagnostics/log-facts.js';
 import { parseTraceparent } from '../../diagnostics/traceparent.js';
@@ -253,7 +253,7 @@ function onOwnConnection(params: unknown, { connectionId }: FrameCall): unknown 
 
 /** The caller of one request over a socket. Fields that few operations need are made on first use. */
 export class FrameCall implements Caller {
-  readonly identity: Identity;
+  readonly person: Person;
   readonly transport: string;
   readonly clientId: string;
   readonly connectionId: string;
@@ -273,13 +273,13 @@ export class FrameCall implements Caller {
   constructor(
     connection: {
       readonly id: string;
-      readonly identity: Identity;
+      readonly person: Person;
       readonly options: { readonly transport: string };
     },
     { method, params, traceparent }: Pick<RequestFrame, 'method' | 'params' | 'traceparent'>,
     cancellable: boolean,
   ) {
-    this.identity = connection.identity;
+    this.person = connection.person;
     this.transport = connection.options.transport;
     this.clientId = connection.id;
     this.connectionId = connection.id;

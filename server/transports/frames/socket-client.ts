@@ -9,7 +9,7 @@ import type {
 import { negotiateProtocol } from '../../../shared/version.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import { authExpiry } from '../../auth/expiry.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { EventConnection, Sink } from '../../delivery/connection.js';
 import { type EndReason, retryAfter } from '../../delivery/end-reason.js';
 import type { ConnectionEndReason } from '../../diagnostics/messages.js';
@@ -225,7 +225,7 @@ export class SocketClient implements Sink, WireReader, OpenSocket {
     const version = negotiateProtocol(protocol);
     if (state.draining) throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter('drain') });
     await this.#env.ready();
-    const identity = await this.#identify(token);
+    const person = await this.#identify(token);
     if (this.#stage === 'closed') return;
     this.#env.clients.identified(this);
     const { heartbeatMs, slowClientMs } = limits;
@@ -234,7 +234,7 @@ export class SocketClient implements Sink, WireReader, OpenSocket {
     this.#connection = connections.add({
       sink: this,
       client: true,
-      ...{ id, transport, identity, form, heartbeatMs, slowClientMs },
+      ...{ id, transport, person, form, heartbeatMs, slowClientMs },
     });
     // A new token later needs only headers and address, so the rest of the request need not live as long as the socket.
     const { headers, ip } = this.#peer.request;
@@ -267,7 +267,7 @@ export class SocketClient implements Sink, WireReader, OpenSocket {
     return waiting !== undefined;
   }
 
-  #identify(token: string | undefined): MaybePromise<Identity> {
+  #identify(token: string | undefined): MaybePromise<Person> {
     const { user, request } = this.#peer;
     return identify(this.#env, request, { token, user });
   }
@@ -278,13 +278,13 @@ export class SocketClient implements Sink, WireReader, OpenSocket {
       if (this.#stage !== 'open' || !connection) {
         throw new GatewayError({ code: 'INVALID_REQUEST', message: 'The connection is not open yet' });
       }
-      const identity = await this.#identify(token);
-      const { userKey, scope } = connection.identity;
-      if (identity.userKey !== userKey || identity.scope !== scope) {
+      const person = await this.#identify(token);
+      const { key: userKey, scope } = connection.person;
+      if (person.key !== userKey || person.scope !== scope) {
         throw new GatewayError({ code: 'ACCESS_DENIED', message: 'The token is not of the same user' });
       }
-      connection.identity = identity;
-      const { expiresAt } = identity;
+      connection.person = person;
+      const { expiresAt } = person;
       this.#desk.send({
         type: 'authenticated',
         ...authExpiry(expiresAt),

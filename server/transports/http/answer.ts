@@ -140,7 +140,7 @@ export class Responder {
   over(response: ServerResponse, by?: CalledBy): void {
     if (!isUnread(response)) return;
     try {
-      this.#env.unread.watch(response, by && readerKey(by.identity, by.address));
+      this.#env.unread.watch(response, by && readerKey(by.person, by.address));
     } catch (error) {
       this.#env.report(error, 'watching an answer failed');
     }

@@ -5,7 +5,7 @@ import { INBOX } from '../../../shared/inbox.js';
 import type { From, SubscribeTarget } from '../../../shared/operation-types.js';
 import type { AppRegistry } from '../../apps/registry.js';
 import type { ShownTicket } from '../../auth/tickets.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { EventConnection } from '../../delivery/connection.js';
 import { asUnavailable } from '../../log/unavailable.js';
 import { requestIdOf } from '../request-id.js';
@@ -61,7 +61,7 @@ export async function openEvents(
   env: HttpEnvironment,
   request: IncomingMessage,
   response: ServerResponse,
-  call: { readonly identity: Identity; readonly events: EventsRequest; readonly ticket: ShownTicket | null },
+  call: { readonly person: Person; readonly events: EventsRequest; readonly ticket: ShownTicket | null },
 ): Promise<void> {
   if (env.state.draining || env.state.away) {
     // A 503 would stop a native EventSource for good.
@@ -73,7 +73,7 @@ export async function openEvents(
   const admitted = call.ticket?.admit(targets.map(({ sessionId }) => canonical(env.apps, sessionId)));
   if (admitted) await asUnavailable(() => admitted);
   const vector = call.events.sessionIds.length !== 1;
-  const reader = readerKey(call.identity, env.addressOf(request));
+  const reader = readerKey(call.person, env.addressOf(request));
   const sink = new SseSink(request, response, {
     ids: vector ? 'vector' : 'cursor',
     ended: () => env.unread.watch(response, reader),
@@ -82,7 +82,7 @@ export async function openEvents(
   const connection: EventConnection = env.connections.add({
     id: env.connections.newId(),
     transport: 'sse',
-    identity: call.identity,
+    person: call.person,
     requestId: requestIdOf(response),
     form: sink.form,
     sink,

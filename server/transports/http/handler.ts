@@ -3,7 +3,7 @@ import { GatewayError } from '../../../shared/errors.js';
 import { beginsRun } from '../../../shared/operations.js';
 import { isPromise, type MaybePromise } from '../../async/maybe-promise.js';
 import { bearerToken } from '../../auth/credentials.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { ExecuteOptions } from '../../host/execute-options.js';
 import type { Invocation } from '../../operations/invoke.js';
 import { identify, redeem } from '../identify.js';
@@ -102,7 +102,7 @@ export class HttpHandler {
    *
    * @throws GatewayError `ORIGIN_DENIED`, `UNAUTHENTICATED`, `RATE_LIMITED`
    */
-  async identify({ request, response, user }: NonNullable<ExecuteOptions['by']>): Promise<Identity> {
+  async identify({ request, response, user }: NonNullable<ExecuteOptions['by']>): Promise<Person> {
     levelHttp2(request, response);
     checkOrigin(request, this.#env.origin, originAllowedByHost(request, response));
     return this.#identify(request, this.#env.addressOf(request), { user });
@@ -143,9 +143,9 @@ export class HttpHandler {
         path: call.target.path,
         address,
         authenticate: async () => {
-          const identity = await this.#identify(request, address, call.options);
-          this.#attend(identity, response);
-          return identity;
+          const person = await this.#identify(request, address, call.options);
+          this.#attend(person, response);
+          return person;
         },
         body: () =>
           new Promise((take, fail) => {
@@ -221,17 +221,17 @@ export class HttpHandler {
       const serving = this.#events(request, response, { query: target.query, options, address });
       return this.#answers.await(response, serving);
     }
-    const identity = this.#identify(request, address, options);
-    if (!isPromise(identity)) return this.#perform(request, response, asked, { identity, address });
-    identity
-      .then((known) => this.#perform(request, response, asked, { identity: known, address }))
+    const person = this.#identify(request, address, options);
+    if (!isPromise(person)) return this.#perform(request, response, asked, { person, address });
+    person
+      .then((known) => this.#perform(request, response, asked, { person: known, address }))
       .catch((error: unknown) => this.#answers.fail(response, error));
   }
 
   #perform(request: IncomingMessage, response: ServerResponse, asked: HttpExchange, by: CalledBy): void {
     const { unread, operations, limits } = this.#env;
     const { route, options, target } = asked;
-    if (unread.bytes > 0) unread.admit(readerKey(by.identity, by.address));
+    if (unread.bytes > 0) unread.admit(readerKey(by.person, by.address));
     const caller = new HttpCall(request, response, by);
     caller.asks(route.to, undefined);
     if (route.to === 'upload') {
@@ -306,17 +306,16 @@ export class HttpHandler {
     if (!originAllowedByHost(request, response)) checkStreamRequest(request.headers, this.#env.origin);
     const credential = { token, user: options.user };
     const redeemed = await redeem(this.#env, credential, { resuming: lastEventId !== undefined });
-    const identity =
-      redeemed?.identity ?? (await identify(this.#env, authRequest(request, address), credential));
+    const person = redeemed?.person ?? (await identify(this.#env, authRequest(request, address), credential));
     const events = readEventsRequest(params, lastEventId);
-    await openEvents(this.#env, request, response, { identity, events, ticket: redeemed?.ticket ?? null });
+    await openEvents(this.#env, request, response, { person, events, ticket: redeemed?.ticket ?? null });
   }
 
   /** Cuts a plugin's response that is still under way when its caller loses access. */
-  #attend(identity: Identity, response: ServerResponse): void {
-    let present = identity;
+  #attend(person: Person, response: ServerResponse): void {
+    let present = person;
     const leave = this.#env.presence.add({
-      get identity() {
+      get person() {
         return present;
       },
       renew: (renewed) => {
@@ -333,7 +332,7 @@ export class HttpHandler {
     request: IncomingMessage,
     address: string,
     { user }: Pick<HandleOptions, 'user'>,
-  ): MaybePromise<Identity> {
+  ): MaybePromise<Person> {
     const token = bearerToken(request.headers);
     return identify(this.#env, authRequest(request, address), { token, user });
   }

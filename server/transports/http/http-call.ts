@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ParentSpan } from '../../../shared/method.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { LogFacts } from '../../diagnostics/log-facts.js';
 import { parseTraceparent } from '../../diagnostics/traceparent.js';
 import { newClientId, newTraceId } from '../../ids.js';
@@ -10,7 +10,7 @@ import { requestIdOf } from '../request-id.js';
 
 /** The identity and address of a request's caller. */
 export interface CalledBy {
-  readonly identity: Identity;
+  readonly person: Person;
   readonly address: string;
   /** Facts about the call, for the operator's log. */
   facts?(): LogFacts;
@@ -19,7 +19,7 @@ export interface CalledBy {
 /** The caller of one HTTP request. Fields that few operations need are made on first use. */
 export class HttpCall implements Caller {
   readonly transport = 'http';
-  readonly identity: Identity;
+  readonly person: Person;
   /** The client's address. */
   readonly address: string;
   readonly #request: IncomingMessage;
@@ -32,7 +32,7 @@ export class HttpCall implements Caller {
   #controller: AbortController | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, by: CalledBy) {
-    this.identity = by.identity;
+    this.person = by.person;
     this.address = by.address;
     this.#request = request;
     this.#response = response;

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { type ErrorBody, GatewayError } from '../../../shared/errors.js';
 import type { StreamItem } from '../../../shared/frames.js';
 import { encodeSse } from '../../../shared/sse.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import { Stall } from '../../delivery/stall.js';
 import type { TickerItem } from '../../delivery/ticker.js';
 import type { MethodStream } from '../../methods/stream.js';
@@ -42,7 +42,7 @@ const SSE: ItemForm = {
 /** A stream, and its caller. */
 interface StreamCall {
   readonly stream: MethodStream;
-  readonly caller: FailedRequest & { readonly identity: Identity };
+  readonly caller: FailedRequest & { readonly person: Person };
 }
 
 /** Answers with the items of a stream. */
@@ -68,7 +68,7 @@ class MethodStreamAnswer implements TickerItem {
   readonly #env: HttpEnvironment;
   readonly #response: ServerResponse;
   readonly #stream: MethodStream;
-  readonly #identity: Identity;
+  readonly #person: Person;
   readonly #request: FailedRequest;
   readonly #form: ItemForm;
   /** Set while the receiver does not keep up. */
@@ -84,7 +84,7 @@ class MethodStreamAnswer implements TickerItem {
     this.#env = env;
     this.#response = response;
     this.#stream = stream;
-    this.#identity = caller.identity;
+    this.#person = caller.person;
     this.#request = caller;
     this.#form = form;
   }
@@ -115,7 +115,7 @@ class MethodStreamAnswer implements TickerItem {
   }
 
   tick(now: number): void {
-    const { expiresAt } = this.#identity;
+    const { expiresAt } = this.#person;
     const { heartbeatMs, slowClientMs } = this.#env.limits;
     const expired = expiresAt !== undefined && Date.now() >= expiresAt;
     if (this.#stall) {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GatewayError } from '../../../shared/gateway-error.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 
 /** A request to a plugin's route. The gateway has checked its host and origin. */
 export interface PluginRequest {
@@ -12,7 +12,7 @@ export interface PluginRequest {
   /** The client's address, found according to `trustProxy`. */
   readonly address: string;
   /** Finds the caller's identity by the gateway's own authentication. @throws GatewayError `UNAUTHENTICATED` */
-  authenticate(): Promise<Identity>;
+  authenticate(): Promise<Person>;
   /** The JSON body, within the gateway's bounds. @throws GatewayError */
   body(): Promise<unknown>;
 }

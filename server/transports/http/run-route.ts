@@ -30,7 +30,7 @@ export async function startRun(
     return sendJson(response, 202, accepted);
   }
   // Count the response before the message is accepted, so that a refusal here means that nothing was sent.
-  const release = env.calls.hold(call.caller.identity);
+  const release = env.calls.hold(call.caller.person);
   if (response.closed) release();
   else response.once('close', release);
   const sent = await env.operations.start(name, body, call.caller);
@@ -41,7 +41,7 @@ export async function startRun(
     else response.once('close', leave);
     return sendJson(response, 200, await sent.result);
   }
-  await streamRun(env, request, response, { sent, identity: call.caller.identity });
+  await streamRun(env, request, response, { sent, person: call.caller.person });
 }
 
 /** Adds the key of the header `Idempotency-Key` to the body, unless the body has a key. */
@@ -55,17 +55,17 @@ async function streamRun(
   env: HttpEnvironment,
   request: IncomingMessage,
   response: ServerResponse,
-  { sent, identity }: { readonly sent: Sent; readonly identity: Caller['identity'] },
+  { sent, person }: { readonly sent: Sent; readonly person: Caller['person'] },
 ): Promise<void> {
   if (sent.repeated && (await cutAway(sent))) return sendOutcome(response, sent);
-  const reader = readerKey(identity, env.addressOf(request));
+  const reader = readerKey(person, env.addressOf(request));
   const ended = (): void => env.unread.watch(response, reader);
   const sink = new SseSink(request, response, { ids: 'cursor', ended });
   const { heartbeatMs, slowClientMs } = env.limits;
   const connection = env.connections.add({
     id: newConnectionId(),
     transport: 'sse',
-    identity,
+    person,
     form: sink.form,
     sink,
     heartbeatMs,

@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { addressKey } from '../../auth/address.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import { Stall } from '../../delivery/stall.js';
 import type { Ticker, TickerItem } from '../../delivery/ticker.js';
 import { LimitError } from '../../limit-error.js';
 import { sentBytes } from '../sent-bytes.js';
 
 /** The key under which unread responses count together: a user, or one address of an identity that many callers share. */
-export function readerKey({ shared, userKey }: Identity, address: string): string {
+export function readerKey({ shared, key: userKey }: Person, address: string): string {
   return shared ? `${userKey} ${addressKey(address)}` : userKey;
 }
 

@@ -1,7 +1,7 @@
 import type { Link, LinkEnd, LinkHandlers, SubscriptionChange } from '../../../shared/client-transport.js';
 import type { GatewayEvent } from '../../../shared/events.js';
 import type { SubscribeTarget } from '../../../shared/operation-types.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { EventConnection, Sink } from '../../delivery/connection.js';
 import type { Connections } from '../../delivery/connections.js';
 import { type EndReason, retryAfter } from '../../delivery/end-reason.js';
@@ -15,7 +15,7 @@ import { publicError } from '../public-error.js';
 /** One event connection of a client in this process. The client receives events in a microtask of its own, never inside gateway code. */
 export class InProcessLink implements Link, Sink {
   readonly #env: InProcessEnvironment;
-  readonly #identity: Identity;
+  readonly #person: Person;
   readonly #handlers: LinkHandlers;
   #connection: EventConnection | null = null;
   #events: GatewayEvent[] = [];
@@ -27,11 +27,11 @@ export class InProcessLink implements Link, Sink {
 
   constructor(
     env: InProcessEnvironment,
-    identity: Identity,
+    person: Person,
     call: { readonly targets: readonly SubscribeTarget[]; readonly handlers: LinkHandlers },
   ) {
     this.#env = env;
-    this.#identity = identity;
+    this.#person = person;
     this.#handlers = call.handlers;
     this.#open(call.targets).catch((error: unknown) => {
       this.#connection?.gone('failed');
@@ -42,7 +42,7 @@ export class InProcessLink implements Link, Sink {
   async subscribe(change: SubscriptionChange): Promise<void> {
     const connectionId = this.#connection?.id ?? '';
     const caller = {
-      identity: this.#identity,
+      person: this.#person,
       transport: 'in-process',
       clientId: connectionId,
       connectionId,
@@ -88,7 +88,7 @@ export class InProcessLink implements Link, Sink {
     this.#connection = this.#env.connections.add({
       id: this.#env.connections.newId(),
       transport: 'in-process',
-      identity: this.#identity,
+      person: this.#person,
       form: objectForm,
       sink: this,
       heartbeatMs: this.#env.config.limits.heartbeatMs,

@@ -3,7 +3,7 @@ import type { StreamItem } from '../../../shared/frames.js';
 import type { SubscribeTarget } from '../../../shared/operation-types.js';
 import type { OperationName } from '../../../shared/operations.js';
 import { beginsRun } from '../../../shared/operations.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import { newConnectionId, newRequestId, newTraceId } from '../../ids.js';
 import type { Caller } from '../../operations/caller.js';
 import type { PlainOperation } from '../../operations/operations.js';
@@ -13,19 +13,19 @@ import { type InProcessEnvironment, InProcessLink } from './in-process-link.js';
 import { wireValue } from './wire-value.js';
 
 /** Reaches the gateway of an environment as one user. */
-export function inProcessTransport(env: InProcessEnvironment, identity: Identity): ClientTransport {
-  return new InProcessTransport(env, identity);
+export function inProcessTransport(env: InProcessEnvironment, person: Person): ClientTransport {
+  return new InProcessTransport(env, person);
 }
 
 class InProcessTransport implements ClientTransport {
   readonly name = 'in-process';
   readonly #env: InProcessEnvironment;
-  readonly #identity: Identity;
+  readonly #person: Person;
   readonly #links = new Set<Link>();
 
-  constructor(env: InProcessEnvironment, identity: Identity) {
+  constructor(env: InProcessEnvironment, person: Person) {
     this.#env = env;
-    this.#identity = identity;
+    this.#person = person;
   }
 
   async request(operation: OperationName, params: unknown, { signal }: { readonly signal: AbortSignal }) {
@@ -50,7 +50,7 @@ class InProcessTransport implements ClientTransport {
   }
 
   open(targets: readonly SubscribeTarget[], handlers: LinkHandlers): Link {
-    const link = new InProcessLink(this.#env, this.#identity, {
+    const link = new InProcessLink(this.#env, this.#person, {
       targets,
       handlers: {
         onEvent: handlers.onEvent,
@@ -95,7 +95,7 @@ class InProcessTransport implements ClientTransport {
 
   #caller(signal: AbortSignal): Caller {
     return {
-      identity: this.#identity,
+      person: this.#person,
       transport: this.name,
       clientId: newConnectionId(),
       traceId: newTraceId(),

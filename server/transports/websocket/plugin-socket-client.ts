@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { bearerToken } from '../../auth/credentials.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 import type { EventConnection, Sink } from '../../delivery/connection.js';
 import type { EndReason } from '../../delivery/end-reason.js';
 import { objectForm } from '../../delivery/wire-form.js';
@@ -93,13 +93,13 @@ export class PluginSocketClient implements PluginSocket, Sink, WireReader, OpenS
   async #open({ request, target: { path, query }, peer }: Upgraded): Promise<void> {
     const { connections, operations, clients, limits } = this.#env;
     await this.#env.ready();
-    const identity = await this.#identify(peer, query);
+    const person = await this.#identify(peer, query);
     if (this.#isClosed) return;
     clients.identified(this);
     const { heartbeatMs, slowClientMs } = limits;
     const { transport } = this.#route;
     const connection = connections.add({
-      ...{ id: connections.newId(), transport, identity, requestId: requestIdOfRequest(request) },
+      ...{ id: connections.newId(), transport, person, requestId: requestIdOfRequest(request) },
       ...{ form: objectForm, sink: this, heartbeatMs, slowClientMs, client: true },
     });
     this.#connection = connection;
@@ -108,19 +108,19 @@ export class PluginSocketClient implements PluginSocket, Sink, WireReader, OpenS
       request,
       path,
       socket: this,
-      get identity() {
-        return connection.identity;
+      get person() {
+        return connection.person;
       },
       parse: (text) => parseJson(text, historyDepth(limits.jsonDepth)),
     });
   }
 
   /** Finds the client's identity. A browser can set no header of an upgrade, so the URL may carry the token, or a ticket for one use. */
-  async #identify({ request, user }: FramePeer, query: string): Promise<Identity> {
+  async #identify({ request, user }: FramePeer, query: string): Promise<Person> {
     const token = bearerToken(request.headers) ?? new URLSearchParams(query).get('token') ?? undefined;
     const redeemed = await redeem(this.#env, { token, user }, { resuming: false });
     redeemed?.ticket.drop();
-    return redeemed?.identity ?? identify(this.#env, request, { token, user });
+    return redeemed?.person ?? identify(this.#env, request, { token, user });
   }
 
   receive(text: string): void {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { GatewayError } from '../../../shared/gateway-error.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
-import type { Identity } from '../../auth/types.js';
+import type { Person } from '../../auth/types.js';
 
 /** A stream of a session's events that a socket carries. */
 export interface SocketStream {
@@ -40,7 +40,7 @@ export interface PluginUpgrade {
   /** Path below the gateway's mount, including anything behind the plugin's path. */
   readonly path: string;
   /** The caller's present identity, which can change: read it anew for each message. */
-  readonly identity: Identity;
+  readonly person: Person;
   readonly socket: PluginSocket;
   /** The JSON of a message, within the gateway's bounds. @throws GatewayError `INVALID_REQUEST` */
   parse(text: string): unknown;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Identity } from '../../../server/auth/types.js';
+import type { Person } from '../../../server/auth/types.js';
 import { CallerWaits } from '../../../server/plugins/conversation/waits.js';
 import { peersOf } from '../../../server/plugins/plugin-peers.js';
 import { alone } from '../../support/alone.js';
@@ -15,9 +15,9 @@ describe('what waits for callers of a door', () => {
       ),
       (it) => it.settled(),
     );
-    const identity = { scope: 'a', userKey: 'b' } as Identity;
-    await waits.add(identity, 'one');
-    const taken = await Promise.all([1, 2, 3].map(() => waits.take(identity, ['one'])));
+    const person = { scope: 'a', key: 'b' } as Person;
+    await waits.add(person, 'one');
+    const taken = await Promise.all([1, 2, 3].map(() => waits.take(person, ['one'])));
     expect(taken.filter((kept) => kept !== null)).to.deep.equal(['one']);
   });
 });
