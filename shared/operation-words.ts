@@ -177,7 +177,7 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
     errors: [...SESSION],
   },
   push: {
-    least: 'viewer',
+    least: 'owner',
     rate: 'sends',
     sample: {},
     tag: 'conversation',

@@ -22,12 +22,10 @@ export function createIdentify(
     if (problem !== undefined) throw unauthenticated(problem);
     // The host promises that its `hydrateUser` returns the fields that `Register` adds.
     const user = withoutNulls(candidate) as UserContext;
-    const shared = user.service === true || isShared(user);
+    const key = userScope(user);
     return {
-      user,
-      scope: scopeOf(user),
-      key: userScope(user),
-      ...(shared && { shared }),
+      ...{ user, id: user.id, key, scope: scopeOf(user) },
+      pays: { key, kind: user.service === true || isShared(user) ? 'many' : 'person' },
       ...(expiresAt !== undefined && { expiresAt }),
     };
   };

@@ -157,20 +157,33 @@ export interface Credentials {
   readonly request: AuthRequest;
 }
 
-/** An authenticated caller. */
+/** Whose allowance a caller uses: rates, calls at once, connections, places. */
+export interface Payer {
+  readonly key: string;
+  /**
+   * `many`: an identity that many callers share, with `none`, with a `token` without `user`, or as a service that authentication marked
+   * `service: true`. It has limits of its own (`limits.shared`), since those of a user are meant for a person. `link`: all who bear one link.
+   */
+  readonly kind: 'person' | 'many' | 'link';
+  /** For a link: those who gave it. All their links share an allowance too. */
+  readonly within?: string;
+}
+
+/** Who acts. Authentication makes it; all others see nothing else of a caller. */
 export interface Person {
+  /** The user, as the host's code sees it. */
   readonly user: UserContext;
+  /** The id that others see of the person. All bearers of a link have one, however many names they show. */
+  readonly id: string;
+  /**
+   * Tells people apart, for votes, places, reactions, read places: a user in its tenant; for a link its grant, whatever stands behind the dot.
+   */
+  readonly key: string;
+  readonly pays: Payer;
   /** The scope in which the caller's session keys are resolved. */
   readonly scope: string;
   /** Epoch milliseconds after which the token would be refused. */
   readonly expiresAt?: number;
-  /** One text for each user (tenant and id), for limits that count by user. */
-  readonly key: string;
-  /**
-   * Whether many callers share this user: with `none`, with a `token` without `user`, or as a service that authentication marked
-   * `service: true`. It then has limits of its own (`limits.shared`), since those of a user are meant for a person.
-   */
-  readonly shared?: boolean;
   /** Present for a guest by a share link, who reaches that session and nothing else. */
   readonly link?: Guest;
 }

@@ -99,6 +99,8 @@ export interface Limits {
   readonly scheduleLength: number;
   /** Grants of one session. @default 64 */
   readonly grantsPerSession: number;
+  /** Sessions of one owner that are shared with one user. @default 100 */
+  readonly sharedPerUser: number;
   /** Size of the messages of one page of history, or of a snapshot, in bytes of JSON. A single message may be larger. @default 4 MiB */
   readonly pageBytes: number;
   /** Bytes of one user's unread answers above which no more requests are accepted. @default 16 MiB */
@@ -197,6 +199,7 @@ export const DEFAULT_LIMITS: Limits = {
   scheduleLength: 16 * 1024,
   pushSubscriptions: 16,
   grantsPerSession: 64,
+  sharedPerUser: 100,
   retention: { events: 10_000, bytes: 16 * 1024 * 1024, ageMs: 7 * 24 * 3_600_000 },
   pageBytes: 4 * 1024 * 1024,
   unreadBytes: 16 * 1024 * 1024,

@@ -72,24 +72,24 @@ export class Connections {
 
   /** @throws GatewayError `TOO_MANY_CONNECTIONS` if the user has as many as are allowed */
   add(options: EventConnectionOptions): EventConnection {
-    const { key: userKey, shared } = options.person;
+    const { key, kind } = options.person.pays;
     if (options.client) {
-      const count = this.#perUser.get(userKey) ?? 0;
+      const count = this.#perUser.get(key) ?? 0;
       const allowed = this.#env.allowed(options.person);
       if (count >= allowed) {
-        throw new LimitError(shared ? 'limits.shared.connections' : 'limits.connectionsPerUser', {
+        throw new LimitError(kind !== 'person' ? 'limits.shared.connections' : 'limits.connectionsPerUser', {
           code: 'TOO_MANY_CONNECTIONS',
           message: `A user can have ${allowed} open connections`,
           retryAfterMs: 5000,
         });
       }
-      this.#perUser.set(userKey, count + 1);
+      this.#perUser.set(key, count + 1);
     }
     const connection: EventConnection = new EventConnection(
       options,
       (closed, ending) => {
         leave();
-        this.#remove(closed, userKey, ending);
+        this.#remove(closed, key, ending);
       },
       this.#env.report,
       this.tally,
@@ -137,14 +137,14 @@ export class Connections {
     for (const connection of [...this.#open.values()]) connection.end('drain');
   }
 
-  #remove(connection: EventConnection, userKey: string, ending: ConnectionEnding): void {
+  #remove(connection: EventConnection, key: string, ending: ConnectionEnding): void {
     this.#open.delete(connection.id);
     this.#env.ticker.delete(connection);
     traceConnectionEnd(this.#env.gatewayId, connection, ending);
     if (!connection.options.client) return;
-    const count = this.#perUser.get(userKey)! - 1;
-    if (count > 0) this.#perUser.set(userKey, count);
-    else this.#perUser.delete(userKey);
+    const count = this.#perUser.get(key)! - 1;
+    if (count > 0) this.#perUser.set(key, count);
+    else this.#perUser.delete(key);
     if (this.#announced.has(connection)) this.#notify({ type: 'client:disconnected', connection });
   }
 }

@@ -19,6 +19,13 @@ export interface FoundGrant {
   readonly kept: KeptGrant;
 }
 
+/** A page of grants. */
+export interface GrantPage {
+  readonly grants: readonly FoundGrant[];
+  /** The last grant of the page; null if there are no more. */
+  readonly next: FoundGrant | null;
+}
+
 const isSession = (home: RecordHome): home is SessionRef => home.app !== undefined;
 
 /** Finds grants in the store. The session decides whether the grant's conversation is still open. */
@@ -45,11 +52,7 @@ export class Grants {
   }
 
   /** A page of the grants of a user, in the store's order. @param after The last grant of the previous page */
-  async ofUser(
-    userKey: string,
-    limit: number,
-    after: FoundGrant | null,
-  ): Promise<{ readonly grants: readonly FoundGrant[]; readonly next: FoundGrant | null }> {
+  async ofUser(userKey: string, limit: number, after: FoundGrant | null): Promise<GrantPage> {
     const place = after && { after: { home: after.home, id: after.kept.grant.grantId } };
     const records = await asUnavailable(() =>
       this.#store.records({ owner: ownerOfUser(userKey), kind: GRANT, limit: limit + 1, ...place }),

@@ -51,7 +51,7 @@ class GuestAuthenticator implements Authenticator {
     const found = link === undefined ? null : await this.#options.grants.ofLink(link);
     if (found) {
       this.#attempts.remember(token);
-      return guestOf(found, token);
+      return guestOf(found, token, link!);
     }
     this.#attempts.fail(ip, token);
     const reason = 'there is no such share link';
@@ -80,17 +80,22 @@ class GuestAuthenticator implements Authenticator {
   }
 }
 
-/** The identity of a guest. Many guests may have one link, so their limits are those of a shared identity. */
-function guestOf({ kept: { grant, givenBy } }: FoundGrant, token: string): Person {
+/**
+ * A guest. All who bear a link are one person, who pays as one, whatever stands behind the dot of the token: that is only the name by which
+ * the senders of messages are told apart.
+ */
+function guestOf({ home, kept: { grant, givenBy } }: FoundGrant, token: string, link: string): Person {
   const { grantId, expiresAt, by } = grant;
-  const id = `guest_${createHash('sha256').update(`guest ${token}`).digest('base64url').slice(0, 16)}`;
+  // Three parts, so that it differs from the scope of every user and tenant.
+  const key = JSON.stringify(['guest', grantId, '']);
   return {
-    user: { id, roles: [] } as unknown as UserContext,
-    // Three parts, so that it differs from the scope of every user and tenant.
-    scope: JSON.stringify(['guest', grantId, id]),
-    key: JSON.stringify(['guest', grantId, id]),
-    shared: true,
+    user: { id: guestId(token), roles: [] } as unknown as UserContext,
+    ...{ id: guestId(link), key, scope: key },
+    pays: { key, kind: 'link', within: JSON.stringify(['links', home.scope]) },
     link: { grantId, givenBy: givenBy ?? by },
     ...(expiresAt !== undefined && { expiresAt }),
   };
 }
+
+const guestId = (token: string): string =>
+  `guest_${createHash('sha256').update(`guest ${token}`).digest('base64url').slice(0, 16)}`;

@@ -71,8 +71,8 @@ export async function takeOver(
   const record = { ...named, dueAt: until, value: JSON.stringify({ epoch, by }) };
   let changes = false;
   const move = ({ control }: SessionState): readonly EventDraft[] => {
-    if (control && control.by !== by) throw taken(control);
-    changes = !control || (until !== undefined && until !== control.until);
+    if (control && !isTheirs(control, by, via)) throw taken(control);
+    changes = control?.by !== by || (until !== undefined && until !== control.until);
     const why = reason ?? control?.reason;
     const said = {
       ...(why !== undefined && { reason: why }),
@@ -111,7 +111,7 @@ export async function handBack(
   const by = user.id;
   const handed = ({ control }: SessionState): readonly EventDraft[] => {
     if (!control) return [];
-    const isOwn = control.by === by;
+    const isOwn = isTheirs(control, by, given.via);
     if (!isOwn && !mayForce(control, given)) throw taken(control);
     return [
       moved({ to: null, by, ...(note !== undefined && { note }), ...(!isOwn && { forced: true as const }) }),
@@ -151,6 +151,10 @@ export async function handBack(
     }
   }
 }
+
+/** Whether a person has control. All who bear one link are one person. */
+const isTheirs = (control: Control, by: string, via: string | undefined): boolean =>
+  control.by === by || (via !== undefined && control.grantId === via);
 
 /** Whether a person may give back control that another one has: it is an owner's, and who has it came by a grant of an owner. */
 const mayForce = ({ grantId }: Control, { owns, via }: HandBackRequest): boolean =>

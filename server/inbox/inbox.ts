@@ -4,6 +4,7 @@ import { formatPlace, hashOfAll } from '../../shared/inbox-place.js';
 import { formatListPlace, parseListPlace } from '../../shared/list-place.js';
 import type { AppRegistry } from '../apps/registry.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
+import { nextTurn } from '../async/turn.js';
 import type { Person } from '../auth/types.js';
 import type { FoundGrant, Grants } from '../grants/grants.js';
 import { NO_ARRIVALS } from '../log/arrivals.js';
@@ -20,7 +21,7 @@ import { behindOf, recount, unreadBy } from './unread.js';
 /** Sessions of an inbox at most; those used last are kept. */
 export const INBOX_SESSIONS = 1000;
 /** Sessions listed at once. */
-const PAGE = 250;
+const PAGE = 100;
 /** Remembered counts that took a read of a log. */
 const REMEMBERED = 1000;
 
@@ -92,16 +93,19 @@ export class Inbox {
     const isHere = ({ ref, row: { changedAt } }: InboxEntry): boolean =>
       ref.scope !== person.scope && changedAt >= oldest && changedAt < newest;
     const shared = entries.filter(isHere).map(({ row }) => row);
-    if (shared.length > 0) {
-      sessions.push(...shared);
-      sessions.sort((a, b) => b.changedAt - a.changedAt);
-    }
+    if (shared.length > 0) sessions.push(...shared);
+    sessions.sort((a, b) => b.changedAt - a.changedAt);
+    // Others may share much, so the page ends within it. What changed at the same time stays together, since the next page begins before it.
+    const last = sessions[limit - 1]?.changedAt;
+    const shown = last === undefined ? sessions : sessions.filter(({ changedAt }) => changedAt >= last);
+    const next =
+      last !== undefined && shown.length < sessions.length ? { updatedAt: last, ordinal: 0 } : listed.next;
     return {
-      sessions,
+      sessions: shown,
       ...{
         unread,
         waiting,
-        cursor: formatListPlace(listed.next),
+        cursor: formatListPlace(next),
         place: formatPlace({ at, sessions: hashOfAll(ids) }),
       },
     };
@@ -121,6 +125,8 @@ export class Inbox {
         if (entry) entries.push(entry);
       }
       before = page.next ?? undefined;
+      // A long inbox must not hold up others.
+      if (before) await nextTurn();
     } while (before && entries.length < INBOX_SESSIONS);
     const shared = await this.#shared(person, places);
     entries.push(...shared.entries);
@@ -172,6 +178,7 @@ export class Inbox {
         if (entry) entries.push(entry);
       }
       after = page.next;
+      if (after) await nextTurn();
     } while (after && entries.length < INBOX_SESSIONS);
     return { entries, isWhole: !after };
   }

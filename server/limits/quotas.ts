@@ -22,6 +22,12 @@ type UserLimits = Pick<
 
 /** Sessions that a user may subscribe to at once: those of three connections that reconnect. */
 const SUBSCRIBE_BURST = 3000;
+/** Part of a session's room that others than its owner may fill. */
+const GRANTED = 3 / 4;
+/** Links of one owner that may use their whole allowance at once. */
+const LINKS = 4;
+/** Reads at once of those who bear one link, for each of a user. */
+const BEARERS = 4;
 /** Remembered scopes of many callers. The oldest is forgotten first, and then has the limits of a single user. */
 const SCOPES = 10_000;
 
@@ -75,14 +81,17 @@ class Rates {
   }
 
   /** @throws GatewayError `RATE_LIMITED`; `OVERLOADED` while no new work is taken */
-  take({ shared, key: userKey }: Person, units?: number): void {
+  take({ pays: { kind, key, within } }: Person, units = 1): void {
     this.#admit();
-    (shared ? this.#shared : this.#people).take(userKey, units);
+    // All links of one owner have a share together. They are checked first, lest the link pays for nothing.
+    if (within !== undefined) this.#people.take(within, units / LINKS);
+    (kind === 'many' ? this.#shared : this.#people).take(key, units);
   }
 
   /** Gives an unused take back. Other gateways that were told of it still count it. */
-  giveBack({ shared = false, key: userKey }: Person): void {
-    this.spend(shared, userKey, -1);
+  giveBack({ pays: { kind, key, within } }: Person): void {
+    if (within !== undefined) this.spend(false, within, -1 / LINKS);
+    this.spend(kind === 'many', key, -1);
   }
 }
 
@@ -131,23 +140,25 @@ export class Quotas {
   }
 
   /** Open connections that a caller may have. */
-  connections({ shared }: Person): number {
-    return shared ? this.#limits.shared.connections : this.#limits.connectionsPerUser;
+  connections({ pays: { kind } }: Person): number {
+    // Whoever only follows costs little, and a link may have many bearers.
+    return kind !== 'person' ? this.#limits.shared.connections : this.#limits.connectionsPerUser;
   }
 
   /** Streams of methods and runs that a caller may hold open. */
-  streams({ shared }: Person): number {
-    return shared ? this.#limits.shared.connections : this.#limits.streamsPerUser;
+  streams({ pays: { kind } }: Person): number {
+    return kind === 'many' ? this.#limits.shared.connections : this.#limits.streamsPerUser;
   }
 
   /** Reads that a caller may have under way at once; more wait for their turn. */
-  readsAtOnce({ shared }: Person): number {
-    return shared ? this.#limits.shared.connections : this.#limits.readsAtOnce;
+  readsAtOnce({ pays: { kind } }: Person): number {
+    const { readsAtOnce, shared } = this.#limits;
+    return kind === 'many' ? shared.connections : kind === 'link' ? readsAtOnce * BEARERS : readsAtOnce;
   }
 
   /** Remembers that a scope belongs to many callers. Call it before the limits of the scope are read. */
-  meet({ shared, scope, key: userKey }: Person): void {
-    if ((!shared && scope === userKey) || this.#sharedScopes.has(scope)) return;
+  meet({ pays: { kind }, scope, key }: Person): void {
+    if ((kind !== 'many' && scope === key) || this.#sharedScopes.has(scope)) return;
     this.#sharedScopes.add(scope);
     if (this.#sharedScopes.size <= SCOPES) return;
     const [oldest] = this.#sharedScopes;
@@ -164,10 +175,19 @@ export class Quotas {
     return this.#sharedScopes.has(scope) ? this.#limits.shared.fileBytes : this.#limits.userFileBytes;
   }
 
-  /** @throws GatewayError `QUOTA_EXCEEDED` when a session, or its whole scope, has used up its bytes */
-  checkRoom(scope: string, size: { readonly session: number; readonly scope: number }): void {
-    const { sessionBytes, userBytes, shared } = this.#limits;
-    const inAll = this.#sharedScopes.has(scope) ? shared.bytes : userBytes;
+  /**
+   * @param isGranted Whether the caller came by a grant. The last quarter of all room is the owner's.
+   * @throws GatewayError `QUOTA_EXCEEDED` when a session, or its whole scope, has used up its bytes
+   */
+  checkRoom(
+    scope: string,
+    size: { readonly session: number; readonly scope: number },
+    isGranted: boolean,
+  ): void {
+    const { shared, ...own } = this.#limits;
+    const share = isGranted ? GRANTED : 1;
+    const sessionBytes = own.sessionBytes * share;
+    const inAll = (this.#sharedScopes.has(scope) ? shared.bytes : own.userBytes) * share;
     if (size.session >= sessionBytes) {
       throw new LimitError('limits.sessionBytes', {
         code: 'QUOTA_EXCEEDED',

@@ -37,7 +37,7 @@ export class ReadTurns {
   run<Result>(person: Person, read: () => MaybePromise<Result>): MaybePromise<Result> {
     const lane = this.#laneOf(person);
     const { most } = lane;
-    if (this.#isFree(lane)) return this.#start(person.key, lane, read);
+    if (this.#isFree(lane)) return this.#start(person.pays.key, lane, read);
     if (lane.waiting.length >= most * WAITING)
       throw new LimitError('limits.readsAtOnce', {
         code: 'RATE_LIMITED',
@@ -47,7 +47,7 @@ export class ReadTurns {
     return new Promise<void>((resolve) => {
       lane.waiting.push(resolve);
       this.#arm();
-    }).then(() => this.#start(person.key, lane, read, true));
+    }).then(() => this.#start(person.pays.key, lane, read, true));
   }
 
   #start<Result>(
@@ -87,7 +87,7 @@ export class ReadTurns {
   }
 
   #laneOf(person: Person): Lane {
-    const { key } = person;
+    const { key } = person.pays;
     let lane = this.#lanes.get(key);
     if (!lane) {
       lane = { running: 0, most: this.#atOnce(person), spentMs: 0, turn: this.#turn, waiting: [] };

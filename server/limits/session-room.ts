@@ -21,8 +21,11 @@ export class SessionRoom {
     this.#quotas = quotas;
   }
 
-  /** @throws GatewayError `QUOTA_EXCEEDED`; `OVERLOADED` when the store cannot tell */
-  check(ref: SessionRef): MaybePromise<void> {
+  /**
+   * @param isGranted Whether the caller came by a grant, and so may fill but a part
+   * @throws GatewayError `QUOTA_EXCEEDED`; `OVERLOADED` when the store cannot tell
+   */
+  check(ref: SessionRef, isGranted = false): MaybePromise<void> {
     const failed = (error: unknown): never => {
       throw unavailable(error);
     };
@@ -32,7 +35,7 @@ export class SessionRoom {
     } catch (error) {
       return failed(error);
     }
-    if (!isPromise(answer)) return this.#quotas.checkRoom(ref.scope, answer);
+    if (!isPromise(answer)) return this.#quotas.checkRoom(ref.scope, answer, isGranted);
     const key = `${ref.scope}\n${ref.app}:${ref.name}`;
     const asked = answer.then((size) => {
       if (this.#known.size >= SESSIONS) this.#known.clear();
@@ -40,9 +43,9 @@ export class SessionRoom {
       return size;
     });
     const known = this.#known.get(key);
-    if (!known) return asked.then((size) => this.#quotas.checkRoom(ref.scope, size), failed);
+    if (!known) return asked.then((size) => this.#quotas.checkRoom(ref.scope, size, isGranted), failed);
     // The append of the message meets the same store, and reports its failure.
     asked.catch(() => {});
-    return this.#quotas.checkRoom(ref.scope, known);
+    return this.#quotas.checkRoom(ref.scope, known, isGranted);
   }
 }

@@ -31,16 +31,22 @@ export class Access {
   /**
    * Finds the session that a key names for a caller: one of its scope, or one that is shared with it.
    *
+   * @param ownGrant The grant that the operation is about. A user may do it with their own, whatever its role.
    * @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND`, `SESSION_NOT_FOUND`; `ACCESS_DENIED` for more than a grant allows
    */
-  session(sessionId: string, operation: AccessedOperation, person: Person): MaybePromise<Reach> {
+  session(
+    sessionId: string,
+    operation: AccessedOperation,
+    person: Person,
+    ownGrant?: string,
+  ): MaybePromise<Reach> {
     const { apps } = this.#env;
     const { app, name } = apps.parse(sessionId);
     const grantId = grantIn(name);
     const ref = { scope: person.scope, app, name };
     return andThen(this.mayUse(app, person), (usable) => {
       if (!usable) throw apps.unknown(app);
-      if (grantId !== null) return this.#byGrant(app, grantId, operation, person);
+      if (grantId !== null) return this.#byGrant(app, grantId, { operation, ownGrant }, person);
       if (person.link) throw notFound();
       return andThen(this.mayReach(ref, operation, person), (allowed) => {
         if (allowed) return { ref, sessionId: apps.format(app, name) };
@@ -49,9 +55,14 @@ export class Access {
     });
   }
 
-  async #byGrant(app: string, grantId: string, operation: AccessedOperation, person: Person): Promise<Reach> {
+  async #byGrant(
+    app: string,
+    grantId: string,
+    { operation, ownGrant }: { readonly operation: AccessedOperation; readonly ownGrant: string | undefined },
+    person: Person,
+  ): Promise<Reach> {
     const found = await this.#env.grants.find(grantId);
-    const reach = found?.home.app === app ? await this.shared(found, operation, person) : null;
+    const reach = found?.home.app === app ? await this.shared(found, operation, person, ownGrant) : null;
     if (reach) return reach;
     throw notFound();
   }
@@ -65,6 +76,7 @@ export class Access {
     { home, kept }: FoundGrant,
     operation: AccessedOperation,
     person: Person,
+    ownGrant?: string,
   ): Promise<Reach | null> {
     const { grant, epoch, userKey } = kept;
     const { grantId, as, hide = [] } = grant;
@@ -73,7 +85,7 @@ export class Access {
     const log = await this.#env.sessions.get(home).look();
     if (log?.ref.epoch !== epoch || !(await this.mayReach(home, operation, person, { grantId, as })))
       return null;
-    assertAllowed(as, operation);
+    if (guest || ownGrant !== grantId) assertAllowed(as, operation);
     const sessionId = this.#env.apps.format(home.app, grantName(grantId));
     return { ref: home, sessionId, via: { grantId, as, hide, epoch, view: new View(hide, as) } };
   }
@@ -102,9 +114,16 @@ export class Access {
   /** The apps that a caller may use. */
   apps(person: Person): MaybePromise<readonly AppSummary[]> {
     const all = this.#env.apps.summaries();
+    if (person.link) return this.#appOf(person.link.grantId, all);
     if (!this.#env.appAccess) return all;
     const answers = Promise.all(all.map(({ name }) => this.mayUse(name, person)));
     return answers.then((usable) => all.filter((_app, i) => usable[i]));
+  }
+
+  /** The app of the session that a link reaches. Its tools are not the guest's. */
+  async #appOf(grantId: string, all: readonly AppSummary[]): Promise<readonly AppSummary[]> {
+    const app = (await this.#env.grants.find(grantId))?.home.app;
+    return all.filter(({ name }) => name === app).map((summary) => ({ ...summary, tools: [] }));
   }
 
   /** Checks the tools and parameters that a client brings with a message. @throws GatewayError `INVALID_PARAMS` */

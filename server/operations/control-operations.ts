@@ -32,7 +32,7 @@ export function controlOperations({
     react({ messageId, value, comment }, call) {
       if (value === null && comment !== undefined) throw fieldError('comment', 'needs a value beside it');
       check('comment', comment);
-      const { id: by } = call.caller.person.user;
+      const { id: by } = call.caller.person;
       const reaction = { messageId, by, value, ...(comment !== undefined && { comment }) };
       return call.done({ type: 'react', reaction, most: reactionsPerMessage });
     },

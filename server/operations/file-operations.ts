@@ -61,11 +61,7 @@ export class FileOperations {
   }
 
   /** @throws GatewayError `FILE_NOT_FOUND` */
-  async find(
-    fileId: string,
-    { person }: Pick<Caller, 'person'>,
-    sessionId?: string,
-  ): Promise<ReadableFile> {
+  async find(fileId: string, { person }: Pick<Caller, 'person'>, sessionId?: string): Promise<ReadableFile> {
     const { quotas, files, calls } = this.#env;
     quotas.reads.take(person);
     const record = await this.#readable(fileId, person, sessionId);

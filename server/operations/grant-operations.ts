@@ -6,9 +6,11 @@ import { andThen } from '../async/maybe-promise.js';
 import { userScope } from '../auth/scope.js';
 import type { ShareLinks } from '../config/access.js';
 import { hashOf, type KeptGrant } from '../grants/grant-record.js';
+import type { FoundGrant, GrantPage } from '../grants/grants.js';
 import { LINK } from '../grants/guests.js';
 import { grantsOf } from '../held/granting.js';
 import { newGrantId } from '../ids.js';
+import { LimitError } from '../limit-error.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { storeTime } from '../stores/skew.js';
 import type { SessionRecord } from '../stores/stored.js';
@@ -66,6 +68,7 @@ export class GrantOperations {
     const token = userId === undefined ? `${LINK}${randomBytes(32).toString('base64url')}` : undefined;
     const whom = this.#whom(userId, token, caller);
     const { link: guest } = caller.person;
+    if (whom.userKey !== undefined) await this.#checkGiver(whom.userKey, reach);
     const at = storeTime(store);
     const given = await call.perform({
       type: 'share',
@@ -101,6 +104,23 @@ export class GrantOperations {
     const { upTo = 'commenter' } = links;
     if (!isAtLeast(upTo, as))
       throw fieldError('as', `a share link may give ${upTo} at most (shareLinks.upTo)`);
+  }
+
+  /** Nobody fills the inbox of another. @throws GatewayError `QUOTA_EXCEEDED` naming `limits.sharedPerUser` */
+  async #checkGiver(userKey: string, { ref: { scope } }: Reach): Promise<void> {
+    const { sharedPerUser: most } = this.#env.limits;
+    let count = 0;
+    for (let after: FoundGrant | null = null; ; ) {
+      const page: GrantPage = await this.#env.grants.ofUser(userKey, 250, after);
+      count += page.grants.filter(({ home }) => home.scope === scope).length;
+      if (count >= most)
+        throw new LimitError('limits.sharedPerUser', {
+          code: 'QUOTA_EXCEEDED',
+          message: `You share ${most} sessions with this user already (limits.sharedPerUser)`,
+        });
+      after = page.next;
+      if (!after) return;
+    }
   }
 
   #whom(

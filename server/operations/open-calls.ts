@@ -44,24 +44,24 @@ export class OpenCalls {
    * @throws GatewayError `TOO_MANY_CONNECTIONS`
    */
   hold(person: Person): () => void {
-    const { key: userKey } = person;
+    const { key, kind } = person.pays;
     const allowed = this.#allowed(person);
-    const count = this.#perUser.get(userKey) ?? 0;
+    const count = this.#perUser.get(key) ?? 0;
     if (count >= allowed) {
-      throw new LimitError(person.shared ? 'limits.shared.connections' : 'limits.streamsPerUser', {
+      throw new LimitError(kind === 'many' ? 'limits.shared.connections' : 'limits.streamsPerUser', {
         code: 'TOO_MANY_CONNECTIONS',
         message: `A user can have ${allowed} open streams of methods and runs`,
         retryAfterMs: 5000,
       });
     }
-    this.#perUser.set(userKey, count + 1);
+    this.#perUser.set(key, count + 1);
     let held = true;
     return () => {
       if (!held) return;
       held = false;
-      const left = this.#perUser.get(userKey)! - 1;
-      if (left > 0) this.#perUser.set(userKey, left);
-      else this.#perUser.delete(userKey);
+      const left = this.#perUser.get(key)! - 1;
+      if (left > 0) this.#perUser.set(key, left);
+      else this.#perUser.delete(key);
     };
   }
 

@@ -13,6 +13,7 @@ export type Authorize = (
   sessionId: string,
   operation: AccessedOperation,
   caller: Pick<Caller, 'person'>,
+  ownGrant?: string,
 ) => MaybePromise<Reach>;
 
 /** The parts that operations share. */

@@ -148,15 +148,15 @@ export class Operations {
       const { least, fills } = OPERATION_WORDS[name];
       const params = readParams(name, raw);
       const handler = this.#handlers[name] as (params: unknown, call: AdmittedCall) => MaybePromise<unknown>;
-      const { sessionId } = params as { readonly sessionId?: string };
+      const { sessionId, grantId } = params as { readonly sessionId?: string; readonly grantId?: string };
       // A connection's sessions are authorized one by one.
       if (sessionId === undefined || name === 'subscribe') {
         if (caller.person.link && least === 'owner') throw guestDenied(name);
         return handler(params, { caller });
       }
-      return andThen(this.#authorize(sessionId, name, caller), (reach) => {
+      return andThen(this.#authorize(sessionId, name, caller, grantId), (reach) => {
         const run = (): MaybePromise<unknown> => handler(params, new SessionCall(this.#env, caller, reach));
-        return fills ? andThen(this.#room.check(reach.ref), run) : run();
+        return fills ? andThen(this.#room.check(reach.ref, reach.via !== undefined), run) : run();
       });
     });
   }
@@ -294,8 +294,9 @@ export class Operations {
     sessionId: string,
     operation: AccessedOperation,
     { person }: Pick<Caller, 'person'>,
+    ownGrant?: string,
   ): MaybePromise<Reach> {
     this.#env.quotas.meet(person);
-    return this.#access.session(sessionId, operation, person);
+    return this.#access.session(sessionId, operation, person, ownGrant);
   }
 }

@@ -35,7 +35,7 @@ export function presenceOperations(
   async function presence(
     { connectionId, state, data }: ParamsOf<'presence'>,
     person: Caller['person'],
-    { ref, sessionId: id }: Reach,
+    { ref, sessionId: id, via }: Reach,
   ): Promise<ResultOf<'presence'>> {
     const { presenceMembers, presenceBytes } = limits;
     checkData(data, presenceBytes);
@@ -52,11 +52,16 @@ export function presenceOperations(
     }
     const roster = await board.roster(ref);
     const attendance = attended.get(id) ?? { id: newCallId().replace('call_', 'here_'), roster };
-    if (state !== undefined && !roster.has(attendance.id) && roster.size >= presenceMembers)
-      throw new LimitError('limits.presenceMembers', {
-        code: 'TOO_MANY_CONNECTIONS',
-        message: `A session has at most ${presenceMembers} people present (limits.presenceMembers)`,
-      });
+    if (state !== undefined && !roster.has(attendance.id)) {
+      // Others fill no place of an owner, and one person, however many names a link shows, no more than half of those of all others.
+      const own = roster.count(person.key);
+      const most = via ? Math.max(1, presenceMembers / 2) : presenceMembers;
+      if (own >= most || (via && roster.size >= presenceMembers))
+        throw new LimitError('limits.presenceMembers', {
+          code: 'TOO_MANY_CONNECTIONS',
+          message: `A session has at most ${presenceMembers} people present (limits.presenceMembers), and half of them by one grant`,
+        });
+    }
     if (!attended.has(id) && !connection.closed) {
       attended.set(id, attendance);
       const listener: RosterListener = (change) => connection.send('presence', { sessionId: id, ...change });
@@ -71,7 +76,7 @@ export function presenceOperations(
         ...{ id: attendance.id, userId: person.user.id, state },
         ...(data !== undefined && { data }),
       };
-      roster.put(member, '');
+      roster.put(member, '', person.key);
     }
     return { id: attendance.id, members: roster.members() };
   }

@@ -6,6 +6,7 @@ import type { ParamsOf, ResultOf, SessionSummary } from '../../shared/operation-
 import { pick } from '../../shared/pick.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
+import { nextTurn } from '../async/turn.js';
 import { nameOf } from '../auth/scope.js';
 import { resultOf } from '../log/outcome.js';
 import { historyPage } from '../log/page.js';
@@ -21,6 +22,10 @@ import type { GrantOperations } from './grant-operations.js';
 import { assertShared, type Reach, shownMessages } from './reach.js';
 
 const PAGE = 50;
+/** Sessions that are listed in one piece. */
+const PART = 50;
+/** Characters of metadata, from which on a page of sessions ends. */
+const LIST_BYTES = 512 * 1024;
 
 /** A run of a session, found by its id. */
 interface LocatedRun {
@@ -97,14 +102,22 @@ export class ReadOperations {
     { limit = PAGE, before, ...filter }: ParamsOf<'sessions'>,
     mayShow: (ref: SessionRef) => MaybePromise<boolean>,
   ): Promise<ResultOf<'sessions'>> {
-    const page = await this.#env.store.list(
-      scope,
-      { limit, before: parseListPlace(before, 'before') },
-      filter,
-    );
-    const sessions = [];
-    for (const record of page.records) if (await mayShow(record.ref)) sessions.push(this.#summaryOf(record));
-    return { sessions, cursor: formatListPlace(page.next) };
+    const sessions: SessionSummary[] = [];
+    let bytes = 0;
+    let place = parseListPlace(before, 'before');
+    // In parts, so that a long list holds up nobody, and ends where it grows heavy.
+    for (let left = limit; ; left -= PART) {
+      const part = { limit: Math.min(left, PART), before: place };
+      const { records, next } = await this.#env.store.list(scope, part, filter);
+      for (const record of records) {
+        if (!(await mayShow(record.ref))) continue;
+        bytes += record.metadata ? JSON.stringify(record.metadata).length : 0;
+        sessions.push(this.#summaryOf(record));
+      }
+      if (!next || left <= PART || bytes > LIST_BYTES) return { sessions, cursor: formatListPlace(next) };
+      place = next;
+      await nextTurn();
+    }
   }
 
   #summaryOf(record: SessionRecord): SessionSummary {

@@ -81,9 +81,9 @@ export class SendOperations {
   #admit(inputs: SendRequest['inputs'], reach: Reach, caller: Caller): MaybePromise<void> {
     assertOpen(this.#env);
     this.#env.quotas.sends.take(caller.person);
-    const { room } = this.#parts;
+    const check = (): MaybePromise<void> => this.#parts.room.check(reach.ref, reach.via !== undefined);
     const readable = this.#checkFiles(inputs, reach, caller);
-    return readable ? readable.then(() => room.check(reach.ref)) : room.check(reach.ref);
+    return readable ? readable.then(check) : check();
   }
 
   #checkFiles(inputs: SendRequest['inputs'], { ref, via }: Reach, { person }: Caller): Promise<void> | null {

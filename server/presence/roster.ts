@@ -8,8 +8,11 @@ export type RosterListener = (change: PresenceChange) => void;
 
 /** The members of one session, with their gateways, and its listeners. */
 export class Roster {
-  /** Members by id. The holder `''` is this gateway. */
-  readonly #members = new Map<string, { readonly member: PresenceMember; readonly holder: string }>();
+  /** Members by id. The holder `''` is this gateway, which knows of its own who they are. */
+  readonly #members = new Map<
+    string,
+    { readonly member: PresenceMember; readonly holder: string; readonly key: string | undefined }
+  >();
   readonly #listeners = new Set<RosterListener>();
   readonly #changed = new Set<string>();
   /** Tells the other gateways of changes here. */
@@ -28,6 +31,11 @@ export class Roster {
 
   get size(): number {
     return this.#members.size;
+  }
+
+  /** Places of a person at this gateway. */
+  count(key: string): number {
+    return [...this.#members.values()].filter((each) => each.key === key).length;
   }
 
   has(id: string): boolean {
@@ -51,10 +59,10 @@ export class Roster {
   }
 
   /** Adds a member, or replaces it by its latest state. */
-  put(member: PresenceMember, holder: string): void {
+  put(member: PresenceMember, holder: string, key?: string): void {
     const before = this.#members.get(member.id);
     if (before && JSON.stringify(before.member) === JSON.stringify(member)) return;
-    this.#members.set(member.id, { member, holder });
+    this.#members.set(member.id, { member, holder, key });
     this.#note(member.id, holder);
   }
 

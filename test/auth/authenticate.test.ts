@@ -38,9 +38,8 @@ describe('authenticate', () => {
       const auth = authenticator({ type: 'none' });
       const person = {
         user: { id: 'anonymous' },
-        scope: '[null,"anonymous"]',
-        userKey: '[null,"anonymous"]',
-        shared: true,
+        ...{ id: 'anonymous', key: '[null,"anonymous"]', scope: '[null,"anonymous"]' },
+        pays: { key: '[null,"anonymous"]', kind: 'many' },
       };
       expect(auth.authenticate(bearing(undefined))).to.deep.equal(person);
       expect(auth.authenticate(bearing('x'.repeat(20_000)))).to.deep.equal(person);
@@ -58,8 +57,8 @@ describe('authenticate', () => {
       const auth = authenticator({ type: 'token', token: TOKEN, user });
       expect(auth.authenticate(bearing(TOKEN))).to.deep.equal({
         user,
-        scope: '["acme","ci"]',
-        userKey: '["acme","ci"]',
+        ...{ id: 'ci', key: '["acme","ci"]', scope: '["acme","ci"]' },
+        pays: { key: '["acme","ci"]', kind: 'person' },
       });
     });
 
@@ -414,7 +413,7 @@ describe('authenticate', () => {
   it('identifies a user whom the host authenticated, and refuses one without id', async () => {
     const auth = createAuthenticator({ auth: { type: 'none' }, sessionScope: 'tenant' });
     const person = auth.identify({ id: 'ada', tenantId: 'acme' }, 5);
-    expect(person).to.deep.include({ scope: '["acme"]', userKey: '["acme","ada"]', expiresAt: 5 });
+    expect(person).to.deep.include({ scope: '["acme"]', key: '["acme","ada"]', expiresAt: 5 });
     expect(await codeOf(() => auth.identify({ id: '' }))).to.equal('UNAUTHENTICATED');
   });
 });

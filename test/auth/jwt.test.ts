@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { SignJWT } from 'jose';
 import jwt from 'jsonwebtoken';
 import { createAuthenticator } from '../../server/auth/authenticate.js';
-import type { Person, JwtAlgorithm, JwtRules } from '../../server/auth/types.js';
+import type { JwtAlgorithm, JwtRules, Person } from '../../server/auth/types.js';
 import { refusalOf } from '../support/refused.js';
 import { bearing, SECRET } from './fixtures.js';
 

@@ -4,15 +4,12 @@ import { createAuthenticator } from '../../server/auth/authenticate.js';
 import { KeptIdentities } from '../../server/auth/kept-identities.js';
 import type { AuthConfig, Person } from '../../server/auth/types.js';
 import { codeOf } from '../support/refused.js';
+import { personOf } from '../support/users.js';
 import { bearing, SECRET } from './fixtures.js';
 
 const NOW = 1_700_000_000_000;
-const identityOf = (id: string, expiresAt?: number): Person => ({
-  user: { id },
-  scope: id,
-  key: id,
-  ...(expiresAt !== undefined && { expiresAt }),
-});
+const identityOf = (id: string, expiresAt?: number): Person =>
+  personOf(id, { ...(expiresAt !== undefined && { expiresAt }) });
 
 describe('identities kept by token', () => {
   it('are found until they expire, and not before they were found good', () => {

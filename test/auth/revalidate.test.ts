@@ -88,7 +88,7 @@ describe('revalidate', () => {
 describe('shared identities', () => {
   it('are those without a user of their own, and services', async () => {
     const shared = async (config: AuthConfig, token?: string) =>
-      (await authenticator(config).authenticate(bearing(token))).shared === true;
+      (await authenticator(config).authenticate(bearing(token))).pays.kind === 'many';
     expect(await shared({ type: 'none' })).to.equal(true);
     expect(await shared({ type: 'token', token: TOKEN }, TOKEN)).to.equal(true);
     expect(await shared({ type: 'token', token: TOKEN, user: { id: 'ci' } }, TOKEN)).to.equal(false);

@@ -3,12 +3,13 @@ import { isTicket, type ShownTicket, Tickets } from '../../server/auth/tickets.j
 import type { Person } from '../../server/auth/types.js';
 import { alone } from '../support/alone.js';
 import { codeOf, refusalOf } from '../support/refused.js';
+import { personOf } from '../support/users.js';
 import { holdWallClock } from '../support/wall-clock.js';
 
 const HOUR = 3_600_000;
 
 function person(id = 'ada', expiresAt?: number): Person {
-  const base = { user: { id }, scope: id, key: id };
+  const base = personOf(id, { scope: id, key: id });
   return expiresAt === undefined ? base : { ...base, expiresAt };
 }
 

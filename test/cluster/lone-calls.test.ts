@@ -6,7 +6,7 @@ import { textOf } from '../../shared/messages.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { type Node, startNodes } from '../support/nodes.js';
 import { until } from '../support/until.js';
-import { byName } from '../support/users.js';
+import { byName, personOf } from '../support/users.js';
 
 const app = defineApp({
   async *run() {
@@ -33,8 +33,7 @@ async function startSides(
   hub: MemoryHub,
 ): Promise<{ readonly holder: Side; readonly other: Side; readonly third: Side }> {
   const nodes = await startNodes(hub, { app, auth: byName, sessionScope: () => userScope({ id: 'alice' }) });
-  const user = { id: 'alice' };
-  const alice = { user, scope: userScope(user), key: userScope(user) };
+  const alice = personOf('alice');
   const sides = nodes.map((node) => {
     let context!: PluginContext;
     node.gateway.use({

@@ -13,7 +13,7 @@ import { PNG, uploaded } from '../support/files.js';
 import { get, post, startGateway } from '../support/gateway.js';
 import { openUnixSocket, openWebSocket } from '../support/raw-socket.js';
 import { socketDirectory } from '../support/socket-directory.js';
-import { as, byName } from '../support/users.js';
+import { as, byName, personOf } from '../support/users.js';
 import { holdWallClock } from '../support/wall-clock.js';
 
 /** Says of each file that it is told to read what it found; a file is named by the message, or by its text. */
@@ -228,8 +228,7 @@ describe('a file that a session names', () => {
           context = given;
         },
       });
-      const scope = JSON.stringify([null, 'alice']);
-      const alice = { user: { id: 'alice' }, scope, key: scope };
+      const alice = personOf('alice');
       const discard = (id: string) => context.session(id, alice).discard();
       await discard('one');
       const marker = await aSweepLater(url);

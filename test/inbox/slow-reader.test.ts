@@ -7,6 +7,7 @@ import { memoryStore } from '../../server/stores/memory.js';
 import type { InboxChange } from '../../shared/inbox.js';
 import { gate } from '../support/gate.js';
 import { closeLater } from '../support/resources.js';
+import { personOf } from '../support/users.js';
 import { begin } from './begin.js';
 
 const OWNER = JSON.stringify([null, 'token']);
@@ -29,7 +30,7 @@ describe('a stream of an inbox whose reader does not keep up', () => {
     const isTold = gate();
     const outlet = {
       writable: false,
-      person: { user: { id: 'token' }, scope: OWNER, key: OWNER },
+      person: personOf('token', { scope: OWNER, key: OWNER }),
       send: (_type: 'inbox', data: InboxChange) => {
         told.push(data);
         if (data.unread === 3) isTold.open();

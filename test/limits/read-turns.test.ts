@@ -1,8 +1,6 @@
 import { expect } from 'chai';
-import type { Person } from '../../server/auth/types.js';
 import { ReadTurns } from '../../server/limits/read-turns.js';
-
-const who = (key: string): Person => ({ user: { id: key, roles: [] }, scope: key, key });
+import { personOf as who } from '../support/users.js';
 
 /** Holds the event loop for some milliseconds, as a read of a long list does. */
 function work(ms: number): void {

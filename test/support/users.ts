@@ -1,4 +1,5 @@
-import type { AuthConfig, BaseUser } from '../../server/index.js';
+import { createIdentify } from '../../server/auth/identity.js';
+import type { AuthConfig, BaseUser, Person } from '../../server/index.js';
 
 /** Authentication by name: the bearer token `alice` is the user `alice`; `tenant/name` also has a tenant. `bad…` is refused. */
 export const byName: AuthConfig = {
@@ -17,3 +18,9 @@ export function userNamed(token: string): BaseUser {
 
 /** The header of a user of `byName`. */
 export const as = (name: string): { readonly authorization: string } => ({ authorization: `Bearer ${name}` });
+
+/** A person with sessions of their own. */
+export const personOf = (id: string, given: Partial<Person> = {}): Person => ({
+  ...createIdentify()({ id }),
+  ...given,
+});

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../../../shared/errors.js';
 import { isPromise } from '../../async/maybe-promise.js';
 import type { Person } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
@@ -45,6 +46,11 @@ export class McpEndpoint {
   /** Serves a request of an authenticated caller. @throws GatewayError an error that the gateway must answer */
   async serve(call: PluginRequest, person: Person): Promise<void> {
     try {
+      if (person.link)
+        throw new GatewayError({
+          code: 'ACCESS_DENIED',
+          message: 'A guest of a session has no tools of MCP',
+        });
       if (call.request.method === 'POST') await this.#post(call, person, await call.body());
       else await this.#inSession(call, person);
     } catch (error) {

@@ -7,8 +7,8 @@ import { LimitError } from '../../limit-error.js';
 import { sentBytes } from '../sent-bytes.js';
 
 /** The key under which unread responses count together: a user, or one address of an identity that many callers share. */
-export function readerKey({ shared, key: userKey }: Person, address: string): string {
-  return shared ? `${userKey} ${addressKey(address)}` : userKey;
+export function readerKey({ pays: { key, kind } }: Person, address: string): string {
+  return kind === 'person' ? key : `${key} ${addressKey(address)}`;
 }
 
 /** Whether a response has ended but is not completely sent, which is rare. */
