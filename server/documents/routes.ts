@@ -264,7 +264,6 @@ export const ROUTES: Readonly<Record<Described, DescribedRoute>> = {
   status: { tag: 'reading', summary: 'Tell of a session, or of the gateway', errors: [...SESSION] },
   methods: { tag: 'methods', summary: 'List the methods that the caller may see' },
   openapi: { tag: 'service', summary: 'Describe the HTTP routes (OpenAPI 3.1)' },
-  asyncapi: { tag: 'service', summary: 'Describe the events and frames (AsyncAPI 3)' },
   upload: {
     tag: 'conversation',
     summary: 'Upload a file',

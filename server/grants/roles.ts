@@ -46,7 +46,6 @@ export const LEAST_ROLES: Readonly<Record<AccessedOperation, GrantRole | 'owner'
   delete: 'owner',
   methods: 'owner',
   openapi: 'owner',
-  asyncapi: 'owner',
 };
 
 /** @throws GatewayError `ACCESS_DENIED` if a grant of this role does not allow the operation */

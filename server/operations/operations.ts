@@ -62,7 +62,7 @@ export interface ToolCallRequest {
 }
 
 /** Operations that describe the gateway and name no session. Guests reach one session and nothing else. */
-const NOT_FOR_GUESTS: ReadonlySet<string> = new Set<PlainOperation>(['methods', 'openapi', 'asyncapi']);
+const NOT_FOR_GUESTS: ReadonlySet<string> = new Set<PlainOperation>(['methods', 'openapi']);
 
 type Handlers = {
   [Name in PlainOperation]: (params: ParamsOf<Name>, caller: Caller) => MaybePromise<ResultOf<Name>>;
@@ -302,7 +302,6 @@ export class Operations {
       events: listPayloads(this.#env.payloads.events),
     }),
     openapi: (_params, { identity }) => this.#env.documents.openapi(identity.user),
-    asyncapi: (_params, { identity }) => this.#env.documents.asyncapi(identity.user),
   };
 
   #authorize(

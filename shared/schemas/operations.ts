@@ -404,7 +404,6 @@ const schemas = {
     }),
   },
   openapi: { params: none, result: document },
-  asyncapi: { params: none, result: document },
 } satisfies Record<OperationName, z.ZodRawShape>;
 
 type Schemas = {
