@@ -3,6 +3,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { bundle } from './bundle/bundle.mjs';
 import { ENTRIES } from './bundle/entries.mjs';
+import { typesVersionsOf } from './types-versions.mjs';
 
 const TARGET = '.cache/client';
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -23,6 +24,12 @@ const packages = imported.map((id) => /^(?:@[^/]+\/)?[^/]+/.exec(id)[0]);
 const unknown = packages.filter((name) => !manifest.dependencies[name] && !manifest.peerDependencies[name]);
 if (unknown.length > 0) throw new Error(`The client imports what nobody installs: ${unknown}`);
 
+const exports = Object.fromEntries(
+  entries.map((entry) => [
+    subpathOf(entry),
+    { types: `./dist/${entry}.d.ts`, default: `./dist/${entry}.js` },
+  ]),
+);
 const { version, license, type, sideEffects, engines } = manifest;
 const own = {
   name: `${manifest.name}-client`,
@@ -37,22 +44,8 @@ const own = {
   files: ['dist'],
   main: './dist/client/index.js',
   types: './dist/client/index.d.ts',
-  exports: {
-    ...Object.fromEntries(
-      entries.map((entry) => [
-        subpathOf(entry),
-        { types: `./dist/${entry}.d.ts`, default: `./dist/${entry}.js` },
-      ]),
-    ),
-    './package.json': './package.json',
-  },
-  typesVersions: {
-    '*': Object.fromEntries(
-      entries.flatMap((entry) =>
-        subpathOf(entry) === '.' ? [] : [[subpathOf(entry).slice(2), [`./dist/${entry}.d.ts`]]],
-      ),
-    ),
-  },
+  exports: { ...exports, './package.json': './package.json' },
+  typesVersions: typesVersionsOf(exports),
   dependencies: pick(manifest.dependencies, packages),
   peerDependencies: pick(manifest.peerDependencies, packages),
   peerDependenciesMeta: pick(manifest.peerDependenciesMeta, packages),

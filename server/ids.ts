@@ -1,4 +1,6 @@
 import { createHash, randomFillSync } from 'node:crypto';
+import { composeId } from '../shared/composed-id.js';
+import { cut } from '../shared/cut.js';
 import { fieldError } from '../shared/errors.js';
 import { idProblem } from '../shared/ids.js';
 
@@ -21,6 +23,20 @@ export const newEpoch = (): string => random(8);
 /** An idempotency key of the gateway's own. It begins with a space, which no key of a client has. */
 export const ownKey = (...parts: readonly [feature: string, ...ids: (string | number)[]]): string =>
   ` ${JSON.stringify(parts)}`;
+
+/** Most bytes of an id of ours that is made of others. */
+const MAX_COMPOSED_BYTES = 120;
+/** Characters of a long one that stay readable. */
+const READABLE = 72;
+
+/** An id to be kept that is made of parts, any texts: the same for the same parts alone. A long one ends with a hash, and cannot be read. */
+export function idOf(...parts: readonly (string | number)[]): string {
+  const id = composeId(...parts);
+  // All of it is ASCII.
+  if (id.length <= MAX_COMPOSED_BYTES) return id;
+  // No part is written with this mark, so no escape may end before it.
+  return `${cut(id, READABLE).replace(/!.*/, '')}!h${createHash('sha256').update(id).digest('base64url')}`;
+}
 
 export const newScheduleId = (): string => `sch_${random(12)}`;
 export const newNoticeId = (): string => `ntc_${random(12)}`;

@@ -471,7 +471,6 @@ export interface OperationTypes {
     };
   };
   openapi: { params: Record<never, never>; result: ApiDocument };
-  asyncapi: { params: Record<never, never>; result: ApiDocument };
 }
 
 /** The params of an operation. */

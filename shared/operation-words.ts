@@ -373,11 +373,4 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
     tag: 'service',
     summary: 'Describe the HTTP routes (OpenAPI 3.1)',
   },
-  asyncapi: {
-    least: 'owner',
-    rate: 'reads',
-    sample: {},
-    tag: 'service',
-    summary: 'Describe the events and frames (AsyncAPI 3)',
-  },
 };

@@ -8,7 +8,6 @@ export const OPERATIONS = {
   ...CALLS,
   export: { http: 'GET', path: EXPORT_PATH, extra: true },
   openapi: { http: 'GET', path: '/openapi.json', extra: true },
-  asyncapi: { http: 'GET', path: '/asyncapi.json', extra: true },
 } as const satisfies Record<string, OperationRoute>;
 
 /** The name of an operation, the same on every transport. */

@@ -1,3 +1,4 @@
+import { composeId, partsOfId } from './composed-id.js';
 import type { EventOf, GatewayEvent } from './events.js';
 import type { SessionState } from './fold.js';
 import { type Subagent, Subagents } from './subagents.js';
@@ -201,6 +202,9 @@ function note(batch: Batch, event: GatewayEvent & SegmentedRun, runId: string): 
   }
 }
 
+/** The number of a segment, without zeros before it, so that a segment has one id. */
+const INDEX = /^(?:0|[1-9]\d{0,8})$/;
+
 /** A segment of a run, as the ids of other protocols name it. */
 export interface SegmentName {
   /** Canonical key. */
@@ -210,13 +214,14 @@ export interface SegmentName {
   readonly index: number;
 }
 
-/** Writes the id of a segment. No session key contains the separator. */
+/** Writes the id of a segment. */
 export function formatSegment({ sessionId, runId, index }: SegmentName): string {
-  return `${sessionId}~${runId}~${index}`;
+  return composeId(sessionId, runId, index);
 }
 
 /** Reads the id of a segment; null if it is not one. */
 export function parseSegment(text: string): SegmentName | null {
-  const match = /^([^~]{1,260})~([^~]{1,128})~(\d{1,9})$/.exec(text);
-  return match && { sessionId: match[1]!, runId: match[2]!, index: Number(match[3]) };
+  const [sessionId = '', runId = '', index = '', ...more] = partsOfId(text) ?? [];
+  if (sessionId === '' || runId === '' || !INDEX.test(index) || more.length > 0) return null;
+  return { sessionId, runId, index: Number(index) };
 }

@@ -123,7 +123,7 @@ export const GROUPS = [
       ['errors.md', 'Errors'],
       ['limits.md', 'Limits'],
       ['protocol.md', 'Wire protocol'],
-      ['documents.md', 'OpenAPI and AsyncAPI'],
+      ['documents.md', 'OpenAPI'],
       ['versions.md', 'Versions'],
       ['internals.md', 'Internals'],
       ['internals-stores.md', 'Internals of stores'],

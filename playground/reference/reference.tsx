@@ -3,43 +3,32 @@ import { readDocument } from '../shell/gateway.js';
 import { Json } from '../shell/json.js';
 import { saveFile } from '../shell/save-file.js';
 
-const DOCUMENTS = { OpenAPI: '/openapi.json', AsyncAPI: '/asyncapi.json' } as const;
-
 /** The gateway's own description of itself, for people and for tools. */
 export function Reference() {
-  const [name, setName] = useState<keyof typeof DOCUMENTS>('OpenAPI');
   const [read, setRead] = useState<{
     readonly document?: Record<string, unknown>;
     readonly problem?: string;
   }>({});
   useEffect(() => {
     let left = false;
-    setRead({});
-    readDocument(DOCUMENTS[name]).then(
+    readDocument('/openapi.json').then(
       (document) => left || setRead({ document }),
       (error: Error) => left || setRead({ problem: error.message }),
     );
     return () => {
       left = true;
     };
-  }, [name]);
+  }, []);
   const { document, problem } = read;
   return (
     <section className="tool" aria-label="API">
       <div className="row">
         <h2>API</h2>
         <span className="space" />
-        {(Object.keys(DOCUMENTS) as (keyof typeof DOCUMENTS)[]).map((each) => (
-          <button key={each} type="button" aria-pressed={each === name} onClick={() => setName(each)}>
-            {each}
-          </button>
-        ))}
         <button
           type="button"
           disabled={!document}
-          onClick={() =>
-            saveFile(`${name.toLowerCase()}.json`, JSON.stringify(document, null, 2), 'application/json')
-          }
+          onClick={() => saveFile('openapi.json', JSON.stringify(document, null, 2), 'application/json')}
         >
           Download
         </button>
@@ -49,7 +38,7 @@ export function Reference() {
           {problem}
         </p>
       )}
-      {document && (name === 'OpenAPI' ? <Routes document={document} /> : <Messages document={document} />)}
+      {document && <Routes document={document} />}
     </section>
   );
 }
@@ -69,21 +58,6 @@ function Routes({ document }: { readonly document: Record<string, unknown> }) {
       </summary>
       {operation.description !== undefined && <p>{String(operation.description)}</p>}
       <Json value={operation} label={`${method.toUpperCase()} ${path}`} />
-    </details>
-  ));
-}
-
-function Messages({ document }: { readonly document: Record<string, unknown> }) {
-  const { messages = {} } = (document.components ?? {}) as {
-    messages?: Record<string, Record<string, unknown>>;
-  };
-  return Object.entries(messages).map(([name, message]) => (
-    <details className="card method" key={name}>
-      <summary>
-        <code>{name}</code>
-        {message.summary !== undefined && <small>{String(message.summary)}</small>}
-      </summary>
-      <Json value={message} label={name} />
     </details>
   ));
 }

@@ -1,6 +1,7 @@
 import { fieldError, type GatewayError } from '../../shared/errors.js';
 import type { ContentBlock, MessageInput, Usage } from '../../shared/messages.js';
 import type { AppResult, ClientTool } from '../apps/application.js';
+import { parseJson } from '../schema/parse-json.js';
 import type { ChatFinishReason, ChatMessage, ChatPart, ChatTool, ChatUsage } from './chat-types.js';
 import { mediaOf } from './media.js';
 
@@ -40,11 +41,14 @@ export function fromChatMessages(messages: readonly ChatMessage[]): MessageInput
   });
 }
 
-/** The arguments of a call: JSON, or the text itself if the model wrote anything else. */
+/** Levels of the arguments of a call, at most: what reads or writes them again may recurse. */
+const MAX_LEVELS = 1_000;
+
+/** The arguments of a call: JSON, or the text itself if the model wrote anything else, or JSON that no door takes. */
 export function readArguments(text: string): unknown {
   if (text.trim() === '') return {};
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text, MAX_LEVELS);
   } catch {
     return text;
   }

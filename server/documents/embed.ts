@@ -1,8 +1,5 @@
 import { isPlainObject, type JsonSchema } from '../schema/schema.js';
 
-/** The JSON Schema that a format is written in: OpenAPI 3.1 in draft 2020-12, AsyncAPI 3 in draft 07. */
-export type SchemaDialect = '2020-12' | 'draft-07';
-
 /** A schema as a part of a document. Null if it cannot be one; `problem` then says why. */
 export interface Embedded {
   readonly schema: JsonSchema | boolean | null;
@@ -25,14 +22,6 @@ const LIST = new Set(['allOf', 'anyOf', 'oneOf']);
 const MAP = new Set(['properties', 'patternProperties']);
 /** Keywords that name a schema, which have no meaning inside a document. */
 const NAMING = new Set(['$schema', '$id', '$anchor', '$comment', '$vocabulary']);
-/** Keywords that draft 07 lacks. Without them a schema accepts more values. */
-const NOT_IN_DRAFT_07 = new Set([
-  'unevaluatedProperties',
-  'unevaluatedItems',
-  'minContains',
-  'maxContains',
-  'contentSchema',
-]);
 /** Keywords that are converted together with others. */
 const TOGETHER = new Set([
   '$defs',
@@ -48,13 +37,13 @@ const TOGETHER = new Set([
 const HIDES_SIBLINGS = /draft-0[4-7]/;
 
 /**
- * Makes a schema a part of a document: its references lead to its new place, and its keywords are those of the document's dialect.
+ * Makes a schema a part of a document: its references lead to its new place, and its keywords are those of draft 2020-12, in which OpenAPI 3.1 is written.
  *
  * @param at JSON Pointer of the schema in the document, as a reference: `#/components/schemas/name`.
  */
-export function embed(schema: JsonSchema, at: string, dialect: SchemaDialect): Embedded {
+export function embed(schema: JsonSchema, at: string): Embedded {
   try {
-    return { schema: new SchemaEmbedder(schema, at, dialect).run() };
+    return { schema: new SchemaEmbedder(schema, at).run() };
   } catch (error) {
     if (error instanceof Unembeddable) return { schema: null, problem: error.reason };
     throw error;
@@ -74,16 +63,14 @@ type Draft = Record<string, unknown>;
 class SchemaEmbedder {
   readonly #root: JsonSchema;
   readonly #at: string;
-  readonly #dialect: SchemaDialect;
   readonly #hides: boolean;
   /** The new place of each part, by its old place or anchor. */
   readonly #moved = new Map<string, string>();
   readonly #references: { readonly draft: Draft; readonly to: string }[] = [];
 
-  constructor(root: JsonSchema, at: string, dialect: SchemaDialect) {
+  constructor(root: JsonSchema, at: string) {
     this.#root = root;
     this.#at = at;
-    this.#dialect = dialect;
     this.#hides = HIDES_SIBLINGS.test(String(root.$schema ?? ''));
   }
 
@@ -111,25 +98,20 @@ class SchemaEmbedder {
     return this.#reference(schema, place) ?? this.#keywords(schema, place);
   }
 
-  /** A schema with `$ref`. In draft 07 the keywords beside it must go into an `allOf`. */
+  /** A schema with `$ref`, and the keywords beside it where they count. */
   #reference(schema: JsonSchema, place: SchemaPlace): JsonSchema | undefined {
     const { $ref, ...rest } = schema;
     if (typeof $ref !== 'string') return undefined;
     const draft: Draft = {};
     this.#references.push({ draft, to: $ref });
     if (this.#hides) return draft;
-    const beside = Object.keys(rest).filter((key) => !NAMING.has(key));
-    if (beside.length === 0) return draft;
-    if (this.#dialect === '2020-12') return Object.assign(draft, this.#keywords(rest, place));
-    const siblings = this.#keywords(rest, { from: place.from, to: `${place.to}/allOf/1` });
-    return { allOf: [draft, siblings] };
+    return Object.assign(draft, this.#keywords(rest, place));
   }
 
   #keywords(schema: JsonSchema, place: SchemaPlace): JsonSchema {
     const draft: Draft = {};
     for (const [key, value] of Object.entries(schema)) {
       if (NAMING.has(key)) continue;
-      if (this.#dialect === 'draft-07' && NOT_IN_DRAFT_07.has(key)) continue;
       const inside = { from: `${place.from}/${key}`, to: `${place.to}/${key}` };
       if (LIST.has(key) && Array.isArray(value)) draft[key] = this.#list(value, inside);
       else if (MAP.has(key) && isPlainObject(value)) draft[key] = this.#map(value, inside);
@@ -158,13 +140,11 @@ class SchemaEmbedder {
 
   /** Converts the named schemas inside a schema. */
   #definitions(schema: JsonSchema, { from, to }: SchemaPlace, draft: Draft): void {
-    const modern = this.#dialect === '2020-12';
     for (const key of ['definitions', '$defs']) {
       const own = schema[key];
       if (!isPlainObject(own)) continue;
-      const target = modern ? '$defs' : 'definitions';
-      const moved = this.#map(own, { from: `${from}/${key}`, to: `${to}/${target}` });
-      draft[target] = { ...(draft[target] as Draft | undefined), ...moved };
+      const moved = this.#map(own, { from: `${from}/${key}`, to: `${to}/$defs` });
+      draft.$defs = { ...(draft.$defs as Draft | undefined), ...moved };
     }
   }
 
@@ -174,12 +154,10 @@ class SchemaEmbedder {
     const [tupleKey, restKey] = old ? ['items', 'additionalItems'] : ['prefixItems', 'items'];
     const tuple = schema[tupleKey];
     const rest = schema[restKey];
-    const [newTuple, newRest] =
-      this.#dialect === '2020-12' ? ['prefixItems', 'items'] : ['items', 'additionalItems'];
     if (Array.isArray(tuple)) {
-      draft[newTuple] = this.#list(tuple, { from: `${from}/${tupleKey}`, to: `${to}/${newTuple}` });
+      draft.prefixItems = this.#list(tuple, { from: `${from}/${tupleKey}`, to: `${to}/prefixItems` });
       if (rest !== undefined)
-        draft[newRest] = this.#rewrite(rest, { from: `${from}/${restKey}`, to: `${to}/${newRest}` });
+        draft.items = this.#rewrite(rest, { from: `${from}/${restKey}`, to: `${to}/items` });
     } else if (schema.items !== undefined) {
       draft.items = this.#rewrite(schema.items, { from: `${from}/items`, to: `${to}/items` });
     }
@@ -189,27 +167,16 @@ class SchemaEmbedder {
   #dependencies(schema: JsonSchema, { from, to }: SchemaPlace, draft: Draft): void {
     const names: Record<string, unknown> = {};
     const schemas: Record<string, unknown> = {};
-    const modern = this.#dialect === '2020-12';
-    const target = modern ? 'dependentSchemas' : 'dependencies';
     for (const key of ['dependencies', 'dependentSchemas', 'dependentRequired']) {
-      const place = { from: `${from}/${key}`, to: `${to}/${target}` };
+      const place = { from: `${from}/${key}`, to: `${to}/dependentSchemas` };
       for (const [name, value] of Object.entries((schema[key] ?? {}) as JsonSchema)) {
         if (Array.isArray(value)) names[name] = value;
         else Object.assign(schemas, this.#map({ [name]: value }, place));
       }
     }
     const some = (part: object): boolean => Object.keys(part).length > 0;
-    if (modern) {
-      if (some(names)) draft.dependentRequired = names;
-      if (some(schemas)) draft.dependentSchemas = schemas;
-    } else if (some(names) || some(schemas)) {
-      // A property can have both kinds, which draft 07 expresses in one schema.
-      for (const [name, schema] of Object.entries(schemas)) {
-        const required = [(schema as JsonSchema).required, names[name]].flatMap((part) => part ?? []);
-        names[name] = schema === false ? schema : { ...(schema as JsonSchema), required };
-      }
-      draft.dependencies = names;
-    }
+    if (some(names)) draft.dependentRequired = names;
+    if (some(schemas)) draft.dependentSchemas = schemas;
   }
 
   /** In draft 04 an exclusive bound is a flag beside the bound. */

@@ -3,7 +3,7 @@ import type { MethodSummary } from '../../shared/operation-types.js';
 import { listMethods } from '../methods/catalogue.js';
 import type { MethodEntry } from '../methods/flatten.js';
 import { type AnySchema, isStandardSchema, type JsonSchema } from '../schema/schema.js';
-import { embed, type SchemaDialect } from './embed.js';
+import { embed } from './embed.js';
 import { COMPONENTS, type Components, refTo } from './schemas.js';
 
 /** A document's description of a method. */
@@ -22,13 +22,11 @@ export interface DescribedMethod extends MethodSummary {
 /** Describes the methods of a gateway. It keeps converted schemas, because a thousand of them are too many for every request. */
 export class MethodDescriber {
   readonly #entries: ReadonlyMap<string, MethodEntry>;
-  readonly #dialect: SchemaDialect;
   readonly #names: ReadonlyMap<string, string>;
   readonly #described = new Map<string, DescribedMethod>();
 
-  constructor(entries: ReadonlyMap<string, MethodEntry>, dialect: SchemaDialect) {
+  constructor(entries: ReadonlyMap<string, MethodEntry>) {
     this.#entries = entries;
-    this.#dialect = dialect;
     this.#names = componentNames([...entries.keys()].sort());
   }
 
@@ -54,7 +52,7 @@ export class MethodDescriber {
       const schema = summary[side] as JsonSchema | null;
       if (schema === null) return {};
       const id = `${side}.${name}`;
-      const embedded = embed(schema, `${COMPONENTS}${id}`, this.#dialect);
+      const embedded = embed(schema, `${COMPONENTS}${id}`);
       if (embedded.problem !== undefined) problems.push(`${side}: ${embedded.problem}`);
       if (typeof embedded.schema !== 'object' || embedded.schema === null) return {};
       components[id] = embedded.schema;

@@ -21,7 +21,7 @@ import {
 } from './schemas.js';
 import { openApiSecurity } from './security.js';
 
-const ABOUT = `Sessions with conversational apps and typed methods, over HTTP and Server-Sent Events. The same operations are there over WebSockets and Unix sockets, which the AsyncAPI document describes.
+const ABOUT = `Sessions with conversational apps and typed methods, over HTTP and Server-Sent Events. The same operations are there over WebSockets and Unix sockets, as frames with the same params, results and events.
 
 OpenAPI 3.1 has no words for event streams. The schema of a \`text/event-stream\` is that of one message of the stream, as \`itemSchema\` is in OpenAPI 3.2: \`event\`, \`id\` and \`data\`, whose content is JSON. Streams also carry \`retry:\` lines and comments.
 
@@ -42,7 +42,7 @@ export class OpenApiWriter {
 
   constructor(facts: GatewayFacts) {
     this.#facts = facts;
-    this.#methods = new MethodDescriber(facts.methods, '2020-12');
+    this.#methods = new MethodDescriber(facts.methods);
   }
 
   /** The document for a caller, with the methods whose roles the user holds. */
@@ -96,7 +96,7 @@ export class OpenApiWriter {
   }
 
   #protocol(): Components {
-    this.#schemas ??= { ...protocolSchemas('2020-12'), ...sseSchemas(), ...errorSchemas };
+    this.#schemas ??= { ...protocolSchemas(), ...sseSchemas(), ...errorSchemas };
     return this.#schemas;
   }
 

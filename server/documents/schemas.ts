@@ -19,7 +19,6 @@ import {
 } from '../../shared/schemas/operations.js';
 import { laneRunSchema, sessionStateSchema } from '../../shared/schemas/state.js';
 import type { JsonSchema } from '../schema/schema.js';
-import type { SchemaDialect } from './embed.js';
 
 /** Named schemas of a document. */
 export type Components = Readonly<Record<string, JsonSchema>>;
@@ -90,12 +89,10 @@ export function eventSchema(type: EventType): JsonSchema {
   return refTo(eventSchemaName(type));
 }
 
-const TARGETS = { '2020-12': 'draft-2020-12', 'draft-07': 'draft-7' } as const;
-
 /** Every named schema of the protocol. Objects are left open, because clients ignore unknown fields. */
-export function protocolSchemas(dialect: SchemaDialect): Components {
+export function protocolSchemas(): Components {
   const { schemas } = z.toJSONSchema(NAMES, {
-    target: TARGETS[dialect],
+    target: 'draft-2020-12',
     io: 'input',
     metadata: NAMES,
     uri: (id) => `${COMPONENTS}${id}`,
@@ -103,16 +100,6 @@ export function protocolSchemas(dialect: SchemaDialect): Components {
   return Object.fromEntries(
     Object.entries(schemas).map(([name, { $schema, $id, ...schema }]) => [name, schema as JsonSchema]),
   );
-}
-
-/** One more schema of the protocol. Named schemas inside it are written out. */
-export function convert(schema: z.ZodType, dialect: SchemaDialect): JsonSchema {
-  const { $schema, ...converted } = z.toJSONSchema(schema, {
-    target: TARGETS[dialect],
-    io: 'input',
-    metadata: z.registry(),
-  });
-  return converted as JsonSchema;
 }
 
 /** The schemas that a document refers to, directly or through others. */

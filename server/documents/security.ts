@@ -40,29 +40,3 @@ export function openApiSecurity(auth: AuthConfig['type']): OpenApiSecurity {
     securitySchemes: { bearer, query: QUERY_SCHEME, ...(custom && { cookie: COOKIE_SCHEME }) },
   };
 }
-
-/** How callers authenticate, in AsyncAPI's terms. */
-export interface AsyncApiSecurity {
-  readonly http: readonly object[];
-  readonly socket: readonly object[];
-  readonly securitySchemes: Readonly<Record<string, object>>;
-}
-
-const FRAME_SCHEME = { type: 'apiKey', in: 'password', description: 'The `token` of the `connect` frame' };
-
-/** The same for the document of events and frames. */
-export function asyncApiSecurity(auth: AuthConfig['type']): AsyncApiSecurity {
-  const { securitySchemes } = openApiSecurity(auth);
-  const schemes = Object.entries(securitySchemes).map(([name, scheme]) => [
-    name,
-    { ...scheme, ...('name' in scheme && { type: 'httpApiKey' }) },
-  ]);
-  if (auth === 'none') return { http: [], socket: [], securitySchemes: {} };
-  const refs = (names: readonly string[]): object[] =>
-    names.map((name) => ({ $ref: `#/components/securitySchemes/${name}` }));
-  return {
-    http: refs(Object.keys(securitySchemes)),
-    socket: refs(['frame']),
-    securitySchemes: { ...Object.fromEntries(schemes), frame: FRAME_SCHEME },
-  };
-}

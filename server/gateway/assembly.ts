@@ -22,7 +22,7 @@ import { GatewayFiles } from '../files/files.js';
 import { Grants } from '../grants/grants.js';
 import { withGuests } from '../grants/guests.js';
 import { DONE } from '../held/publisher.js';
-import { newHolder } from '../ids.js';
+import { givenId, newHolder } from '../ids.js';
 import { InboxChanges } from '../inbox/changes.js';
 import { Readiness } from '../lifecycle/readiness.js';
 import { LoopDelay } from '../limits/loop-delay.js';
@@ -335,6 +335,7 @@ function sessionEnvironment(
     app: (name): Application => apps.get(name),
     format: (app, name) => apps.format(app, name),
     checkPayload(kind, name, payload) {
+      givenId(name, kind === 'channels' ? 'channel' : 'name');
       const failed = (error: unknown): void => parts.report(error, `payload of ${kind} ${name}`);
       checkLogged(config[kind], name, payload, failed);
     },

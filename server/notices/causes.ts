@@ -48,8 +48,8 @@ const HALF = /\p{Surrogate}/u;
 function safe(part: string): string {
   const encoded = HALF.test(part) ? null : encodeURIComponent(part).replaceAll('.', '%2E');
   if (encoded !== null && encoded.length <= LONGEST) return encoded;
-  // JSON escapes each half character, so that all texts differ.
-  return createHash('sha256').update(JSON.stringify(part)).digest('base64url');
+  // JSON escapes each half character, so that all texts differ. No encoded part has the signs before it.
+  return `%~${createHash('sha256').update(JSON.stringify(part)).digest('base64url')}`;
 }
 
 /** The id of a notice. Every gateway makes the same id from the same cause. */

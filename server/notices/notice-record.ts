@@ -1,3 +1,4 @@
+import { composeId } from '../../shared/composed-id.js';
 import type { Notice } from '../../shared/notices.js';
 import type { RecordChange, RecordHome, StoredRecord } from '../stores/records.js';
 
@@ -100,7 +101,7 @@ export function deliveryId({
 export const isOrdered = (target: string): boolean => target.startsWith('webhook:');
 
 /** The prefix of record ids in a line, which has the deliveries of one session to one target. The ids sort in the line's order. */
-export const lineOf = (target: string): string => `${target}|`;
+export const lineOf = (target: string): string => `${composeId(target)}~`;
 
 /** The id of the record of a delivery in a line. */
 export function idInLine({
@@ -109,7 +110,7 @@ export function idInLine({
   place,
 }: Pick<KeptDelivery, 'notice' | 'target' | 'place'>): string {
   const order = [notice.at, place?.seq ?? 0].map((part) => String(Math.round(part)).padStart(16, '0'));
-  return `${lineOf(target)}${order.join('.')}|${notice.id}`;
+  return composeId(target, ...order, notice.id);
 }
 
 /** The home of a person's browsers. */

@@ -25,7 +25,6 @@ import type { OpenCalls } from './open-calls.js';
 /** Writes the documents that describe the gateway, for a caller. */
 export interface DocumentWriter {
   openapi(user: UserContext): ApiDocument;
-  asyncapi(user: UserContext): ApiDocument;
 }
 
 /** The parts of the gateway that operations use. */

@@ -12,8 +12,7 @@ const MAX_METHOD = 1024;
  * @throws GatewayError `INVALID_PARAMS` naming the field, also for one that the operation does not have
  */
 export function readParams<Name extends OperationName>(name: Name, raw: unknown): ParamsOf<Name> {
-  const normal = isRecord(raw) ? withoutAliases(name, raw) : raw;
-  return validate(operationSchemas[name].params, normal ?? {}, `params of ${name}`) as ParamsOf<Name>;
+  return validate(operationSchemas[name].params, raw ?? {}, `params of ${name}`) as ParamsOf<Name>;
 }
 
 /**
@@ -34,20 +33,6 @@ function isBareInvoke(raw: unknown): raw is ParamsOf<'invoke'> {
 }
 
 type ParamFields = Readonly<Record<string, unknown>>;
-
-/** Converts field names of the original system that clients still send. `clientId` names the connection of `subscribe`; others ignore it. */
-function withoutAliases(name: OperationName, raw: ParamFields): ParamFields {
-  if (name === 'tool-response') return toolResponse(raw);
-  if (!('clientId' in raw)) return raw;
-  const { clientId, ...fields } = raw;
-  return name === 'subscribe' ? { connectionId: clientId, ...fields } : fields;
-}
-
-function toolResponse({ clientId: _ignored, toolUseId, result, ...fields }: ParamFields): ParamFields {
-  const named = toolUseId === undefined ? fields : { callId: toolUseId, ...fields };
-  if (result === undefined) return named;
-  return isRecord(result) && 'approved' in result ? { ...named, ...result } : { ...named, output: result };
-}
 
 function isRecord(value: unknown): value is ParamFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

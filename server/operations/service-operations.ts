@@ -8,7 +8,7 @@ import type { OperationParts } from './operation-parts.js';
 export const serviceOperations = (
   { tickets, methods, payloads, documents }: OperationEnvironment,
   { access }: OperationParts,
-): Handlers<'apps' | 'ticket' | 'methods' | 'openapi' | 'asyncapi'> => ({
+): Handlers<'apps' | 'ticket' | 'methods' | 'openapi'> => ({
   apps: (_params, { caller }) => andThen(access.apps(caller.person), (apps) => ({ apps })),
   ticket: (_params, { caller }) => tickets.issue(caller.person),
   methods: (_params, { caller }) => ({
@@ -18,5 +18,4 @@ export const serviceOperations = (
     events: listPayloads(payloads.events),
   }),
   openapi: (_params, { caller }) => documents.openapi(caller.person.user),
-  asyncapi: (_params, { caller }) => documents.asyncapi(caller.person.user),
 });

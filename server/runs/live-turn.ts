@@ -147,6 +147,7 @@ export class LiveTurn implements Turn {
   }
 
   async #ask({ name, payload, schema: given }: Question<StandardSchemaV1 | undefined>): Promise<unknown> {
+    givenId(name, 'name');
     const { app, resumption } = this.#scope;
     if (given) checkSchema(given, `ask.${name}.schema`);
     const schema: StandardSchemaV1 | undefined = given ?? ownOf(app.questions, name);
@@ -172,6 +173,7 @@ export class LiveTurn implements Turn {
 
   async #confirm({ name, input, message, callId, ...given }: ConfirmationRequest): Promise<Confirmation> {
     checkPolicy(given);
+    givenId(name, 'name');
     if (callId !== undefined) givenId(callId, 'callId');
     const pending = this.#scope.resumption?.takeConfirmation(name, input) ?? null;
     const policy = pending ? pending.policy : policyOf(given, input, this.#scope.now());

@@ -128,6 +128,7 @@ export class RunScope implements ToolCaller, Overseer {
 
   /** Creates or replaces a data block of the answer. @throws GatewayError `INVALID_PARAMS` if the value does not fit the app's schema */
   data(name: string, value: unknown, id: string): void {
+    givenId(name, 'name');
     checkLogged(this.app.data, name, value, (error) => this.report(error, `data block ${name}`));
     this.append('data', { id: givenId(id, 'id'), name, value });
   }

@@ -1,3 +1,4 @@
+import { composeId, partsOfId } from '../composed-id.js';
 import { formatSegment, parseSegment, type SegmentName } from '../segments.js';
 
 const RESPONSE = 'resp_';
@@ -24,20 +25,22 @@ export type ItemKind = 'msg' | 'rs' | 'fc' | 'ctc' | 'mcp' | 'mcpr';
 
 /** Writes the id of an item. @param part The item's part of the run: the index of a block, or the id of a call */
 export function itemId(kind: ItemKind, { sessionId, runId }: IdentifiedRun, part: number | string): string {
-  return `${kind}_${sessionId}~${runId}~${part}`;
+  return `${kind}_${composeId(sessionId, runId, part)}`;
 }
 
 /** Reads the id of an item; null if it is not one of ours. */
 export function parseItemId(
   id: string,
 ): (IdentifiedRun & { readonly kind: ItemKind; readonly part: string }) | null {
-  const match = /^(msg|rs|fc|ctc|mcp|mcpr)_([^~]{1,260})~([^~]{1,128})~(.{1,300})$/s.exec(id);
-  return match && { kind: match[1] as ItemKind, sessionId: match[2]!, runId: match[3]!, part: match[4]! };
+  const [, kind, rest = ''] = /^(msg|rs|fc|ctc|mcp|mcpr)_(.*)$/.exec(id) ?? [];
+  const [sessionId = '', runId = '', part = '', ...more] = partsOfId(rest) ?? [];
+  if (sessionId === '' || runId === '' || part === '' || more.length > 0) return null;
+  return { kind: kind as ItemKind, sessionId, runId, part };
 }
 
 /** Writes the id of a call for its client, which brings it back with the result. The id names the waiting run. */
 export function clientCallId(callId: string, { sessionId, runId }: IdentifiedRun): string {
-  return `${callId}~${sessionId}~${runId}`;
+  return composeId(callId, sessionId, runId);
 }
 
 /** Reads the id of a call, which may have been made elsewhere. */
@@ -45,7 +48,7 @@ export function parseClientCallId(text: string): {
   readonly callId: string;
   readonly run: IdentifiedRun | null;
 } {
-  const match = /^(.+)~([^~]{1,260})~([^~]{1,128})$/s.exec(text);
-  if (!match) return { callId: text, run: null };
-  return { callId: match[1]!, run: { sessionId: match[2]!, runId: match[3]! } };
+  const [callId = '', sessionId = '', runId = '', ...more] = partsOfId(text) ?? [];
+  const isOurs = callId !== '' && sessionId !== '' && runId !== '' && more.length === 0;
+  return isOurs ? { callId, run: { sessionId, runId } } : { callId: text, run: null };
 }

@@ -34,4 +34,4 @@ export const sharingShape = {
 };
 
 /** The id of a grant in a request. */
-export const grantIdSchema = z.string().min(1).max(64);
+export const grantIdSchema = idSchema;

@@ -45,7 +45,7 @@ export const contentBlockSchema = z.discriminatedUnion('type', [
     output: anything,
     isError: z.boolean(),
   }),
-  z.object({ type: z.literal('data'), id, name: z.string().min(1), value: anything }),
+  z.object({ type: z.literal('data'), id, name: id, value: anything }),
 ]);
 
 const [first, ...others] = contentBlockSchema.options.map((block) => block.strict());
@@ -71,11 +71,11 @@ const sentOrAnswered = {
   role,
   content: z.array(contentBlockSchema),
   createdAt: z.number(),
-  senderId: z.string().exactOptional(),
+  senderId: id.exactOptional(),
   author: z.literal('operator').exactOptional(),
   // The outcome of an answer's run.
-  runId: z.string().exactOptional(),
-  app: z.string().exactOptional(),
+  runId: id.exactOptional(),
+  app: id.exactOptional(),
   stopReason: stopReasonSchema.exactOptional(),
   error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
   usage: usageSchema.exactOptional(),
@@ -87,9 +87,9 @@ const sentOrAnswered = {
 /** The fields of the place of a run beside the conversation, without the message that it answers. */
 export const lanePlaceShape = {
   lane: z.number().int(),
-  name: z.string().exactOptional(),
-  parentRunId: z.string().exactOptional(),
-  callId: z.string().exactOptional(),
+  name: id.exactOptional(),
+  parentRunId: id.exactOptional(),
+  callId: id.exactOptional(),
   detached: z.literal(true).exactOptional(),
   wakes: z.literal(true).exactOptional(),
   keep: z.literal(false).exactOptional(),
@@ -113,8 +113,8 @@ export const toldShape = {
 /** A child run that has ended. */
 export const childAnswerSchema = z.object({
   ...lanePlaceShape,
-  runId: z.string(),
-  app: z.string(),
+  runId: id,
+  app: id,
   ...toldShape,
   message: laneMessageSchema,
   stopReason: stopReasonSchema,

@@ -35,7 +35,7 @@ export const subscribeTargetSchema = z.strictObject({
 const clientTools = z
   .array(
     z.strictObject({
-      name: z.string().min(1).max(256),
+      name: idSchema,
       description: z.string().optional(),
       parameters: z.record(z.string(), z.unknown()).optional(),
       strict: z.boolean().optional(),
@@ -57,7 +57,7 @@ const begins = {
     .string()
     .regex(/^[\x21-\x7e]{1,256}$/, '1 to 256 printable ASCII characters')
     .optional(),
-  onlyAs: z.strictObject({ id: z.string().min(1), tenantId: z.string().exactOptional() }).optional(),
+  onlyAs: z.strictObject({ id: idSchema, tenantId: z.string().exactOptional() }).optional(),
   metadata: metadata.optional(),
   clientTools: clientTools.optional(),
   parameters: z.record(z.string(), z.unknown()).optional(),
@@ -172,7 +172,7 @@ const schemas = {
   },
   subscribe: {
     params: z.strictObject({
-      connectionId: z.string().min(1).max(512),
+      connectionId: idSchema,
       sessionId: sessionId.optional(),
       add: z
         .array(z.union([sessionId, subscribeTargetSchema]))
@@ -256,13 +256,13 @@ const schemas = {
   abort: {
     params: z.strictObject({
       sessionId,
-      runId: z.string().max(128).optional(),
+      runId: idSchema.optional(),
       reason: z.string().max(1024).optional(),
     }),
     result: z.object({ aborted: z.boolean() }),
   },
   steer: {
-    params: z.strictObject({ sessionId, runId: z.string().min(1).max(128), message: sendInputSchema }),
+    params: z.strictObject({ sessionId, runId: idSchema, message: sendInputSchema }),
     result: z.object({ messageId: z.string() }),
   },
   close: { params: z.strictObject({ sessionId }), result: ok },
@@ -404,7 +404,6 @@ const schemas = {
     }),
   },
   openapi: { params: none, result: document },
-  asyncapi: { params: none, result: document },
 } satisfies Record<OperationName, z.ZodRawShape>;
 
 type Schemas = {

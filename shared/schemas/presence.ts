@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { idSchema } from './words.js';
 
 /** Somebody who has a session open. */
 export const presenceMemberSchema = z.object({
@@ -17,7 +18,7 @@ export const presenceShape = {
 
 /** Params of `presence`, beside the session. */
 export const presentShape = {
-  connectionId: z.string().min(1).max(512),
+  connectionId: idSchema,
   state: z.enum(['here', 'typing', 'gone']).optional(),
   data: z.unknown().optional(),
 };

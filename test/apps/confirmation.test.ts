@@ -159,18 +159,6 @@ describe('a confirmation', () => {
     expect((await later.until(({ event }) => event === 'snapshot')).data.state.pending).to.deep.equal([]);
   });
 
-  it('the aliases toolUseId and result of the original system answer it', async () => {
-    const { url, callId, inputs, text } = await ask();
-    const answer = await post(`${url}/tool-response`, {
-      sessionId: 'main',
-      toolUseId: callId,
-      result: { approved: true, input: { path: '/c' } },
-    });
-    expect(answer.status).to.equal(200);
-    expect(await text()).to.equal('erased');
-    expect(inputs).to.deep.equal([{ path: '/c' }]);
-  });
-
   it('waiting for a person does not use up the time of the run', async () => {
     const { respond, text, stream } = await ask({}, { runMs: 400, heartbeatMs: 50 });
     const beats = (): number => stream.events.filter(({ event }) => event === 'heartbeat').length;

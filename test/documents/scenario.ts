@@ -27,7 +27,6 @@ const authorized = (token: string) => ({ authorization: `Bearer ${token}` });
 export interface Recorded {
   readonly traffic: Traffic;
   readonly openapi: any;
-  readonly asyncapi: any;
 }
 
 /** Has a gateway do everything it can, through every door. */
@@ -68,11 +67,7 @@ export async function record(): Promise<Recorded> {
   await traffic.ask('/close', { sessionId: 'main' });
   await viewer.until(isEvent('session_closed'));
   for (const socket of sockets) await socket.event('session_closed');
-  return {
-    traffic,
-    openapi: await traffic.ask('/openapi.json'),
-    asyncapi: await traffic.ask('/asyncapi.json'),
-  };
+  return { traffic, openapi: await traffic.ask('/openapi.json') };
 }
 
 async function greet(socket: RawSocket): Promise<void> {
@@ -406,7 +401,6 @@ async function speak(socket: RawSocket): Promise<void> {
     ['run', { sessionId: 'main', runId: 'none' }],
     ['methods'],
     ['openapi'],
-    ['asyncapi'],
     ['ping'],
     ['nothing'],
     ['tasks:create', { title: 'a' }],

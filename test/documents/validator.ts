@@ -1,4 +1,3 @@
-import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 
@@ -14,8 +13,8 @@ export interface DocumentValidator {
  * A validator that is stricter than the document: an object may have the described fields alone, so that what the gateway writes
  * and nobody has described is found. JSON in a string is judged by the schema of the content.
  */
-export function strictValidator(document: Json, dialect: '2020-12' | 'draft-07'): DocumentValidator {
-  const ajv = new (dialect === '2020-12' ? Ajv2020 : Ajv)({
+export function strictValidator(document: Json): DocumentValidator {
+  const ajv = new Ajv2020({
     strict: false,
     allErrors: true,
     validateFormats: true,

@@ -90,8 +90,7 @@ describe('the table of roles', () => {
       [...Object.keys(OPERATIONS), 'events', 'tool-call', 'notify'].sort(),
     );
     const named = Object.keys(OPERATIONS).filter(
-      (name) =>
-        !['apps', 'ticket', 'sessions', 'methods', 'openapi', 'asyncapi', 'inbox', 'push'].includes(name),
+      (name) => !['apps', 'ticket', 'sessions', 'methods', 'openapi', 'inbox', 'push'].includes(name),
     );
     expect([...ALL].sort()).to.deep.equal([...named, 'events'].sort());
   });
@@ -178,8 +177,7 @@ describe('a guest', () => {
     const { token, sessionId } = await shared({ with: { link: true }, as: 'operator' });
     const guest = as(token!);
     const status = async (path: string) => (await get(`${url}/${path}`, guest)).status;
-    for (const path of ['methods', 'openapi.json', 'asyncapi.json'])
-      expect(await status(path), path).to.equal(403);
+    for (const path of ['methods', 'openapi.json']) expect(await status(path), path).to.equal(403);
     expect((await post(`${url}/invoke`, { method: 'ping' }, guest)).body.error.code).to.equal(
       'ACCESS_DENIED',
     );

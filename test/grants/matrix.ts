@@ -2,10 +2,7 @@ import type { OperationName } from '../../shared/operations.js';
 
 /** What an operation is asked with; `events` is a stream, and `tool-call` another protocol's. */
 export type Asked =
-  | Exclude<
-      OperationName,
-      'methods' | 'openapi' | 'asyncapi' | 'apps' | 'ticket' | 'sessions' | 'inbox' | 'push'
-    >
+  | Exclude<OperationName, 'methods' | 'openapi' | 'apps' | 'ticket' | 'sessions' | 'inbox' | 'push'>
   | 'events';
 
 /** What each operation is asked with on a session. */

@@ -34,7 +34,6 @@ describe('POST /invoke, the context inside a method', () => {
     const { body } = await invoke({
       method: 'meta',
       params: { clientId: 'forged' },
-      clientId: 'forged',
       sessionId: 'default:main',
     });
     expect(body).to.include({ sessionId: 'main', transport: 'http', method: 'meta' });

@@ -46,7 +46,6 @@ const PARAMS: Readonly<Record<OperationName, Record<string, unknown>>> = {
   run: { sessionId: 'main', runId: 'run_1' },
   methods: {},
   openapi: {},
-  asyncapi: {},
 };
 
 const methods = { ping: async () => 'pong' };
@@ -126,14 +125,19 @@ describe('an unknown field of an operation', () => {
     expect(body.error.details).to.deep.equal([{ path: 'add.0.since', message: 'unknown field' }]);
   });
 
-  it('is not the id that a client gives itself, which counts for nothing on any operation', async () => {
+  it('is a name of another system too: clientId, toolUseId, result', async () => {
     const { url } = await startGateway({ app: echo, methods });
-    expect((await post(`${url}/invoke`, { method: 'ping', clientId: 'mine' })).body).to.equal('pong');
-    expect(
-      (await post(`${url}/send`, { sessionId: 'main', message: 'hi', clientId: 'mine' })).status,
-    ).to.equal(200);
-    expect((await get(`${url}/status?sessionId=main&clientId=mine`)).status).to.equal(200);
-    expect((await post(`${url}/close`, { sessionId: 'main', clientId: 'mine' })).status).to.equal(200);
+    const cases: [path: string, body: object, field: string][] = [
+      ['/invoke', { method: 'ping', clientId: 'mine' }, 'clientId'],
+      ['/subscribe', { clientId: 'mine', sessionId: 'main' }, 'clientId'],
+      ['/tool-response', { sessionId: 'main', toolUseId: 'c', approved: true }, 'toolUseId'],
+      ['/tool-response', { sessionId: 'main', callId: 'c', result: 1 }, 'result'],
+    ];
+    for (const [path, body, field] of cases) {
+      const answer = await post(`${url}${path}`, body);
+      expect([answer.status, answer.body.error.code], path).to.deep.equal([400, 'INVALID_PARAMS']);
+      expect(answer.body.error.details, path).to.deep.include({ path: field, message: 'unknown field' });
+    }
   });
 });
 

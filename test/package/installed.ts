@@ -69,7 +69,7 @@ function templateOf(): Promise<Template> {
 
 async function makeTemplate(folder: string): Promise<Template> {
   await buildPackage();
-  const said = await npm(ROOT, 'pack', '--ignore-scripts', '--json', '--pack-destination', folder);
+  const said = await packed(folder);
   const [{ filename: tarball, files, unpackedSize: bytes }] = JSON.parse(said) as [Packed];
   const manifest = { name: 'consumer', private: true, type: 'module' };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
@@ -78,6 +78,18 @@ async function makeTemplate(folder: string): Promise<Template> {
   // A TypeScript project for Node has the types of Node; the package brings none.
   await add(folder, pinned('@types/node'));
   return { folder, tarball, files: files.map(({ path }) => path), bytes, plain };
+}
+
+/** Packs as `prepack` and `postpack` have it, but builds only what has changed. */
+async function packed(folder: string): Promise<string> {
+  const typesVersions = (...args: string[]) =>
+    run(process.execPath, ['scripts/types-versions.mjs', ...args], { cwd: ROOT });
+  await typesVersions();
+  try {
+    return await npm(ROOT, 'pack', '--ignore-scripts', '--json', '--pack-destination', folder);
+  } finally {
+    await typesVersions('--away');
+  }
 }
 
 const FLAGS = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];

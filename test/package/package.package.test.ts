@@ -174,6 +174,26 @@ describe('the packed package', () => {
     }
   });
 
+  it('says where the types of each entry are to a compiler that reads no exports', () => {
+    const {
+      exports,
+      scripts,
+      typesVersions: kept,
+    } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const pkgDir = join(installed.project, 'node_modules', NAME);
+    const { typesVersions } = JSON.parse(readFileSync(join(pkgDir, 'package.json'), 'utf8'));
+    const entries = Object.entries<{ types: string }>(exports).filter(
+      ([path]) => path !== '.' && path !== './package.json',
+    );
+    expect(typesVersions['*']).to.deep.equal(
+      Object.fromEntries(entries.map(([path, { types }]) => [path.slice(2), [types]])),
+    );
+    expect(kept, 'a second list of the entries').to.equal(undefined);
+    expect([scripts.prepack, scripts.postpack].join()).to.match(
+      /types-versions\.mjs,.*types-versions\.mjs --away$/,
+    );
+  });
+
   it('is clean to publint', async () => {
     const pkgDir = join(installed.project, 'node_modules', NAME);
     const { messages } = await publint({ pkgDir, strict: true, pack: false });

@@ -1,7 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { initialState, reduce } from '../../shared/fold.js';
-import { parseClientCallId, parseItemId, parseResponseId, responseId } from '../../shared/responses/ids.js';
+import {
+  clientCallId,
+  itemId,
+  parseClientCallId,
+  parseItemId,
+  parseResponseId,
+  responseId,
+} from '../../shared/responses/ids.js';
 import { ResponseStream } from '../../shared/responses/stream.js';
 import type { ResponseEventFrame } from '../../shared/responses/types.js';
 import { FUZZ } from '../support/fuzz.js';
@@ -108,16 +115,14 @@ describe('ids of responses', () => {
     const name = { sessionId: 'app:main', runId: 'r_1', index: 2 };
     expect(parseResponseId(responseId(name))).to.deep.equal(name);
     expect(parseResponseId('resp_0123')).to.equal(null);
-    expect(parseItemId('mcpr_app:main~r_1~a~b\nc')).to.deep.equal({
-      kind: 'mcpr',
-      sessionId: 'app:main',
-      runId: 'r_1',
-      part: 'a~b\nc',
-    });
-    expect(parseClientCallId('a~b~main~r')).to.deep.equal({
-      callId: 'a~b',
-      run: { sessionId: 'main', runId: 'r' },
-    });
-    expect(parseClientCallId('call_1')).to.deep.equal({ callId: 'call_1', run: null });
+    for (const sessionId of ['app:main', '~a-grant', 'app:~a-grant'])
+      for (const part of ['a~b\nc', '~', '!t', '\ud83d', 'call_1']) {
+        const run = { sessionId, runId: 'r_1' };
+        expect(parseItemId(itemId('mcpr', run, part))).to.deep.equal({ kind: 'mcpr', ...run, part });
+        expect(parseClientCallId(clientCallId(part, run))).to.deep.equal({ callId: part, run });
+      }
+    expect(parseItemId('msg_0123')).to.equal(null);
+    for (const callId of ['call_1', 'a~b', 'a~b~c~d', '!~b~c', 'a~~c'])
+      expect(parseClientCallId(callId)).to.deep.equal({ callId, run: null });
   });
 });

@@ -175,9 +175,21 @@ describe('segments', () => {
   });
 
   it('have ids that are read as they were written; nothing else is one', () => {
-    const name = { sessionId: 'helper:my-chat', runId: 'run_1', index: 2 };
-    expect(parseSegment(formatSegment(name))).to.deep.equal(name);
-    for (const text of ['', 'main', '~~', 'a~b', 'a~b~', 'a~b~x', 'a~b~1~2', `a~b~${'9'.repeat(10)}`])
+    for (const sessionId of ['helper:my-chat', '~a-grant', 'helper:~a-grant']) {
+      const name = { sessionId, runId: 'run_1', index: 2 };
+      expect(parseSegment(formatSegment(name))).to.deep.equal(name);
+    }
+    for (const text of [
+      '',
+      'main',
+      '~~',
+      'a~b',
+      'a~b~',
+      'a~b~x',
+      'a~b~01',
+      'a~b~1~2',
+      `a~b~${'9'.repeat(10)}`,
+    ])
       expect(parseSegment(text), text).to.equal(null);
   });
 });

@@ -2,6 +2,7 @@ import type { Message } from '../../../shared/messages.js';
 import type { Turn } from '../../apps/application.js';
 import { tellOfCuts } from '../../chat-format/cut-answers.js';
 import { closeOpenCalls, NO_RESULT, withoutReasoning } from '../../chat-format/rounds.js';
+import { idOf } from '../../ids.js';
 import { withFiles } from '../inline-files.js';
 import { type CompiledGraph, type GraphMessage, messagesIn, roleOf } from './graph.js';
 import { toLangGraphMessages, toToolMessage } from './messages.js';
@@ -35,11 +36,10 @@ export async function openThread<Config>(
     const remembered = graph.checkpointer ? messagesIn((await graph.getState?.(config))?.values) : [];
     return { config, remembered, ids: ids(remembered) };
   };
-  const conversation = `${turn.session.id}@${turn.session.epoch}`;
-  let thread = await recall(threadId?.(turn) ?? branch(conversation, [...turn.history, turn.message]));
+  let thread = await recall(threadId?.(turn) ?? branch(turn.session, [...turn.history, turn.message]));
   if (!threadId && thread.ids.has(turn.message.id)) {
     // The thread has an answer to this message already, so another answer needs a thread of its own. A resumed run may have begun that one.
-    const again = await recall(`${conversation}/${turn.runId}`);
+    const again = await recall(idOf(turn.session.id, turn.session.epoch, turn.runId));
     if (turn.resumed === null || again.ids.has(turn.message.id)) thread = again;
   }
   const messages = await toBeTold(turn, thread);
@@ -52,9 +52,9 @@ export async function openThread<Config>(
  * The thread of a branch of a conversation. A thread remembers its branch, so each branch needs its own. Its name has the last message that
  * is a later version, or the run of such an answer.
  */
-function branch(conversation: string, path: readonly Message[]): string {
+function branch({ id: sessionId, epoch }: Turn['session'], path: readonly Message[]): string {
   const last = path.findLast(({ id, versions = [id] }) => versions[0] !== id);
-  return last ? `${conversation}/${last.runId ?? last.id}` : conversation;
+  return idOf(sessionId, epoch, ...(last ? [last.runId ?? last.id] : []));
 }
 
 async function toBeTold(

@@ -1,4 +1,5 @@
 import type { AgUiEvent } from '../../../shared/ag-ui/events.js';
+import { composeId, partsOfId } from '../../../shared/composed-id.js';
 import { GatewayError } from '../../../shared/errors.js';
 import { initialState } from '../../../shared/fold.js';
 import type { Person } from '../../auth/types.js';
@@ -9,9 +10,6 @@ import type { PluginContext, PluginSession } from '../plugin.js';
 import { AgUiPost, type Posted } from './post.js';
 import type { AgUiRequest } from './request.js';
 import { type ReaderMode, tellEvents, tellRun } from './segment.js';
-
-/** Separates session and run in the id that a client gets for a run which it has not begun. */
-const BETWEEN = '~';
 
 /** TanStack AI names no version of the protocol, but understands this one. */
 export const TANSTACK = { version: '1.0', waitsToRun: true } as const;
@@ -107,15 +105,16 @@ export class AgUiRuns {
     id: string,
     person: Person,
   ): Promise<(Omit<Noted, 'sessionId'> & { readonly session: PluginSession }) | null> {
-    const [sessionId = '', runId] = id.split(BETWEEN);
-    if (runId !== undefined)
-      return { session: this.#context.session(sessionId, person), run: { runId, told: 'whole' } };
+    // A client's own id may look like one of ours.
     const noted = await this.#notes.get(person, id);
-    return noted ? { ...noted, session: this.#context.session(noted.sessionId, person) } : null;
+    if (noted) return { ...noted, session: this.#context.session(noted.sessionId, person) };
+    const [sessionId = '', runId, ...more] = partsOfId(id) ?? [];
+    if (runId === undefined || more.length > 0) return null;
+    return { session: this.#context.session(sessionId, person), run: { runId, told: 'whole' } };
   }
 }
 
 /** The id of a run for a client that has not begun it. */
 export function ownRunId({ id }: PluginSession, runId: string): string {
-  return `${id}${BETWEEN}${runId}`;
+  return composeId(id, runId);
 }

@@ -1,3 +1,4 @@
+import { composeId, partsOfId } from '../../../shared/composed-id.js';
 import type { Message } from '../../../shared/messages.js';
 
 /** An event of the protocol, before its stream gives it a place. */
@@ -21,13 +22,14 @@ export type FrameChannel =
 
 /** The client's id of a run. Each answer to a question begins another run of the client. */
 export function segmentId(runId: string, segment: number): string {
-  return segment === 0 ? runId : `${runId}~${segment}`;
+  return segment === 0 ? runId : composeId(runId, segment);
 }
 
 /** Our run for a client's run id; an empty one if it is no such id. */
 export function runOf(id: string): { readonly runId: string; readonly segment: number } {
-  const match = /^([\w-]+)(?:~(\d{1,6}))?$/.exec(id);
-  return { runId: match?.[1] ?? '', segment: Number(match?.[2] ?? 0) };
+  const [runId = '', segment = '0', ...more] = partsOfId(id) ?? [];
+  const isOne = /^[\w-]+$/.test(runId) && /^\d{1,6}$/.test(segment) && more.length === 0;
+  return isOne ? { runId, segment: Number(segment) } : { runId: '', segment: 0 };
 }
 
 /** The beginning or the end of a client's run. */

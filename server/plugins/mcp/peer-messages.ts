@@ -1,3 +1,4 @@
+import { composeId, partsOfId } from '../../../shared/composed-id.js';
 import { isPlainObject } from '../../schema/schema.js';
 import type { PluginPeers } from '../plugin.js';
 import type { McpSession } from './client-session.js';
@@ -12,8 +13,6 @@ export interface PeerMessage {
 
 type PeerFields = Readonly<Record<string, unknown>>;
 
-const SEPARATOR = '~';
-
 /** Tags the id of a server's own request with its gateway, since each of a client's servers counts from 0. */
 export function tagged(message: JSONRPCMessage, holder: string): JSONRPCMessage {
   const { id, method, params } = message as { id?: unknown; method?: unknown; params?: PeerFields };
@@ -23,7 +22,7 @@ export function tagged(message: JSONRPCMessage, holder: string): JSONRPCMessage 
   return { ...message, id: withTag(id, holder) } as never;
 }
 
-const withTag = (id: unknown, holder: string): string => `${id}${SEPARATOR}${holder}`;
+const withTag = (id: unknown, holder: string): string => composeId(String(id), holder);
 
 /**
  * The part of a client's request that is for the session object here. Answers to another gateway's questions are passed on to that gateway.
@@ -44,10 +43,9 @@ export async function sorted(
   if (method === 'notifications/cancelled')
     await peers.askAll('message', { sessionId, owner, message: body as never } satisfies PeerMessage);
   if (method !== undefined || typeof id !== 'string') return body;
-  const at = id.indexOf(SEPARATOR);
-  const message = { ...body, id: Number(id.slice(0, at)) } as never;
-  const holder = id.slice(at + 1);
-  if (at < 0 || holder === peers.holder) return message;
+  const [number = '', holder = peers.holder] = partsOfId(id) ?? [];
+  const message = { ...body, id: Number(number) } as never;
+  if (holder === peers.holder) return message;
   await peers.ask(holder, 'message', { sessionId, owner, message } satisfies PeerMessage);
   return undefined;
 }

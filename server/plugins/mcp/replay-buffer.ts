@@ -1,3 +1,4 @@
+import { composeId } from '../../../shared/composed-id.js';
 import type { McpLimits } from './options.js';
 import type { EventStore, JSONRPCMessage, RequestId } from './sdk.js';
 
@@ -38,7 +39,7 @@ export class ReplayBuffer implements EventStore {
       return '';
     }
     this.#last += 1;
-    const id = `${this.#last}~${this.#holder}`;
+    const id = composeId(this.#last, this.#holder);
     const size = roughSize(message);
     this.#kept.set(id, { streamId, message, size });
     this.#size += size;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { composeId, partsOfId } from '../../../shared/composed-id.js';
 import type { ToolOutput } from '../../apps/tool.js';
 import type { Person } from '../../auth/types.js';
 import type { PluginPeers, PluginSession } from '../plugin.js';
@@ -31,7 +32,6 @@ interface PassedRound {
 
 /** The longest validity of a carried state. */
 const LONGEST_MS = 2 ** 31 - 1;
-const SEPARATOR = '~';
 
 /** The requests of calls whose responses ask the client. It may come back to any gateway. */
 export class Rounds {
@@ -59,11 +59,9 @@ export class Rounds {
 
   /** Reads a carried state. */
   readonly verify = async (carried: string, context: ServerContext): Promise<RequestState> => {
-    const at = carried.indexOf(SEPARATOR);
-    const holder = carried.slice(0, Math.max(at, 0));
-    const sealed = carried.slice(at + 1);
+    const [holder = this.#peers.holder, sealed = carried] = partsOfId(carried) ?? [];
     // Only the gateway that sealed a state can open it.
-    return at < 0 || holder === this.#peers.holder ? this.#state.verify(sealed, context) : { holder, sealed };
+    return holder === this.#peers.holder ? this.#state.verify(sealed, context) : { holder, sealed };
   };
 
   /** The first request of a call. @throws GatewayError the reason why it was not begun */
@@ -130,10 +128,7 @@ export class Rounds {
     if ('output' in outcome) return outcome;
     const { question } = outcome;
     const sealed = await this.#state.mint({ callId: question.callId }, context);
-    return {
-      question,
-      requestState: `${this.#peers.holder}${SEPARATOR}${sealed}`,
-    };
+    return { question, requestState: composeId(this.#peers.holder, sealed) };
   }
 
   /** Ends the calls that wait for an answer. */

@@ -1,5 +1,5 @@
 import type { ContentBlock, MessageInput } from '../../../shared/messages.js';
-import { parseClientCallId } from '../../../shared/responses/ids.js';
+import { parseClientCallId, parseItemId } from '../../../shared/responses/ids.js';
 import { readArguments } from '../../chat-format/from-chat.js';
 import { mediaOf } from '../../chat-format/media.js';
 import { fieldError } from '../conversation/errors.js';
@@ -91,7 +91,7 @@ function ownCall(
   at: string,
 ): ContentBlock[] {
   if (output == null && error == null) return [];
-  const callId = id?.split('~').at(-1) ?? `call-${at}`;
+  const callId = id == null ? `call-${at}` : (parseItemId(id)?.part ?? id);
   const result = output ?? (typeof error === 'string' ? error : JSON.stringify(error));
   return [
     { type: 'tool_use', callId, name, input: readArguments(text) },

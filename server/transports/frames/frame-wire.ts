@@ -4,8 +4,8 @@ import { clientFrameSchema } from '../../../shared/schemas/frames.js';
 import type { AuthRequest, UserLike } from '../../auth/types.js';
 import type { EndReason } from '../../delivery/end-reason.js';
 import { eachEvent, transientData, type WireForm } from '../../delivery/wire-form.js';
+import { checkDepth, historyDepth, parseJson } from '../../schema/parse-json.js';
 import { check } from '../../schema/validate.js';
-import { checkDepth, historyDepth, parseJson } from '../json.js';
 
 /** Bytes that a socket may send before its first frame is complete; a `connect` that names 1,000 sessions takes fewer. */
 export const HELLO_BYTES = 256 * 1024;

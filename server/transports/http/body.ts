@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { ByteBuffer } from '../../../shared/byte-buffer.js';
 import { GatewayError } from '../../../shared/errors.js';
 import { LimitError } from '../../limit-error.js';
-import { checkKeys, historyDepth, parseJson } from '../json.js';
+import { checkKeys, historyDepth, parseJson } from '../../schema/parse-json.js';
 import { bringsBody } from './node-http.js';
 
 /** Bounds of a request body. */

@@ -7,7 +7,7 @@ import type { Person } from '../../auth/types.js';
 import { newConnectionId, newRequestId, newTraceId } from '../../ids.js';
 import type { Caller } from '../../operations/caller.js';
 import type { PlainOperation } from '../../operations/operations.js';
-import { checkKeys, historyDepth } from '../json.js';
+import { checkKeys, historyDepth } from '../../schema/parse-json.js';
 import { publicError } from '../public-error.js';
 import { type InProcessEnvironment, InProcessLink } from './in-process-link.js';
 import { wireValue } from './wire-value.js';

@@ -5,6 +5,7 @@ import type { EventConnection, Sink } from '../../delivery/connection.js';
 import type { EndReason } from '../../delivery/end-reason.js';
 import { objectForm } from '../../delivery/wire-form.js';
 import type { ConnectionEndReason } from '../../diagnostics/messages.js';
+import { historyDepth, parseJson } from '../../schema/parse-json.js';
 import type { FrameEnvironment } from '../frames/frame-environment.js';
 import {
   endFor,
@@ -17,7 +18,6 @@ import {
 } from '../frames/frame-wire.js';
 import type { OpenSocket } from '../frames/socket-clients.js';
 import { identify, redeem, type TicketDoor } from '../identify.js';
-import { historyDepth, parseJson } from '../json.js';
 import { publicError } from '../public-error.js';
 import type { RequestTarget } from '../request.js';
 import { requestIdOfRequest } from '../request-id.js';

@@ -30,7 +30,6 @@ describe('what is read by hand', () => {
       params: odd,
       sessionId: text,
       lastEventId: text,
-      clientId: odd,
       other: odd,
     });
     fc.assert(

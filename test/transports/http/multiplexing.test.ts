@@ -95,9 +95,9 @@ describe('POST /subscribe', () => {
     expect(seqOf(mine[1]!.data.cursor)).to.equal(6);
   });
 
-  it('sessionId: the single form of the original system, with clientId for connectionId', async () => {
+  it('sessionId: the single form', async () => {
     const { url, stream, connectionId, send } = await start();
-    const { status, body } = await post(`${url}/subscribe`, { clientId: connectionId, sessionId: 'a' });
+    const { status, body } = await post(`${url}/subscribe`, { connectionId, sessionId: 'a' });
     expect([status, body]).to.deep.equal([200, { subscriptions: ['a'] }]);
     const { runId } = await send('a');
     await stream.until(ended(runId));
