@@ -1,11 +1,12 @@
 import { within } from '../async/deadline.js';
 import { nextTurn } from '../async/turn.js';
+import type { DueCount } from '../diagnostics/gateway-stats.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import { type StoredRecord, type Taken, textOfHome } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
 import { type DueKind, LEASE_MS } from './due-kind.js';
-import { type DueCount, type HandlingOptions, Handlings } from './handlings.js';
+import { type HandlingOptions, Handlings } from './handlings.js';
 
 /** Most records that are taken together, and homes whose records are handled at once. */
 const TAKEN = 64;
@@ -55,7 +56,7 @@ export class DueWorker {
   }
 
   /** How often each outcome came so far. */
-  get outcomes(): readonly (DueCount & { readonly count: number })[] {
+  get outcomes(): readonly DueCount[] {
     return this.#handlings.outcomes;
   }
 

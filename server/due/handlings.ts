@@ -1,5 +1,6 @@
 import { startDeadline, within } from '../async/deadline.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
+import type { DueCount } from '../diagnostics/gateway-stats.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import { Tally } from '../diagnostics/tally.js';
 import { StoreError } from '../stores/append.js';
@@ -15,12 +16,6 @@ import { type DueKind, type DueMoment, LEASE_MS, type Outcome } from './due-kind
 const HANDLED_MS = 60_000;
 /** Attempts to write the outcome of a record that is taken again meanwhile. */
 const TRIES = 3;
-
-/** An outcome of due work: an attempt that failed, a record that was given up, one that nobody wanted any more. */
-export interface DueCount {
-  readonly kind: string;
-  readonly outcome: 'failed' | 'dead' | 'dropped';
-}
 
 /** The handling of a record. */
 interface Handling {
@@ -46,7 +41,7 @@ export class Handlings {
   readonly #expect: (at: number) => void;
   readonly #kinds = new Map<string, DueKind>();
   readonly #bounded = new BoundedLanes();
-  readonly #tally = new Tally<DueCount>();
+  readonly #tally = new Tally<Omit<DueCount, 'count'>>();
   /** Work that has lanes of its own. */
   readonly #aside = new Map<Promise<void>, AbortController>();
   #hasEnded = false;
@@ -63,7 +58,7 @@ export class Handlings {
     this.#kinds.set(name, kind);
   }
 
-  get outcomes(): readonly (DueCount & { readonly count: number })[] {
+  get outcomes(): readonly DueCount[] {
     return this.#tally.counts;
   }
 
