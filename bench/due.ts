@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { DONE } from '../server/due/due-kind.js';
 import { DueWorker } from '../server/due/due-worker.js';
 import { redisStore } from '../server/stores/redis/index.js';
 import { sqliteStore } from '../server/stores/sqlite/index.js';
@@ -23,13 +24,20 @@ async function measure(name: string, store: Store): Promise<void> {
     }));
     await store.changeRecords({ scope: 'bench', app: 'default', name: `s${home}` }, changes);
   }
-  const worker = new DueWorker({ store, report: (error) => console.error(error) });
+  const worker = new DueWorker({
+    store,
+    report: (error) => console.error(error),
+    format: ({ name }) => name,
+  });
   let left = COUNT;
   const done = new Promise<void>((resolve) => {
-    worker.on('bench', async ({ home, kind, id, token }) => {
-      if (!(await store.changeRecords(home, [{ kind, id, token }]))) throw new Error('another one had it');
-      left -= 1;
-      if (left === 0) resolve();
+    worker.on('bench', {
+      async do({ home, kind, id, token }) {
+        if (!(await store.changeRecords(home, [{ kind, id, token }]))) throw new Error('another one had it');
+        left -= 1;
+        if (left === 0) resolve();
+        return DONE;
+      },
     });
   });
   const delay = monitorEventLoopDelay({ resolution: 1 });

@@ -137,7 +137,14 @@ export type { Allowance, AppAccess, ClientMessages, SessionAccess, ShareLinks } 
 export type { GatewayConfig, LimitsInput, Logger, PayloadSchemas } from './config/config.js';
 export { DEFAULT_LIMITS, type Limits } from './config/limits.js';
 export type { Origins } from './config/origins.js';
-export type { GatewayStats, NoticeCount, NoticeOutcome, RunCounts } from './diagnostics/gateway-stats.js';
+export type {
+  DueCount,
+  GatewayStats,
+  NoticeCount,
+  NoticeOutcome,
+  RunCounts,
+} from './diagnostics/gateway-stats.js';
+export type { DeadWork } from './due/dead.js';
 export type { StoredFile } from './files/stored-file.js';
 export { createGateway } from './gateway/create-gateway.js';
 export type { StartedGateway } from './gateway/doors.js';

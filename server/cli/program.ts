@@ -9,6 +9,7 @@ import { backupCommand, eraseCommand, exportCommand } from './commands/data.js';
 import { demoCommand } from './commands/demo.js';
 import { devCommand } from './commands/dev.js';
 import { doctorCommand } from './commands/doctor.js';
+import { dueCommand } from './commands/due.js';
 import { generateCommand } from './commands/generate.js';
 import { initCommand } from './commands/init.js';
 import { invokeCommand } from './commands/invoke.js';
@@ -50,6 +51,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     .addCommand(backupCommand(terminal))
     .addCommand(exportCommand(terminal))
     .addCommand(noticesCommand(terminal))
+    .addCommand(dueCommand(terminal))
     .addCommand(eraseCommand(terminal))
     .addHelpText('after', '\nOf each command: agent-session-gateway <command> --help');
   for (const command of allOf(program)) {

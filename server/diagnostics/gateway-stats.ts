@@ -22,6 +22,14 @@ export interface NoticeCount {
   readonly count: number;
 }
 
+/** The number of outcomes of due work: attempts that failed, work that was given up, and work that nobody wanted any more. */
+export interface DueCount {
+  /** The kind of work: `schedule`, `delivery` and others. */
+  readonly kind: string;
+  readonly outcome: 'failed' | 'dead' | 'dropped';
+  readonly count: number;
+}
+
 /** The present state of a gateway in numbers, for this process only. Counting takes time in proportion to the sessions and connections in memory. */
 export interface GatewayStats {
   readonly gatewayId: string;
@@ -55,6 +63,11 @@ export interface GatewayStats {
     readonly apps: Readonly<Record<string, RunCounts>>;
     /** Open questions and confirmations. */
     readonly questions: number;
+  };
+  /** Work at its time: schedules, deliveries of notices, and others. */
+  readonly due: {
+    /** Outcomes here since the gateway was made. Work that was done is not counted. */
+    readonly outcomes: readonly DueCount[];
   };
   /** Notices to people and systems that are away. */
   readonly notices: {

@@ -9,32 +9,36 @@ import { SCHEDULE } from '../schedules/schedule-record.js';
 import type { SessionDirectory } from '../sessions/directory.js';
 import type { SessionInput } from '../sessions/session-work.js';
 import type { StoredRecord } from '../stores/records.js';
-import type { Store } from '../stores/store.js';
+import type { SessionRef } from '../stores/stored.js';
+import { DONE, LEFT } from './due-kind.js';
 import type { DueWorker } from './due-worker.js';
 
 interface DueParts {
   readonly sessions: SessionDirectory;
-  readonly store: Pick<Store, 'changeRecords'>;
   readonly limits: Pick<Limits, 'scheduleGraceMs'>;
 }
 
 /** Turns due records of sessions into work in these sessions: approvals, ends of children, parked runs, control of a person, schedules, grants. */
 export function workInSessions(
   due: DueWorker,
-  { sessions, store, limits: { scheduleGraceMs: graceMs } }: DueParts,
+  { sessions, limits: { scheduleGraceMs: graceMs } }: DueParts,
 ): void {
   const on = (kind: string, workOf: (record: StoredRecord, now: number) => SessionInput): void =>
-    due.on(kind, async (record, now) => {
-      const { home, id, token } = record;
-      // The record falls due again, and a gateway that has the app may take it then.
-      if (home.app === undefined || !sessions.serves(home)) return;
-      try {
-        await sessions.perform(home, workOf(record, now));
-      } catch (error) {
-        if (!isGatewayError(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
-        // The session was closed, so the record is void.
-        await store.changeRecords(home, [{ kind, id, token }]);
-      }
+    due.on(kind, {
+      wanted({ home }) {
+        if (home.app === undefined) return { drop: 'it belongs to no session' };
+        // A gateway that has the app may take it next.
+        return sessions.serves(home) || LEFT;
+      },
+      async do(record, { now }) {
+        try {
+          await sessions.perform(record.home as SessionRef, workOf(record, now));
+          return DONE;
+        } catch (error) {
+          if (!isGatewayError(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
+          return { drop: 'the session is closed' };
+        }
+      },
     });
   on(GRANT, ({ id }) => ({ type: 'unshare', grantId: id, by: 'gateway', reason: 'expired' }));
   on(APPROVAL, ({ id, token }, now) => ({ type: 'expire', callId: id, token, now }));

@@ -1,27 +1,20 @@
 import { within } from '../async/deadline.js';
 import { nextTurn } from '../async/turn.js';
+import type { DueCount } from '../diagnostics/gateway-stats.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import { type StoredRecord, type Taken, textOfHome } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
+import { type DueKind, LEASE_MS } from './due-kind.js';
+import { type HandlingOptions, Handlings } from './handlings.js';
 
 /** Most records that are taken together, and homes whose records are handled at once. */
 const TAKEN = 64;
 const LANES = 16;
-/** Time after which a record is due again if its handling failed or its gateway died, in milliseconds. */
-const LEASE_MS = 15_000;
 /** Longest time between two looks while a record is pending, in milliseconds. Clocks jump, and other gateways write records. */
 const LOOK_MS = 1000;
 /** Time between two takes, in milliseconds. Each take is a write, so new records are gathered meanwhile. */
 const GATHER_MS = 20;
-
-/**
- * Handles a due record, and writes or drops it with its token; otherwise it falls due again. Handling a record twice must be safe: the
- * second token fences the first.
- *
- * @param now Time of the store's clock, in milliseconds since the epoch
- */
-export type DueHandler = (record: StoredRecord, now: number) => Promise<void>;
 
 /** A record that is due, with the time by the store's clock. */
 interface DueRecord {
@@ -29,16 +22,16 @@ interface DueRecord {
   readonly now: number;
 }
 
-export interface DueOptions {
-  readonly store: Pick<Store, 'takeDue' | 'shared'>;
-  readonly report: Report;
+/** Options of `DueWorker`. */
+export interface DueOptions extends HandlingOptions {
+  readonly store: Pick<Store, 'takeDue' | 'records' | 'changeRecords' | 'shared'>;
 }
 
 /** Handles due records, as one of the gateways on a store. One of them takes each record once it is due. */
 export class DueWorker {
   readonly #store: DueOptions['store'];
   readonly #report: Report;
-  readonly #handlers = new Map<string, DueHandler>();
+  readonly #handlings: Handlings;
   #timer: NodeJS.Timeout | null = null;
   /** Time of the next look, by the monotonic clock. */
   #lookAt = Number.POSITIVE_INFINITY;
@@ -51,14 +44,20 @@ export class DueWorker {
   #state: 'new' | 'running' | 'stopped' = 'new';
   #hasFailed = false;
 
-  constructor({ store, report }: DueOptions) {
-    this.#store = store;
-    this.#report = report;
+  constructor(options: DueOptions) {
+    this.#store = options.store;
+    this.#report = options.report;
+    this.#handlings = new Handlings(options, (at) => this.expect(at));
   }
 
-  /** Sets the handler of a kind of records. */
-  on(kind: string, handler: DueHandler): void {
-    this.#handlers.set(kind, handler);
+  /** Says how a kind of records is worked off. */
+  on(name: string, kind: DueKind): void {
+    this.#handlings.on(name, kind);
+  }
+
+  /** How often each outcome came so far. */
+  get outcomes(): readonly DueCount[] {
+    return this.#handlings.outcomes;
   }
 
   start(): void {
@@ -67,8 +66,11 @@ export class DueWorker {
     this.#look(0);
   }
 
-  /** Takes no more records. Resolves once those taken are handled, or after this many milliseconds. Other gateways take the rest. */
-  async stop(ms: number): Promise<void> {
+  /**
+   * Takes no more records. Resolves once those taken are handled, or after this many milliseconds: other gateways take the rest. Work that has lanes of its
+   * own is cut off after `asideMs`.
+   */
+  async stop(ms: number, asideMs = ms): Promise<void> {
     this.#state = 'stopped';
     if (this.#timer) clearTimeout(this.#timer);
     const ended = async (): Promise<void> => {
@@ -76,6 +78,7 @@ export class DueWorker {
       await Promise.all(this.#lanes);
     };
     await within(ended(), ms);
+    await this.#handlings.stop(asideMs);
   }
 
   /** Expects a record to fall due at a time of the store's clock, in milliseconds since the epoch. */
@@ -155,7 +158,7 @@ export class DueWorker {
     for (let next = due.queue.shift(); next; next = due.queue.shift()) {
       // A store that answers at once would not let other work run.
       await nextTurn();
-      await this.#handle(next.record, next.now);
+      await this.#handlings.handle(next.record, next.now);
     }
     this.#homes.delete(home);
   }
@@ -170,14 +173,6 @@ export class DueWorker {
       if (!this.#hasFailed) this.#report(error, 'taking what is due');
       this.#hasFailed = true;
       return null;
-    }
-  }
-
-  async #handle(record: StoredRecord, now: number): Promise<void> {
-    try {
-      await this.#handlers.get(record.kind)?.(record, now);
-    } catch (error) {
-      this.#report(error, `handling the ${record.kind} ${record.id}, which is due again`);
     }
   }
 }

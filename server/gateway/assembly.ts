@@ -165,9 +165,9 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     state.away = !isReached;
     if (state.away) connections.drain();
   };
-  const due = new DueWorker({ store, report });
-  const inboxChanges = new InboxChanges(report);
   const format = ({ app, name }: SessionRef): string => apps.format(app, name);
+  const due = new DueWorker({ store, report, format });
+  const inboxChanges = new InboxChanges(report);
   const sessionStore = inboxChanges.telling(
     tellingStore(withTracedAppends(store, { gatewayId: id, format }), (at) => due.expect(at)),
   );
@@ -199,7 +199,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       now,
     }),
   );
-  workInSessions(due, { sessions, store, limits });
+  workInSessions(due, { sessions, limits });
   const alive = (other: string): Promise<boolean> => sessions.cluster.alive(other);
   const eraser = new Eraser({ store, sessions, files, holder, alive, report });
   const { cluster } = sessions;

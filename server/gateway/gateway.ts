@@ -12,6 +12,7 @@ import type { DisconnectTarget } from '../auth/presence.js';
 import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
 import { parseConfig } from '../config/parse.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
+import type { DeadWork } from '../due/dead.js';
 import type {
   EraseOptions,
   ExportOptions,
@@ -277,6 +278,16 @@ export class Gateway<
    */
   resendNotice(id: string): Promise<number> {
     return this.#data.resend(id);
+  }
+
+  /** All due work that failed until it was given up: schedules, deliveries and others. There is no access check. */
+  deadWork(): AsyncIterable<DeadWork> {
+    return this.#data.dead();
+  }
+
+  /** Has given-up work tried again at once. @param id Id of an item of `deadWork` @returns whether it was there and nothing replaced it */
+  retryWork(id: string): Promise<boolean> {
+    return this.#data.retry(id);
   }
 
   /**

@@ -137,8 +137,8 @@ export class GatewayLife {
     const drained = plugins.drain();
     const { storeMs } = config.limits;
     await within(this.#recovered, storeMs);
-    await due.stop(storeMs);
-    await notices?.stop(Math.min(storeMs, config.limits.drainMs));
+    await due.stop(storeMs, Math.min(storeMs, config.limits.drainMs));
+    notices?.close();
     await drainSessions(sessions, {
       drainMs: config.limits.drainMs,
       storeMs,

@@ -7,6 +7,7 @@ type StatsParts = Pick<
   | 'calls'
   | 'config'
   | 'connections'
+  | 'due'
   | 'load'
   | 'moderation'
   | 'notices'
@@ -21,6 +22,7 @@ export function statsOf({
   calls,
   config,
   connections,
+  due,
   load,
   moderation,
   notices,
@@ -59,6 +61,7 @@ export function statsOf({
     },
     sessions: { live, held, stray: sessions.strays.count },
     runs: { active, queued, apps: perApp, questions },
+    due: { outcomes: due.outcomes },
     notices: notices?.stats ?? { sending: 0, outcomes: [] },
     calls: { methods: calls.size, streams: calls.streams, tools },
     delivered: deliveredBy(connections.tally),

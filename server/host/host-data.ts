@@ -4,6 +4,7 @@ import type { HistoryPlace, ParamsOf, ResultOf } from '../../shared/operation-ty
 import { parseSessionKey } from '../../shared/session-key.js';
 import type { Authenticator } from '../auth/authenticate.js';
 import type { Person } from '../auth/types.js';
+import { type DeadWork, deadIdOf, deadWork, deadWorkOf, revive } from '../due/dead.js';
 import type { DueWorker } from '../due/due-worker.js';
 import { gatewayIdOf } from '../ids.js';
 import { asUnavailable } from '../log/unavailable.js';
@@ -111,6 +112,24 @@ export class HostData {
     const count = await asUnavailable(() => resendNotice(store, id));
     this.#env.due.expect(storeTime(store));
     return count;
+  }
+
+  async *dead(): AsyncGenerator<DeadWork> {
+    await this.#env.ready();
+    for await (const found of deadWork(this.#env.config.store))
+      yield deadWorkOf(found, (app, name) => this.#env.apps.format(app, name));
+  }
+
+  async retry(id: string): Promise<boolean> {
+    await this.#env.ready();
+    const { store } = this.#env.config;
+    for await (const found of deadWork(store)) {
+      if (deadIdOf(found.record) !== id) continue;
+      const isRevived = await asUnavailable(() => revive(store, found));
+      this.#env.due.expect(storeTime(store));
+      return isRevived;
+    }
+    return false;
   }
 
   async import(key: string, source: ImportSource, options: ImportOptions): Promise<HistoryPlace> {

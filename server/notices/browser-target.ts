@@ -1,6 +1,6 @@
 import type { NoticeKind } from '../../shared/notices.js';
+import type { LaneBound } from '../due/bounded-lanes.js';
 import type { Store } from '../stores/store.js';
-import type { LaneBound } from './lanes.js';
 import { homeOfPushes, type KeptDelivery, type KeptPush, PUSH, PUSH_OWNER } from './notice-record.js';
 import type { PushSender } from './options.js';
 import { Poster, Refused } from './post-request.js';

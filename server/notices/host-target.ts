@@ -1,4 +1,4 @@
-import type { LaneBound } from './lanes.js';
+import type { LaneBound } from '../due/bounded-lanes.js';
 import type { Deliver } from './options.js';
 import type { Attempt, NoticeTarget } from './target.js';
 

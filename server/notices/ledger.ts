@@ -1,10 +1,10 @@
 import type { Notice } from '../../shared/notices.js';
-import type { StoredRecord } from '../stores/records.js';
+import { type Attempted, FAILING, unattempted } from '../due/attempts.js';
+import { deadWork, type FoundDead, recordsOf, revive } from '../due/dead.js';
+import type { RecordChange } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
-import { DEAD, DELIVERY, delivering, deliveryId, deliveryOf, RETRYING } from './notice-record.js';
-
-const PAGE = 500;
+import { DELIVERY, deliveryId, deliveryOf, type KeptDelivery } from './notice-record.js';
 
 /** A delivery that failed at least once and is not told. */
 export interface FailedNotice {
@@ -25,34 +25,33 @@ export interface FailedNotice {
 
 type LedgerStore = Pick<Store, 'records' | 'changeRecords' | 'shared'>;
 
-async function* recordsOf(store: LedgerStore, owner: string): AsyncGenerator<StoredRecord> {
-  let after: Pick<StoredRecord, 'home' | 'id'> | undefined;
-  for (;;) {
-    const page = await store.records({ owner, kind: DELIVERY, limit: PAGE, ...(after && { after }) });
-    yield* page;
-    const last = page.at(-1);
-    if (page.length < PAGE || !last) return;
-    after = { home: last.home, id: last.id };
-  }
-}
+const retried = { owner: FAILING, kind: DELIVERY };
 
 /** Lists failed deliveries that are not told yet, whether they will be retried or were given up. */
 export async function* failedNotices(
   store: LedgerStore,
-  { dead }: { readonly dead?: boolean | undefined } = {},
+  { dead: isDead }: { readonly dead?: boolean | undefined } = {},
 ): AsyncGenerator<FailedNotice> {
-  for (const owner of dead ? [DEAD] : [RETRYING, DEAD]) {
-    for await (const record of recordsOf(store, owner)) {
-      const { home, dueAt } = record;
+  if (!isDead)
+    for await (const record of recordsOf(store, retried)) {
       const kept = deliveryOf(record);
-      const { notice, target, attempts, failed } = kept;
-      yield {
-        ...{ id: deliveryId(kept), notice, scope: home.scope, target, dead: dueAt === undefined, attempts },
-        ...{ error: failed?.error ?? '', failedAt: failed?.at ?? 0 },
-        ...(dueAt !== undefined && { nextAt: dueAt }),
-      };
+      yield { ...aboutOf(kept, kept), scope: record.home.scope, dead: false, nextAt: record.dueAt! };
     }
-  }
+  for await (const { record, kept } of deadDeliveries(store))
+    yield { ...aboutOf(deliveryOf(kept), kept), scope: record.home.scope, dead: true };
+}
+
+function aboutOf(
+  kept: KeptDelivery,
+  { attempts = 0, failed }: Attempted,
+): Pick<FailedNotice, 'id' | 'notice' | 'target' | 'attempts' | 'error' | 'failedAt'> {
+  const { notice, target } = kept;
+  const { error = '', at: failedAt = 0 } = failed ?? {};
+  return { id: deliveryId(kept), notice, target, attempts, error, failedAt };
+}
+
+async function* deadDeliveries(store: LedgerStore): AsyncGenerator<FoundDead> {
+  for await (const dead of deadWork(store)) if (dead.kept.kind === DELIVERY) yield dead;
 }
 
 /**
@@ -62,14 +61,17 @@ export async function* failedNotices(
  * @returns the number of deliveries that are sent again
  */
 export async function resendNotice(store: LedgerStore, id: string): Promise<number> {
+  const isMeant = (kept: KeptDelivery): boolean => id === kept.notice.id || id === deliveryId(kept);
   let count = 0;
-  for (const owner of [DEAD, RETRYING]) {
-    for await (const record of recordsOf(store, owner)) {
-      const { failed: _, awaySince: __, ...kept } = deliveryOf(record);
-      if (id !== kept.notice.id && id !== deliveryId(kept)) continue;
-      const again = { id: record.id, dueAt: storeTime(store), token: record.token };
-      if (await store.changeRecords(record.home, [delivering({ ...kept, attempts: 0 }, again)])) count += 1;
-    }
+  for await (const dead of deadDeliveries(store))
+    if (isMeant(deliveryOf(dead.kept)) && (await revive(store, dead))) count += 1;
+  for await (const record of recordsOf(store, retried)) {
+    if (!isMeant(deliveryOf(record))) continue;
+    const { home, token, kind, id: name } = record;
+    const now = storeTime(store);
+    const value = JSON.stringify({ ...unattempted(record.value), retriedAt: now });
+    const again: RecordChange = { kind, id: name, dueAt: now, value, token };
+    if (await store.changeRecords(home, [again])) count += 1;
   }
   return count;
 }

@@ -1,5 +1,6 @@
 import { composeId } from '../../shared/composed-id.js';
 import type { Notice } from '../../shared/notices.js';
+import { type Attempted, FAILING } from '../due/attempts.js';
 import type { RecordChange, RecordHome, StoredRecord } from '../stores/records.js';
 
 /** Kinds of records: a notice, its delivery to one target, the outcomes of the last deliveries, and a person's browser. */
@@ -9,10 +10,6 @@ export const TOLD = 'told';
 export const PUSH = 'push';
 /** The kind of record that names the owner of a push endpoint: a browser belongs to one person at a time. */
 export const PUSH_OWNER = 'push_owner';
-
-/** Owners of failed deliveries, which find them across all sessions. */
-export const RETRYING = 'retrying';
-export const DEAD = 'dead';
 
 /** The part of a notice that its own record and those of its deliveries have. */
 export interface KeptNotice {
@@ -28,26 +25,21 @@ export interface KeptNotice {
 }
 
 /** A notice as stored, until it is split into deliveries. */
-export interface OwedNotice extends KeptNotice {
+export interface OwedNotice extends KeptNotice, Attempted {
   /** The names of the targets that are told: those of the gateway where the notice was made. */
   readonly targets: readonly string[];
-  /** How often it could not be split into deliveries. */
-  readonly attempts?: number;
 }
 
 /** A delivery as stored: a notice that one target is owed. */
-export interface KeptDelivery extends KeptNotice {
+export interface KeptDelivery extends KeptNotice, Attempted {
   /** Name of the target: `webhook:<name>`, `deliver`, `push`. */
   readonly target: string;
   /** The browser that a push is for. */
   readonly push?: PushPlace;
   /** Whether the delivery waits until an earlier one of its session is told. */
   readonly waits?: true;
-  readonly attempts: number;
-  /** Since when only gateways without its target have come to it, by the store's clock. */
-  readonly awaySince?: number;
-  /** Why the last attempt failed, and when. */
-  readonly failed?: { readonly at: number; readonly error: string };
+  /** Since when it is owed, by the store's clock. */
+  readonly owedAt: number;
 }
 
 /** The record of a browser, and the host of its push service. */
@@ -75,16 +67,14 @@ export function owing(kept: OwedNotice, dueAt: number, token?: number): RecordCh
   return { kind: NOTICE, id: kept.notice.id, dueAt, value: JSON.stringify(kept), token };
 }
 
-/** Keeps a delivery. A delivery that was given up (`dueAt` null) is never due. */
+/** Keeps a delivery. */
 export function delivering(
   kept: KeptDelivery,
-  { id, dueAt, token }: { readonly id: string; readonly dueAt: number | null; readonly token?: number },
+  { id, dueAt, token }: { readonly id: string; readonly dueAt: number; readonly token?: number },
 ): RecordChange {
-  const owner = dueAt === null ? DEAD : kept.failed && RETRYING;
   return {
-    ...{ kind: DELIVERY, id, value: JSON.stringify(kept), token },
-    ...(owner && { owner }),
-    ...(dueAt !== null && { dueAt }),
+    ...{ kind: DELIVERY, id, dueAt, value: JSON.stringify(kept), token },
+    ...(kept.failed && { owner: FAILING }),
   };
 }
 

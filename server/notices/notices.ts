@@ -1,7 +1,9 @@
 import { cut } from '../../shared/cut.js';
 import type { Notice, NoticeKind, NoticeState, ToldNotice } from '../../shared/notices.js';
-import type { NoticeCount } from '../diagnostics/gateway-stats.js';
+import type { NoticeCount, NoticeOutcome } from '../diagnostics/gateway-stats.js';
 import type { Report } from '../diagnostics/log-facts.js';
+import { Tally } from '../diagnostics/tally.js';
+import { DONE, type DueKind, type Outcome } from '../due/due-kind.js';
 import { resultOf } from '../log/outcome.js';
 import { findPlace, placeOf } from '../read-places/read-place.js';
 import type { RecordChange, StoredRecord } from '../stores/records.js';
@@ -10,25 +12,15 @@ import type { Store } from '../stores/store.js';
 import type { SessionRef } from '../stores/stored.js';
 import { BrowserTarget } from './browser-target.js';
 import { type NoticeCause, noticesOf } from './causes.js';
-import { Deliveries } from './deliveries.js';
+import { ATTEMPTS, Deliveries } from './deliveries.js';
 import { HostTarget } from './host-target.js';
-import {
-  DELIVERY,
-  type KeptDelivery,
-  type KeptNotice,
-  NOTICE,
-  noticeOf,
-  type OwedNotice,
-  owing,
-} from './notice-record.js';
+import { DELIVERY, type KeptDelivery, type KeptNotice, NOTICE, noticeOf, owing } from './notice-record.js';
 import type { NotifyOptions } from './options.js';
-import { noting, untold } from './outcomes.js';
+import { noting } from './outcomes.js';
 import type { Receivers } from './receivers.js';
-import { pauseAfter } from './retries.js';
 import { runEvents } from './run-events.js';
 import { noticeStates } from './states.js';
 import { pushesOf } from './subscriptions.js';
-import { NoticeTally } from './tally.js';
 import { Gone, type NoticeTarget } from './target.js';
 import { WebhookTarget } from './webhook-target.js';
 
@@ -36,10 +28,13 @@ const UNSEEN_MS = 20_000;
 /** Longest text of an answer that a target is told, in characters. */
 const TEXT_LENGTH = 4096;
 
-/** Takes due records, and calls the handler of their kind. */
+/** Works off due records as their kinds say. */
 interface DueNotices {
-  on(kind: string, handler: (record: StoredRecord, now: number) => Promise<void>): void;
+  on(name: string, kind: DueKind): void;
 }
+
+/** A notice that is to be split. */
+type Owed = StoredRecord & { readonly home: SessionRef };
 
 interface NoticeParts {
   readonly store: Pick<Store, 'records' | 'changeRecords' | 'run' | 'read' | 'messages' | 'shared'>;
@@ -57,7 +52,7 @@ export class Notices {
   readonly #kinds: ReadonlySet<NoticeKind>;
   readonly #unseenMs: number;
   readonly #targets: ReadonlyMap<string, NoticeTarget>;
-  readonly #tally = new NoticeTally();
+  readonly #tally = new Tally<Omit<NoticeCount, 'count'>>();
   readonly #deliveries: Deliveries;
 
   constructor(options: NotifyOptions, parts: NoticeParts) {
@@ -74,7 +69,8 @@ export class Notices {
     const events = (home: SessionRef, { notice: { runId = '' } }: KeptNotice) =>
       runEvents(store, home, runId);
     this.#deliveries = new Deliveries({
-      ...{ store, targets: this.#targets, tally: this.#tally, tell, events, report },
+      ...{ store, targets: this.#targets, tell, events, report },
+      count: (kept, outcome) => this.#count(kept, outcome),
     });
   }
 
@@ -85,8 +81,17 @@ export class Notices {
 
   /** Registers the handlers of due notices and deliveries. */
   workIn(due: DueNotices): void {
-    due.on(NOTICE, (record, now) => this.#handle(record, now));
-    due.on(DELIVERY, (record, now) => this.#deliveries.handle(record, now));
+    due.on(NOTICE, {
+      ...ATTEMPTS,
+      wanted: ({ home }) => home.app !== undefined || { drop: 'it belongs to no session' },
+      do: (record, { now }) => this.#expand(record as Owed, now),
+      failed: async (record, changes, { dead }) => {
+        const written = await this.#parts.store.changeRecords(record.home, changes, { mayRepeat: true });
+        if (written && dead) this.#count(noticeOf(record), 'dead');
+        return written;
+      },
+    });
+    due.on(DELIVERY, this.#deliveries);
   }
 
   /** The states of a person's notices of a session, the newest first. */
@@ -95,8 +100,12 @@ export class Notices {
     return noticeStates(this.#parts.store, home, { isOwn, nameOf });
   }
 
-  stop(ms: number): Promise<void> {
-    return this.#deliveries.stop(ms);
+  close(): void {
+    for (const target of this.#targets.values()) target.close?.();
+  }
+
+  #count({ notice: { kind }, target }: KeptNotice & Partial<KeptDelivery>, outcome: NoticeOutcome): void {
+    this.#tally.count({ kind, ...(target !== undefined && { target }), outcome });
   }
 
   /** The record changes that events bring, for the same append. */
@@ -119,45 +128,25 @@ export class Notices {
     return this.#parts.store.changeRecords(home, [owing(kept, dueAt, 0)]);
   }
 
-  /** Splits a notice, and counts an attempt if that fails: a notice that nobody can split must not be taken for ever. */
-  async #handle(record: StoredRecord, now: number): Promise<void> {
+  /**
+   * Drops a notice that was seen; otherwise splits it into one delivery per target, because a failing target must not repeat the others. @throws if its
+   * deliveries changed meanwhile
+   */
+  async #expand(record: Owed, now: number): Promise<Outcome> {
     const { home, kind, id, token } = record;
-    if (home.app === undefined) return;
-    const kept = noticeOf(record);
-    let problem: unknown = new Error('its deliveries changed meanwhile');
-    try {
-      if (await this.#expand({ ...record, home }, kept, now)) return;
-    } catch (error) {
-      problem = error;
-    }
-    const attempts = (kept.attempts ?? 0) + 1;
-    const pauseMs = pauseAfter(attempts);
-    const change =
-      pauseMs === null ? { kind, id, token } : owing({ ...kept, attempts }, now + pauseMs, token);
-    if (!(await this.#parts.store.changeRecords(home, [change], { mayRepeat: true })) || pauseMs !== null)
-      return;
-    this.#tally.count(kept, 'dead');
-    this.#parts.report(problem, `the notice ${id} was given up`, { sessionId: kept.notice.sessionId });
-  }
-
-  /** Drops a notice that was seen; otherwise splits it into one delivery per target, because a failing target must not repeat the others. Resolves with whether
-   * that is written. */
-  async #expand(
-    { home, kind, id, token }: StoredRecord & { readonly home: SessionRef },
-    { targets, attempts: _, ...kept }: OwedNotice,
-    now: number,
-  ): Promise<boolean> {
+    const { targets, attempts: _, failed: __, retriedAt: ___, ...kept } = noticeOf(record);
     // A hand-off asks other people than the session's reader.
     const isSeen = kept.notice.kind !== 'hand_off' && (await this.#isSeen(home, kept));
-    const owed = isSeen ? [] : await this.#owedOf(kept, targets);
+    const owed = isSeen ? [] : await this.#owedOf(kept, targets, now);
     const { store } = this.#parts;
     const { changes: deliveries, waiting } = await this.#deliveries.owe(home, owed, now);
     const changes = [{ kind, id, token }, ...deliveries];
-    if (isSeen) changes.push(await noting(store, home, { kept: untold(kept), outcome: 'seen', at: now }));
-    if (!(await store.changeRecords(home, changes, { mayRepeat: true }))) return false;
-    if (isSeen) this.#tally.count(kept, 'seen');
+    if (isSeen) changes.push(await noting(store, home, { kept, outcome: 'seen', at: now }));
+    if (!(await store.changeRecords(home, changes, { mayRepeat: true })))
+      throw new Error('its deliveries changed meanwhile');
+    if (isSeen) this.#count(kept, 'seen');
     await this.#deliveries.waitFor(home, waiting, now);
-    return true;
+    return DONE;
   }
 
   async #isSeen(home: SessionRef, { to, place, notice }: KeptNotice): Promise<boolean> {
@@ -172,13 +161,17 @@ export class Notices {
     return [...this.#targets.values()].filter((target) => target.wants(kind)).map(({ name }) => name);
   }
 
-  async #owedOf(kept: KeptNotice, targets: readonly string[]): Promise<readonly KeptDelivery[]> {
+  async #owedOf(
+    kept: KeptNotice,
+    targets: readonly string[],
+    owedAt: number,
+  ): Promise<readonly KeptDelivery[]> {
     const owed: KeptDelivery[] = [];
     for (const target of targets) {
-      if (target !== 'push') owed.push({ ...kept, target, attempts: 0 });
+      if (target !== 'push') owed.push({ ...kept, target, owedAt });
       else
         for (const push of await pushesOf(this.#parts.store, kept.to))
-          owed.push({ ...kept, target, push, attempts: 0 });
+          owed.push({ ...kept, target, push, owedAt });
     }
     return owed;
   }

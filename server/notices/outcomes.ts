@@ -10,7 +10,7 @@ const TARGETS = 1000;
 
 /** The outcome of a notice that is no longer owed. */
 export interface DeliveryOutcome {
-  readonly kept: Omit<KeptDelivery, 'target'> & { readonly target?: string };
+  readonly kept: KeptNotice & Partial<Pick<KeptDelivery, 'target' | 'push' | 'attempts'>>;
   readonly outcome: NoticeOutcome;
   /** The time of the outcome, in milliseconds since the epoch. */
   readonly at: number;
@@ -41,6 +41,3 @@ export async function noting(
   const value = JSON.stringify([...before, last].slice(-KEPT));
   return { kind: TOLD, id, value, token: record?.token ?? 0 };
 }
-
-/** A notice that no target is owed yet, in the form of an outcome. */
-export const untold = (kept: KeptNotice): DeliveryOutcome['kept'] => ({ ...kept, attempts: 0 });

@@ -1,4 +1,5 @@
 import type { NoticeState } from '../../shared/notices.js';
+import { DEAD, deadOf } from '../due/dead.js';
 import type { StoredRecord } from '../stores/records.js';
 import type { Store } from '../stores/store.js';
 import type { SessionRef } from '../stores/stored.js';
@@ -41,19 +42,21 @@ export async function noticeStates(
     if (isOwn(kept.to)) states.push({ ...aboutOf(kept, nameOf), ...state });
   };
   for (const record of await list(NOTICE)) {
-    const { attempts = 0, ...kept } = noticeOf(record);
-    add(kept, { state: 'waiting', attempts, nextAt: record.dueAt! });
+    const kept = noticeOf(record);
+    add(kept, { state: 'waiting', attempts: kept.attempts ?? 0, nextAt: record.dueAt! });
   }
   for (const record of await list(DELIVERY)) {
     const kept = deliveryOf(record);
-    const { dueAt: nextAt } = record;
-    const { attempts, failed } = kept;
-    const state = failed ? (nextAt === undefined ? 'dead' : 'failed') : 'waiting';
-    const since = failed && { changedAt: failed.at };
-    add(kept, { state, attempts, ...since, ...(nextAt !== undefined && { nextAt }) });
+    const { attempts = 0, failed } = kept;
+    const state = failed ? 'failed' : 'waiting';
+    add(kept, { state, attempts, ...(failed && { changedAt: failed.at }), nextAt: record.dueAt! });
+  }
+  for (const { kept } of (await list(DEAD)).map(deadOf)) {
+    if (kept.kind === DELIVERY)
+      add(deliveryOf(kept), { state: 'dead', attempts: kept.attempts, changedAt: kept.failed.at });
   }
   for (const { kept, outcome: state, at: changedAt } of await outcomesOf(store, home))
-    add(kept, { state, attempts: kept.attempts, changedAt });
+    add(kept, { state, attempts: kept.attempts ?? 0, changedAt });
   return states.sort((a, b) => b.at - a.at);
 }
 

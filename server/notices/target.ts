@@ -1,6 +1,6 @@
 import type { GatewayEvent } from '../../shared/events.js';
 import type { NoticeKind, ToldNotice } from '../../shared/notices.js';
-import type { LaneBound } from './lanes.js';
+import type { LaneBound } from '../due/bounded-lanes.js';
 import type { KeptDelivery } from './notice-record.js';
 
 /** An attempt to tell one target of a notice. */

@@ -1,5 +1,5 @@
 import type { NoticeKind, ToldNotice, WebhookBody } from '../../shared/notices.js';
-import type { LaneBound } from './lanes.js';
+import type { LaneBound } from '../due/bounded-lanes.js';
 import type { WebhookOptions } from './options.js';
 import { Poster } from './post-request.js';
 import { secretsOf } from './schema.js';

@@ -85,7 +85,9 @@ for (const [name, make] of Object.entries(STORES)) {
       });
       for (let i = 0; i < 9; i++) await notes.put(`short ${i}`, '1', { ttlMs: 20 });
       await here.put('long', '2', LONG);
-      const due = closeLater(new DueWorker({ store, report: () => {} }), (it) => it.stop(0));
+      const due = closeLater(new DueWorker({ store, report: () => {}, format: ({ name }) => name }), (it) =>
+        it.stop(0),
+      );
       forgetWhenDue(due, store, [NOTE]);
       due.start();
       const left = async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { DONE } from '../../server/due/due-kind.js';
 import { DueWorker } from '../../server/due/due-worker.js';
 import { tellingStore } from '../../server/due/telling-store.js';
 import { memoryStore } from '../../server/stores/memory.js';
@@ -9,15 +10,18 @@ import { until } from '../support/until.js';
 /** A worker on a store, which handles records of one kind. */
 function begin(handle: (id: string) => Promise<void> | void) {
   const inner = memoryStore();
-  const worker: DueWorker = new DueWorker({ store: inner, report: () => {} });
+  const worker: DueWorker = new DueWorker({ store: inner, report: () => {}, format: ({ name }) => name });
   const store = tellingStore(inner, (at) => worker.expect(at));
   const handled: string[] = [];
   const begun: string[] = [];
-  worker.on('work', async ({ home, kind, id, token }) => {
-    begun.push(id);
-    await handle(id);
-    handled.push(id);
-    await store.changeRecords(home, [{ kind, id, token }]);
+  worker.on('work', {
+    async do({ home, kind, id, token }) {
+      begun.push(id);
+      await handle(id);
+      handled.push(id);
+      await store.changeRecords(home, [{ kind, id, token }]);
+      return DONE;
+    },
   });
   closeLater(worker, (it) => it.stop(0));
   const owe = (session: string, ...ids: readonly string[]) =>

@@ -103,12 +103,14 @@ describeDaily('notices, by a clock', 2, () => {
     for (let i = 0; i < 5; i++) ids.push((await session.notify({ id: `n${i}`, title: `${i}` })).id);
     for (let attempt = 1; attempt <= 4; attempt++) {
       await until(() => counted(gateway, 'failed') === attempt);
+      // The fourth one lets the others pass.
+      if (attempt === 4) break;
       expect(receiver.all.filter(({ id }) => id !== poisoned)).to.deep.equal([]);
       const [failed] = await collect(gateway.failedNotices());
-      if (attempt < 4) clock.forward(failed!.nextAt! - clock.now());
+      clock.forward(failed!.nextAt! - clock.now());
     }
     await until(() => counted(gateway, 'told') === 5);
-    expect(receiver.all.slice(4).map(({ id }) => id)).to.deep.equal(ids);
+    expect(receiver.all.map(({ id }) => id)).to.deep.equal([...Array(4).fill(poisoned), ...ids]);
     // It is still tried, for itself.
     expect(
       (await collect(gateway.failedNotices())).map(({ attempts, dead }) => [attempts, dead]),

@@ -2,6 +2,7 @@ import type { FailedNotice } from 'agent-session-gateway';
 import { GatewayError } from 'agent-session-gateway/client';
 import { Command } from 'commander';
 import { askOperator, type OperatorDatabase } from '../operator/ask-operator.js';
+import { linesOf } from '../operator/lines.js';
 import { styled, type Terminal } from '../terminal.js';
 import { withDatabase } from './data.js';
 
@@ -40,14 +41,9 @@ export function noticesCommand(terminal: Terminal): Command {
 const sentOf = (line: string): number => (JSON.parse(line) as { readonly sent: number }).sent;
 
 async function list({ dead, json, ...database }: NoticesOptions, terminal: Terminal): Promise<void> {
-  let rest = '';
-  for await (const text of askOperator(database, { action: 'notices', dead: dead === true })) {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      if (json) terminal.say(line);
-      else tell(JSON.parse(line) as FailedNotice, terminal);
-    }
+  for await (const line of linesOf(askOperator(database, { action: 'notices', dead: dead === true }))) {
+    if (json) terminal.say(line);
+    else tell(JSON.parse(line) as FailedNotice, terminal);
   }
 }
 

@@ -11,6 +11,8 @@ export type OperatorRequest =
   | { readonly action: 'backup'; readonly path: string }
   | { readonly action: 'notices'; readonly dead: boolean }
   | { readonly action: 'resend'; readonly id: string }
+  | { readonly action: 'dead' }
+  | { readonly action: 'retry'; readonly id: string }
   | { readonly action: 'held'; readonly by?: string }
   | (Whose & { readonly action: 'erase'; readonly session?: string; readonly vacuum: boolean })
   | (Whose & { readonly action: 'export'; readonly session: string; readonly what: 'messages' | 'events' });
@@ -35,6 +37,11 @@ export async function* operate(
       return;
     case 'resend':
       return yield `${JSON.stringify({ sent: await gateway.resendNotice(request.id) })}\n`;
+    case 'dead':
+      for await (const each of gateway.deadWork()) yield `${JSON.stringify(each)}\n`;
+      return;
+    case 'retry':
+      return yield `${JSON.stringify({ retried: await gateway.retryWork(request.id) })}\n`;
     case 'erase': {
       const { session, vacuum, ...about } = request;
       const whose = whoseOf(about);

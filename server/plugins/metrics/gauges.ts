@@ -113,6 +113,12 @@ const GROWING: readonly GaugeRow[] = [
     ['reason'],
   ],
   [
+    'due_total',
+    'Outcomes of due work: failed (to be tried again), dead (given up), dropped (nobody wanted it any more)',
+    ({ due }) => due.outcomes.map(({ kind, outcome, count }) => [{ kind, outcome }, count]),
+    ['kind', 'outcome'],
+  ],
+  [
     'notices_total',
     'Outcomes of notices: told, failed (to be tried again), dead (given up), gone (nobody is there), seen (and so told to nobody)',
     ({ notices }) =>

@@ -1,21 +1,21 @@
 import { expect } from 'chai';
-import { DeliveryLanes, type LaneBound, type TakenLanes } from '../../server/notices/lanes.js';
+import { BoundedLanes, type LaneBound, type TakenLanes } from '../../server/due/bounded-lanes.js';
 
 /** Takes as many lanes as there are. */
-function takeAll(lanes: DeliveryLanes, bounds: readonly LaneBound[]): TakenLanes[] {
+function takeAll(lanes: BoundedLanes, bounds: readonly LaneBound[]): TakenLanes[] {
   const taken: TakenLanes[] = [];
   for (let entered = lanes.enter(bounds); typeof entered !== 'number'; entered = lanes.enter(bounds))
     taken.push(entered);
   return taken;
 }
 
-describe('lanes of deliveries', () => {
+describe('lanes of bounded work', () => {
   const all = { name: 'push', most: 8 };
   const ofPerson = (name: string): LaneBound => ({ name: `push of ${name}`, most: 2 });
   const toHost = (name: string): LaneBound => ({ name: `push to ${name}`, most: 4, stalls: true });
 
   it('are bounded for each person, for each host and for all', () => {
-    const lanes = new DeliveryLanes();
+    const lanes = new BoundedLanes();
     expect(takeAll(lanes, [all, ofPerson('ann'), toHost('a')])).to.have.length(2);
     expect(takeAll(lanes, [all, ofPerson('ben'), toHost('a')])).to.have.length(2);
     expect(takeAll(lanes, [all, ofPerson('cy'), toHost('a')])).to.have.length(0);
@@ -25,14 +25,14 @@ describe('lanes of deliveries', () => {
   });
 
   it('that are refused for one reason are not taken for another', () => {
-    const lanes = new DeliveryLanes();
+    const lanes = new BoundedLanes();
     takeAll(lanes, [ofPerson('ann')]);
     for (let i = 0; i < 20; i++) expect(lanes.enter([all, ofPerson('ann')])).to.be.a('number');
     expect(takeAll(lanes, [all])).to.have.length(8);
   });
 
   it('to a host that did not answer in time are one, until it answers', () => {
-    const lanes = new DeliveryLanes();
+    const lanes = new BoundedLanes();
     const [late, ...others] = takeAll(lanes, [toHost('a')]);
     for (const one of others) one.leave(false);
     late!.leave(true);
@@ -44,7 +44,7 @@ describe('lanes of deliveries', () => {
   });
 
   it('that are not in use are forgotten, where there are many', () => {
-    const lanes = new DeliveryLanes();
+    const lanes = new BoundedLanes();
     const held = lanes.enter([ofPerson('ann')]) as TakenLanes;
     for (let i = 0; i < 3000; i++) (lanes.enter([ofPerson(`user${i}`)]) as TakenLanes).leave(false);
     expect(lanes.size).to.be.below(1100);

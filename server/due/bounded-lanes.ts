@@ -6,7 +6,7 @@ const STALLED_MS = 60_000;
 /** Bounds that are kept before those that are not in use are dropped. */
 const KEPT = 1000;
 
-/** One bound of concurrent deliveries. */
+/** One bound of work at a time. */
 export interface LaneBound {
   /** Name of those whom it bounds together. */
   readonly name: string;
@@ -15,25 +15,24 @@ export interface LaneBound {
   readonly stalls?: boolean;
 }
 
-/** Lanes that a delivery has. */
+/** Lanes that a piece of work has. */
 export interface TakenLanes {
   /** Gives them back. @param isLate Whether the receiver did not answer in time */
   leave(isLate: boolean): void;
 }
 
 /**
- * Bounds concurrent deliveries. Nothing waits here: a refused delivery is told when to come again, estimated from recent durations and earlier
- * refusals.
+ * Bounds work at a time. Nothing waits here: what is refused is told when to come again, estimated from recent durations and earlier refusals.
  */
-export class DeliveryLanes {
-  readonly #all = new Map<string, BoundedLanes>();
+export class BoundedLanes {
+  readonly #all = new Map<string, Lanes>();
 
   /** The number of bounds that are kept. */
   get size(): number {
     return this.#all.size;
   }
 
-  /** Takes a lane of each bound. Without a free one returns the milliseconds until the delivery is to come again. */
+  /** Takes a lane of each bound. Without a free one returns the milliseconds until the work is to come again. */
   enter(bounds: readonly LaneBound[]): TakenLanes | number {
     const all = bounds.map((bound) => this.#lanesOf(bound));
     const full = all.find((lanes) => !lanes.isFree);
@@ -47,23 +46,23 @@ export class DeliveryLanes {
     };
   }
 
-  #lanesOf(bound: LaneBound): BoundedLanes {
+  #lanesOf(bound: LaneBound): Lanes {
     const known = this.#all.get(bound.name);
     if (known) return known;
     if (this.#all.size >= KEPT)
       for (const [name, lanes] of this.#all) if (lanes.isIdle) this.#all.delete(name);
-    const lanes = new BoundedLanes(bound);
+    const lanes = new Lanes(bound);
     this.#all.set(bound.name, lanes);
     return lanes;
   }
 }
 
 /** The lanes of one bound. */
-class BoundedLanes {
+class Lanes {
   readonly #bound: LaneBound;
   busy = 0;
   #meanMs = 1000;
-  /** The time when the last refused delivery is to come again, in monotonic milliseconds. */
+  /** The time when the last refused work is to come again, in monotonic milliseconds. */
   #lastAt = 0;
   #stalledUntil = 0;
 
@@ -89,7 +88,7 @@ class BoundedLanes {
     if (this.#bound.stalls) this.#stalledUntil = isLate ? performance.now() + STALLED_MS : 0;
   }
 
-  /** Milliseconds until a refused delivery is to come again. */
+  /** Milliseconds until refused work is to come again. */
   later(): number {
     const now = performance.now();
     const first = now + Math.max(100, this.#meanMs);
