@@ -31,7 +31,7 @@ type Name = Stage['name'];
 const NEXT: { readonly [From in Name]: ReadonlySet<Name> } = {
   flowing: new Set(['waiting', 'doubtful', 'closed', 'broken']),
   waiting: new Set(['waiting', 'doubtful', 'flowing', 'broken']),
-  // A later refusal does not say what became of the first try.
+  // Only an answer ends a doubt.
   doubtful: new Set(['doubtful', 'flowing', 'broken']),
   closed: new Set(),
   broken: new Set(),
@@ -100,8 +100,7 @@ export class Flow {
     const stage = this.#stage;
     const ms = 'pause' in stage ? Math.min(LONGEST_MS, stage.pause.ms * 2) : FIRST_MS;
     const pause: Pause = { error, ms, timer: setTimeout(() => this.#try(), ms) };
-    const doubted = stage.name === 'doubtful' ? stage.group : group;
-    this.#become(doubted ? { name: 'doubtful', pause, group: doubted } : { name: 'waiting', pause });
+    this.#become(group ? { name: 'doubtful', pause, group } : { name: 'waiting', pause });
   }
 
   /** The store was written, or nothing that is left needs it. */

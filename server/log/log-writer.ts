@@ -191,7 +191,7 @@ export class LogWriter {
     while (!this.#writing && !this.#flow.broken && !isPausing) {
       const group = this.#next();
       if (!group) break;
-      const entries = this.#entriesOf(group);
+      const entries = entriesToWrite(group, this.view, this.#flow.closed, this.#over);
       if (!entries) continue;
       if (entries.length === 0 && !changesMore(group.options))
         group.waiter?.resolve({ first: this.view.head + 1, last: this.view.head });
@@ -204,12 +204,6 @@ export class LogWriter {
     if (!this.#writing && !isPausing) this.#flow.resume();
     this.#deliver();
   };
-
-  /** The entries of a group to write now; null if the group was refused. */
-  #entriesOf(group: Group): readonly Entry[] | null {
-    if (this.#flow.doubts(group)) return group.entries as readonly Entry[];
-    return entriesToWrite(group, this.view, this.#flow.closed, this.#over);
-  }
 
   /** Takes the next group to write. The last one stays while it waits for more pieces. */
   #next(): Group | undefined {
@@ -275,7 +269,7 @@ export class LogWriter {
     const code = error instanceof StoreError ? error.code : null;
     if (code === 'REFUSED') return this.#reject(group, entries, error);
     if (code === 'UNKNOWN' || code === 'UNAVAILABLE') this.#listener.refused();
-    // What was in doubt before is still in doubt.
+    // A later refusal does not say what became of the first try, so a group in doubt is sent again unchanged.
     const doubtful = code === 'UNKNOWN' || this.#flow.doubts(group);
     if (doubtful) group.entries = [...entries];
     const groups = [group, ...this.#groups];

@@ -172,6 +172,39 @@ describe('the writer of a log', () => {
     expect(numbersIn(bodiesOf(delivered, 'custom'))).to.deep.equal([1]);
   });
 
+  it('refuses at once a caller who would rather be refused than wait, until the store has taken a write', async () => {
+    const { clock } = holdTimers();
+    for (const answer of ['later', 'never later'] as const) {
+      const { log } = await openWriter(['refused', answer, 'later']);
+      const kept = log.commit([mark(1)]).catch(({ code }) => code);
+      const behind = log.commit([mark(2)]);
+      await turn();
+      expect(await log.commit([mark(3)], { refusable: true }).catch(({ code }) => code)).to.equal(
+        'OVERLOADED',
+      );
+      expect([log.pending, log.stalled]).to.deep.equal([true, true]);
+      clock.tick(50);
+      await kept;
+      expect([log.pending, log.stalled]).to.deep.equal([true, false]);
+      await log.commit([mark(4)], { refusable: true });
+      await behind;
+    }
+  });
+
+  it('takes nothing behind a close, and says so', async () => {
+    const { log } = await openWriter(['later']);
+    const closed: EventDraft = { type: 'session_closed', ts: 1, reason: 'closed' };
+    const close = log.commit([closed], { close: true, acknowledged: () => log.abandon() });
+    const behind = log.commit([mark(1)]).catch(({ code }) => code);
+    log.append(mark(2));
+    await close;
+    expect(await behind).to.equal('SESSION_CLOSED');
+    expect(await log.commit([]).catch(({ code }) => code)).to.equal('SESSION_CLOSED');
+    log.append(mark(3));
+    await turn();
+    expect([log.pending, log.view.head]).to.deep.equal([false, 1]);
+  });
+
   it('refuses at once what is asked of a log that is another gateway’s, and wakes who waits for the store', async () => {
     const timers = holdTimers();
     const { log, broken } = await openWriter(['refused', 'fenced']);
