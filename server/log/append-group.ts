@@ -42,8 +42,6 @@ export type GroupOptions = Pick<AppendOptions, 'opens' | 'steps' | 'messages' | 
 /** Events that are written in one append. */
 export interface Group {
   entries: Entry[] | ((state: SessionState) => readonly EventDraft[]);
-  /** Set while it is unknown whether the store has the group. It is sent again unchanged until that is known. */
-  inDoubt?: boolean;
   readonly options: GroupOptions | null;
   readonly waiter: { resolve(value: Committed): void; reject(error: unknown): void } | null;
 }
@@ -128,12 +126,11 @@ export function appendOptionsOf(
  * @param over Runs that ended while their last events were on the way
  */
 export function entriesToWrite(
-  { entries, inDoubt, options, waiter }: Group,
+  { entries, options, waiter }: Group,
   view: { readonly state: SessionState },
   closed: boolean,
   over: ReadonlySet<string> | null,
 ): readonly Entry[] | null {
-  if (inDoubt) return entries as readonly Entry[];
   if (closed) {
     waiter?.reject(new GatewayError({ code: 'SESSION_CLOSED' }));
     return waiter ? null : [];

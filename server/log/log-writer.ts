@@ -1,4 +1,3 @@
-import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import { mapPacked } from '../../shared/map-packed.js';
@@ -24,6 +23,7 @@ import {
 import { LogBatch } from './batch.js';
 import { Consequences } from './consequences.js';
 import { type Entry, recordOf, toEntry } from './entry.js';
+import { Flow } from './flow.js';
 import { flushSoon } from './flushes.js';
 import { GatheredPieces } from './gathered-pieces.js';
 import type { Delta } from './joined-delta.js';
@@ -31,7 +31,6 @@ import type { LogListener, LogOptions } from './log-options.js';
 import type { LogView } from './log-view.js';
 import type { OpenAnswer } from './open-answer.js';
 import { LogCutter } from './retention.js';
-import { StoreRetry } from './store-retry.js';
 import { givenUp, notTried, unavailable } from './unavailable.js';
 
 /** Characters of events that may wait for a store that can't be written. Beyond that the log is given up. */
@@ -54,15 +53,12 @@ export class LogWriter {
   #scheduled = false;
   /** The group that the store has not answered yet. */
   #writing: Group | null = null;
-  #broken: unknown = null;
   #fresh: readonly EventRecord[] = [];
   /** The answer to which the last committed deltas belong, if known. */
   #answering: OpenAnswer | null = null;
-  #closed = false;
   /** Runs that ended while their last events were on the way here. */
   #over: Set<string> | null = null;
-  /** Schedule of tries after the store could not be written. */
-  #retry: StoreRetry | null = null;
+  readonly #flow = new Flow(() => this.#flush());
 
   private constructor(store: Store, view: LogView, term: number, options: LogOptions) {
     this.#store = store;
@@ -70,7 +66,7 @@ export class LogWriter {
     this.#gathering = new GatheredPieces(options.moderation, {
       begun: (entries) => this.#groups.push({ entries, options: null, waiter: null }),
       ripe: () => {
-        if (!this.#writing && !this.#retry?.waiting) this.#flush();
+        if (!this.#writing) this.#flush();
       },
     });
     this.#consequences = new Consequences(view, store, options);
@@ -115,7 +111,7 @@ export class LogWriter {
   append(draft: EventDraft): number {
     const entry = toEntry(draft);
     const size = entry.record.body.length;
-    if (this.#broken || this.#closed) return size;
+    if (!this.#flow.takes) return size;
     this.#gathering.add(entry);
     this.#schedule();
     return size;
@@ -127,17 +123,15 @@ export class LogWriter {
    */
   gather(piece: Delta): void {
     if (!this.#gathering.joins) this.append(piece);
-    else if (!this.#broken && !this.#closed && this.#gathering.join(piece, !this.#scheduled))
-      this.#schedule();
+    else if (this.#flow.takes && this.#gathering.join(piece, !this.#scheduled)) this.#schedule();
   }
 
   /** Appends events atomically behind everything earlier, and resolves once they are acknowledged. */
   commit(drafts: Drafts, options: GroupOptions = {}): Promise<Committed> {
     return new Promise((resolve, reject) => {
       const entries = typeof drafts === 'function' ? drafts : mapPacked(drafts, toEntry);
-      if (this.#broken) return reject(notTried(this.#broken));
-      if (this.#closed) return reject(new GatewayError({ code: 'SESSION_CLOSED' }));
-      if (options.refusable && this.#retry?.waiting) return reject(notTried(this.#retry.error));
+      const refusal = this.#flow.refusal(options.refusable);
+      if (refusal) return reject(refusal);
       this.#gathering.seal();
       this.#groups.push({ entries, options, waiter: { resolve, reject } });
       this.#schedule();
@@ -156,21 +150,22 @@ export class LogWriter {
 
   /** Whether appended events wait for a store that can't be written. */
   get stalled(): boolean {
-    return this.#retry?.waiting ?? false;
+    return this.#flow.waits;
   }
 
   /** Resolves once the store takes writes again, or the log is given up. */
-  async flowing(): Promise<void> {
-    await this.#retry?.over();
+  flowing(): Promise<void> {
+    return this.#flow.over();
   }
 
   /** Gives up events that could not be stored, and refuses any more. The writer of a closed log refuses them by itself. */
   abandon(): void {
-    if (this.#closed) return;
-    this.#broken ??= givenUp();
+    if (!this.#flow.takes) return;
+    const error = givenUp();
+    this.#flow.break(error);
     if (this.#writing) this.#groups.unshift(this.#writing);
     this.#writing = null;
-    this.#giveUp(this.#broken);
+    this.#giveUp(error);
   }
 
   /** Waits until nothing of this log is on its way to the store, so that another writer can take over. */
@@ -184,25 +179,29 @@ export class LogWriter {
   /** Schedules a flush at the end of this turn of the event loop, for gathered pieces too. */
   #schedule(): void {
     this.#gathering.hasten();
-    if (this.#scheduled || this.#writing || this.#retry?.waiting) return;
+    if (this.#scheduled || this.#writing || this.#flow.waits) return;
     this.#scheduled = true;
     flushSoon(this.#flush);
   }
 
+  /** Writes what comes next, once the store may be asked. What needs no write is settled in any stage. */
   readonly #flush = (): void => {
     this.#scheduled = false;
-    while (!this.#writing && !this.#broken && !this.#retry?.pausing) {
+    let isPausing = false;
+    while (!this.#writing && !this.#flow.broken && !isPausing) {
       const group = this.#next();
       if (!group) break;
-      const entries = entriesToWrite(group, this.view, this.#closed, this.#over);
+      const entries = entriesToWrite(group, this.view, this.#flow.closed, this.#over);
       if (!entries) continue;
       if (entries.length === 0 && !changesMore(group.options))
         group.waiter?.resolve({ first: this.view.head + 1, last: this.view.head });
-      else this.#write(group, entries);
+      else if (this.#flow.pauses) {
+        isPausing = true;
+        this.#groups.unshift(group);
+      } else this.#write(group, entries);
     }
     if (this.#groups.length === 0 && !this.#writing) this.#over = null;
-    // Nothing that is left needs the store now, so nothing would try it again.
-    if (!this.#writing && this.#retry?.waiting && !this.#retry.pausing) this.#retry.succeeded();
+    if (!this.#writing && !isPausing) this.#flow.resume();
     this.#deliver();
   };
 
@@ -227,15 +226,16 @@ export class LogWriter {
       result.then(
         (value) => {
           // Too late: the waiting callers were told of the loss.
-          if (this.#broken) return;
+          if (this.#flow.broken) return;
           this.#writing = null;
           this.#commit(group, { entries, records, options }, value);
           this.#flush();
         },
         (error: unknown) => {
-          if (this.#broken) return;
+          if (this.#flow.broken) return;
           this.#writing = null;
           this.#fail(group, entries, error);
+          this.#flush();
         },
       );
     } catch (error) {
@@ -244,7 +244,7 @@ export class LogWriter {
   }
 
   #commit(group: Group, { entries, records, options }: WrittenGroup, result: Committed): void {
-    if (this.#retry?.waiting) this.#retry.succeeded();
+    this.#flow.resume();
     const isWritten = !(result.duplicate || result.stale);
     if (!isWritten) {
       this.#batch -= 1;
@@ -261,7 +261,7 @@ export class LogWriter {
 
   #settle({ close = false, acknowledged }: GroupOptions, ends?: NamedRuns): void {
     if (ends) this.#over = new Set([...(this.#over ?? []), ...ends.map(({ runId }) => runId)]);
-    this.#closed = close;
+    if (close) this.#flow.close();
     acknowledged?.();
   }
 
@@ -269,11 +269,9 @@ export class LogWriter {
     const code = error instanceof StoreError ? error.code : null;
     if (code === 'REFUSED') return this.#reject(group, entries, error);
     if (code === 'UNKNOWN' || code === 'UNAVAILABLE') this.#listener.refused();
-    if (code === 'UNKNOWN') {
-      group.inDoubt = true;
-      group.entries = [...entries];
-    }
-    const doubtful = group.inDoubt === true;
+    // A later refusal does not say what became of the first try, so a group in doubt is sent again unchanged.
+    const doubtful = code === 'UNKNOWN' || this.#flow.doubts(group);
+    if (doubtful) group.entries = [...entries];
     const groups = [group, ...this.#groups];
     const isKept = (other: Group): boolean => !other.options?.refusable || (other === group && doubtful);
     const kept = groups.filter(isKept);
@@ -281,17 +279,14 @@ export class LogWriter {
     if ((code === 'UNAVAILABLE' || code === 'UNKNOWN') && sizeOf(kept) <= MAX_HELD) {
       this.#batch -= 1;
       this.#groups = kept;
-      if (kept.length > 0) {
-        this.#retry ??= new StoreRetry(this.#flush);
-        if (!this.#retry.waiting) this.#listener.unavailable(error);
-        this.#retry.failed(error);
-      } else this.#retry?.succeeded();
+      if (!this.#flow.waits && kept.length > 0) this.#listener.unavailable(error);
+      this.#flow.waitFor(error, doubtful ? group : null);
       this.#deliver();
       const refused = notTried(error);
       for (const other of groups) if (!isKept(other)) other.waiter?.reject(refused);
       return;
     }
-    this.#broken = error;
+    this.#flow.break(error);
     this.#deliver();
     this.#groups = groups;
     this.#giveUp(
@@ -311,7 +306,7 @@ export class LogWriter {
   /** Gives up a group that the store can never keep, and with it the runs that said it. The log goes on. */
   #reject({ options, waiter }: Group, entries: readonly Entry[], error: unknown): void {
     this.#batch -= 1;
-    this.#retry?.succeeded();
+    this.#flow.resume();
     waiter?.reject(unavailable(error));
     const runs = options?.refusable ? [] : runsOf(entries);
     this.#settle({}, runs);
@@ -326,7 +321,6 @@ export class LogWriter {
     this.#gathering.seal();
     const groups = this.#groups;
     this.#groups = [];
-    this.#retry?.succeeded();
     const failure = unavailable(error);
     for (const { waiter } of groups) waiter?.reject(failure);
   }
@@ -342,6 +336,6 @@ export class LogWriter {
 
   /** Cuts events that have become too old. */
   async expire(): Promise<void> {
-    if (!this.#broken) await this.#cutter.expire();
+    if (!this.#flow.broken) await this.#cutter.expire();
   }
 }
