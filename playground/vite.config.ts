@@ -33,6 +33,8 @@ export default defineConfig({
   build: {
     assetsDir: '_playground',
     target: 'es2022',
+    // All of these know nested rules.
+    cssTarget: ['chrome123', 'firefox121', 'safari17.5'],
     modulePreload: { polyfill: false },
     // The page's policy allows only images from `data:`.
     assetsInlineLimit: 0,

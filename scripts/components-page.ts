@@ -12,6 +12,9 @@ const TYPES: Readonly<Record<string, string>> = {
 /** What `add` can be asked for. */
 export const COMPONENTS = ['chat', 'sessions', 'inbox', 'share', 'runs'] as const;
 
+/** The folders with stylesheets, each after those that it builds on. */
+const STYLES = ['ui', 'message', 'runs', 'chat', 'sessions', 'inbox', 'share'] as const;
+
 /** The page that docs/components.md shows. */
 const pageOfDocs = (): string =>
   /```jsx\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/components.md'), 'utf8'))![1]!;
@@ -26,7 +29,7 @@ const FILES: Readonly<Record<string, string>> = {
 import { createRoot } from 'react-dom/client';
 import { Page } from './page.jsx';
 import './page.css';
-${COMPONENTS.map((name) => `import './components/${name}/${name}.css';\n`).join('')}createRoot(document.getElementById('root')).render(<StrictMode><Page /></StrictMode>);
+${STYLES.map((name) => `import './components/${name}/${name}.css';\n`).join('')}createRoot(document.getElementById('root')).render(<StrictMode><Page /></StrictMode>);
 `,
   'src/page.jsx': pageOfDocs(),
   'src/page.css': `:root { font: 15px/1.5 system-ui, sans-serif; }
@@ -48,7 +51,14 @@ export async function buildComponentsPage(folder: string): Promise<PageFiles> {
     writeFileSync(join(folder, path), text);
   }
   mkdirSync(join(folder, 'node_modules'), { recursive: true });
-  for (const name of ['react', 'react-dom', 'agent-session-gateway']) {
+  for (const name of [
+    'react',
+    'react-dom',
+    'marked',
+    'highlight.js',
+    'lucide-react',
+    'agent-session-gateway',
+  ]) {
     const target = name === 'agent-session-gateway' ? ROOT : join(ROOT, 'node_modules', name);
     symlinkSync(target, join(folder, 'node_modules', name));
   }

@@ -60,6 +60,7 @@ export type {
   PayloadSummary,
   RunResult,
   SessionSummary,
+  Suggestion,
   ToolSummary,
 } from '../shared/operation-types.js';
 export type { OperationName } from '../shared/operations.js';

@@ -194,11 +194,20 @@ export interface AppSummary {
   readonly name: string;
   readonly description?: string | undefined;
   readonly isDefault: boolean;
+  /** Messages with which a conversation may begin, as the app suggests. */
+  readonly suggestions?: readonly Suggestion[] | undefined;
   readonly tools: readonly ToolSummary[];
   /** The data blocks that it declares, with their schemas; others may come too. */
   readonly data?: readonly PayloadSummary[] | undefined;
   /** The questions that it declares, with the schemas of their answers; others may come too. */
   readonly questions?: readonly PayloadSummary[] | undefined;
+}
+
+/** A message to begin with. */
+export interface Suggestion {
+  readonly text: string;
+  /** Said below the text, such as what comes of it. */
+  readonly shows?: string | undefined;
 }
 
 /** A tool of an app. */

@@ -1,9 +1,9 @@
 import { useChannel, useSessionEvents } from 'agent-session-gateway/client/react';
 import { useState } from 'react';
+import { SchemaForm } from '../../templates/components/form/schema-form.js';
 import { Code } from '../shell/code.js';
 import { publishRecipe } from '../shell/recipes.js';
 import { settings } from '../shell/settings.js';
-import { SchemaForm } from './schema-form.js';
 
 interface Declared {
   readonly name: string;

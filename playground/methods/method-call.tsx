@@ -1,12 +1,12 @@
 import { isGatewayError } from 'agent-session-gateway/client';
 import { useGateway, useMethod } from 'agent-session-gateway/client/react';
 import { useEffect, useRef, useState } from 'react';
+import { wantsNothing } from '../../templates/components/form/json-schema.js';
+import { SchemaForm } from '../../templates/components/form/schema-form.js';
+import { Json } from '../../templates/components/ui/json.js';
 import { Code } from '../shell/code.js';
-import { Json } from '../shell/json.js';
 import { invokeRecipe } from '../shell/recipes.js';
 import { settings } from '../shell/settings.js';
-import { wantsNothing } from './json-schema.js';
-import { SchemaForm } from './schema-form.js';
 
 /** A method as the catalogue lists it. */
 export interface Method {

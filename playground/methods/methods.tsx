@@ -1,6 +1,6 @@
 import type { Client } from 'agent-session-gateway/client';
+import { useRead } from '../../templates/components/ui/apps.js';
 import { Schedules } from '../schedules/schedules.js';
-import { useRead } from '../shell/catalogue.js';
 import { settings } from '../shell/settings.js';
 import { Channels } from './channels.js';
 import { MethodCall } from './method-call.js';

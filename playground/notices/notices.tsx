@@ -1,7 +1,7 @@
 import { clientInbox, type NoticeState } from 'agent-session-gateway/client/inbox';
 import { useGateway } from 'agent-session-gateway/client/react';
 import { useEffect, useState } from 'react';
-import { Countdown } from '../schedules/countdown.js';
+import { Countdown } from '../../templates/components/ui/countdown.js';
 import { Code } from '../shell/code.js';
 import { noticesRecipe } from '../shell/recipes.js';
 

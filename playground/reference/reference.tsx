@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
+import { Json } from '../../templates/components/ui/json.js';
 import { readDocument } from '../shell/gateway.js';
-import { Json } from '../shell/json.js';
 import { saveFile } from '../shell/save-file.js';
 
 /** The gateway's own description of itself, for people and for tools. */

@@ -1,10 +1,10 @@
 import { useSchedules } from 'agent-session-gateway/client/react';
 import type { Schedule } from 'agent-session-gateway/client/schedules';
 import { useState } from 'react';
+import { Countdown } from '../../templates/components/ui/countdown.js';
 import { Code } from '../shell/code.js';
 import { scheduleRecipe, unscheduleRecipe } from '../shell/recipes.js';
 import { settings } from '../shell/settings.js';
-import { Countdown } from './countdown.js';
 
 /** The times of a schedule, as its author wrote them. */
 function timesOf({ at, every, zone }: Schedule): string {

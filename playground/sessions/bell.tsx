@@ -2,11 +2,11 @@ import { useInbox } from 'agent-session-gateway/client/react';
 import { Bell as BellIcon } from 'lucide-react';
 import { useEffect, useId, useRef, useState } from 'react';
 import { Inbox } from '../../templates/components/inbox/inbox.js';
+import { IconButton } from '../../templates/components/ui/icon-button.js';
+import { place } from '../../templates/components/ui/place.js';
 import { Code } from '../shell/code.js';
 import { inboxRecipe } from '../shell/recipes.js';
 import { hrefOf } from '../shell/route.js';
-import { IconButton } from '../ui/icon-button.js';
-import { place } from '../ui/place.js';
 
 /** The unread count of all other sessions, which the tab's title has too, and the list of sessions with anything unread. */
 export function Bell({ sessionId, name }: { readonly sessionId: string; readonly name: string }) {

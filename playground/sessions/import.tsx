@@ -1,9 +1,9 @@
 import { useGateway } from 'agent-session-gateway/client/react';
 import { FileUp } from 'lucide-react';
 import { useRef, useState } from 'react';
+import { IconButton } from '../../templates/components/ui/icon-button.js';
 import { Code } from '../shell/code.js';
 import { importRecipe } from '../shell/recipes.js';
-import { IconButton } from '../ui/icon-button.js';
 import { importFile } from './import-file.js';
 
 /** A button that begins a session with the messages of an exported file. */

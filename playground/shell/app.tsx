@@ -9,7 +9,9 @@ import {
   Network as Wires,
 } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
-import { Chat } from '../chat/chat.js';
+import { Chat } from '../../templates/components/chat/chat.js';
+import { People } from '../../templates/components/share/people.js';
+import { AroundProvider } from '../../templates/components/ui/around.js';
 import { Methods } from '../methods/methods.js';
 import { Network } from '../network/network.js';
 import { Notices } from '../notices/notices.js';
@@ -17,6 +19,7 @@ import { Reference } from '../reference/reference.js';
 import { Sessions } from '../sessions/sessions.js';
 import { Timeline } from '../timeline/timeline.js';
 import { RecordProvider, useRecording } from '../timeline/use-record.js';
+import { around } from './around.js';
 import { CodeProvider } from './code.js';
 import { openClient, type TransportName } from './gateway.js';
 import { Header } from './header.js';
@@ -32,6 +35,10 @@ const NAMES: Record<View, readonly [name: string, icon: LucideIcon]> = {
   notices: ['Notices', BellRing],
   methods: ['Methods', SquareFunction],
   reference: ['API', BookOpenText],
+};
+
+const openSession = (sessionId: string): void => {
+  location.hash = hrefOf({ view: 'chat', sessionId });
 };
 
 interface Standing {
@@ -74,45 +81,53 @@ function Page({
   const hasPane = !isWide || panel === 'open';
   return (
     <RecordProvider value={record}>
-      <CodeProvider value={code}>
-        <div className={`page ${lists ? 'lists' : ''}`}>
-          <Header
-            {...standing}
-            sessionId={sessionId}
-            lists={lists}
-            onLists={() => setLists((before) => !before)}
-            panel={isWide ? hasPane : undefined}
-            onPanel={() => setPanel(hasPane ? 'closed' : 'open')}
-            code={code.shown}
-            onCode={() => setShown(code.shown ? 'none' : 'code')}
-          />
-          <aside className="side" aria-label="Sessions">
-            <ViewBoundary of="sessions">
-              <Sessions route={route} onChosen={() => setLists(false)} />
-            </ViewBoundary>
-          </aside>
-          <main className={hasPane ? '' : 'alone'}>
-            <h1 className="unseen">Playground: {sessionId}</h1>
-            {(isWide || view === 'chat') && (
-              <ViewBoundary of={`chat ${sessionId}`}>
-                <Chat key={sessionId} sessionId={sessionId} user={standing.user} />
+      <AroundProvider value={around}>
+        <CodeProvider value={code}>
+          <div className={`asg page ${lists ? 'lists' : ''}`}>
+            <Header
+              {...standing}
+              sessionId={sessionId}
+              lists={lists}
+              onLists={() => setLists((before) => !before)}
+              panel={isWide ? hasPane : undefined}
+              onPanel={() => setPanel(hasPane ? 'closed' : 'open')}
+              code={code.shown}
+              onCode={() => setShown(code.shown ? 'none' : 'code')}
+            />
+            <aside className="side" aria-label="Sessions">
+              <ViewBoundary of="sessions">
+                <Sessions route={route} onChosen={() => setLists(false)} />
               </ViewBoundary>
-            )}
-            {hasPane && (
-              <div className={`pane ${view === 'chat' ? 'bare' : ''}`}>
-                <Views view={view} sessionId={sessionId} isWide={isWide} />
-                <ViewBoundary of={`${view} ${sessionId}`}>
-                  {view === 'timeline' && <Timeline key={sessionId} sessionId={sessionId} />}
-                  {view === 'network' && <Network transport={transport} onTransport={onTransport} />}
-                  {view === 'notices' && <Notices key={sessionId} sessionId={sessionId} />}
-                  {view === 'methods' && <Methods key={sessionId} sessionId={sessionId} />}
-                  {view === 'reference' && <Reference />}
+            </aside>
+            <main className={hasPane ? '' : 'alone'}>
+              <h1 className="unseen">Playground: {sessionId}</h1>
+              {(isWide || view === 'chat') && (
+                <ViewBoundary of={`chat ${sessionId}`}>
+                  <Chat
+                    key={sessionId}
+                    id={sessionId}
+                    user={standing.user}
+                    onOpen={openSession}
+                    bar={(presence) => <People id={sessionId} user={standing.user} presence={presence} />}
+                  />
                 </ViewBoundary>
-              </div>
-            )}
-          </main>
-        </div>
-      </CodeProvider>
+              )}
+              {hasPane && (
+                <div className={`pane ${view === 'chat' ? 'bare' : ''}`}>
+                  <Views view={view} sessionId={sessionId} isWide={isWide} />
+                  <ViewBoundary of={`${view} ${sessionId}`}>
+                    {view === 'timeline' && <Timeline key={sessionId} sessionId={sessionId} />}
+                    {view === 'network' && <Network transport={transport} onTransport={onTransport} />}
+                    {view === 'notices' && <Notices key={sessionId} sessionId={sessionId} />}
+                    {view === 'methods' && <Methods key={sessionId} sessionId={sessionId} />}
+                    {view === 'reference' && <Reference />}
+                  </ViewBoundary>
+                </div>
+              )}
+            </main>
+          </div>
+        </CodeProvider>
+      </AroundProvider>
     </RecordProvider>
   );
 }

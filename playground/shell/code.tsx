@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react';
-import { CopyButton } from '../ui/copy.js';
+import { CopyButton } from '../../templates/components/ui/copy-button.js';
 import type { RecipeText } from './recipes.js';
 
 /** Whether and in which language the page shows the calls behind its controls. */

@@ -1,9 +1,9 @@
 import { useConnection, useSession } from 'agent-session-gateway/client/react';
 import { CodeXml, Menu as Lines, LogOut, PanelRight, SquareArrowOutUpRight, Unplug } from 'lucide-react';
+import { IconButton } from '../../templates/components/ui/icon-button.js';
+import { Menu, MenuItem } from '../../templates/components/ui/menu.js';
 import { Bell } from '../sessions/bell.js';
 import { useRecord } from '../timeline/use-record.js';
-import { IconButton } from '../ui/icon-button.js';
-import { Menu, MenuItem } from '../ui/menu.js';
 import { line } from './gateway.js';
 import { hrefOf } from './route.js';
 import { openTab } from './token.js';

@@ -16,7 +16,7 @@ export function SignIn({
     onToken(text.trim());
   };
   return (
-    <main className="sign-in">
+    <main className="asg sign-in">
       <form className="card" onSubmit={submit}>
         <h1>
           <Logo /> Playground

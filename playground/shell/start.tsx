@@ -27,7 +27,7 @@ export function Start() {
 
   if (standing.is === 'asking')
     return (
-      <main className="sign-in" aria-busy="true">
+      <main className="asg sign-in" aria-busy="true">
         <h1 className="unseen">Playground</h1>
         <p className="muted" role="status">
           <span className="thinking" aria-hidden="true" /> Asking the gateway…

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Boundary } from '../../templates/components/chat/boundary.js';
+import { Boundary } from '../../templates/components/ui/boundary.js';
 
 /** A part of the page that fails alone, and can be tried again. */
 export function ViewBoundary({ of, children }: { readonly of: string; readonly children: ReactNode }) {

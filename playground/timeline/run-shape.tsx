@@ -1,6 +1,6 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { type CSSProperties, useEffect, useMemo, useState } from 'react';
-import { IconButton } from '../ui/icon-button.js';
+import { IconButton } from '../../templates/components/ui/icon-button.js';
 import type { Outage, Recorded } from './record.js';
 import { type RunShape, type Stretch, shapesOf } from './shape.js';
 

@@ -2,11 +2,11 @@ import { type GatewayEvent, initialState, reduce } from 'agent-session-gateway/c
 import { ChartNoAxesGantt, ChevronDown, ChevronUp, Download, FolderOpen, X } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
 import { isDelta } from '../../shared/events.js';
+import { IconButton } from '../../templates/components/ui/icon-button.js';
+import { Json } from '../../templates/components/ui/json.js';
 import { Code } from '../shell/code.js';
-import { Json } from '../shell/json.js';
 import { eventsRecipe } from '../shell/recipes.js';
 import { saveFile } from '../shell/save-file.js';
-import { IconButton } from '../ui/icon-button.js';
 import { EventRows } from './event-rows.js';
 import { openExport } from './open-export.js';
 import type { Outage, Recorded } from './record.js';

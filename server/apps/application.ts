@@ -12,7 +12,7 @@ import type { HandOff } from '../../shared/control.js';
 import type { LoggedEventData } from '../../shared/events.js';
 import type { ContentBlock, Message, Usage } from '../../shared/messages.js';
 import type { PublishOptions } from '../../shared/method.js';
-import type { ClientTool } from '../../shared/operation-types.js';
+import type { ClientTool, Suggestion } from '../../shared/operation-types.js';
 import type { ScheduleTrigger } from '../../shared/schedules.js';
 import type { Wire } from '../../shared/wire.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
@@ -283,6 +283,8 @@ export interface Application<
   Questions extends ContentSchemas = any,
 > {
   readonly description?: string;
+  /** Messages with which a conversation may begin, for pages to offer: the text of each, or the text and what it shows. */
+  readonly suggestions?: readonly (string | Suggestion)[];
   readonly tools?: Tools;
   /** Schemas of data blocks by name, which `turn.data` checks. Blocks of other names may have any value. */
   readonly data?: Data;

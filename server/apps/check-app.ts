@@ -26,11 +26,24 @@ const TOOL_FIELDS: ReadonlySet<string> = new Set<keyof Tool<unknown, unknown>>([
 export function checkApp(app: Application, at = '', code: ErrorCode = 'INVALID_PARAMS'): void {
   if (typeof app?.run !== 'function')
     throw fieldError(`${at}run`, 'an app needs a run function, as in { async *run(turn) { … } }', code);
+  checkSuggestions(app.suggestions, `${at}suggestions`, code);
   for (const [name, tool] of Object.entries(recordOf(app.tools, `${at}tools`, code)))
     checkTool(tool, `${at}tools.${name}`, code);
   for (const kind of ['data', 'questions'] as const)
     for (const [name, schema] of Object.entries(recordOf(app[kind], `${at}${kind}`, code)))
       checkSchema(schema, `${at}${kind}.${name}`, code);
+}
+
+function checkSuggestions(given: unknown, path: string, code: ErrorCode): void {
+  if (given === undefined) return;
+  if (!Array.isArray(given)) throw fieldError(path, 'must be an array of texts', code);
+  for (const [at, each] of given.entries()) {
+    const { text, shows = '' }: Readonly<Record<string, unknown>> = isPlainObject(each)
+      ? each
+      : { text: each };
+    if (typeof text !== 'string' || text === '' || typeof shows !== 'string')
+      throw fieldError(`${path}.${at}`, 'must be a text, or { text, shows }', code);
+  }
 }
 
 function recordOf(given: unknown, path: string, code: ErrorCode): Readonly<Record<string, unknown>> {

@@ -63,6 +63,9 @@ export class AppRegistry {
       name,
       ...(app.description !== undefined && { description: app.description }),
       isDefault: name === this.defaultApp,
+      ...(app.suggestions && {
+        suggestions: app.suggestions.map((each) => (typeof each === 'string' ? { text: each } : each)),
+      }),
       tools: listTools(app.tools ?? {}),
       ...(app.data && { data: listPayloads(app.data) }),
       ...(app.questions && { questions: listPayloads(app.questions) }),

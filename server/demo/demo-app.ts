@@ -46,6 +46,12 @@ export function createDemoApp(wordMs = 30, resumable = false): App<typeof tools>
   return defineApp({
     resumable,
     description: 'Shows what a gateway can do, without a model',
+    suggestions: [
+      { text: 'story', shows: 'A long answer: cut it, steer it, stop it' },
+      { text: 'weather in Oslo', shows: 'Calls a tool, and shows what it returned' },
+      { text: 'research bees', shows: 'Has three helpers work at once, each a run of its own' },
+      { text: 'delete report.txt', shows: 'Asks for your consent first' },
+    ],
     tools,
     run(turn) {
       const [command = '', ...rest] = turn.text.trim().split(/\s+/);

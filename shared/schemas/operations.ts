@@ -337,6 +337,7 @@ const schemas = {
           name: z.string(),
           description: z.string().optional(),
           isDefault: z.boolean(),
+          suggestions: z.array(z.object({ text: z.string(), shows: z.string().optional() })).optional(),
           tools: z.array(
             z.object({
               name: z.string(),

@@ -52,6 +52,14 @@ describe('what an app declares', () => {
     ],
     'a data block with a raw shape': [{ run, data: { row: RAW } }, /^data\.row: .*a raw shape; wrap it/],
     'no run': [{ rn: run }, /^run: an app needs a run function/],
+    'suggestions that are no list': [
+      { run, suggestions: 'Hello' },
+      /^suggestions: must be an array of texts/,
+    ],
+    'a suggestion without a text': [
+      { run, suggestions: ['Hello', { shows: 'x' }] },
+      /^suggestions\.1: must be a text/,
+    ],
     'nothing at all': [undefined, /^run: an app needs a run function/],
   };
   for (const [what, [definition, message]] of Object.entries(wrong))

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -18,7 +18,7 @@ import { tempDir } from '../support/temp-dir.js';
 import { runToEnd } from './run-cli.js';
 
 /** So many lines of an answer: more than there is room for. */
-const lines = (from: number) => Array.from({ length: 60 }, (_, at) => `line ${from + at}\n`).join('');
+const lines = (from: number) => Array.from({ length: 60 }, (_, at) => `line ${from + at}\n\n`).join('');
 
 /** A site with the page of docs/components.md in a fresh Vite project. A cookie says who calls. */
 async function serve(
@@ -113,12 +113,19 @@ describe('agent-session-gateway add', () => {
       readdirSync(join(ROOT, 'templates/components/chat')).sort(),
     );
     expect(output).to.contain('<Chat id="main" />');
+    expect(output).to.contain('npm install highlight.js lucide-react marked');
+    const styles = ['ui', 'message', 'runs', 'chat'].map((name) => `${name}/${name}.css`);
+    expect(output.match(/\w+\/\w+\.css$/gm)!.slice(-4)).to.deep.equal(styles);
+    // Its parts come with it once, and are left as somebody has changed them.
+    writeFileSync(join(folder, 'src/components/ui/ui.css'), '/* mine */');
+    const runs = await runToEnd(folder, 'add', 'runs');
+    expect([runs.code, runs.output.split('\n')[0]]).to.deep.equal([0, 'runs: 0 files written.']);
+    expect(readFileSync(join(folder, 'src/components/ui/ui.css'), 'utf8')).to.equal('/* mine */');
+    writeFileSync(join(folder, at, 'chat.tsx'), '// mine');
     const again = await runToEnd(folder, 'add', 'chat');
     expect([again.code, again.output]).to.deep.equal([
       2,
-      `src/components has ${readdirSync(join(folder, at))
-        .map((name) => `chat/${name}`)
-        .join(', ')} already, and nothing is written over: name another folder\n`,
+      'src/components has chat/chat.tsx already, and nothing is written over: name another folder\n',
     ]);
     const unknown = await runToEnd(folder, 'add', 'bot');
     expect(unknown.code).to.equal(2);
@@ -134,28 +141,28 @@ describe('agent-session-gateway add', () => {
       this.timeout(120_000);
       const folder = mkdtempSync(join(tmpdir(), 'add-'));
       after(() => rmSync(folder, { recursive: true }));
-      const added = await Promise.all(COMPONENTS.map((component) => runToEnd(folder, 'add', component)));
-      expect(added.map(({ code }) => code)).to.deep.equal(COMPONENTS.map(() => 0));
+      for (const component of COMPONENTS)
+        expect((await runToEnd(folder, 'add', component)).code, component).to.equal(0);
       page = await buildComponentsPage(folder);
     });
 
     it('a conversation and the list of sessions, without a finding of axe', async () => {
       const { open, findings, say, answer, list, ...ann } = await visit(await serve(page), 'ann');
       await open();
-      await ann.page.getByText('Only you see this conversation.').waitFor();
+      await ann.page.getByRole('button', { name: 'Hello' }).waitFor();
       expect(await findings()).to.deep.equal([]);
       await ann.page.getByRole('button', { name: 'Hello' }).click();
       await answer('You said: Hello');
       await say('erase');
       await ann.page
-        .getByRole('group', { name: 'Allow erase?' })
+        .getByRole('region', { name: 'Confirm erase' })
         .getByRole('button', { name: 'Approve' })
         .click();
       await answer('It is gone');
       await say('ask');
-      await ann.page.getByRole('group', { name: 'Your name?' }).waitFor();
+      await ann.page.getByRole('region', { name: 'Question Your name?' }).waitFor();
       expect(await findings()).to.deep.equal([]);
-      await ann.page.getByLabel('Answer', { exact: true }).fill('Ada');
+      await ann.page.getByLabel('Value', { exact: true }).fill('Ada');
       await ann.page.getByRole('button', { name: 'Answer', exact: true }).click();
       await answer('Hello Ada');
       const box = ann.page.getByLabel('Message', { exact: true });
@@ -175,9 +182,10 @@ describe('agent-session-gateway add', () => {
       await ann.page.keyboard.press('Enter');
       await answer('waiting');
       await ann.page.getByRole('button', { name: 'Stop', exact: true }).click();
-      await ann.page.locator('.message', { hasText: 'stopped' }).waitFor();
+      await ann.page.locator('.message', { hasText: 'Stopped' }).waitFor();
 
-      await list.getByRole('button', { name: 'Rename main' }).click();
+      await list.getByRole('button', { name: 'More of main' }).click();
+      await list.getByRole('menuitem', { name: 'Rename' }).click();
       await ann.page.keyboard.press('Control+A');
       await ann.page.keyboard.type('The ');
       // The Enter by which an input method takes a word, as Safari tells it.
@@ -185,7 +193,7 @@ describe('agent-session-gateway add', () => {
       await list.getByLabel('Title of main').dispatchEvent('keydown', word);
       await ann.page.keyboard.type('first');
       await ann.page.keyboard.press('Enter');
-      await list.getByRole('button', { name: 'Rename The first' }).waitFor();
+      await list.getByRole('button', { name: 'More of The first' }).waitFor();
       await list.getByRole('button', { name: 'New session' }).click();
       await say('second');
       await answer('You said: second');
@@ -193,8 +201,13 @@ describe('agent-session-gateway add', () => {
       await list.locator('li').nth(1).waitFor({ state: 'detached' });
       await list.getByText('The first').click();
       await answer('It is gone');
-      await list.getByRole('button', { name: 'Archive The first' }).click();
-      await list.getByText('No title has “first”.').waitFor();
+      await list.getByRole('button', { name: 'More of The first' }).click();
+      await list.getByRole('menuitem', { name: 'Archive' }).click();
+      await list.getByRole('button', { name: 'More of The first' }).waitFor({ state: 'detached' });
+      // It is shown, and not new.
+      expect(await list.getByRole('region', { name: 'New' }).count()).to.equal(0);
+      await list.getByRole('searchbox').fill('first');
+      await list.getByText(/Nothing is called “first”/).waitFor();
       expect(ann.problems).to.deep.equal([]);
     });
 
@@ -208,8 +221,7 @@ describe('agent-session-gateway add', () => {
       const place = () =>
         ann.page.evaluate(async () => {
           for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
-          const { scrollTop, scrollHeight, clientHeight, clientWidth } =
-            document.querySelector('.chat-messages')!;
+          const { scrollTop, scrollHeight, clientHeight, clientWidth } = document.querySelector('.messages')!;
           return {
             ...{ top: scrollTop, left: Math.round(scrollHeight - clientHeight - scrollTop) },
             ...{ width: clientWidth, height: clientHeight, page: scrollY },
@@ -219,7 +231,7 @@ describe('agent-session-gateway add', () => {
       const following = await place();
       expect(following.top, 'there is something to follow').to.be.above(0);
       expect(following.left).to.equal(0);
-      await ann.page.evaluate(() => document.querySelector('.chat-messages')!.scrollTo(0, 50));
+      await ann.page.evaluate(() => document.querySelector('.messages')!.scrollTo(0, 50));
       const toEnd = ann.page.getByRole('button', { name: 'To the end' });
       await toEnd.waitFor();
       const away = { ...(await place()), left: 0 };
@@ -227,7 +239,7 @@ describe('agent-session-gateway add', () => {
       expect(await findings()).to.deep.equal([]);
       more.open();
       await text('line 179');
-      await ann.runs.locator('[data-state="done"]').waitFor();
+      await ann.runs.locator('[data-status="end"]').waitFor();
       expect({ ...(await place()), left: 0 }, 'a reader who is away').to.deep.equal(away);
       await toEnd.click();
       await toEnd.waitFor({ state: 'detached' });
@@ -242,15 +254,15 @@ describe('agent-session-gateway add', () => {
       await answer('You said: Hello');
       await ann.list.getByRole('button', { name: 'New session' }).click();
       await say('ask');
-      await ann.page.getByRole('group', { name: 'Your name?' }).waitFor();
+      await ann.page.getByRole('region', { name: 'Question Your name?' }).waitFor();
       await ann.list.getByRole('button', { name: 'New session' }).click();
       await say('Hello');
       await answer('You said: Hello');
-      await ann.inbox.locator('li small').first().waitFor();
+      await ann.page.getByRole('button', { name: 'Share…' }).click();
       await ann.list.locator('small').first().waitFor();
-      await ann.runs.locator('[data-state="done"]').waitFor();
-      const lines = ['.chat textarea', '.sessions > button', '.inbox button', '.share button', '.runs li'];
-      const quiet = ['.sessions small', '.inbox small', '.runs small'];
+      await ann.runs.locator('[data-status="end"]').waitFor();
+      const lines = ['.composer .box', '.sessions .begin', '.share button', '.runs .fold'];
+      const quiet = ['.sessions small', '.runs .muted'];
       const looks = () =>
         ann.page.evaluate(
           (selectors) => {
@@ -261,7 +273,7 @@ describe('agent-session-gateway add', () => {
               color: style.color,
             }));
           },
-          ['body', '.message.user', ...lines, ...quiet],
+          ['body', '.message.user .content', ...lines, ...quiet],
         );
       for (const scheme of ['', ':root { color-scheme: light dark }']) {
         if (scheme) await ann.page.addStyleTag({ content: scheme });
@@ -284,23 +296,23 @@ describe('agent-session-gateway add', () => {
       await open();
       await runs.getByText('No runs yet.').waitFor();
       await say('ask');
-      await runs.locator('[data-state="waiting"]', { hasText: 'waits for an answer: Your name?' }).waitFor();
-      await ann.page.getByLabel('Answer', { exact: true }).fill('Ada');
+      await runs.locator('[data-status="waiting"]', { hasText: 'waits for you: Your name?' }).waitFor();
+      await ann.page.getByLabel('Value', { exact: true }).fill('Ada');
       await ann.page.keyboard.press('Enter');
-      await runs.locator('[data-state="done"]', { hasText: 'ask' }).waitFor();
+      await runs.locator('[data-status="end"]', { hasText: 'ask' }).waitFor();
       await say('wait');
       await answer('waiting');
       await say('behind');
-      await runs.locator('[data-state="queued"]', { hasText: '1 in the queue' }).waitFor();
-      await runs.locator('[data-state="running"]', { hasText: /wait.*default.*\d s/ }).waitFor();
+      await runs.locator('[data-status="queued"]', { hasText: '1 in the queue' }).waitFor();
+      await runs.locator('[data-status="running"]', { hasText: /wait.*\d s/ }).waitFor();
       expect(await findings()).to.deep.equal([]);
-      await runs.getByRole('button', { name: 'Abort: behind' }).focus();
+      await runs.getByRole('button', { name: 'Withdraw behind' }).focus();
       await ann.page.keyboard.press('Enter');
-      await runs.locator('[data-state="queued"]').waitFor({ state: 'detached' });
-      await runs.getByRole('button', { name: 'Abort: wait' }).focus();
+      await runs.locator('[data-status="queued"]').waitFor({ state: 'detached' });
+      await runs.getByRole('button', { name: 'Stop wait' }).focus();
       await ann.page.keyboard.press('Enter');
-      await runs.locator('[data-state="aborted"]', { hasText: 'wait' }).waitFor();
-      expect(await runs.locator('[data-state="running"]').count()).to.equal(0);
+      await runs.locator('[data-status="aborted"]', { hasText: 'wait' }).waitFor();
+      expect(await runs.locator('[data-status="running"]').count()).to.equal(0);
       expect(ann.problems).to.deep.equal([]);
     });
 
@@ -309,15 +321,15 @@ describe('agent-session-gateway add', () => {
       await open();
       await say('spawn');
       const row = (state: string, text: string) =>
-        runs.locator(`li[data-state="${state}"] li[data-state]`, { hasText: text });
+        runs.locator(`li[data-status="${state}"] li[data-status]`, { hasText: text });
       await row('running', 'two').waitFor();
       expect(await findings()).to.deep.equal([]);
-      await runs.getByRole('button', { name: 'Abort: one' }).click();
-      await row('running', 'one').and(runs.locator('[data-state="aborted"]')).waitFor();
-      await runs.getByRole('button', { name: 'Abort: two' }).click();
+      await runs.getByRole('button', { name: 'Stop one' }).click();
+      await row('running', 'one').and(runs.locator('[data-status="aborted"]')).waitFor();
+      await runs.getByRole('button', { name: 'Stop two' }).click();
       await answer('aborted aborted');
-      await row('done', 'one').and(runs.locator('[data-state="aborted"]')).waitFor();
-      expect(await row('done', '').count()).to.equal(2);
+      await row('end', 'one').and(runs.locator('[data-status="aborted"]')).waitFor();
+      expect(await row('end', '').count()).to.equal(2);
       expect(ann.problems).to.deep.equal([]);
     });
 
@@ -333,11 +345,11 @@ describe('agent-session-gateway add', () => {
       await desk.say('ask');
       await desk.inbox.getByText('0 unread, 1 for you to answer').waitFor();
       await phone.open();
-      await phone.runs.getByRole('button', { name: 'Abort: wait' }).click();
+      await phone.runs.getByRole('button', { name: 'Stop wait' }).click();
       // The phone shows it, and has read it for the desk too.
       await desk.inbox.locator('li', { hasText: 'main' }).waitFor({ state: 'detached' });
       await phone.inbox.getByRole('button', { name: /waits for you/ }).click();
-      await phone.page.getByRole('group', { name: 'Your name?' }).waitFor();
+      await phone.page.getByRole('region', { name: 'Question Your name?' }).waitFor();
       await desk.list.getByRole('button', { name: /^main/ }).first().click();
       await desk.answer('waiting');
       await desk.say('again');
@@ -352,6 +364,7 @@ describe('agent-session-gateway add', () => {
       await ann.open();
       await ann.say('person');
       await ann.control.getByText('The app asks for a person: A refund').waitFor();
+      await ann.page.getByRole('button', { name: 'Share…' }).click();
       const form = ann.sharing.getByRole('form');
       await form.getByLabel('User').fill('ben');
       await form.getByLabel('Role').selectOption('operator');
@@ -367,10 +380,11 @@ describe('agent-session-gateway add', () => {
       await ann.sharing.locator('li', { hasText: /viewer, answers only, until/ }).waitFor();
       expect(await ann.findings()).to.deep.equal([]);
 
+      await ann.page.getByRole('button', { name: 'Done' }).click();
       const ben = await visit(site, 'ben');
       await ben.open();
       await ben.inbox.getByRole('button', { name: /1 unread/ }).click();
-      await ann.page.getByRole('region', { name: 'Who is here' }).getByText('ben').waitFor();
+      await ann.page.getByRole('list', { name: 'Who is here' }).getByText('ben').waitFor();
       await ben.control.getByRole('button', { name: 'Take over' }).click();
       await ann.control.getByText('ben answers.').waitFor();
       await ben.say('This is Ben');
@@ -382,10 +396,11 @@ describe('agent-session-gateway add', () => {
       await ann.answer('You said: Thank you');
       await ann.control.getByText('The app answers.').waitFor();
 
-      await ann.sharing.getByRole('button', { name: 'Stop sharing with ben' }).click();
+      await ann.page.getByRole('button', { name: 'Share…' }).click();
+      await ann.sharing.getByRole('button', { name: 'Take back from ben' }).click();
       await ann.sharing.locator('li', { hasText: 'ben' }).waitFor({ state: 'detached' });
       await ben.inbox.locator('li').waitFor({ state: 'detached' });
-      await ann.sharing.getByRole('button', { name: /^Stop sharing with a link/ }).click();
+      await ann.sharing.getByRole('button', { name: /^Take back from a link/ }).click();
       await ann.sharing.getByText('Only you see this conversation.').waitFor();
       expect([...ann.problems, ...ben.problems]).to.deep.equal([]);
     });

@@ -38,7 +38,7 @@ describe('a session that is shared in the playground, in Chromium', () => {
     await said(guest.page, 'and now live').first().waitFor();
     await answers(guest.page, 2);
     await page.getByRole('button', { name: 'Share…' }).click();
-    await dialog.getByRole('button', { name: /^Stop sharing with a link/ }).click();
+    await dialog.getByRole('button', { name: /^Take back from a link/ }).click();
     await dialog.getByText('Only you see this conversation.').waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     await say(page, 'only for us');
@@ -71,12 +71,12 @@ describe('a session that is shared in the playground, in Chromium', () => {
     for (const page of pages) await page.locator('.growing').waitFor();
     await colleague.page.getByRole('button', { name: 'Take over' }).click();
     for (const page of pages) await page.locator('.outcome', { hasText: 'A person took over' }).waitFor();
-    await owner.page.getByText('guest answers here now.').waitFor();
+    await owner.page.getByText('guest answers.').waitFor();
     await say(colleague.page, 'I am a person');
     for (const page of pages)
       await page.locator('.message.assistant', { hasText: 'I am a person' }).waitFor();
-    await colleague.page.getByRole('button', { name: 'Hand back' }).click();
-    for (const page of pages) await page.locator('.control-bar').waitFor({ state: 'detached' });
+    await colleague.page.getByRole('button', { name: 'Hand back and have it answer' }).click();
+    for (const page of pages) await page.locator('.control[data-control="app"]').waitFor();
     const thumb = (page: typeof owner.page) => page.getByRole('button', { name: /^Good answer/ }).last();
     await thumb(stranger.page).click();
     await owner.page.getByRole('button', { name: 'Good answer, 1 so far' }).waitFor();

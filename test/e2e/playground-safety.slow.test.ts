@@ -22,6 +22,7 @@ import {
 /** Says back what it is told, or asks. */
 const talking = defineApp({
   description: 'Says back what it is told',
+  suggestions: ['Hello'],
   async *run(turn) {
     if (turn.text === 'ask') {
       const { name, age } = (await turn.ask({

@@ -138,6 +138,13 @@ describe('the operations over HTTP', () => {
     });
   });
 
+  it('GET /apps has what each app suggests to begin with', async () => {
+    const suggestions = ['Hello', { text: 'roll 20', shows: 'Rolls a die' }];
+    const { url } = await startGateway({ app: { suggestions, run: () => 'x' } });
+    const [{ suggestions: told }] = (await get(`${url}/apps`)).body.apps;
+    expect(told).to.deep.equal([{ text: 'Hello' }, { text: 'roll 20', shows: 'Rolls a die' }]);
+  });
+
   it('GET /status tells of the gateway, with sessionId of a session', async () => {
     const { app, began } = heldApp();
     const { gateway, url } = await startGateway({ app });

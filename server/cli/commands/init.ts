@@ -6,6 +6,7 @@ import { cut } from '../../../shared/cut.js';
 import { packageVersion } from '../../runtime/package-files.js';
 import { readTemplate, writeTemplate } from '../template.js';
 import { styled, type Terminal } from '../terminal.js';
+import { readComponent } from './add.js';
 
 /** `init`: writes a small project with a server, a page and tests. */
 export function initCommand(terminal: Terminal): Command {
@@ -21,8 +22,8 @@ async function init(given: string, terminal: Terminal): Promise<void> {
   const name = nameOf(folder);
   const files = await readTemplate('project');
   // The same files that `add chat` copies.
-  for (const [path, text] of await readTemplate('components', 'chat'))
-    files.set(join('web', 'chat', path), text);
+  for (const [path, text] of (await readComponent('chat')).files)
+    files.set(join('web', 'components', path), text);
   files.set('package.json', manifest(files.get('package.json')!, name));
   files.set('README.md', files.get('README.md')!.replace(/^# .*/, `# ${name}`));
   files.set('.env', environment(files.get('.env.example')!));

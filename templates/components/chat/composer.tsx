@@ -1,52 +1,154 @@
-import { type FormEvent, type KeyboardEvent, useId } from 'react';
+import type { ContentBlock, SendInput, SendOptions } from 'agent-session-gateway/client';
+import { type SessionView, useConnection } from 'agent-session-gateway/client/react';
+import { ArrowUp, ChevronDown, Square } from 'lucide-react';
+import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { Beside } from '../ui/around.js';
+import { IconButton } from '../ui/icon-button.js';
+import { isForInputMethod, isSendKey } from '../ui/keys.js';
+import { Menu, MenuItem } from '../ui/menu.js';
 import { useDraft } from './draft.js';
-import { isForInputMethod, isSendKey } from './keys.js';
+import { useUploads } from './uploads.js';
 
-interface ComposerProps {
-  /** The session's key. */
-  readonly id: string;
+/** Choices for a message that is sent during an answer: the menu's text, the empty box's, and what is sent with it. */
+const WHILE_BUSY = {
+  queue: ['Queue behind it', 'Write the next message', { onBusy: 'queue' }],
+  steer: ['Steer it', 'Steer the answer', { onBusy: 'steer' }],
+  interrupt: ['Interrupt it', 'Interrupt with a message', { onBusy: 'interrupt' }],
+  beside: ['Ask beside it', 'Ask beside the answer', { lane: 'new' }],
+} satisfies Record<string, readonly [choice: string, placeholder: string, options: SendOptions]>;
+
+/** The box for writing messages. One button sends and stops. During an answer the person chooses how a message affects it. */
+export function Composer({
+  session,
+  sessionId,
+  user,
+  onTyping,
+}: {
+  readonly session: SessionView;
+  readonly sessionId: string;
   /** The id of who writes: with it a draft outlives a reload. */
-  readonly user?: string | undefined;
-  /** Whether an answer goes on: what is sent then waits for its turn. */
-  readonly isBusy: boolean;
-  readonly onSend: (text: string) => void;
-  readonly onStop: () => void;
-}
-
-/** Where messages are written. One button sends, and stops the answer while nothing is written. */
-export function Composer({ id: sessionId, user, isBusy, onSend, onStop }: ComposerProps) {
+  readonly user: string | undefined;
+  readonly onTyping: () => void;
+}) {
+  const { send, abort, run, queue, lanes, status } = session;
   const [text, setText] = useDraft(sessionId, user);
+  const [mode, setMode] = useState<keyof typeof WHILE_BUSY>('queue');
+  const [choice, placeholder, options] = WHILE_BUSY[mode];
+  const uploads = useUploads(JSON.stringify([user ?? '', sessionId]));
+  const [problem, setProblem] = useState('');
+  const health = useConnection();
+  const box = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    // On a touch screen the keyboard would hide what one has come to read.
+    const isFree = document.activeElement === document.body;
+    if (isFree && matchMedia('(pointer: fine)').matches) box.current?.focus({ preventScroll: true });
+    const onKey = (event: globalThis.KeyboardEvent) => {
+      const { key, target, defaultPrevented, ctrlKey, metaKey, altKey } = event;
+      if (key !== '/' || defaultPrevented || ctrlKey || metaKey || altKey) return;
+      if ((target as Element).closest('input, textarea, select, [contenteditable]')) return;
+      event.preventDefault();
+      box.current?.focus();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  const form = useRef<HTMLFormElement>(null);
   const id = useId();
-  const stops = isBusy && text.trim() === '';
+  const isBusy = run !== null || queue.length > 0;
+  const isEmpty = text.trim() === '' && uploads.isEmpty;
+  // Runs beside the conversation have buttons of their own.
+  // Nothing is to be stopped of a message that waits for a connection.
+  const stops =
+    isEmpty && (isBusy || (!lanes && health !== 'offline')) && (status === 'running' || status === 'waiting');
+
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (stops) return onStop();
-    if (text.trim() === '') return;
-    onSend(text);
+    const said = text.trim();
+    if (uploads.isPending || (said === '' && uploads.blocks.length === 0)) return;
+    setProblem('');
+    void send(inputOf(said, uploads.blocks), isBusy ? options : undefined);
     setText('');
+    uploads.clear();
   };
-  const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
-    if (event.key === 'Escape' && isBusy && !isForInputMethod(event)) return onStop();
+  const stop = () => abort().catch((error: Error) => setProblem(error.message));
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && isBusy && !isForInputMethod(event)) return void stop();
     if (!isSendKey(event)) return;
     event.preventDefault();
-    // Enter never stops an answer.
-    if (text.trim() !== '') event.currentTarget.form?.requestSubmit();
+    form.current?.requestSubmit();
   };
+
   return (
-    <form className="chat-composer" onSubmit={submit}>
-      <label className="chat-unseen" htmlFor={id}>
-        Message
-      </label>
-      <textarea
-        id={id}
-        dir="auto"
-        rows={1}
-        placeholder="Write a message"
-        value={text}
-        onChange={({ target }) => setText(target.value)}
-        onKeyDown={onKeyDown}
+    <form className="composer" ref={form} onSubmit={submit} {...uploads.dropping}>
+      <Beside
+        does="send"
+        sessionId={sessionId}
+        text={text.trim() || 'Hello'}
+        options={isBusy ? options : undefined}
       />
-      <button type="submit">{stops ? 'Stop' : 'Send'}</button>
+      <div className="box">
+        {uploads.list}
+        <label className="unseen" htmlFor={id}>
+          Message
+        </label>
+        <textarea
+          ref={box}
+          id={id}
+          aria-keyshortcuts="/"
+          dir="auto"
+          rows={1}
+          value={text}
+          placeholder={isBusy ? placeholder : 'Write a message'}
+          onChange={({ target }) => {
+            setText(target.value);
+            onTyping();
+          }}
+          onKeyDown={onKeyDown}
+          onPaste={uploads.onPaste}
+        />
+        <div className="row">
+          {uploads.button}
+          <span className="space" />
+          {isBusy && (
+            <Menu
+              label={`${choice}, while an answer goes on`}
+              className="quiet"
+              text={
+                <>
+                  {choice} <ChevronDown aria-hidden="true" />
+                </>
+              }
+            >
+              {(Object.keys(WHILE_BUSY) as (keyof typeof WHILE_BUSY)[]).map((each) => (
+                <MenuItem key={each} checked={each === mode} onChoose={() => setMode(each)}>
+                  {WHILE_BUSY[each][0]}
+                </MenuItem>
+              ))}
+            </Menu>
+          )}
+          {stops ? (
+            <IconButton label="Stop" icon={Square} className="primary stop" onClick={() => void stop()} />
+          ) : (
+            <IconButton
+              label="Send"
+              icon={ArrowUp}
+              type="submit"
+              className="primary"
+              disabled={isEmpty || uploads.isPending}
+            />
+          )}
+        </div>
+      </div>
+      {problem && (
+        <p className="notice bad" role="alert">
+          {problem}
+        </p>
+      )}
     </form>
   );
+}
+
+function inputOf(text: string, attached: readonly ContentBlock[]): SendInput {
+  if (attached.length === 0) return text;
+  return [...(text ? [{ type: 'text' as const, text }] : []), ...attached];
 }

@@ -1,65 +1,98 @@
-import type { Message } from 'agent-session-gateway/client';
-import { memo, type ReactNode } from 'react';
-import { Boundary } from './boundary.js';
+import type { Message, PendingQuestion, ToolProgress } from 'agent-session-gateway/client';
+import { ChartNoAxesGantt } from 'lucide-react';
+import { memo, type ReactNode, useState } from 'react';
+import { Blocks } from '../message/blocks.js';
+import { Outcome } from '../message/outcome.js';
+import { PastRuns } from '../runs/past-runs.js';
+import { Boundary } from '../ui/boundary.js';
+import { IconButton } from '../ui/icon-button.js';
+import { Json } from '../ui/json.js';
+import { type Changes, MessageActions } from './actions.js';
 
-interface MessageRowProps {
-  readonly message: Pick<Message, 'role' | 'content' | 'stopReason' | 'error'>;
-  readonly note?: string;
+const WHO: Record<string, string> = { user: 'You', assistant: 'Answer', system: 'System', tool: 'Tool' };
+
+/** A message of the conversation, with pending questions, outcome and actions below. */
+export const MessageRow = memo(function MessageRow({
+  message,
+  app,
+  progress,
+  pending,
+  growing = false,
+  changes,
+  onRun,
+  isLast = false,
+  children,
+}: {
+  readonly message: Message;
+  readonly app?: string | undefined;
+  readonly progress?: Readonly<Record<string, ToolProgress>> | undefined;
+  readonly pending?: readonly PendingQuestion[] | undefined;
+  /** Whether the message is still growing. */
+  readonly growing?: boolean;
+  /** Operations on the message, if it is part of the conversation. */
+  readonly changes?: Changes | undefined;
+  /** Shows the run of an answer. */
+  readonly onRun?: ((message: Message) => void) | undefined;
+  /** Whether this is the last message, which shows its actions even without pointer or focus. */
+  readonly isLast?: boolean;
   readonly children?: ReactNode;
-}
-
-/** A message stays the same object until it changes, so rows that did not change are not rendered again. */
-export const MessageRow = memo(function MessageRow({ message, note, children }: MessageRowProps) {
+}) {
+  const [active, setActive] = useState(false);
+  const [pinned, setPinned] = useState(false);
+  const { role, content, senderId, createdAt } = message;
+  const name = senderId ?? message.app ?? app;
   return (
-    <article className={`message ${message.role}`}>
-      <Boundary
-        subject={message.content}
-        fallback={() => (
-          <>
-            <p role="alert">This message cannot be shown as it should be.</p>
-            <pre>{JSON.stringify(message.content, null, 2)}</pre>
-          </>
+    <li
+      className={`message ${role}`}
+      tabIndex={isLast ? 0 : -1}
+      onPointerEnter={() => setActive(true)}
+      onPointerLeave={({ currentTarget }) => setActive(currentTarget.contains(document.activeElement))}
+      onFocus={() => setActive(true)}
+      onBlur={({ currentTarget, relatedTarget }) =>
+        setActive(currentTarget.contains(relatedTarget) || currentTarget.matches(':hover'))
+      }
+    >
+      <h2 className={role === 'user' && !senderId ? 'unseen' : 'who'}>
+        <span className={name === undefined ? '' : 'unseen'}>{WHO[role] ?? role} </span>
+        {name}
+      </h2>
+      <div className={`content ${growing && content.length > 0 ? 'growing' : ''}`}>
+        <Boundary subject={content} fallback={() => <Unshown content={content} />}>
+          <Blocks content={content} progress={progress} pending={pending} plain={role === 'user'} />
+        </Boundary>
+        {growing && content.length === 0 && <span className="thinking" aria-hidden="true" />}
+        {children}
+        <PastRuns message={message} />
+      </div>
+      <div className="foot">
+        <Outcome message={message} />
+        {changes && (
+          <MessageActions
+            message={message}
+            changes={changes}
+            shown={active || pinned || isLast}
+            onPin={setPinned}
+          />
         )}
-      >
-        <Blocks content={message.content} />
-      </Boundary>
-      <small>{note ?? outcomeOf(message)}</small>
-      {children}
-    </article>
+        {onRun && role === 'assistant' && (active || pinned || isLast) && (
+          <IconButton label="Show its run" icon={ChartNoAxesGantt} onClick={() => onRun(message)} />
+        )}
+        {active && createdAt > 0 && (
+          <time>{new Date(createdAt).toLocaleTimeString([], { timeStyle: 'short' })}</time>
+        )}
+      </div>
+    </li>
   );
 });
 
-function Blocks({ content }: Pick<Message, 'content'>) {
-  return content.map((block, at) => {
-    if (block.type === 'text')
-      return (
-        <p key={at} dir="auto">
-          {block.text}
-        </p>
-      );
-    if (block.type === 'tool_use')
-      return <code key={at}>{`${block.name} ${JSON.stringify(block.input)}`}</code>;
-    return null;
-  });
-}
-
-/** How an answer ended, where that was not by itself. */
-function outcomeOf({ stopReason, error }: MessageRowProps['message']): string {
-  switch (stopReason) {
-    case undefined:
-    case 'end':
-      return '';
-    case 'aborted':
-    case 'superseded':
-      return 'stopped';
-    case 'taken_over':
-    case 'handed_off':
-      return 'a person goes on';
-    case 'error':
-      return `failed: ${error?.message}`;
-    case 'lost':
-      return 'lost: the server went away';
-    default:
-      return stopReason;
-  }
+/** A message whose content cannot be shown in its own way, as the gateway has it. */
+function Unshown({ content }: Pick<Message, 'content'>) {
+  return (
+    <>
+      <p className="notice bad" role="alert">
+        This message cannot be shown as it should be.
+      </p>
+      <Json value={content} label="The message" />
+    </>
+  );
 }

@@ -1,40 +1,170 @@
 import type { PendingQuestion } from 'agent-session-gateway/client';
-import { type FormEvent, useState } from 'react';
+import type { SessionView } from 'agent-session-gateway/client/react';
+import { MessageCircleQuestionMark, ShieldQuestionMark } from 'lucide-react';
+import { useState } from 'react';
+import { SchemaForm } from '../form/schema-form.js';
+import { appOf, useApps } from '../ui/apps.js';
+import { Beside, useAround } from '../ui/around.js';
+import { Countdown } from '../ui/countdown.js';
+import { Json } from '../ui/json.js';
 
-interface QuestionProps {
+/** A pending request to a person: the consent to a tool call, or a question. Any page of the session may answer. */
+export function Question({
+  question,
+  session,
+  sessionId,
+}: {
   readonly question: PendingQuestion;
-  readonly onAnswer: (response: { approved: boolean } | { output: unknown }) => void;
+  readonly session: SessionView;
+  readonly sessionId: string;
+}) {
+  const { callId, kind, name, message } = question;
+  const { readOnly } = useAround();
+  const [problem, setProblem] = useState<unknown>();
+  const [isPending, setPending] = useState(false);
+  const answer = (sent: Promise<unknown>) => {
+    setPending(true);
+    setProblem(undefined);
+    sent.catch(setProblem).finally(() => setPending(false));
+  };
+  const isConfirmation = kind === 'confirmation';
+  return (
+    <section className="card ask" aria-label={isConfirmation ? `Confirm ${name}` : `Question ${name}`}>
+      <h2>
+        {isConfirmation ? (
+          <ShieldQuestionMark aria-hidden="true" />
+        ) : (
+          <MessageCircleQuestionMark aria-hidden="true" />
+        )}
+        {message ?? (isConfirmation ? `Allow ${name}?` : name)}
+      </h2>
+      {readOnly ? (
+        question.input !== undefined && <Json value={question.input} label="Input" />
+      ) : isConfirmation ? (
+        <Confirmation
+          question={question}
+          sessionId={sessionId}
+          isPending={isPending}
+          answer={answer}
+          session={session}
+        />
+      ) : (
+        <>
+          {question.input !== undefined && <Json value={question.input} label="What is asked" />}
+          <SchemaForm
+            schema={question.schema ?? { type: 'string' }}
+            label="Answer"
+            isPending={isPending}
+            problem={problem}
+            onSubmit={(output) => answer(session.respond(callId, { output }))}
+          />
+        </>
+      )}
+      {isConfirmation && problem !== undefined && (
+        <p className="notice bad" role="alert">
+          {(problem as Error).message}
+        </p>
+      )}
+    </section>
+  );
 }
 
-/** What waits for a person: consent to a tool, or a question. It is there after a reload, and in every tab. */
-export function Question({ question, onAnswer }: QuestionProps) {
-  const { kind, name } = question;
-  const isConsent = kind === 'confirmation';
-  const label = question.message ?? (isConsent ? `Allow ${name}?` : name);
-  const [text, setText] = useState('');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onAnswer({ output: text });
-  };
+/** The policy of a confirmation: who may decide, how many must, the votes so far, and the time limit. */
+function Policy({ question: { policy, votes = [] } }: { readonly question: PendingQuestion }) {
+  if (!policy) return null;
+  const { roles, approvals, expiresAt, onExpiry, escalateAt, escalateRoles } = policy;
   return (
-    <fieldset className="chat-question" aria-label={label}>
-      <p>{label}</p>
-      {question.input !== undefined && <pre>{JSON.stringify(question.input, null, 2)}</pre>}
-      {isConsent ? (
-        <>
-          <button type="button" onClick={() => onAnswer({ approved: true })}>
-            Approve
-          </button>
-          <button type="button" onClick={() => onAnswer({ approved: false })}>
-            Deny
-          </button>
-        </>
-      ) : (
-        <form onSubmit={submit}>
-          <input aria-label="Answer" value={text} onChange={({ target }) => setText(target.value)} />
-          <button type="submit">Answer</button>
-        </form>
+    <ul className="muted" aria-label="Policy">
+      <li>
+        {votes.filter(({ approved }) => approved).length} of {approvals} approvals
+        {votes.length > 0 && `: ${votes.map(({ by }) => by).join(', ')}`}
+      </li>
+      {roles && <li>by {roles.join(', ')}</li>}
+      {escalateAt !== undefined && (
+        <li>
+          {escalateRoles?.join(', ')} may decide, too, in <Countdown until={escalateAt} />
+        </li>
       )}
-    </fieldset>
+      {expiresAt !== undefined && (
+        <li>
+          {onExpiry} in <Countdown until={expiresAt} />
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function Confirmation({
+  question,
+  session,
+  sessionId,
+  isPending,
+  answer,
+}: {
+  readonly question: PendingQuestion;
+  readonly session: SessionView;
+  readonly sessionId: string;
+  readonly isPending: boolean;
+  readonly answer: (sent: Promise<unknown>) => void;
+}) {
+  const { callId, name, input } = question;
+  const [reason, setReason] = useState('');
+  const [edits, setEdits] = useState(false);
+  const schema = appOf(useApps(), sessionId)?.tools.find((tool) => tool.name === name)?.input;
+  if (edits) {
+    return (
+      <>
+        <SchemaForm
+          schema={schema}
+          initial={input}
+          label="Approve with this input"
+          isPending={isPending}
+          onSubmit={(changed) => answer(session.approve(callId, changed))}
+        />
+        <button type="button" className="quiet" onClick={() => setEdits(false)}>
+          Back
+        </button>
+      </>
+    );
+  }
+  return (
+    <>
+      <p>
+        The tool <code>{name}</code> waits for your consent.
+      </p>
+      <Json value={input} label={`Input of ${name}`} />
+      <Policy question={question} />
+      <div className="row">
+        <button
+          type="button"
+          className="primary"
+          disabled={isPending}
+          onClick={() => answer(session.approve(callId))}
+        >
+          Approve
+        </button>
+        <button type="button" disabled={isPending} onClick={() => setEdits(true)}>
+          Change the input
+        </button>
+      </div>
+      <form
+        className="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          answer(session.deny(callId, reason || undefined));
+        }}
+      >
+        <input
+          aria-label="Reason for denying"
+          placeholder="Reason (optional)"
+          value={reason}
+          onChange={({ target }) => setReason(target.value)}
+        />
+        <button type="submit" className="danger" disabled={isPending}>
+          Deny
+        </button>
+      </form>
+      <Beside does="approve" sessionId={sessionId} callId={callId} />
+    </>
   );
 }

@@ -1,6 +1,7 @@
 import { readWhileVisible } from 'agent-session-gateway/client/inbox';
 import { useGateway, useInbox } from 'agent-session-gateway/client/react';
 import { useEffect, useState } from 'react';
+import { useAround } from '../ui/around.js';
 
 interface InboxProps {
   readonly onOpen: (id: string) => void;
@@ -11,6 +12,7 @@ interface InboxProps {
 /** The user's sessions in which something waits, on whichever device: unread answers, open questions, runs under way. */
 export function Inbox({ onOpen, current }: InboxProps) {
   const client = useGateway();
+  const { readOnly } = useAround();
   const { sessions, unread, waiting, isLoading, read, error } = useInbox();
   const [problem, setProblem] = useState('');
   useEffect(() => (current ? readWhileVisible(client, current) : undefined), [client, current]);
@@ -23,12 +25,12 @@ export function Inbox({ onOpen, current }: InboxProps) {
   const failure = error instanceof Error ? error.message : problem;
 
   return (
-    <section className="inbox" aria-label="Inbox" aria-busy={isLoading}>
+    <section className="asg inbox" aria-label="Inbox" aria-busy={isLoading}>
       <header>
         <p role="status">
           {unread + waiting > 0 ? `${unread} unread, ${waiting} for you to answer` : 'Everything is read.'}
         </p>
-        {unread > 0 && (
+        {unread > 0 && !readOnly && (
           <button
             type="button"
             onClick={() => note(rows.filter((row) => row.unread > 0).map(({ sessionId }) => sessionId))}
@@ -53,7 +55,7 @@ export function Inbox({ onOpen, current }: InboxProps) {
                   .join(', ')}
               </small>
             </button>
-            {count > 0 && (
+            {count > 0 && !readOnly && (
               <button type="button" aria-label={`Mark ${title} as read`} onClick={() => note([sessionId])}>
                 Read
               </button>

@@ -38,7 +38,7 @@ export function PushSwitch({ worker = '/push-worker.js' }: PushSwitchProps) {
   };
 
   return (
-    <p className="push-switch">
+    <p className="asg push-switch">
       <button
         type="button"
         role="switch"

@@ -1,49 +1,148 @@
-import type { Message, PendingQuestion } from 'agent-session-gateway/client';
-import type { RunNode } from 'agent-session-gateway/client/runs';
-import { Elapsed } from './elapsed.js';
-import { RunRow } from './run-row.js';
+import type { PendingQuestion } from 'agent-session-gateway/client';
+import type { RunNode, SessionRuns } from 'agent-session-gateway/client/runs';
+import { MessageSquareReply, Square } from 'lucide-react';
+import { type FormEvent, useState } from 'react';
+import { Blocks } from '../message/blocks.js';
+import { Ending } from '../message/outcome.js';
+import { textOf } from '../message/text.js';
+import { Elapsed } from '../ui/elapsed.js';
+import { IconButton } from '../ui/icon-button.js';
 
 interface RunTreeProps {
   readonly runs: readonly RunNode[];
+  readonly label: string;
   /** What a run answers that is not the child of another. */
-  readonly askedBy?: ((run: RunNode) => string) | undefined;
+  readonly titleOf?: ((run: RunNode) => string) | undefined;
+  /** Absent where nobody may change them. */
+  readonly actions?: SessionRuns | undefined;
   /** The questions of the session. */
   readonly pending?: readonly PendingQuestion[];
-  /** Ends a run. */
-  readonly onAbort?: ((runId: string) => void) | undefined;
+  /** Whether their answers are open from the beginning. */
+  readonly open?: boolean;
 }
 
-/** The rows of runs that go on or have ended, each with its children below it. */
-export function RunTree({ runs, askedBy, pending = [], onAbort }: RunTreeProps) {
-  return runs.map((run) => {
-    const { runId, status, app, name, endedAt, startedAt, children } = run;
-    const title = (run.parentRunId === undefined && askedBy?.(run)) || name;
-    const goesOn = endedAt === undefined;
-    return (
-      <RunRow
-        key={runId}
-        state={status === 'end' ? 'done' : status}
-        title={title}
-        app={app === title ? undefined : app}
-        {...(goesOn && onAbort && { onAbort: () => onAbort(runId) })}
-        below={children.length > 0 && <RunTree runs={children} pending={pending} onAbort={onAbort} />}
-      >
-        {goesOn ? <Elapsed since={startedAt} /> : <span>{((endedAt - startedAt) / 1000).toFixed(1)} s</span>}
-        {pending
-          .filter((question) => question.runId === runId)
-          .map(({ callId, name, message }) => (
-            <span key={callId}>waits for an answer: {message ?? name}</span>
-          ))}
-        {goesOn &&
-          Object.entries(run.progress ?? {}).map(([callId, { value, total, message = 'progress' }]) => (
-            <progress key={callId} aria-label={message} value={value} max={total ?? Math.max(1, value)} />
-          ))}
-        {run.error && <span>{run.error.message}</span>}
-      </RunRow>
-    );
-  });
+/** Runs, each with its state, time and answer, what can be done with it, and its children below. */
+export function RunTree(props: RunTreeProps) {
+  const { runs, label } = props;
+  return (
+    <ul className="runs" aria-label={label}>
+      {runs.map((run) => (
+        <RunItem key={run.runId} {...props} run={run} />
+      ))}
+    </ul>
+  );
 }
 
-/** The text of a message. */
-export const textOf = ({ content }: Pick<Message, 'content'>): string =>
-  content.map((block) => (block.type === 'text' ? block.text : '')).join(' ');
+function RunItem({ run, titleOf, actions, pending = [], open }: RunTreeProps & { readonly run: RunNode }) {
+  const { name, app, status, message, asked, steering = [], children, progress } = run;
+  const goesOn = status === 'running' || status === 'waiting';
+  const title = titleOf?.(run) ?? (run.parentRunId === undefined && asked ? textOf(asked) : name);
+  const state = goesOn ? 'running' : status === 'end' ? 'done' : 'failed';
+  return (
+    <li data-run={run.runId} data-status={status}>
+      <div className="row run">
+        <details className={`fold ${state}`} open={open}>
+          <summary>
+            <span className="dot" aria-hidden="true" />
+            <strong dir="auto">{title}</strong>
+            {app !== title && <span>{app}</span>}
+            {goesOn ? (
+              <>
+                <span className="unseen">goes on</span> <Elapsed since={run.startedAt} />
+              </>
+            ) : (
+              <Ending message={{ ...run, stopReason: status, createdAt: run.startedAt }} />
+            )}
+            {run.pendingCallIds.map((id) => (
+              <span key={id} className="waits">
+                waits for you: {questionOf(pending, id)}
+              </span>
+            ))}
+          </summary>
+          {asked && title === name && (
+            <p className="muted" dir="auto">
+              {textOf(asked)}
+            </p>
+          )}
+          {steering.map((told) => (
+            <p key={told.id} className="muted" dir="auto">
+              {told.taken ? 'Told' : 'To be told'}: {textOf(told)}
+            </p>
+          ))}
+          <div className="content">
+            <Blocks content={message.content} progress={progress} />
+          </div>
+        </details>
+        {goesOn && actions && <Actions run={run} title={title} actions={actions} />}
+      </div>
+      {children.length > 0 && (
+        <RunTree
+          {...{ runs: children, actions, pending, label: `Children of ${title}` }}
+          {...(open && { open })}
+        />
+      )}
+    </li>
+  );
+}
+
+function questionOf(pending: readonly PendingQuestion[], id: string): string {
+  const question = pending.find(({ callId }) => callId === id);
+  return question?.message ?? question?.name ?? '';
+}
+
+/** Steers a run, or ends it. */
+function Actions({
+  run: { runId },
+  title,
+  actions: { steer, abort },
+}: {
+  readonly run: RunNode;
+  readonly title: string;
+  readonly actions: SessionRuns;
+}) {
+  const [text, setText] = useState<string>();
+  const [problem, setProblem] = useState('');
+  const attempt = (done: Promise<unknown>) => {
+    setProblem('');
+    done.catch((error: Error) => setProblem(error.message));
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!text?.trim()) return;
+    attempt(steer(runId, text.trim()));
+    setText(undefined);
+  };
+  return (
+    <>
+      <IconButton
+        label={`Steer ${title}`}
+        icon={MessageSquareReply}
+        aria-expanded={text !== undefined}
+        onClick={() => setText(text === undefined ? '' : undefined)}
+      />
+      <IconButton label={`Stop ${title}`} icon={Square} onClick={() => attempt(abort(runId))} />
+      {text !== undefined && (
+        <form
+          className="row"
+          onSubmit={submit}
+          onKeyDown={({ key }) => key === 'Escape' && setText(undefined)}
+        >
+          <input
+            aria-label={`Message for ${title}`}
+            dir="auto"
+            value={text}
+            // biome-ignore lint/a11y/noAutofocus: the person has just asked to write here
+            autoFocus
+            onChange={({ target }) => setText(target.value)}
+          />
+          <button type="submit">Send</button>
+        </form>
+      )}
+      {problem && (
+        <p className="bad" role="alert">
+          {problem}
+        </p>
+      )}
+    </>
+  );
+}

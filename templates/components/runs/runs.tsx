@@ -1,9 +1,14 @@
 import type { Message } from 'agent-session-gateway/client';
 import { useRuns, useSession } from 'agent-session-gateway/client/react';
 import { childrenOf } from 'agent-session-gateway/client/runs';
-import { useState } from 'react';
-import { RunRow } from './run-row.js';
-import { RunTree, textOf } from './run-tree.js';
+import { X } from 'lucide-react';
+import { useMemo } from 'react';
+import { Ending } from '../message/outcome.js';
+import { plainText } from '../message/plain-text.js';
+import { textOf } from '../message/text.js';
+import { useAround } from '../ui/around.js';
+import { IconButton } from '../ui/icon-button.js';
+import { RunTree } from './run-tree.js';
 
 interface RunsProps {
   /** The session's key, such as `main`. */
@@ -17,57 +22,72 @@ interface RunsProps {
  * runs that it began.
  */
 export function Runs({ id, ended = 5 }: RunsProps) {
+  const { readOnly } = useAround();
   const { messages, queue, pending, error } = useSession(id);
-  const { runs, abort } = useRuns(id);
-  const [problem, setProblem] = useState('');
-  const stop = (runId: string) => {
-    setProblem('');
-    abort(runId).catch((cause: Error) => setProblem(cause.message));
-  };
+  const { runs, steer, abort } = useRuns(id);
+  const actions = useMemo(() => (readOnly ? undefined : { steer, abort }), [readOnly, steer, abort]);
   const over = messages
     .filter(({ stopReason }) => stopReason !== undefined)
     .reverse()
     .slice(0, ended);
-  const isNothing = runs.length + queue.length + over.length === 0;
-
+  const askedBy = ({ parentId }: Pick<Message, 'parentId'>) => {
+    const asked = messages.find((message) => message.id === parentId);
+    return asked ? plainText(textOf(asked)) : 'An answer';
+  };
   return (
-    <section className="runs" aria-label="Runs">
-      {(error || problem) && <p role="alert">{error?.message ?? problem}</p>}
-      {isNothing && <p>No runs yet.</p>}
-      <ol>
+    <section className="asg runs-list" aria-label="Runs">
+      {error && (
+        <p className="bad" role="alert">
+          {error.message}
+        </p>
+      )}
+      {runs.length + queue.length + over.length === 0 && <p className="muted">No runs yet.</p>}
+      {runs.length > 0 && (
         <RunTree
           runs={runs}
-          askedBy={({ asked, message }) => (asked ? textOf(asked) : askedBy(messages, message))}
+          label="Runs that go on"
+          titleOf={({ message }) => askedBy(message)}
+          actions={actions}
           pending={pending}
-          onAbort={stop}
         />
-        {queue.map(({ runId, message }, at) => (
-          <RunRow key={runId} state="queued" title={textOf(message)} onAbort={() => stop(runId)}>
-            <span>{at + 1} in the queue</span>
-          </RunRow>
-        ))}
-        {over.map((message) => (
-          <RunRow
-            key={message.id}
-            state={message.stopReason === 'end' ? 'done' : message.stopReason!}
-            title={askedBy(messages, message)}
-            app={message.app}
-            below={message.children && <RunTree runs={childrenOf(message)} />}
-          >
-            <time dateTime={new Date(message.endedAt!).toISOString()}>
-              {new Date(message.endedAt!).toLocaleTimeString()}
-            </time>
-            <span>{((message.endedAt! - message.createdAt) / 1000).toFixed(1)} s</span>
-            {message.error && <span>{message.error.message}</span>}
-          </RunRow>
-        ))}
-      </ol>
+      )}
+      {queue.length > 0 && (
+        <ol className="runs" aria-label="Runs that wait">
+          {queue.map(({ runId, message }, at) => (
+            <li key={runId} data-run={runId} data-status="queued" className="row run">
+              <span className="fold waiting">
+                <span className="dot" aria-hidden="true" />
+                <strong dir="auto">{plainText(textOf(message))}</strong>
+                <span className="muted">{at + 1} in the queue</span>
+              </span>
+              {actions && (
+                <IconButton
+                  label={`Withdraw ${plainText(textOf(message))}`}
+                  icon={X}
+                  onClick={() => void abort(runId).catch(() => {})}
+                />
+              )}
+            </li>
+          ))}
+        </ol>
+      )}
+      {over.length > 0 && (
+        <ol className="runs" aria-label="Runs that have ended">
+          {over.map((message) => (
+            <li key={message.id} data-status={message.stopReason}>
+              <p className={`fold ${message.stopReason === 'end' ? 'done' : 'failed'}`}>
+                <span className="dot" aria-hidden="true" />
+                <strong dir="auto">{askedBy(message)}</strong>
+                <span className="muted row">
+                  {message.app && <span>{message.app}</span>}
+                  <Ending message={message} />
+                </span>
+              </p>
+              {message.children && <RunTree runs={childrenOf(message)} label="Its child runs" />}
+            </li>
+          ))}
+        </ol>
+      )}
     </section>
   );
-}
-
-/** What a run answers, by the message before its own. */
-function askedBy(messages: readonly Message[], { parentId }: Pick<Message, 'parentId'>): string {
-  const asked = messages.find(({ id }) => id === parentId);
-  return asked ? textOf(asked) : 'An answer';
 }

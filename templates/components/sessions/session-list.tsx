@@ -1,95 +1,177 @@
-import { useGateway, useSessions } from 'agent-session-gateway/client/react';
-import { type KeyboardEvent, useEffect, useState } from 'react';
+import type { EventType, SessionSummary } from 'agent-session-gateway/client';
+import { useInbox, useSession, useSessionEvents, useSessions } from 'agent-session-gateway/client/react';
+import { Archive } from 'lucide-react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { Beside, useAround } from '../ui/around.js';
+import { IconButton } from '../ui/icon-button.js';
+import { byDay } from './days.js';
+import { type Attempt, Entry } from './entry.js';
+import { NewSession } from './new-session.js';
+import { SearchBox } from './search-box.js';
+
+/** Interval of reads, in milliseconds, because other tabs and programs change the list too. */
+const REFRESH_MS = 5000;
+
+/** Events that change the list entry of the shown session. */
+const CHANGES: readonly EventType[] = [
+  'message_accepted',
+  'message_start',
+  'message_end',
+  'tool_confirmation_required',
+  'tool_confirmation_result',
+  'input_required',
+  'input_result',
+  'session_updated',
+  'session_closed',
+];
 
 interface SessionListProps {
   /** The key of the session that is shown. */
   readonly current: string;
   readonly onOpen: (id: string) => void;
+  /** The address of a session in this page, so that it can be opened in another tab. */
+  readonly hrefOf?: (id: string) => string;
+  /** Further items of a session's menu: `MenuItem`. */
+  readonly menu?: (session: SessionSummary, attempt: Attempt) => ReactNode;
+  /** Further controls at the end. */
+  readonly children?: ReactNode;
 }
 
-/** Other tabs, and programs, change the list too. */
-const REFRESH_MS = 5000;
-
-/** The user's sessions, the one that was used last first: found by their titles, opened, begun, renamed in place, archived. */
-export function SessionList({ current, onOpen }: SessionListProps) {
-  const [query, setQuery] = useState('');
-  const { sessions, hasMore, loadMore, refresh, error } = useSessions({ ...(query && { query }) });
-  const client = useGateway();
-  const [renames, setRenames] = useState('');
-  const [problem, setProblem] = useState('');
+/** The user's sessions by day: found by any of their words, opened, begun, renamed in place, archived, closed, deleted. */
+export function SessionList({ current, onOpen, hrefOf, menu, children }: SessionListProps) {
+  const { readOnly } = useAround();
+  const [archived, setArchived] = useState(false);
+  const [wanted, setWanted] = useState('');
+  const query = useSettled(wanted.trim());
+  const { sessions, hasMore, loadMore, refresh, error } = useSessions({ archived });
+  // Searches titles beyond the part of the list that was read. Without a query it reads only one session.
+  const found = useSessions({ archived, ...(query === '' ? { limit: 1 } : { query }) });
+  const inbox = useInbox();
+  const unread = new Map(inbox.sessions.map((row) => [row.sessionId, row.unread]));
+  useSessionEvents(current, refresh, { types: CHANGES, from: 'now', onError: () => {} });
   useEffect(() => {
-    const timer = setInterval(refresh, REFRESH_MS);
-    return () => clearInterval(timer);
+    const look = () => document.visibilityState === 'visible' && refresh();
+    const timer = setInterval(look, REFRESH_MS);
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', look);
+    };
   }, [refresh]);
 
-  const update = (id: string, changes: { title?: string | null; archived?: boolean }) => {
-    setRenames('');
-    setProblem('');
-    client
-      .session(id)
-      .update(changes)
-      .then(refresh, (cause: Error) => setProblem(cause.message));
+  const open = (id: string) => {
+    setWanted('');
+    onOpen(id);
   };
-  const onKeyDown = (id: string) => (event: KeyboardEvent<HTMLInputElement>) => {
-    // An input method takes its word by Enter, too. Safari says so by the code alone.
-    if (event.nativeEvent.isComposing || event.keyCode === 229) return;
-    if (event.key === 'Enter') update(id, { title: event.currentTarget.value.trim() || null });
-    if (event.key === 'Escape') setRenames('');
-  };
-
+  const shown = query === '' ? (sessions ?? []) : matching(sessions ?? [], found.sessions ?? [], query);
+  const isEmpty = useSession(current, {
+    select: ({ messages, status }) => status !== 'loading' && messages.length === 0,
+  });
+  const isNew = isEmpty && sessions?.every((each) => each.sessionId !== current) && !archived && query === '';
   return (
-    <nav className="sessions" aria-label="Sessions">
-      <button type="button" onClick={() => onOpen(`chat-${Date.now().toString(36)}`)}>
-        New session
-      </button>
-      <input
-        type="search"
-        aria-label="Find a session"
-        placeholder="Find a session"
-        value={query}
-        onChange={({ target }) => setQuery(target.value)}
-      />
-      {(error || problem) && <p role="alert">{error?.message ?? problem}</p>}
-      <ul>
-        {sessions?.map(({ sessionId, title = sessionId, preview, status }) => (
-          <li key={sessionId} data-status={status}>
-            {renames === sessionId ? (
-              <input
-                aria-label={`Title of ${sessionId}`}
-                defaultValue={title}
-                ref={(box) => box?.focus()}
-                onKeyDown={onKeyDown(sessionId)}
-                onBlur={() => setRenames('')}
-              />
-            ) : (
-              <button
-                type="button"
-                aria-current={sessionId === current ? 'page' : undefined}
-                onClick={() => onOpen(sessionId)}
-              >
-                <span dir="auto">{title}</span>
-                {preview && <small dir="auto">{preview}</small>}
-              </button>
-            )}
-            <button type="button" aria-label={`Rename ${title}`} onClick={() => setRenames(sessionId)}>
-              Rename
-            </button>
-            <button
-              type="button"
-              aria-label={`Archive ${title}`}
-              onClick={() => update(sessionId, { archived: true })}
-            >
-              Archive
-            </button>
-          </li>
-        ))}
-      </ul>
-      {sessions?.length === 0 && <p>{query ? `No title has “${query}”.` : 'No sessions yet.'}</p>}
-      {hasMore && (
-        <button type="button" onClick={loadMore}>
-          More
-        </button>
+    <nav className="asg sessions" aria-label="Sessions">
+      {!readOnly && <NewSession onBegin={open} />}
+      <SearchBox wanted={wanted} onWanted={setWanted} onOpen={open} />
+      <Beside does="list the sessions" />
+      {error && (
+        <p className="bad" role="alert">
+          {error.message}
+        </p>
       )}
+      {sessions === undefined && !error && <Loading />}
+      <div className="days">
+        {isNew && (
+          <section aria-label="New">
+            <ul>
+              <li className="entry shown">
+                <p className="opener" title={current}>
+                  <span className="name">New session</span>
+                  <small>new</small>
+                </p>
+              </li>
+            </ul>
+          </section>
+        )}
+        {byDay(shown, Date.now()).map((day) => (
+          <section key={day.name} aria-label={day.name}>
+            <h2>{day.name}</h2>
+            <ul>
+              {day.sessions.map((session) => (
+                <Entry
+                  key={session.sessionId}
+                  session={session}
+                  unread={session.sessionId === current ? 0 : (unread.get(session.sessionId) ?? 0)}
+                  isShown={session.sessionId === current}
+                  href={hrefOf?.(session.sessionId)}
+                  onOpen={() => open(session.sessionId)}
+                  onChanged={() => {
+                    refresh();
+                    found.refresh();
+                  }}
+                  menu={menu}
+                />
+              ))}
+            </ul>
+          </section>
+        ))}
+        {sessions && shown.length === 0 && query !== '' && (
+          <p className="muted">
+            Nothing is called “{query}”.{!readOnly && ' Enter opens a session of this name.'}
+          </p>
+        )}
+        {sessions?.length === 0 && query === '' && archived && <p className="muted">Nothing is archived.</p>}
+        {hasMore && query === '' && (
+          <button type="button" className="quiet" onClick={loadMore}>
+            More
+          </button>
+        )}
+      </div>
+      <div className="row tray">
+        <IconButton
+          label="Archive"
+          icon={Archive}
+          className={archived ? 'on' : ''}
+          aria-pressed={archived}
+          onClick={() => setArchived((before) => !before)}
+        />
+        {children}
+      </div>
     </nav>
   );
+}
+
+/** The known sessions that match in any text, and the sessions that the gateway found by title. */
+function matching(
+  known: readonly SessionSummary[],
+  found: readonly SessionSummary[],
+  query: string,
+): readonly SessionSummary[] {
+  const wanted = query.toLowerCase();
+  const here = known.filter(({ sessionId, title = '', preview = '' }) =>
+    `${sessionId} ${title} ${preview}`.toLowerCase().includes(wanted),
+  );
+  const ids = new Set(here.map(({ sessionId }) => sessionId));
+  return [...here, ...found.filter(({ sessionId, title }) => title && !ids.has(sessionId))].sort(
+    (one, other) => other.updatedAt - one.updatedAt,
+  );
+}
+
+function Loading() {
+  return (
+    <div className="skeleton lines" role="status" aria-label="Loading the sessions">
+      <i />
+      <i />
+      <i />
+    </div>
+  );
+}
+
+/** The text, once the person has stopped typing for a moment. */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), 200);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
 }

@@ -1,4 +1,8 @@
+import type { PresenceView } from 'agent-session-gateway/client/people';
 import { usePresence } from 'agent-session-gateway/client/react';
+
+/** Most people that are shown one by one. */
+const MOST = 5;
 
 interface PresenceProps {
   /** The session's key, such as `main`. */
@@ -7,26 +11,43 @@ interface PresenceProps {
   readonly name?: string;
 }
 
-/** Who else has the session open, and who types: call `typing` of `usePresence` where they write. */
+/** Who else has the session open, and who types. A page with a `Chat` has the same by its `bar`. */
 export function Presence({ id, name }: PresenceProps) {
-  const { members, me, error } = usePresence(id, name === undefined ? undefined : { name });
+  const presence = usePresence(id, name === undefined ? undefined : { name });
+  if (presence.error) return <p role="alert">{presence.error.message}</p>;
+  return (
+    <section className="asg presence" aria-label="Who is here">
+      <Faces presence={presence} />
+    </section>
+  );
+}
+
+/** The other people of a session, and who of them types. */
+export function Faces({ presence: { members, me } }: { readonly presence: PresenceView }) {
   const others = members.filter((member) => member.id !== me);
   const names = new Map(others.map(({ userId, data }) => [userId, nameIn(data) ?? userId]));
   const typing = new Set(others.filter(({ state }) => state === 'typing').map(({ userId }) => userId));
-  if (error) return <p role="alert">{error.message}</p>;
+  const typed = [...typing].map((userId) => names.get(userId)).join(', ');
   return (
-    <section className="presence" aria-label="Who is here">
-      <ul>
-        {[...names].map(([userId, shown]) => (
-          <li key={userId} data-state={typing.has(userId) ? 'typing' : 'here'} dir="auto">
-            {shown}
+    <>
+      <ul className="row" aria-label="Who is here">
+        {[...names].slice(0, MOST).map(([userId, name]) => (
+          <li
+            key={userId}
+            className="face"
+            data-state={typing.has(userId) ? 'typing' : 'here'}
+            data-tip={name}
+          >
+            <span className="unseen">{name}</span>
+            <span aria-hidden="true">{[...name].slice(0, 1).join('').toUpperCase()}</span>
           </li>
         ))}
+        {names.size > MOST && <li className="muted">and {names.size - MOST} more</li>}
       </ul>
-      <p role="status">
-        {typing.size > 0 && `${[...typing].map((userId) => names.get(userId)).join(', ')} typing…`}
-      </p>
-    </section>
+      <span className="muted" role="status">
+        {typed && `${typed} ${typing.size > 1 ? 'are' : 'is'} typing`}
+      </span>
+    </>
   );
 }
 

@@ -1,19 +1,19 @@
 import { type Grant, type GrantRole, sessionSharing } from 'agent-session-gateway/client/people';
 import { useGateway, useSessionEvents } from 'agent-session-gateway/client/react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useAround } from '../ui/around.js';
 import { NewGrant } from './new-grant.js';
 
 interface ShareProps {
   /** The session's key, such as `main`. */
   readonly id: string;
-  /** The page of yours that opens a link, where the gateway does not say one (`shareLinks.url`). Its token belongs behind a `#`. */
-  readonly linkTo?: (token: string, sessionId: string) => string;
   /** The roles that can be given, the least first. */
   readonly roles?: readonly GrantRole[];
 }
 
 /** Whom a session is shared with, as what and until when; sharing it, by a link too; taking that back. */
-export function Share({ id, linkTo = (token) => token, roles }: ShareProps) {
+export function Share({ id, roles }: ShareProps) {
+  const { linkTo = (token: string) => token } = useAround();
   const client = useGateway();
   const sharing = useMemo(() => sessionSharing(client, id), [client, id]);
   const [grants, setGrants] = useState<readonly Grant[]>([]);
@@ -40,7 +40,7 @@ export function Share({ id, linkTo = (token) => token, roles }: ShareProps) {
   };
 
   return (
-    <section className="share" aria-label="Sharing">
+    <section className="asg share" aria-label="Sharing">
       {grants.length === 0 ? (
         <p>Only you see this conversation.</p>
       ) : (
@@ -55,13 +55,13 @@ export function Share({ id, linkTo = (token) => token, roles }: ShareProps) {
               </small>
               <button
                 type="button"
-                aria-label={`Stop sharing with ${nameOf(grant)}`}
+                aria-label={`Take back from ${nameOf(grant)}`}
                 onClick={() => {
                   setLink('');
                   void attempt(sharing.unshare(grant.grantId));
                 }}
               >
-                Stop
+                Take back
               </button>
             </li>
           ))}

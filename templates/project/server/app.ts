@@ -8,6 +8,7 @@ import { z } from 'zod';
  */
 export const app = defineApp({
   description: 'Rolls dice, and deletes files once you agree',
+  suggestions: ['Hello', 'roll 20', 'delete report.txt'],
   tools: {
     roll: tool({
       description: 'Rolls a die',

@@ -26,7 +26,6 @@ export function createServer({ secret, database, page, proxies = 0, playground =
   const gateway = gatewayMiddleware(
     {
       app,
-      methods: { suggestions: async () => ['Hello', 'roll 20', 'delete report.txt'] },
       // Programs show a token; `npx agent-session-gateway token jwt --sub ann` makes one.
       auth: { type: 'jwt', secret },
       ...(proxies > 0 && { trustProxy: proxies }),

@@ -36,7 +36,7 @@ test('answers piece by piece, and remembers', async (t) => {
 test('knows one visitor from another, and lets nobody else in', async (t) => {
   const [ann, bob] = [await visit(t), await visit(t)];
   await ann.send('main', 'a secret').result;
-  assert.deepEqual(await ann.invoke('suggestions'), await bob.invoke('suggestions'));
+  assert.deepEqual(await ann.apps(), await bob.apps());
   assert.deepEqual((await bob.sessions()).sessions, []);
   const headers = { cookie: 'visitor=visitor-1.forged' };
   assert.equal((await fetch(`${listening.url}/agent/status`, { headers })).status, 401);

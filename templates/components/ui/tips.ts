@@ -3,10 +3,14 @@ import { place } from './place.js';
 /** How long a pointer rests on an element before its label is shown, in milliseconds. */
 const REST_MS = 350;
 
+let isInstalled = false;
+
 /** Shows the label of an element with `data-tip` under a resting pointer or with keyboard focus. One element serves the whole page. */
 export function installTips(): void {
+  if (isInstalled) return;
+  isInstalled = true;
   const tip = document.createElement('div');
-  tip.className = 'tip';
+  tip.className = 'asg tip';
   tip.popover = 'manual';
   // The element under the tip already has the text as its label.
   tip.ariaHidden = 'true';

@@ -1,5 +1,5 @@
 import { Plus } from 'lucide-react';
-import { useApps } from '../shell/catalogue.js';
+import { useApps } from '../ui/apps.js';
 import { Menu, MenuItem } from '../ui/menu.js';
 
 /** A button that begins a session. Asks for the app if there are several. */

@@ -1,24 +1,26 @@
 import type { ContentBlock } from 'agent-session-gateway/client';
 import { useEffect, useState } from 'react';
-import { files } from '../shell/gateway.js';
+import { useAround } from '../ui/around.js';
 
 type Media = Extract<ContentBlock, { type: 'image' | 'file' | 'audio' }>;
 
 /** A file of a message. Reads bytes only from the gateway, with the page's credentials, and from no other host. */
 export function Attachment({ block }: { readonly block: Media }) {
   const { fileId, data, mediaType, name = mediaType } = block;
+  const { files } = useAround();
   const isImage = block.type === 'image';
   const [url, setUrl] = useState<string>();
   const [problem, setProblem] = useState<string>();
   useEffect(() => {
-    if (!fileId && !data) return;
+    if (!(fileId && files) && !data) return;
     const left = new AbortController();
     let made = '';
-    const read = fileId
-      ? files.download(fileId, { signal: left.signal }).then((response) => response.blob())
-      : Promise.resolve(
-          new Blob([Uint8Array.from(atob(data!), (c) => c.charCodeAt(0))], { type: mediaType }),
-        );
+    const read =
+      fileId && files
+        ? files.download(fileId, { signal: left.signal }).then((response) => response.blob())
+        : Promise.resolve(
+            new Blob([Uint8Array.from(atob(data!), (c) => c.charCodeAt(0))], { type: mediaType }),
+          );
     read.then(
       (blob) => {
         if (left.signal.aborted) return;
@@ -32,7 +34,7 @@ export function Attachment({ block }: { readonly block: Media }) {
       left.abort();
       if (made) URL.revokeObjectURL(made);
     };
-  }, [fileId, data, mediaType, isImage]);
+  }, [files, fileId, data, mediaType, isImage]);
   if (problem) return <p className="outcome bad">{`${name}: ${problem}`}</p>;
   if (isImage && url) return <img className="attachment" src={url} alt={name} />;
   return (

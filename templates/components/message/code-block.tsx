@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import { CopyButton } from '../ui/copy.js';
+import { CopyButton } from '../ui/copy-button.js';
 import type { highlight, Piece } from './highlight.js';
 
 /** Longer code stays without colours, so that the page never waits for them. */

@@ -1,14 +1,11 @@
 import type { Client, SessionSummary } from 'agent-session-gateway/client';
 import { useGateway } from 'agent-session-gateway/client/react';
-import { Archive, ArchiveRestore, CircleStop, Download, Ellipsis, Pencil, Trash2 } from 'lucide-react';
-import { type KeyboardEvent, useState } from 'react';
-import { isForInputMethod } from '../../templates/components/chat/keys.js';
-import { Code } from '../shell/code.js';
-import { exportMessages } from '../shell/gateway.js';
-import { closeRecipe, deleteRecipe, exportRecipe, type RecipeText, updateRecipe } from '../shell/recipes.js';
-import { saveFile } from '../shell/save-file.js';
-import { settings } from '../shell/settings.js';
+import { Archive, ArchiveRestore, CircleStop, Ellipsis, Pencil, Trash2 } from 'lucide-react';
+import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import { plainText } from '../message/plain-text.js';
+import { Beside, useAround } from '../ui/around.js';
 import { Confirm } from '../ui/confirm.js';
+import { isForInputMethod } from '../ui/keys.js';
 import { Menu, MenuItem } from '../ui/menu.js';
 
 /** Actions that cannot be undone, with their warnings. */
@@ -23,25 +20,33 @@ const ENDS = {
   },
 } as const;
 
+/** Does work, and shows its failure at the session. */
+export type Attempt = (done: Promise<unknown>) => void;
+
 /** A session in the list. A click opens it, F2 or a double click renames it, and a menu has the rest. */
 export function Entry({
   session,
   unread,
   isShown,
   href,
-  onChosen,
+  onOpen,
+  menu,
   onChanged,
 }: {
   readonly session: SessionSummary;
   /** Answers and messages that the user has not read. */
   readonly unread: number;
   readonly isShown: boolean;
-  readonly href: string;
-  readonly onChosen: () => void;
+  /** The session's address in this page. @default none: it is opened by a button */
+  readonly href: string | undefined;
+  readonly onOpen: () => void;
+  /** Further items of the menu. */
+  readonly menu?: ((session: SessionSummary, attempt: Attempt) => ReactNode) | undefined;
   readonly onChanged: () => void;
 }) {
   const { sessionId, status, title, preview, updatedAt, archived } = session;
   const client = useGateway();
+  const { readOnly } = useAround();
   const [renames, setRenames] = useState(false);
   const [asks, setAsks] = useState<keyof typeof ENDS>();
   const [problem, setProblem] = useState('');
@@ -50,8 +55,7 @@ export function Entry({
     setProblem('');
     done.then(onChanged, (error: Error) => setProblem(error.message));
   };
-  const save = async () =>
-    saveFile(`${sessionId}.messages.ndjson`, await exportMessages(sessionId), 'application/x-ndjson');
+  const Opener = href === undefined ? 'button' : 'a';
   const rename = (to: string) => {
     setRenames(false);
     if (to !== title) attempt(client.session(sessionId).update({ title: to || null }));
@@ -61,13 +65,14 @@ export function Entry({
       {renames ? (
         <Rename id={sessionId} title={title ?? ''} onRename={rename} onLeave={() => setRenames(false)} />
       ) : (
-        <a
-          href={href}
+        <Opener
+          {...(href === undefined ? { type: 'button' as const } : { href })}
+          className="opener"
           aria-current={isShown ? 'page' : undefined}
           title={sessionId}
-          onClick={onChosen}
-          onDoubleClick={() => !settings.readOnly && setRenames(true)}
-          onKeyDown={({ key }) => key === 'F2' && !settings.readOnly && setRenames(true)}
+          onClick={onOpen}
+          onDoubleClick={() => !readOnly && setRenames(true)}
+          onKeyDown={({ key }: KeyboardEvent) => key === 'F2' && !readOnly && setRenames(true)}
         >
           <span className="name" dir="auto">
             {name}
@@ -81,12 +86,12 @@ export function Entry({
           <State status={status} at={updatedAt} />
           {preview && (
             <span className="preview" dir="auto">
-              {preview}
+              {plainText(preview)}
             </span>
           )}
-        </a>
+        </Opener>
       )}
-      {!settings.readOnly && (
+      {!readOnly && (
         <Menu label={`More of ${name}`} icon={Ellipsis}>
           <MenuItem icon={Pencil} onChoose={() => setRenames(true)}>
             Rename
@@ -97,9 +102,7 @@ export function Entry({
           >
             {archived ? 'Take out of the archive' : 'Archive'}
           </MenuItem>
-          <MenuItem icon={Download} onChoose={() => attempt(save())}>
-            Export
-          </MenuItem>
+          {menu?.(session, attempt)}
           <MenuItem icon={CircleStop} onChoose={() => setAsks('Close')}>
             Close…
           </MenuItem>
@@ -108,9 +111,7 @@ export function Entry({
           </MenuItem>
         </Menu>
       )}
-      {isShown && !settings.readOnly && (
-        <Code what="rename, export, close, delete" of={() => recipesOf(sessionId, name)} />
-      )}
+      {isShown && !readOnly && <Beside does="change the session" sessionId={sessionId} title={name} />}
       {asks && (
         <Confirm
           title={`${asks} ${name}?`}
@@ -128,17 +129,6 @@ export function Entry({
       )}
     </li>
   );
-}
-
-/** The calls behind the menu, one per line. */
-function recipesOf(sessionId: string, title: string): RecipeText {
-  const all = [
-    updateRecipe(sessionId, { title }),
-    exportRecipe(sessionId),
-    closeRecipe(sessionId),
-    deleteRecipe(sessionId),
-  ];
-  return { curl: all.map(({ curl }) => curl).join('\n'), sdk: all.map(({ sdk }) => sdk).join('\n') };
 }
 
 function State({ status, at }: { readonly status: string; readonly at: number }) {

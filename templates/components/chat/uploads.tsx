@@ -1,7 +1,7 @@
 import type { ContentBlock } from 'agent-session-gateway/client';
 import { FileText, Paperclip, X } from 'lucide-react';
 import { type ClipboardEvent, type DragEvent, useRef, useState, useSyncExternalStore } from 'react';
-import { files } from '../shell/gateway.js';
+import { useAround } from '../ui/around.js';
 import { IconButton } from '../ui/icon-button.js';
 
 interface Upload {
@@ -32,14 +32,15 @@ export function useUploads(draft: string) {
   };
   const [over, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
+  const { files } = useAround();
 
   const add = (chosen: FileList | null) => {
-    for (const file of chosen ?? []) {
+    for (const file of (files && chosen) ?? []) {
       const key = ++lastKey;
       const become = (change: Partial<Upload>) =>
         setUploads((all) => all.map((each) => (each.key === key ? { ...each, ...change } : each)));
       setUploads((all) => [...all, { key, name: file.name }]);
-      files.upload(file).then(
+      files!.upload(file).then(
         ({ fileId, mediaType, name = file.name }) => {
           const type = mediaType.startsWith('image/')
             ? 'image'
@@ -92,7 +93,7 @@ export function useUploads(draft: string) {
         ))}
       </ul>
     ),
-    button: (
+    button: files && (
       <>
         <input ref={input} type="file" hidden multiple onChange={({ target }) => add(target.files)} />
         <IconButton label="Attach" icon={Paperclip} onClick={() => input.current?.click()} />

@@ -1,6 +1,6 @@
 import { Search } from 'lucide-react';
 import { useEffect, useRef } from 'react';
-import { isForInputMethod } from '../../templates/components/chat/keys.js';
+import { isForInputMethod } from '../ui/keys.js';
 
 /** Searches sessions by text, and opens the session of that name, also a new one. */
 export function SearchBox({

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { byDay } from '../../../playground/sessions/days.js';
+import { byDay } from '../../templates/components/sessions/days.js';
 
 const at = (text: string): number => new Date(text).getTime();
 const now = at('2026-11-24T10:00:00');

@@ -31,3 +31,9 @@ const readApps = async (client: Client) => (await client.apps()).apps;
 export function useApps(): readonly AppSummary[] | undefined {
   return useRead(readApps).data;
 }
+
+/** The app of a session: the one that its key begins with, or the default app. */
+export function appOf(apps: readonly AppSummary[] | undefined, sessionId: string): AppSummary | undefined {
+  const at = sessionId.indexOf(':');
+  return apps?.find(({ name, isDefault }) => (at < 0 ? isDefault : name === sessionId.slice(0, at)));
+}

@@ -3,21 +3,21 @@ import type { SessionReactions } from 'agent-session-gateway/client/people';
 import type { SessionView } from 'agent-session-gateway/client/react';
 import { ChevronLeft, ChevronRight, GitFork, Pencil, RefreshCw, ThumbsDown, ThumbsUp } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
-import { textOf } from '../../shared/messages.js';
-import { isForInputMethod } from '../../templates/components/chat/keys.js';
-import { Code } from '../shell/code.js';
-import { editRecipe, regenerateRecipe } from '../shell/recipes.js';
-import { hrefOf } from '../shell/route.js';
-import { CopyButton } from '../ui/copy.js';
+import { textOf } from '../message/text.js';
+import { Beside } from '../ui/around.js';
+import { CopyButton } from '../ui/copy-button.js';
 import { IconButton } from '../ui/icon-button.js';
+import { isForInputMethod } from '../ui/keys.js';
 
 /** Operations that change the conversation. The object stays the same while the session is shown. */
 export interface Changes
   extends Pick<SessionView, 'edit' | 'regenerate' | 'move' | 'fork'>,
     SessionReactions {
   readonly sessionId: string;
-  /** Id of the user of the page. */
-  readonly user: string;
+  /** Id of the user of the page, whose thumbs are shown as pressed. */
+  readonly user: string | undefined;
+  /** Shows another session, such as a fork. */
+  readonly onOpen: ((sessionId: string) => void) | undefined;
 }
 
 /** The actions on a message of the conversation, and its other versions. */
@@ -45,7 +45,7 @@ export function MessageActions({
   const fork = async () => {
     const to = `${sessionId.slice(0, 100)}-${Date.now().toString(36)}`;
     const made = await changes.fork(to, { at: id });
-    location.hash = hrefOf({ view: 'chat', sessionId: made.sessionId });
+    changes.onOpen?.(made.sessionId);
   };
   const edit = (now: boolean) => {
     setEdits(now);
@@ -63,7 +63,7 @@ export function MessageActions({
           {role === 'assistant' && (
             <IconButton label="Answer again" icon={RefreshCw} onClick={() => void regenerate(id)} />
           )}
-          <IconButton label="Fork" icon={GitFork} onClick={() => attempt(fork())} />
+          {changes.onOpen && <IconButton label="Fork" icon={GitFork} onClick={() => attempt(fork())} />}
         </div>
       )}
       {problem && (
@@ -71,10 +71,10 @@ export function MessageActions({
           {problem}
         </span>
       )}
-      {shown && role === 'user' && <Code what="edit" of={() => editRecipe(sessionId, id, textOf(message))} />}
-      {shown && role === 'assistant' && (
-        <Code what="answer again" of={() => regenerateRecipe(sessionId, id)} />
+      {shown && role === 'user' && (
+        <Beside does="edit" sessionId={sessionId} messageId={id} text={textOf(message)} />
       )}
+      {shown && role === 'assistant' && <Beside does="answer again" sessionId={sessionId} messageId={id} />}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import type { ContentBlock, PendingQuestion, ToolProgress } from 'agent-session-gateway/client';
-import { Json } from '../shell/json.js';
+import { Json } from '../ui/json.js';
 import { Attachment } from './attachment.js';
 import { Markdown } from './markdown.js';
 

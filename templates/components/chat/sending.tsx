@@ -1,6 +1,6 @@
 import type { SendingMessage } from 'agent-session-gateway/client';
 import { useConnection } from 'agent-session-gateway/client/react';
-import { MessageRow } from './message.js';
+import { MessageRow } from './message-row.js';
 
 /** A message that the gateway has not accepted yet, or has refused. */
 export function Sending({ sending }: { readonly sending: SendingMessage }) {

@@ -1,5 +1,6 @@
 import type { LucideIcon } from 'lucide-react';
-import type { ComponentProps } from 'react';
+import { type ComponentProps, useEffect } from 'react';
+import { installTips } from './tips.js';
 
 /** An icon as a button. Screen readers read its label, and the pointer or the focus shows it. */
 export function IconButton({
@@ -11,6 +12,7 @@ export function IconButton({
   readonly label: string;
   readonly icon: LucideIcon;
 }) {
+  useEffect(installTips, []);
   return (
     <button type="button" className={`icon ${className}`} aria-label={label} data-tip={label} {...rest}>
       <Icon aria-hidden="true" />

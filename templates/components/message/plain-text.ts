@@ -1,0 +1,13 @@
+/** A text without the marks of Markdown, in one line, for lists and notices. */
+export const plainText = (text: string): string =>
+  text
+    .replace(/^ {0,3}(?:`{3,}|~{3,}).*$/gm, '')
+    .replace(/^ {0,3}(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+)/gm, '')
+    .replace(/^[ |:-]*-{3,}[ |:-]*$/gm, '')
+    .replace(/!?\[([^\]]*)\]\([^)\s]*(?:\s"[^"]*")?\)/g, '$1')
+    .replace(/(\*\*|__|~~|`+)(?=\S)([\s\S]*?\S)\1/g, '$2')
+    .replace(/(^|[\s(])([*_])(?=\S)([^*_\n]*?\S)\2(?=$|[\s).,:;!?])/gm, '$1$3')
+    .replace(/(?:\*\*|~~|`)/g, '')
+    .replace(/\s*\|\s*/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
