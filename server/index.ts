@@ -72,7 +72,7 @@ export type {
   ScheduleTimes,
   ScheduleTrigger,
   SkipReason,
-} from '../shared/schedules.js';
+} from '../shared/schedules/contract.js';
 export type { SessionKey } from '../shared/session-key.js';
 export { formatSessionKey, parseSessionKey } from '../shared/session-key.js';
 export { type Tracked, tracked } from '../shared/tracked.js';

@@ -1,12 +1,13 @@
 import type { ApprovalPolicy, Vote } from './approvals.js';
 import type { ControlMove, HandOff } from './control.js';
+import type { FeatureEvents } from './features.js';
 import type { SessionState } from './fold.js';
 import type { GrantEnd, GrantRole, HiddenPart } from './grants.js';
 import type { InboxChange } from './inbox.js';
 import type { LanePlace, Message, StopReason, Usage } from './messages.js';
 import type { PresenceChange } from './presence.js';
 import type { ReactionLogged } from './reactions.js';
-import type { FiredInstant, Schedule } from './schedules.js';
+import { SCHEDULE_EVENTS } from './schedules/contract.js';
 import type { UserName } from './user-name.js';
 
 /** Why continuity with a cursor could not be proved. */
@@ -53,7 +54,7 @@ export interface SpawnedRun extends Omit<LanePlace, 'asked' | 'steering'> {
 }
 
 /** Fields of the events that a session logs, by type. */
-export interface LoggedEventData {
+export interface LoggedEventData extends FeatureEvents {
   message_accepted: {
     readonly message: Message;
     /** Messages of the same send that come before `message`. */
@@ -170,12 +171,6 @@ export interface LoggedEventData {
   control_moved: ControlMove;
   /** The app asks for a person; its run ends with it. */
   hand_off_requested: HandOff;
-  /** A schedule was set. It replaces the one of the same name. */
-  schedule_set: Schedule;
-  /** A schedule was taken back. */
-  schedule_unset: { readonly id: string; readonly by: string };
-  /** A schedule fired. `runId` is the run that it began. */
-  schedule_fired: FiredInstant;
   /** The session was shared. Only readers who may share it themselves receive this event. */
   grant_added: {
     readonly grantId: string;
@@ -302,9 +297,7 @@ const LOGGED: Record<LoggedEventType, true> = {
   session_updated: true,
   control_moved: true,
   hand_off_requested: true,
-  schedule_set: true,
-  schedule_unset: true,
-  schedule_fired: true,
+  ...SCHEDULE_EVENTS,
   grant_added: true,
   grant_removed: true,
   reaction: true,

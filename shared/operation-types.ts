@@ -1,5 +1,6 @@
 import type { Control } from './control.js';
 import type { GatewayEvent, OnBusy, SessionChanges, SessionStatus, SubscriptionInfo } from './events.js';
+import type { FeatureOperations } from './features.js';
 import type { Grant, Shared, SharedBy, ShareParams } from './grants.js';
 import type { InboxPage, ReadResult } from './inbox.js';
 import type { ContentBlock, Message, SendInput, StopReason, Usage } from './messages.js';
@@ -7,7 +8,7 @@ import type { NoticeState, PushParams, PushResult } from './notices.js';
 import type { OperationName } from './operations.js';
 import type { PresenceMember, PresenceState } from './presence.js';
 import type { ReactionGiven } from './reactions.js';
-import type { Schedule, ScheduleParams } from './schedules.js';
+import type { Schedule } from './schedules/contract.js';
 import type { UserName } from './user-name.js';
 
 /** The start of a subscription without a cursor. `run`: the start of the active run, else now. */
@@ -265,7 +266,7 @@ export interface PayloadSummary {
 }
 
 /** Params and result of every operation. */
-export interface OperationTypes {
+export interface OperationTypes extends FeatureOperations {
   send: { params: SendParams; result: RunResult | Accepted };
   regenerate: { params: RegenerateParams; result: RunResult | Accepted };
   move: {
@@ -319,16 +320,6 @@ export interface OperationTypes {
     result: { readonly subscriptions: readonly string[] };
   };
   update: { params: UpdateParams; result: { readonly ok: true } };
-  schedule: { params: ScheduleParams; result: { readonly schedule: Schedule } };
-  unschedule: {
-    params: { readonly sessionId: string; readonly id: string };
-    result: { readonly ok: true };
-  };
-  schedules: {
-    params: { readonly sessionId: string };
-    /** The schedules, in the order in which they fire next. */
-    result: { readonly schedules: readonly Schedule[] };
-  };
   read: {
     params: {
       readonly sessionId: string;

@@ -1,4 +1,5 @@
 import type { ErrorCode } from './errors.js';
+import { FEATURE_OPERATIONS } from './features.js';
 import type { OperationName } from './operations.js';
 import type { OperationWords } from './words.js';
 
@@ -15,8 +16,9 @@ const RUN = [
   'SHUTTING_DOWN',
 ] as const satisfies readonly ErrorCode[];
 
-/** What each operation says of itself: who may, how much of which rate it takes, whether it fills a session, and all that documents say of it. */
+/** The words of each operation: who may call it, how much of which rate it takes, whether it fills a session, and all that documents say of it. */
 export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = {
+  ...FEATURE_OPERATIONS,
   send: {
     least: 'member',
     rate: 'sends',
@@ -117,35 +119,6 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
     description:
       'For a connection that follows the session: from then on it is told who is there (`presence`), until it ends. With a `state` the caller is there too.',
     errors: [...SESSION, 'CONNECTION_NOT_FOUND', 'SHUTTING_DOWN'],
-  },
-  schedule: {
-    least: 'operator',
-    rate: 'sends',
-    fills: true,
-    sample: { sessionId: 'main', message: 'hi', every: '0 9 * * *' },
-    tag: 'conversation',
-    summary: 'Set a schedule',
-    description:
-      'Its message is sent once, `at` a time, or again and again, as `every` says. One of the same `id` takes its place. Each instant has one run at most, also where gateways end and clocks jump. Begins a session that is not there.',
-    errors: [...SESSION, 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
-  },
-  unschedule: {
-    least: 'operator',
-    rate: 'sends',
-    sample: { sessionId: 'main', id: 'daily' },
-    tag: 'conversation',
-    summary: 'Take a schedule back',
-    description: 'One that there is not is taken back already.',
-    errors: [...SESSION, 'SESSION_CLOSED', 'SHUTTING_DOWN'],
-  },
-  schedules: {
-    least: 'viewer',
-    rate: 'reads',
-    sample: { sessionId: 'main' },
-    tag: 'conversation',
-    summary: 'The schedules of a session',
-    description: 'In the order in which they fire next.',
-    errors: [...SESSION],
   },
   read: {
     least: 'viewer',

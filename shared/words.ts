@@ -21,7 +21,21 @@ export interface RouteWords {
 /** The rates of a caller that operations take from. */
 export type RateName = 'sends' | 'invokes' | 'reads';
 
-/** What an operation says of itself. The gateway does all of it before the operation's own code runs, in the same order for every door. */
+/** Words of an event. */
+export interface EventWords {
+  readonly summary: string;
+  /** Whether it has values from an app or a caller, which may change them afterwards. */
+  readonly foreign?: true;
+}
+
+/** The words of a feature. They import nothing but types, so that every table can read it. */
+export interface FeatureWords<Operations, Events, Limits> {
+  readonly operations: { readonly [Name in keyof Operations]: OperationWords };
+  readonly events: { readonly [Name in keyof Events]: EventWords };
+  readonly limits: Limits;
+}
+
+/** The words of an operation. The gateway does all that they say before the operation's own code runs, in the same order for every door. */
 export interface OperationWords extends RouteWords {
   /** The least role that may call it by a grant. `owner` means that no grant allows it; without a session it means that no guest may. */
   readonly least: GrantRole | 'owner';

@@ -3,7 +3,7 @@ import type { GatewayEvent } from '../../shared/events.js';
 import { isGatewayError } from '../../shared/gateway-error.js';
 import type { Message } from '../../shared/messages.js';
 import type { ExportedKind } from '../../shared/operation-types.js';
-import type { Schedule } from '../../shared/schedules.js';
+import type { Schedule } from '../../shared/schedules/contract.js';
 import { openScope } from '../timing.js';
 import { createCredentials } from '../transport/credentials.js';
 import { broken, foreign, misused } from '../transport/failure.js';

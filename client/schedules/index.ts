@@ -1,4 +1,4 @@
-import type { Schedule, ScheduleParams } from '../../shared/schedules.js';
+import type { Schedule, ScheduleParams } from '../../shared/schedules/contract.js';
 import type { Client } from '../client.js';
 import { coreOf } from '../core-of.js';
 import type { SignalOptions } from '../options.js';
@@ -13,7 +13,7 @@ export type {
   ScheduleTimes,
   ScheduleTrigger,
   SkipReason,
-} from '../../shared/schedules.js';
+} from '../../shared/schedules/contract.js';
 
 /** The schedules of a session, with the operations on them. */
 export interface SessionSchedules {

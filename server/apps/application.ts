@@ -13,7 +13,7 @@ import type { LoggedEventData } from '../../shared/events.js';
 import type { ContentBlock, Message, Usage } from '../../shared/messages.js';
 import type { PublishOptions } from '../../shared/method.js';
 import type { ClientTool, Suggestion } from '../../shared/operation-types.js';
-import type { ScheduleTrigger } from '../../shared/schedules.js';
+import type { ScheduleTrigger } from '../../shared/schedules/contract.js';
 import type { Wire } from '../../shared/wire.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { StoredFile } from '../files/stored-file.js';

@@ -17,7 +17,7 @@ import type {
   SendParams,
   SessionStatusResult,
 } from '../../shared/operation-types.js';
-import type { Schedule, ScheduleParams } from '../../shared/schedules.js';
+import type { Schedule, ScheduleHandle } from '../../shared/schedules/contract.js';
 import type { Wire } from '../../shared/wire.js';
 import type { UserLike } from '../auth/types.js';
 
@@ -80,7 +80,7 @@ export interface HostChannel<Payload = unknown> extends AsyncIterable<HostChanne
 }
 
 /** A session for host code, in one user's scope, with the same operations as on every transport. */
-export interface SessionHandle<Channels = any> {
+export interface SessionHandle<Channels = any> extends ScheduleHandle {
   /** Canonical key. */
   readonly id: string;
   send(input: SendInput, options?: HostSendOptions): HostRun;
@@ -118,12 +118,6 @@ export interface SessionHandle<Channels = any> {
   ): Promise<void>;
   /** Changes the session's title, metadata or archived mark. `null` removes a field; omitted fields stay. */
   update(changes: SessionChanges): Promise<void>;
-  /** Sets a schedule, which sends its message `at` a time or repeatedly by `every`. Replaces the one with the same `id`. */
-  schedule(schedule: Omit<ScheduleParams, 'sessionId'>): Promise<Schedule>;
-  /** Removes a schedule, if there is one of that id. */
-  unschedule(id: string): Promise<void>;
-  /** The schedules, ordered by their next time. */
-  schedules(): Promise<readonly Schedule[]>;
   /**
    * Sends the session's user a notice of the host, by the same way as the gateway's `notify` tells of runs that end.
    *

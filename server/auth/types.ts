@@ -169,7 +169,7 @@ export interface Payer {
   readonly within?: string;
 }
 
-/** Who acts. Authentication makes it; all others see nothing else of a caller. */
+/** The caller who acts. Authentication makes it; all others see nothing else of a caller. */
 export interface Person {
   /** The user, as the host's code sees it. */
   readonly user: UserContext;

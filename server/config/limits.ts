@@ -1,5 +1,7 @@
+import { FEATURE_LIMITS, type FeatureLimits } from '../../shared/features.js';
+
 /** Limits of a gateway, all with defaults. Times are in milliseconds; `Infinity` means no limit. */
-export interface Limits {
+export interface Limits extends FeatureLimits {
   /** Size of a request body, frame or line, in bytes. @default 1 MiB */
   readonly bodyBytes: number;
   /** Nesting of JSON from outside. @default 64 */
@@ -87,16 +89,8 @@ export interface Limits {
   readonly presenceMembers: number;
   /** Size of a page's data about a present person, in bytes of JSON. @default 1 KiB */
   readonly presenceBytes: number;
-  /** Schedules of one session. @default 32 */
-  readonly schedulesPerSession: number;
-  /** The shortest time from one instant of a schedule to the next. @default 60 s */
-  readonly scheduleMinMs: number;
-  /** Lateness up to which an instant of a schedule does not count as missed. @default 60 s */
-  readonly scheduleGraceMs: number;
   /** Browsers of one user that receive pushes. @default 16 */
   readonly pushSubscriptions: number;
-  /** Length of a schedule's message, in characters. @default 16 Ki */
-  readonly scheduleLength: number;
   /** Grants of one session. @default 64 */
   readonly grantsPerSession: number;
   /** Sessions of one owner that are shared with one user. @default 100 */
@@ -193,10 +187,7 @@ export const DEFAULT_LIMITS: Limits = {
   reactionsPerMessage: 200,
   presenceMembers: 100,
   presenceBytes: 1024,
-  schedulesPerSession: 32,
-  scheduleMinMs: 60_000,
-  scheduleGraceMs: 60_000,
-  scheduleLength: 16 * 1024,
+  ...FEATURE_LIMITS,
   pushSubscriptions: 16,
   grantsPerSession: 64,
   sharedPerUser: 100,

@@ -1,4 +1,5 @@
 import type { EventType } from '../../shared/events.js';
+import { column, FEATURE_EVENTS } from '../../shared/features.js';
 
 /** A sentence on each event. */
 export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
@@ -27,9 +28,6 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   history_moved: 'The conversation ends at another message from here on',
   control_moved: 'A person took over from the app, or the app has control again',
   hand_off_requested: 'The app asks for a person; its run ends',
-  schedule_set: 'A schedule was set, or took the place of one of its name',
-  schedule_unset: 'A schedule was taken back',
-  schedule_fired: 'An instant of a schedule: it has a run, or was skipped',
   inbox: 'Sessions of the inbox have changed: each as a whole',
   grant_added: 'The session was shared; told to those who may share it',
   grant_removed: 'A grant has ended',
@@ -37,6 +35,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   reaction: 'A person says what they think of a message, or takes it back',
   channel: 'Something was published to a channel',
   custom: 'An event of the host',
+  ...column(FEATURE_EVENTS, 'summary'),
   session_closed: 'The session is over',
   connected: 'The first event: which connection this is, and what it follows',
   subscribed: 'The answer to `subscribe`: what follows for this session starts at `next`',

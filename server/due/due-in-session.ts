@@ -5,7 +5,6 @@ import { CHILD_END } from '../held/child-ends.js';
 import { CONTROL } from '../held/control.js';
 import { WAKING } from '../held/waking.js';
 import { APPROVAL } from '../runs/approvals.js';
-import { SCHEDULE } from '../schedules/schedule-record.js';
 import type { SessionDirectory } from '../sessions/directory.js';
 import type { SessionInput } from '../sessions/session-work.js';
 import type { StoredRecord } from '../stores/records.js';
@@ -13,16 +12,18 @@ import type { SessionRef } from '../stores/stored.js';
 import { DONE, LEFT } from './due-kind.js';
 import type { DueWorker } from './due-worker.js';
 
+/** The work in its session that each due record of a kind asks for. */
+export type DueWork = Readonly<
+  Record<string, (record: StoredRecord, now: number, limits: Limits) => SessionInput>
+>;
+
 interface DueParts {
   readonly sessions: SessionDirectory;
-  readonly limits: Pick<Limits, 'scheduleGraceMs'>;
+  readonly limits: Limits;
 }
 
-/** Turns due records of sessions into work in these sessions: approvals, ends of children, parked runs, control of a person, schedules, grants. */
-export function workInSessions(
-  due: DueWorker,
-  { sessions, limits: { scheduleGraceMs: graceMs } }: DueParts,
-): void {
+/** Turns due records of sessions into work in these sessions: approvals, ends of children, parked runs, control of a person, grants, and what features add. */
+export function workInSessions(due: DueWorker, { sessions, limits }: DueParts, added: DueWork): void {
   const on = (kind: string, workOf: (record: StoredRecord, now: number) => SessionInput): void =>
     due.on(kind, {
       wanted({ home }) {
@@ -45,5 +46,5 @@ export function workInSessions(
   on(CONTROL, ({ value, token }) => ({ type: 'release-control', value, token }));
   on(CHILD_END, ({ value, token }) => ({ type: 'child-end', value, token }));
   on(WAKING, ({ id, token }) => ({ type: 'wake', runId: id, token }));
-  on(SCHEDULE, ({ id, value, token }, now) => ({ type: 'fire', record: { id, value, token }, now, graceMs }));
+  for (const [kind, workOf] of Object.entries(added)) on(kind, (record, now) => workOf(record, now, limits));
 }

@@ -67,7 +67,7 @@ export interface DueKind {
   bounds?(record: StoredRecord): readonly LaneBound[];
   /** Writes a failed attempt in the kind's own way: these changes, for this token, and what follows from them. Resolves with whether they are written. */
   failed?(record: StoredRecord, changes: readonly RecordChange[], attempt: FailedAttempt): Promise<boolean>;
-  /** What the log says where a record is given up. @default its kind and id */
+  /** The log's words where a record is given up. @default its kind and id */
   givenUp?(record: StoredRecord): string;
   /** Whether the log says nothing of single attempts. @default false */
   readonly quiet?: boolean;

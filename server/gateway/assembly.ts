@@ -18,6 +18,7 @@ import { workInSessions } from '../due/due-in-session.js';
 import { DueWorker } from '../due/due-worker.js';
 import { forgetWhenDue } from '../due/forgotten.js';
 import { tellingStore } from '../due/telling-store.js';
+import { FEATURES, joined } from '../features/features.js';
 import { GatewayFiles } from '../files/files.js';
 import { Grants } from '../grants/grants.js';
 import { withGuests } from '../grants/guests.js';
@@ -173,7 +174,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   );
   const receivers = new Receivers({ grants, scopeOf: createScope(sessionScope), format });
   const notices = config.notify
-    ? new Notices(config.notify, { store: sessionStore, receivers, report })
+    ? new Notices(config.notify, { causes: joined('causes'), store: sessionStore, receivers, report })
     : null;
   notices?.workIn(due);
   const ungranted = (grantId: string): void => {
@@ -199,7 +200,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       now,
     }),
   );
-  workInSessions(due, { sessions, limits });
+  workInSessions(due, { sessions, limits }, joined('due'));
   const alive = (other: string): Promise<boolean> => sessions.cluster.alive(other);
   const eraser = new Eraser({ store, sessions, files, holder, alive, report });
   const { cluster } = sessions;
@@ -240,6 +241,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     files,
     clientMessages: config.clientMessages,
     limits,
+    features: FEATURES,
     notices,
     grants,
     sharing: {
@@ -329,7 +331,8 @@ function sessionEnvironment(
   const { apps, quotas, ...given } = parts;
   const { limits, id: gatewayId, onDisconnect } = config;
   return {
-    ...{ limits, gatewayId, onDisconnect },
+    ...{ limits, gatewayId, onDisconnect, workers: joined('work'), exporters: joined('exports') },
+    endsWithGrant: FEATURES.flatMap((feature) => feature.endsWithGrant ?? []),
     ...given,
     sessionsIn: (scope) => quotas.sessions(scope),
     app: (name): Application => apps.get(name),

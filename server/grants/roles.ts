@@ -4,7 +4,7 @@ import { OPERATION_WORDS } from '../../shared/operation-words.js';
 import type { OperationName } from '../../shared/operations.js';
 import type { AccessedOperation } from '../config/access.js';
 
-/** What is asked for access and is no operation. */
+/** Uses that access is asked for, beside operations. */
 const OTHER_ACCESS = { events: 'viewer', 'tool-call': 'member', notify: 'owner' } as const;
 
 /** The least role that each operation needs by a grant. `owner` means that no grant allows it. */

@@ -1,12 +1,17 @@
 import type { UserContext } from '../../shared/contract.js';
+import type { EventDraft } from '../../shared/events.js';
 import type { Application } from '../apps/application.js';
 import type { Limits } from '../config/limits.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { GatewayFiles } from '../files/files.js';
+import type { RecordChange } from '../stores/records.js';
 import type { Store } from '../stores/store.js';
+import type { HeldSession } from './held-session.js';
 
 /** The parts of a gateway that a session uses and notifies while it is held. */
 export interface HeldEnvironment {
+  /** The ends of all that features give a person by a grant. */
+  readonly endsWithGrant: readonly EndsWithGrant[];
   readonly store: Store;
   readonly files: GatewayFiles;
   readonly gatewayId: string;
@@ -46,3 +51,9 @@ export type SessionNotice =
       readonly name: string;
       readonly payload: unknown;
     };
+
+/** The end of what a person has by a grant, for the append that ends the grant. @throws StoreError */
+export type EndsWithGrant = (
+  held: HeldSession,
+  grantId: string,
+) => Promise<{ readonly events: readonly EventDraft[]; readonly records: readonly RecordChange[] }>;

@@ -9,7 +9,6 @@ import type { Store } from '../stores/store.js';
 import type { SessionRef } from '../stores/stored.js';
 import { controlAfter } from './control.js';
 import type { HeldSession } from './held-session.js';
-import { schedulesAfter } from './scheduling.js';
 
 /** A new grant. The holder of the session adds the conversation to it. */
 export interface NewGrant {
@@ -94,7 +93,7 @@ export async function endGrant(held: HeldSession, ended: EndedGrant): Promise<bo
 }
 
 async function end(held: HeldSession, { grantId, by, reason }: EndedGrant): Promise<boolean> {
-  const { log, ref, store } = held;
+  const { env, log, ref, store } = held;
   for (;;) {
     const record = (await recordsOf(store, ref)).find(({ id }) => id === grantId);
     if (!record) return false;
@@ -104,13 +103,19 @@ async function end(held: HeldSession, { grantId, by, reason }: EndedGrant): Prom
       return true;
     }
     const removed: EventDraft = { type: 'grant_removed', ts: Date.now(), grantId, by, reason };
-    const schedules = await asUnavailable(() => schedulesAfter(held, grantId));
+    const ended = await asUnavailable(() =>
+      Promise.all(env.endsWithGrant.map((endsWith) => endsWith(held, grantId))),
+    );
     let control: ReturnType<typeof controlAfter>;
     const drafts = (state: SessionState): readonly EventDraft[] => {
       control = controlAfter(state, grantId);
-      return [removed, ...schedules.events, ...control.events];
+      return [removed, ...ended.flatMap(({ events }) => events), ...control.events];
     };
-    const records = (): readonly RecordChange[] => [...drop, ...schedules.records, ...control.records];
+    const records = (): readonly RecordChange[] => [
+      ...drop,
+      ...ended.flatMap(({ records: lost }) => lost),
+      ...control.records,
+    ];
     const { stale } = await log.commit(drafts, { records, refusable: true });
     // A schedule has fired meanwhile, or somebody else has ended the grant.
     if (!stale) return true;

@@ -95,7 +95,7 @@ export class Inbox {
     const shared = entries.filter(isHere).map(({ row }) => row);
     if (shared.length > 0) sessions.push(...shared);
     sessions.sort((a, b) => b.changedAt - a.changedAt);
-    // Others may share much, so the page ends within it. What changed at the same time stays together, since the next page begins before it.
+    // Others may share much, so the page ends within it. Sessions that changed at the same time stay together, since the next page begins before it.
     const last = sessions[limit - 1]?.changedAt;
     const shown = last === undefined ? sessions : sessions.filter(({ changedAt }) => changedAt >= last);
     const next =

@@ -141,7 +141,7 @@ export class Quotas {
 
   /** Open connections that a caller may have. */
   connections({ pays: { kind } }: Person): number {
-    // Whoever only follows costs little, and a link may have many bearers.
+    // A link may have many bearers, and a follower costs little.
     return kind !== 'person' ? this.#limits.shared.connections : this.#limits.connectionsPerUser;
   }
 

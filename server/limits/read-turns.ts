@@ -41,7 +41,7 @@ export class ReadTurns {
     if (lane.waiting.length >= most * WAITING)
       throw new LimitError('limits.readsAtOnce', {
         code: 'RATE_LIMITED',
-        message: `Of your reads ${most} may be under way, and ${most * WAITING} may wait (limits.readsAtOnce)`,
+        message: `You may have ${most} reads under way, and ${most * WAITING} that wait (limits.readsAtOnce)`,
         retryAfterMs: 1000,
       });
     return new Promise<void>((resolve) => {

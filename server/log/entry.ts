@@ -1,4 +1,5 @@
 import { type EventDraft, type GatewayEvent, isDelta } from '../../shared/events.js';
+import { FEATURE_EVENTS } from '../../shared/features.js';
 import type { EventRecord } from '../stores/append.js';
 import type { StoredEvent } from '../stores/stored.js';
 
@@ -25,7 +26,7 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'tool_result',
   'data',
   'custom',
-  'schedule_set',
+  ...Object.entries(FEATURE_EVENTS).flatMap(([type, { foreign }]) => (foreign ? [type] : [])),
   'channel',
 ]);
 

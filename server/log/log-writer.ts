@@ -184,7 +184,7 @@ export class LogWriter {
     flushSoon(this.#flush);
   }
 
-  /** Writes what comes next, once the store may be asked. What needs no write is settled in any stage. */
+  /** Writes what comes next, once the store may be asked. A group that needs no write is settled in any stage. */
   readonly #flush = (): void => {
     this.#scheduled = false;
     let isPausing = false;

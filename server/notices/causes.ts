@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { UserContext } from '../../shared/contract.js';
 import { formatCursor } from '../../shared/cursor.js';
-import type { GatewayEvent } from '../../shared/events.js';
+import type { EventOf, GatewayEvent, LoggedEventType } from '../../shared/events.js';
 import type { PendingQuestion, SessionState } from '../../shared/fold.js';
 import type { Notice, NoticeKind } from '../../shared/notices.js';
 import { userOfScope } from '../auth/scope.js';
@@ -29,6 +29,7 @@ export interface NoticeCause {
 
 /** The part of a gateway's configuration that determines which notices are made, and for whom. */
 export interface NoticeRules {
+  readonly causes: Causes;
   readonly kinds: ReadonlySet<NoticeKind>;
   readonly unseenMs: number;
   /** The names of the targets that want a kind of notices. */
@@ -62,12 +63,20 @@ const askedId = ({ callId, runId }: Pick<PendingQuestion, 'callId' | 'runId'>, e
 
 const handOffId = ({ runId }: { readonly runId: string }): string => noticeId('hand_off', runId);
 
+/** The part of a notice that an event determines. */
+type Told = Pick<Notice, 'id' | 'kind'> & Partial<Notice> & { readonly text?: string };
+
+/** The notices that events of features cause. */
+export type Causes = {
+  readonly [Type in LoggedEventType]?: (event: EventOf<Type>, cause: NoticeCause) => Told | null;
+};
+
 /** The part of a notice that an event determines; null for an event without a notice. */
-function toldOf(
-  event: GatewayEvent,
-  { log: { epoch, scope }, before }: NoticeCause,
-  seq: number,
-): (Pick<Notice, 'id' | 'kind'> & Partial<Notice> & { readonly text?: string }) | null {
+function toldOf(event: GatewayEvent, cause: NoticeCause, seq: number, causes: Causes): Told | null {
+  const {
+    log: { epoch, scope },
+    before,
+  } = cause;
   switch (event.type) {
     case 'message_end': {
       const { runId = '', stopReason, parentRunId } = event;
@@ -80,18 +89,6 @@ function toldOf(
       const { callId, runId, name } = event;
       const id = askedId({ callId, ...(runId !== undefined && { runId }) }, epoch);
       return { id, kind: 'input_required', callId, ...(runId !== undefined && { runId }), text: name };
-    }
-    case 'schedule_fired': {
-      const { id: name, instant, runId } = event;
-      // A skipped instant leaves nothing to look at.
-      if (runId === undefined) return null;
-      const schedule = { id: name, instant };
-      return {
-        id: noticeId('schedule_fired', epoch, name, instant),
-        kind: 'schedule_fired',
-        runId,
-        schedule,
-      };
     }
     case 'control_moved': {
       const { to, reason: text } = event;
@@ -114,15 +111,19 @@ function toldOf(
         ...(text !== undefined && { text }),
       };
     }
-    default:
-      return null;
+    default: {
+      const added = causes[event.type as LoggedEventType] as
+        | ((event: GatewayEvent, cause: NoticeCause) => Told | null)
+        | undefined;
+      return added?.(event, cause) ?? null;
+    }
   }
 }
 
 /** The notices of events that are about to be appended, and the removal of notices that these events settle. */
 export function noticesOf(
   cause: NoticeCause,
-  { kinds, unseenMs, targetsOf, receivers }: NoticeRules,
+  { kinds, unseenMs, targetsOf, receivers, causes }: NoticeRules,
 ): readonly RecordChange[] {
   const { log, term, sessionId, head, events, before, after, userOf, storeTime } = cause;
   const { epoch, scope, app } = log;
@@ -139,7 +140,7 @@ export function noticesOf(
   }
   events.forEach((event, i) => {
     const seq = head + i + 1;
-    const told = toldOf(event, cause, seq);
+    const told = toldOf(event, cause, seq, causes);
     if (!told || !kinds.has(told.kind)) return;
     const { text, ...about } = told;
     // A question that is answered in the same append waits for nobody.

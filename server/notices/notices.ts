@@ -11,7 +11,7 @@ import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
 import type { SessionRef } from '../stores/stored.js';
 import { BrowserTarget } from './browser-target.js';
-import { type NoticeCause, noticesOf } from './causes.js';
+import { type Causes, type NoticeCause, noticesOf } from './causes.js';
 import { ATTEMPTS, Deliveries } from './deliveries.js';
 import { HostTarget } from './host-target.js';
 import { DELIVERY, type KeptDelivery, type KeptNotice, NOTICE, noticeOf, owing } from './notice-record.js';
@@ -37,6 +37,7 @@ interface DueNotices {
 type Owed = StoredRecord & { readonly home: SessionRef };
 
 interface NoticeParts {
+  readonly causes: Causes;
   readonly store: Pick<Store, 'records' | 'changeRecords' | 'run' | 'read' | 'messages' | 'shared'>;
   readonly receivers: Receivers;
   report: Report;
@@ -111,7 +112,7 @@ export class Notices {
   /** The record changes that events bring, for the same append. */
   of(cause: NoticeCause): readonly RecordChange[] {
     return noticesOf(cause, {
-      ...{ kinds: this.#kinds, unseenMs: this.#unseenMs },
+      ...{ kinds: this.#kinds, unseenMs: this.#unseenMs, causes: this.#parts.causes },
       targetsOf: (kind) => this.#targetsOf(kind),
       receivers: this.#parts.receivers,
     });

@@ -19,6 +19,7 @@ import type { Notices } from '../notices/notices.js';
 import type { PresenceBoard } from '../presence/presence-board.js';
 import type { SessionDirectory } from '../sessions/directory.js';
 import type { Store } from '../stores/store.js';
+import type { Feature } from './feature.js';
 import type { SharingRules } from './grant-operations.js';
 import type { OpenCalls } from './open-calls.js';
 
@@ -46,6 +47,7 @@ export interface OperationEnvironment {
   readonly quotas: Quotas;
   readonly clientMessages: ClientMessages;
   readonly limits: Limits;
+  readonly features: readonly Feature[];
   /** Null if the gateway sends no notices. */
   readonly notices: Notices | null;
   readonly grants: Grants;

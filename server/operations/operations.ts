@@ -1,5 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
+import type { FeatureOperations } from '../../shared/features.js';
 import type { CustomNotice } from '../../shared/notices.js';
 import type { ResultOf, SubscribeTarget, UploadedFile } from '../../shared/operation-types.js';
 import { OPERATION_WORDS } from '../../shared/operation-words.js';
@@ -42,7 +43,6 @@ import { readInvoke, readParams } from './params.js';
 import { presenceOperations } from './presence-operations.js';
 import { asReached, byGrant, type Reach } from './reach.js';
 import { ReadOperations, type SentRun } from './read-operations.js';
-import { scheduleOperations } from './schedule-operations.js';
 import { type FollowableRun, SendOperations, type Sent } from './send-operations.js';
 import { serviceOperations } from './service-operations.js';
 import { Subscriptions } from './subscriptions.js';
@@ -112,8 +112,10 @@ export class Operations {
       ...inboxOperations(env, parts),
       ...noticeOperations(env),
       ...presenceOperations(env, parts),
-      ...scheduleOperations(env),
       ...serviceOperations(env, parts),
+      ...(Object.assign({}, ...env.features.map((feature) => feature.operations?.(env, parts))) as Handlers<
+        keyof FeatureOperations
+      >),
     };
   }
 

@@ -5,9 +5,14 @@ import type { Moderation } from '../log/moderation.js';
 import type { Written } from '../log/written.js';
 import type { Notices } from '../notices/notices.js';
 import type { SessionRef } from '../stores/stored.js';
+import type { Exporters } from './export.js';
+import type { Workers } from './perform.js';
 
 /** The parts of a gateway that its sessions use and notify. */
 export interface SessionEnvironment extends HeldEnvironment {
+  /** The work and the exported items that features add. */
+  readonly workers: Workers;
+  readonly exporters: Exporters;
   /** Makes the notices for people who are away; null if the gateway sends none. */
   readonly notices: Pick<Notices, 'of'> | null;
   /** The other gateways on the same store. */

@@ -1,18 +1,20 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { Message } from '../../shared/messages.js';
-import type { ExportedKind } from '../../shared/operation-types.js';
-import type { Schedule } from '../../shared/schedules.js';
+import type { ExportedKind, ResultOf } from '../../shared/operation-types.js';
 import { objectForm } from '../delivery/wire-form.js';
 import { Lens } from '../grants/lens.js';
 import type { View } from '../grants/view.js';
-import { schedulesOf } from '../held/scheduling.js';
 import type { LogView } from '../log/log-view.js';
 import { pathTo } from '../log/message-tree.js';
 import { boundedPage } from '../log/page.js';
 import { stateAt } from '../log/snapshot.js';
-import { asUnavailable } from '../log/unavailable.js';
 import type { Session } from './session.js';
+
+/** The kinds of items that features add. */
+export type Exporters = Partial<
+  Record<ExportedKind, (session: Session, log: LogView) => AsyncIterable<ResultOf<'export'>>>
+>;
 
 /** Most items in memory at once. */
 const PAGE = { messages: 200, events: 500, bytes: 1 << 20 };
@@ -35,15 +37,11 @@ export function exportItems(
   session: Session,
   what: ExportedKind,
   { sessionId, view }: ExportedAs,
-): AsyncIterable<Message | GatewayEvent | Schedule> {
+): AsyncIterable<ResultOf<'export'>> {
   const log = session.log!;
-  if (what === 'schedules') return schedulesIn(session, log);
+  const added = session.added.exporters[what];
+  if (added) return added(session, log);
   return what === 'messages' ? messagesOf(log, view) : eventsOf(log, sessionId, view);
-}
-
-async function* schedulesIn({ store, ref }: Session, log: LogView): AsyncGenerator<Schedule> {
-  for (const { schedule } of await asUnavailable(() => schedulesOf(store, ref, log.ref.epoch)))
-    yield schedule;
 }
 
 /**

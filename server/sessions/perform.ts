@@ -7,7 +7,6 @@ import { handBack, releaseControl, takeOver } from '../held/control.js';
 import { addGrant, endGrant } from '../held/granting.js';
 import type { HeldSession } from '../held/held-session.js';
 import { react } from '../held/reacting.js';
-import { fireSchedule, setSchedule, unsetSchedule } from '../held/scheduling.js';
 import { expire, vote } from '../held/session-approvals.js';
 import { steer } from '../held/steering.js';
 import { wake } from '../held/waking.js';
@@ -30,7 +29,7 @@ export function performHere<Input extends SessionInput>(
   from?: string,
 ): MaybePromise<OutputOf<Input>> {
   let begun = false;
-  const beginning = createdBy(input, () => {
+  const beginning = createdBy(session, input, () => {
     begun = true;
   });
   const taking = { from, toEnd: input.type === 'delete' };
@@ -62,6 +61,16 @@ async function beginAgain(
   await session.hold.letGo();
   return performHere(session, input);
 }
+
+/** A kind of work that a feature adds. */
+export interface Worker<Type extends keyof SessionWork> {
+  /** Given if the work begins a session that does not exist. */
+  begins?(input: SessionWork[Type]['input']): Beginning;
+  does(held: HeldSession, input: SessionWork[Type]['input']): MaybePromise<SessionWork[Type]['output']>;
+}
+
+/** The work that features add. */
+export type Workers = { readonly [Type in keyof SessionWork]?: Worker<Type> };
 
 function end(session: Session, input: SessionInput & { readonly type: 'close' | 'delete' }): Promise<void> {
   return input.type === 'close' ? session.close(input.reason) : session.delete();
@@ -104,10 +113,6 @@ function work(session: Session, held: HeldSession, input: Work): MaybePromise<un
       return session.calls.withdraw(input);
     case 'update':
       return publisher.update(input.changes, input.by);
-    case 'schedule':
-      return setSchedule(held, input);
-    case 'unschedule':
-      return unsetSchedule(held, input.id, input.by);
     case 'share':
       return addGrant(held, input);
     case 'unshare':
@@ -122,8 +127,6 @@ function work(session: Session, held: HeldSession, input: Work): MaybePromise<un
       return react(held, input);
     case 'wake':
       return wake(held, input);
-    case 'fire':
-      return fireSchedule(held, input);
     case 'child-end':
       return tellEnd(held, input);
     case 'close':
@@ -138,6 +141,8 @@ function work(session: Session, held: HeldSession, input: Work): MaybePromise<un
       if (once !== undefined) return publisher.emitStored(name, payload, once);
       return publisher.emit(name, payload);
     }
+    default:
+      return session.added.workers[input.type]!.does(held, input as never);
   }
 }
 
@@ -180,7 +185,7 @@ async function onceNamed(
 }
 
 /** The user for whom the work begins a session that does not exist; undefined if the work does not begin one. */
-function createdBy(input: SessionInput, begun: () => void): Beginning | undefined {
+function createdBy(session: Session, input: SessionInput, begun: () => void): Beginning | undefined {
   // A grant is one of a conversation that is there.
   if (input.via !== undefined) return undefined;
   if (input.type === 'accept') {
@@ -194,8 +199,8 @@ function createdBy(input: SessionInput, begun: () => void): Beginning | undefine
     return { userId: input.userId, ...(forkedFrom && { forkedFrom }), content, begun };
   }
   if (input.type === 'ask') return input.begins ? { userId: input.userId } : undefined;
-  if (input.type === 'schedule') return { userId: input.user.id };
   // Past conversations are dropped with one that begins behind them.
   if (input.type === 'delete') return input.past ? { userId: undefined, begun } : undefined;
-  return input.type === 'publish' || input.type === 'custom' ? { userId: input.userId } : undefined;
+  if (input.type === 'publish' || input.type === 'custom') return { userId: input.userId };
+  return session.added.workers[input.type]?.begins?.(input as never);
 }

@@ -3,14 +3,12 @@ import type { EventDraft, SessionChanges } from '../../shared/events.js';
 import type { Grant } from '../../shared/grants.js';
 import type { Message } from '../../shared/messages.js';
 import type { HistoryPlace } from '../../shared/operation-types.js';
-import type { Schedule } from '../../shared/schedules.js';
 import type { AcceptedRun, AskedPlace } from '../held/acceptance.js';
 import type { DueEnd } from '../held/child-ends.js';
 import type { DueControl, HandBackRequest, TakeOverRequest } from '../held/control.js';
 import type { EndedGrant, NewGrant } from '../held/granting.js';
 import type { Goal } from '../held/moves.js';
 import type { ReactRequest } from '../held/reacting.js';
-import type { DueSchedule, NewSchedule } from '../held/scheduling.js';
 import type { DueQuestion } from '../held/session-approvals.js';
 import type { Woken } from '../held/waking.js';
 import type { Ballot } from '../runs/approvals.js';
@@ -80,10 +78,6 @@ export interface SessionWork {
     readonly input: { readonly changes: SessionChanges; readonly by: string };
     readonly output: void;
   };
-  /** Sets a schedule. Begins a session that does not exist. */
-  schedule: { readonly input: NewSchedule; readonly output: Schedule };
-  /** Takes a schedule back, if there is one. */
-  unschedule: { readonly input: { readonly id: string; readonly by: string }; readonly output: void };
   /** Grants another person access to the session. */
   share: { readonly input: NewGrant; readonly output: Omit<Grant, 'sessionId'> };
   /** Ends a grant. Returns whether there was one. */
@@ -98,8 +92,6 @@ export interface SessionWork {
   react: { readonly input: ReactRequest; readonly output: void };
   /** Resumes a run that was parked. */
   wake: { readonly input: Woken; readonly output: void };
-  /** Fires a schedule that is due. */
-  fire: { readonly input: DueSchedule; readonly output: void };
   /** Begins the run of the session's app that the end of a child asks for. */
   'child-end': { readonly input: DueEnd; readonly output: void };
   /** Ends the conversation. */

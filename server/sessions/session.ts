@@ -83,6 +83,11 @@ export class Session implements Subscribable {
     return this.#env.store;
   }
 
+  /** The work and the exports that features add. */
+  get added(): Pick<SessionEnvironment, 'workers' | 'exporters'> {
+    return this.#env;
+  }
+
   get idle(): boolean {
     return !this.held?.runs.busy && this.results.size === 0 && this.unfollowed;
   }

@@ -9,6 +9,7 @@ import {
   type TransientEventData,
   type TransientEventType,
 } from '../events.js';
+import { scheduleEventShapes } from '../schedules/schema.js';
 import { anything } from './anything.js';
 import { controlMoveShape, handOffShape } from './control.js';
 import type { ExactlyEach } from './exactly.js';
@@ -17,7 +18,6 @@ import { inboxChangeShape } from './inbox.js';
 import { lanePlaceShape, messageSchema, usageSchema } from './messages.js';
 import { presenceShape } from './presence.js';
 import { reactionShape } from './reactions.js';
-import { scheduleShape } from './schedules.js';
 import { approvalPolicySchema, sessionStateSchema, voteShape } from './state.js';
 import { gapReasonSchema, onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
 
@@ -123,15 +123,7 @@ export const loggedShapes = {
   },
   control_moved: controlMoveShape,
   hand_off_requested: handOffShape,
-  schedule_set: scheduleShape,
-  schedule_unset: { id: z.string(), by: z.string() },
-  schedule_fired: {
-    id: z.string(),
-    instant: z.number(),
-    skipped: z.enum(['missed', 'busy', 'taken_over']).exactOptional(),
-    missed: count.exactOptional(),
-    nextAt: z.number().nullable(),
-  },
+  ...scheduleEventShapes,
   grant_added: { ...grantShape, with: z.enum(['user', 'link']), userId: z.string().exactOptional() },
   grant_removed: { grantId: z.string(), by: z.string(), reason: z.enum(['revoked', 'expired']) },
   reaction: reactionShape,

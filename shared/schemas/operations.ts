@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { OperationTypes } from '../operation-types.js';
 import type { OperationName } from '../operations.js';
+import { scheduleOperationSchemas, scheduleShape } from '../schedules/schema.js';
 import { controlSchema, handBackShape, takeOverShape } from './control.js';
 import { eventSchema } from './events.js';
 import type { ExactlyEach } from './exactly.js';
@@ -10,7 +11,6 @@ import { messageSchema, sendInputSchema, usageSchema } from './messages.js';
 import { noticeStateShape, pushShape } from './notices.js';
 import { presenceMemberSchema, presentShape } from './presence.js';
 import { reactShape } from './reactions.js';
-import { scheduleId, scheduleShape, schedulingShape } from './schedules.js';
 import { idSchema, onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
 
 const sessionId = z.string();
@@ -191,23 +191,7 @@ const schemas = {
     }),
     result: ok,
   },
-  schedule: {
-    params: z
-      .strictObject({ sessionId, ...schedulingShape })
-      .refine(({ at, every }) => (at === undefined) !== (every === undefined), {
-        path: ['every'],
-        message: 'give either at or every',
-      }),
-    result: z.object({ schedule: z.object(scheduleShape) }),
-  },
-  unschedule: {
-    params: z.strictObject({ sessionId, id: scheduleId }),
-    result: ok,
-  },
-  schedules: {
-    params: z.strictObject({ sessionId }),
-    result: z.object({ schedules: z.array(z.object(scheduleShape)) }),
-  },
+  ...scheduleOperationSchemas,
   read: {
     params: z.strictObject({
       sessionId,

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { checkTimes } from '../../server/schedules/check-times.js';
+import { checkTimes } from '../../server/features/schedules/check-times.js';
 import {
   type Occurrences,
   occurrencesOf,
   passedBy,
   shortestGap,
-} from '../../server/schedules/occurrences.js';
+} from '../../server/features/schedules/occurrences.js';
 import { failure } from '../support/client.js';
 
 const MINUTE = 60_000;

@@ -1,6 +1,6 @@
-import type { UserContext } from '../../shared/contract.js';
-import type { Schedule } from '../../shared/schedules.js';
-import type { RecordChange, StoredRecord } from '../stores/records.js';
+import type { UserContext } from '../../../shared/contract.js';
+import type { Schedule } from '../../../shared/schedules/contract.js';
+import type { RecordChange, StoredRecord } from '../../stores/records.js';
 
 /** Kind of the records of schedules. */
 export const SCHEDULE = 'schedule';

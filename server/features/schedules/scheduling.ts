@@ -1,21 +1,21 @@
-import type { UserContext } from '../../shared/contract.js';
-import { fieldError, isGatewayError } from '../../shared/errors.js';
-import type { EventDraft } from '../../shared/events.js';
-import type { Message } from '../../shared/messages.js';
-import type { FiredInstant, Schedule, SkipReason } from '../../shared/schedules.js';
-import { newMessageId, newRunId, ownKey } from '../ids.js';
-import { LimitError } from '../limit-error.js';
-import type { LogWriter } from '../log/log-writer.js';
-import { asUnavailable } from '../log/unavailable.js';
-import type { RunRequest } from '../runs/live-run.js';
-import { occurrencesOf, type Passed, passedBy } from '../schedules/occurrences.js';
-import { dropping, type KeptSchedule, keeping, keptOf, SCHEDULE } from '../schedules/schedule-record.js';
-import type { RecordChange, StoredRecord } from '../stores/records.js';
-import { storeTime } from '../stores/skew.js';
-import type { Store } from '../stores/store.js';
-import type { SessionRef } from '../stores/stored.js';
-import { acceptWith, StaleRecord } from './acceptance.js';
-import type { HeldSession } from './held-session.js';
+import type { UserContext } from '../../../shared/contract.js';
+import { fieldError, isGatewayError } from '../../../shared/errors.js';
+import type { EventDraft } from '../../../shared/events.js';
+import type { Message } from '../../../shared/messages.js';
+import type { FiredInstant, Schedule, SkipReason } from '../../../shared/schedules/contract.js';
+import { acceptWith, StaleRecord } from '../../held/acceptance.js';
+import type { HeldSession } from '../../held/held-session.js';
+import { newMessageId, newRunId, ownKey } from '../../ids.js';
+import { LimitError } from '../../limit-error.js';
+import type { LogWriter } from '../../log/log-writer.js';
+import { asUnavailable } from '../../log/unavailable.js';
+import type { RunRequest } from '../../runs/live-run.js';
+import type { RecordChange, StoredRecord } from '../../stores/records.js';
+import { storeTime } from '../../stores/skew.js';
+import type { Store } from '../../stores/store.js';
+import type { SessionRef } from '../../stores/stored.js';
+import { occurrencesOf, type Passed, passedBy } from './occurrences.js';
+import { dropping, type KeptSchedule, keeping, keptOf, SCHEDULE } from './schedule-record.js';
 
 /** Missed instants that fire each by itself, with `missed: 'all'`; those before them are skipped. */
 const MOST_MISSED = 24;
@@ -119,7 +119,10 @@ export async function schedulesAfter(
 const unset = (id: string, by: string): EventDraft => ({ type: 'schedule_unset', ts: Date.now(), id, by });
 
 /** Takes a schedule back, if there is one. */
-export async function unsetSchedule({ log, ref, store }: HeldSession, id: string, by: string): Promise<void> {
+export async function unsetSchedule(
+  { log, ref, store }: HeldSession,
+  { id, by }: { readonly id: string; readonly by: string },
+): Promise<void> {
   for (;;) {
     const schedules = await asUnavailable(() => schedulesOf(store, ref, log.ref.epoch));
     const kept = schedules.find(({ schedule }) => schedule.id === id);

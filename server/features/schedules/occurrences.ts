@@ -1,7 +1,7 @@
 import type { Cron } from 'croner';
-import { fieldError } from '../../shared/errors.js';
-import type { ScheduleTimes } from '../../shared/schedules.js';
-import { nextTurn } from '../async/turn.js';
+import { fieldError } from '../../../shared/errors.js';
+import type { ScheduleTimes } from '../../../shared/schedules/contract.js';
+import { nextTurn } from '../../async/turn.js';
 
 /** Most missed instants that are counted one by one. The number of further ones stays unknown. */
 const COUNTED = 100;

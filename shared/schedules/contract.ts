@@ -66,3 +66,51 @@ export interface ScheduleTrigger {
   /** In milliseconds since the epoch. */
   readonly instant: number;
 }
+
+/** The operations on schedules. */
+export interface ScheduleOperations {
+  schedule: { params: ScheduleParams; result: { readonly schedule: Schedule } };
+  unschedule: {
+    params: { readonly sessionId: string; readonly id: string };
+    result: { readonly ok: true };
+  };
+  schedules: {
+    params: { readonly sessionId: string };
+    /** The schedules, in the order in which they fire next. */
+    result: { readonly schedules: readonly Schedule[] };
+  };
+}
+
+/** The events of schedules. */
+export interface ScheduleEvents {
+  /** A schedule was set. It replaces the one of the same name. */
+  schedule_set: Schedule;
+  /** A schedule was taken back. */
+  schedule_unset: { readonly id: string; readonly by: string };
+  /** A schedule fired. `runId` is the run that it began. */
+  schedule_fired: FiredInstant;
+}
+
+export const SCHEDULE_EVENTS = { schedule_set: true, schedule_unset: true, schedule_fired: true } as const;
+
+/** The limits of schedules. */
+export interface ScheduleLimits {
+  /** Schedules of one session. @default 32 */
+  readonly schedulesPerSession: number;
+  /** The shortest time from one instant of a schedule to the next. @default 60 s */
+  readonly scheduleMinMs: number;
+  /** Lateness up to which an instant of a schedule does not count as missed. @default 60 s */
+  readonly scheduleGraceMs: number;
+  /** Length of a schedule's message, in characters. @default 16 Ki */
+  readonly scheduleLength: number;
+}
+
+/** The schedules of a session, for host code. */
+export interface ScheduleHandle {
+  /** Sets a schedule, which sends its message `at` a time or repeatedly by `every`. Replaces the one with the same `id`. */
+  schedule(schedule: Omit<ScheduleParams, 'sessionId'>): Promise<Schedule>;
+  /** Removes a schedule, if there is one of that id. */
+  unschedule(id: string): Promise<void>;
+  /** The schedules, ordered by their next time. */
+  schedules(): Promise<readonly Schedule[]>;
+}

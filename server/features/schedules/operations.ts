@@ -1,11 +1,11 @@
-import { fieldError } from '../../shared/errors.js';
-import { schedulesOf } from '../held/scheduling.js';
-import { newScheduleId } from '../ids.js';
-import { asUnavailable } from '../log/unavailable.js';
-import { checkTimes } from '../schedules/check-times.js';
-import { storeTime } from '../stores/skew.js';
-import type { Handlers } from './call.js';
-import type { OperationEnvironment } from './environment.js';
+import { fieldError } from '../../../shared/errors.js';
+import { newScheduleId } from '../../ids.js';
+import { asUnavailable } from '../../log/unavailable.js';
+import type { Handlers } from '../../operations/call.js';
+import type { OperationEnvironment } from '../../operations/environment.js';
+import { storeTime } from '../../stores/skew.js';
+import { checkTimes } from './check-times.js';
+import { schedulesOf } from './scheduling.js';
 
 /** The operations on a session's schedules. */
 export const scheduleOperations = ({

@@ -1,6 +1,6 @@
-import { fieldError } from '../../shared/errors.js';
-import type { ScheduleTimes } from '../../shared/schedules.js';
-import type { Limits } from '../config/limits.js';
+import { fieldError } from '../../../shared/errors.js';
+import type { ScheduleTimes } from '../../../shared/schedules/contract.js';
+import type { Limits } from '../../config/limits.js';
 import { occurrencesOf, shortestGap } from './occurrences.js';
 
 /** Latest time of a date, in milliseconds since the epoch. */
