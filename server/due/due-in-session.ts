@@ -1,49 +1,77 @@
+import type { UserContext } from '../../shared/contract.js';
 import { isGatewayError } from '../../shared/errors.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Limits } from '../config/limits.js';
 import { GRANT } from '../grants/grant-record.js';
 import { CHILD_END } from '../held/child-ends.js';
 import { CONTROL } from '../held/control.js';
 import { WAKING } from '../held/waking.js';
 import { APPROVAL } from '../runs/approvals.js';
-import { SCHEDULE } from '../schedules/schedule-record.js';
+import { type KeptSchedule, keptOf, SCHEDULE } from '../schedules/schedule-record.js';
 import type { SessionDirectory } from '../sessions/directory.js';
 import type { SessionInput } from '../sessions/session-work.js';
 import type { StoredRecord } from '../stores/records.js';
 import type { SessionRef } from '../stores/stored.js';
-import { DONE, LEFT } from './due-kind.js';
+import { DONE, type DueMoment, LEFT } from './due-kind.js';
 import type { DueWorker } from './due-worker.js';
+
+/** Time after which a schedule is due again whose grant is ending, in milliseconds. */
+const SOON_MS = 1000;
+
+/** A due record of a session. */
+type SessionRecord = StoredRecord & { readonly home: SessionRef };
 
 interface DueParts {
   readonly sessions: SessionDirectory;
   readonly limits: Pick<Limits, 'scheduleGraceMs'>;
+  /** As whom a schedule fires; null if that user may not any more. @throws if nobody can say now */
+  setterOf(home: SessionRef, kept: KeptSchedule): Promise<UserContext | null>;
 }
 
 /** Turns due records of sessions into work in these sessions: approvals, ends of children, parked runs, control of a person, schedules, grants. */
 export function workInSessions(
   due: DueWorker,
-  { sessions, limits: { scheduleGraceMs: graceMs } }: DueParts,
+  { sessions, setterOf, limits: { scheduleGraceMs: graceMs } }: DueParts,
 ): void {
-  const on = (kind: string, workOf: (record: StoredRecord, now: number) => SessionInput): void =>
+  const on = (
+    kind: string,
+    workOf: (record: SessionRecord, at: DueMoment) => MaybePromise<SessionInput>,
+  ): void =>
     due.on(kind, {
       wanted({ home }) {
         if (home.app === undefined) return { drop: 'it belongs to no session' };
         // A gateway that has the app may take it next.
         return sessions.serves(home) || LEFT;
       },
-      async do(record, { now }) {
+      async do(due, at) {
+        const record = due as SessionRecord;
+        const work = await workOf(record, at);
         try {
-          await sessions.perform(record.home as SessionRef, workOf(record, now));
+          await sessions.perform(record.home, work);
           return DONE;
         } catch (error) {
           if (!isGatewayError(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
-          return { drop: 'the session is closed' };
+          // The end of a grant takes back what was set by it.
+          return work.via === undefined ? { drop: 'the session is closed' } : { laterMs: SOON_MS };
         }
       },
     });
   on(GRANT, ({ id }) => ({ type: 'unshare', grantId: id, by: 'gateway', reason: 'expired' }));
-  on(APPROVAL, ({ id, token }, now) => ({ type: 'expire', callId: id, token, now }));
+  on(APPROVAL, ({ id, token }, { now }) => ({ type: 'expire', callId: id, token, now }));
   on(CONTROL, ({ value, token }) => ({ type: 'release-control', value, token }));
   on(CHILD_END, ({ value, token }) => ({ type: 'child-end', value, token }));
   on(WAKING, ({ id, token }) => ({ type: 'wake', runId: id, token }));
-  on(SCHEDULE, ({ id, value, token }, now) => ({ type: 'fire', record: { id, value, token }, now, graceMs }));
+  on(SCHEDULE, async ({ home, id, value, token }, { now }) => {
+    const kept = keptOf({ value });
+    const { nextAt, every } = kept.schedule;
+    const fire = { type: 'fire', record: { id, value, token }, now, graceMs } as const;
+    try {
+      const user = await setterOf(home, kept);
+      return user ? { ...fire, as: { user }, via: kept.grantId } : { ...fire, as: { skipped: 'refused' } };
+    } catch (error) {
+      // It comes again anyway, and its instants must not pile up.
+      if (every === undefined || now - nextAt <= graceMs) throw error;
+      return { ...fire, as: { skipped: 'unavailable' } };
+    }
+  });
 }

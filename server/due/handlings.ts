@@ -1,5 +1,6 @@
 import { startDeadline, within } from '../async/deadline.js';
-import type { MaybePromise } from '../async/maybe-promise.js';
+import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
+import { nextTurn } from '../async/turn.js';
 import type { DueCount } from '../diagnostics/gateway-stats.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import { Tally } from '../diagnostics/tally.js';
@@ -80,7 +81,10 @@ export class Handlings {
     const handling = { record, kind, at: { now, time, signal: aborted.signal }, aborted };
     let wanted: true | Outcome;
     try {
-      wanted = (await inTime(handling, HANDLED_MS, () => kind.wanted?.(record, handling.at))) ?? true;
+      const asked = kind.wanted?.(record, handling.at) ?? true;
+      wanted = isPromise(asked) ? await inTime(handling, HANDLED_MS, () => asked) : asked;
+      // The time of the turn in which it was asked is over.
+      if (isPromise(asked)) await nextTurn();
     } catch (error) {
       return this.#failed(handling, error);
     }

@@ -5,6 +5,7 @@ import { schedulesOf } from '../held/scheduling.js';
 import { newScheduleId } from '../ids.js';
 import type { SessionRoom } from '../limits/session-room.js';
 import { asUnavailable } from '../log/unavailable.js';
+import { currentContext } from '../methods/context.js';
 import { checkTimes } from '../schedules/check-times.js';
 import { storeTime } from '../stores/skew.js';
 import type { Caller } from './caller.js';
@@ -53,6 +54,7 @@ export class ScheduleOperations {
       type: 'schedule',
       schedule: { id, message, ...times, missed, by: user.id },
       user,
+      byHost: caller.transport === 'host' && currentContext()?.user?.id !== user.id,
       senderId: scope === userKey && !reach.via ? undefined : user.id,
       most: schedulesPerSession,
       ...byGrant(reach),

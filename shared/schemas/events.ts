@@ -128,7 +128,7 @@ export const loggedShapes = {
   schedule_fired: {
     id: z.string(),
     instant: z.number(),
-    skipped: z.enum(['missed', 'busy', 'taken_over']).exactOptional(),
+    skipped: z.enum(['missed', 'busy', 'taken_over', 'refused', 'unavailable']).exactOptional(),
     missed: count.exactOptional(),
     nextAt: z.number().nullable(),
   },
