@@ -2,7 +2,6 @@ import { createAbsent } from '../auth/absent.js';
 import type { Authenticator } from '../auth/authenticate.js';
 import { NOTE } from '../cluster/notes.js';
 import type { ParsedConfig } from '../config/parse.js';
-import { workInSessions } from '../due/due-in-session.js';
 import type { DueWorker } from '../due/due-worker.js';
 import { forgetWhenDue } from '../due/forgotten.js';
 import type { Grants } from '../grants/grants.js';
@@ -11,6 +10,7 @@ import { Access } from '../operations/access.js';
 import type { OperationEnvironment } from '../operations/environment.js';
 import { createSetter } from '../operations/setter.js';
 import type { SessionDirectory } from '../sessions/directory.js';
+import { workInSessions } from '../sessions/due-in-session.js';
 import type { Store } from '../stores/store.js';
 
 interface DueWorkParts extends Pick<OperationEnvironment, 'apps' | 'report'> {

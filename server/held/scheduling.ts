@@ -47,7 +47,7 @@ export interface DueSchedule {
   readonly now: number;
   /** Lateness up to which an instant does not count as missed, in milliseconds. */
   readonly graceMs: number;
-  /** As whom it fires, or why it does not. */
+  /** The user as whom it fires, or the reason why it does not. */
   readonly as: { readonly user: UserContext } | { readonly skipped: SkipReason };
   /** The grant by which it was set. */
   readonly via?: string | undefined;

@@ -18,7 +18,7 @@ export interface SetterOptions {
   absent(user: AbsentUser): MaybePromise<Identity>;
 }
 
-/** As whom a schedule fires; null if that user may not send to its session any more. @throws if nobody can say now */
+/** The user as whom a schedule fires; null if that user may not send to its session any more. @throws if nobody can say now */
 export type SetterOf = (home: SessionRef, kept: KeptSchedule) => Promise<UserContext | null>;
 
 /** Makes a function that asks anew for the user who set a schedule: for the user, the grant, the app and the session. */

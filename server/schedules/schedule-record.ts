@@ -11,7 +11,7 @@ export interface KeptSchedule {
   readonly epoch: string;
   /** The schedule. Its `nextAt` is the instant that is due. */
   readonly schedule: Schedule;
-  /** Who set it: an id, and no roles, which are asked for when it fires. */
+  /** The user who set it: an id, and no roles, which are asked for when it fires. */
   readonly user: UserContext;
   /** Whether host code has named the user, whom no directory may know. */
   readonly byHost?: boolean;

@@ -24,8 +24,8 @@ async function begin(config: Partial<GatewayConfig<any, any, any>> = {}) {
   const seen: Seen[] = [];
   const app = defineApp({
     run(turn) {
-      const { id = '', roles = [], ...others } = turn.user ?? {};
-      if (turn.trigger) seen.push({ id, roles, claims: others.claims });
+      const { user, trigger } = turn;
+      if (user && trigger) seen.push({ id: user.id, roles: user.roles ?? [], claims: user.claims });
       return 'done';
     },
   });

@@ -2,29 +2,29 @@ import type { UserContext } from '../../shared/contract.js';
 import { isGatewayError } from '../../shared/errors.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Limits } from '../config/limits.js';
+import { DONE, type DueMoment, LEFT } from '../due/due-kind.js';
+import type { DueWorker } from '../due/due-worker.js';
 import { GRANT } from '../grants/grant-record.js';
 import { CHILD_END } from '../held/child-ends.js';
 import { CONTROL } from '../held/control.js';
 import { WAKING } from '../held/waking.js';
 import { APPROVAL } from '../runs/approvals.js';
 import { type KeptSchedule, keptOf, SCHEDULE } from '../schedules/schedule-record.js';
-import type { SessionDirectory } from '../sessions/directory.js';
-import type { SessionInput } from '../sessions/session-work.js';
 import type { StoredRecord } from '../stores/records.js';
 import type { SessionRef } from '../stores/stored.js';
-import { DONE, type DueMoment, LEFT } from './due-kind.js';
-import type { DueWorker } from './due-worker.js';
+import type { SessionDirectory } from './directory.js';
+import type { SessionInput } from './session-work.js';
 
 /** Time after which a schedule is due again whose grant is ending, in milliseconds. */
 const SOON_MS = 1000;
 
 /** A due record of a session. */
-type SessionRecord = StoredRecord & { readonly home: SessionRef };
+type RecordOfSession = StoredRecord & { readonly home: SessionRef };
 
 interface DueParts {
   readonly sessions: SessionDirectory;
   readonly limits: Pick<Limits, 'scheduleGraceMs'>;
-  /** As whom a schedule fires; null if that user may not any more. @throws if nobody can say now */
+  /** The user as whom a schedule fires; null if that user may not any more. @throws if nobody can say now */
   setterOf(home: SessionRef, kept: KeptSchedule): Promise<UserContext | null>;
 }
 
@@ -35,7 +35,7 @@ export function workInSessions(
 ): void {
   const on = (
     kind: string,
-    workOf: (record: SessionRecord, at: DueMoment) => MaybePromise<SessionInput>,
+    workOf: (record: RecordOfSession, at: DueMoment) => MaybePromise<SessionInput>,
   ): void =>
     due.on(kind, {
       wanted({ home }) {
@@ -44,7 +44,7 @@ export function workInSessions(
         return sessions.serves(home) || LEFT;
       },
       async do(due, at) {
-        const record = due as SessionRecord;
+        const record = due as RecordOfSession;
         const work = await workOf(record, at);
         try {
           await sessions.perform(record.home, work);
