@@ -37,6 +37,8 @@ export interface AuthResult {
 export interface ValidAuthResult extends AuthResult {
   readonly valid: true;
   readonly user: BaseUser;
+  /** Set where nobody has called: a schedule of the user fires. The user then has an id and perhaps a tenant alone, and the request is empty. */
+  readonly absent?: true;
 }
 
 /** The result of `hydrateUser`: the registered user type, if there is one. */

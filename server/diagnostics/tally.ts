@@ -1,5 +1,5 @@
 /** Counts facts by their fields. */
-export class Tally<Fact extends object> {
+export class FactTally<Fact extends object> {
   readonly #counts = new Map<string, Fact & { readonly count: number }>();
 
   count(fact: Fact): void {

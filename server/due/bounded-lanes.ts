@@ -25,7 +25,7 @@ export interface TakenLanes {
  * Bounds work at a time. Nothing waits here: what is refused is told when to come again, estimated from recent durations and earlier refusals.
  */
 export class BoundedLanes {
-  readonly #all = new Map<string, Lanes>();
+  readonly #all = new Map<string, BoundLanes>();
 
   /** The number of bounds that are kept. */
   get size(): number {
@@ -46,19 +46,19 @@ export class BoundedLanes {
     };
   }
 
-  #lanesOf(bound: LaneBound): Lanes {
+  #lanesOf(bound: LaneBound): BoundLanes {
     const known = this.#all.get(bound.name);
     if (known) return known;
     if (this.#all.size >= KEPT)
       for (const [name, lanes] of this.#all) if (lanes.isIdle) this.#all.delete(name);
-    const lanes = new Lanes(bound);
+    const lanes = new BoundLanes(bound);
     this.#all.set(bound.name, lanes);
     return lanes;
   }
 }
 
 /** The lanes of one bound. */
-class Lanes {
+class BoundLanes {
   readonly #bound: LaneBound;
   busy = 0;
   #meanMs = 1000;

@@ -6,7 +6,7 @@ import type { LaneBound } from './bounded-lanes.js';
 export const LEASE_MS = 15_000;
 
 /** How a handling ends. */
-export type Outcome =
+export type DueOutcome =
   /** The handler has written or dropped the record with its token. */
   | { readonly done: true }
   /** The record is due again so many milliseconds later. That counts no attempt. */
@@ -16,9 +16,9 @@ export type Outcome =
   /** The work can't be done, however often it is tried. The record is kept aside for operators. */
   | { readonly dead: string };
 
-export const DONE: Outcome = { done: true };
+export const DONE: DueOutcome = { done: true };
 /** Leaves the record to another gateway, or to this one once the lease is over. */
-export const LEFT: Outcome = { laterMs: LEASE_MS };
+export const LEFT: DueOutcome = { laterMs: LEASE_MS };
 
 /** The moment at which a record is handled. */
 export interface DueMoment {
@@ -52,9 +52,9 @@ export interface DueKind {
    *
    * @default it is
    */
-  wanted?(record: StoredRecord, at: DueMoment): MaybePromise<true | Outcome>;
+  wanted?(record: StoredRecord, at: DueMoment): MaybePromise<true | DueOutcome>;
   /** Does the work. @throws if it should be tried again */
-  do(record: StoredRecord, at: DueMoment): MaybePromise<Outcome>;
+  do(record: StoredRecord, at: DueMoment): MaybePromise<DueOutcome>;
   /** Attempts before a record is given up. Infinite: it is tried again each time its lease ends, and nothing is counted. @default 100 */
   readonly attempts?: number;
   /** The first and the longest pause between attempts, in milliseconds, and how many times longer each is than the one before. */
@@ -67,7 +67,7 @@ export interface DueKind {
   bounds?(record: StoredRecord): readonly LaneBound[];
   /** Writes a failed attempt in the kind's own way: these changes, for this token, and what follows from them. Resolves with whether they are written. */
   failed?(record: StoredRecord, changes: readonly RecordChange[], attempt: FailedAttempt): Promise<boolean>;
-  /** The log's words where a record is given up. @default its kind and id */
+  /** The line of the log where a record is given up. @default one of its kind and id */
   givenUp?(record: StoredRecord): string;
   /** Whether the log says nothing of single attempts. @default false */
   readonly quiet?: boolean;

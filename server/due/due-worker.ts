@@ -6,7 +6,7 @@ import { type StoredRecord, type Taken, textOfHome } from '../stores/records.js'
 import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
 import { type DueKind, LEASE_MS } from './due-kind.js';
-import { type HandlingOptions, Handlings } from './handlings.js';
+import { type HandlerOptions, RecordHandler } from './record-handler.js';
 
 /** Most records that are taken together, and homes whose records are handled at once. */
 const TAKEN = 64;
@@ -23,7 +23,7 @@ interface DueRecord {
 }
 
 /** Options of `DueWorker`. */
-export interface DueOptions extends HandlingOptions {
+export interface DueOptions extends HandlerOptions {
   readonly store: Pick<Store, 'takeDue' | 'records' | 'changeRecords' | 'shared'>;
 }
 
@@ -31,7 +31,7 @@ export interface DueOptions extends HandlingOptions {
 export class DueWorker {
   readonly #store: DueOptions['store'];
   readonly #report: Report;
-  readonly #handlings: Handlings;
+  readonly #handler: RecordHandler;
   #timer: NodeJS.Timeout | null = null;
   /** Time of the next look, by the monotonic clock. */
   #lookAt = Number.POSITIVE_INFINITY;
@@ -47,17 +47,17 @@ export class DueWorker {
   constructor(options: DueOptions) {
     this.#store = options.store;
     this.#report = options.report;
-    this.#handlings = new Handlings(options, (at) => this.expect(at));
+    this.#handler = new RecordHandler(options, (at) => this.expect(at));
   }
 
   /** Says how a kind of records is worked off. */
   on(name: string, kind: DueKind): void {
-    this.#handlings.on(name, kind);
+    this.#handler.on(name, kind);
   }
 
   /** How often each outcome came so far. */
   get outcomes(): readonly DueCount[] {
-    return this.#handlings.outcomes;
+    return this.#handler.outcomes;
   }
 
   start(): void {
@@ -78,7 +78,7 @@ export class DueWorker {
       await Promise.all(this.#lanes);
     };
     await within(ended(), ms);
-    await this.#handlings.stop(asideMs);
+    await this.#handler.stop(asideMs);
   }
 
   /** Expects a record to fall due at a time of the store's clock, in milliseconds since the epoch. */
@@ -158,7 +158,7 @@ export class DueWorker {
     for (let next = due.queue.shift(); next; next = due.queue.shift()) {
       // A store that answers at once would not let other work run.
       await nextTurn();
-      await this.#handlings.handle(next.record, next.now);
+      await this.#handler.handle(next.record, next.now);
     }
     this.#homes.delete(home);
   }

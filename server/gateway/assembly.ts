@@ -7,22 +7,19 @@ import { type DisconnectTarget, matcherOf, Presence } from '../auth/presence.js'
 import { createScope } from '../auth/scope.js';
 import { Tickets } from '../auth/tickets.js';
 import { errand } from '../cluster/errands.js';
-import { NOTE, Notes } from '../cluster/notes.js';
+import { Notes } from '../cluster/notes.js';
 import type { ParsedConfig } from '../config/parse.js';
 import { Connections } from '../delivery/connections.js';
 import { Ticker } from '../delivery/ticker.js';
 import { withTracedAppends } from '../diagnostics/append.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import { Documents } from '../documents/documents.js';
-import { workInSessions } from '../due/due-in-session.js';
 import { DueWorker } from '../due/due-worker.js';
-import { forgetWhenDue } from '../due/forgotten.js';
 import { tellingStore } from '../due/telling-store.js';
 import { FEATURES, joined } from '../features/features.js';
 import { GatewayFiles } from '../files/files.js';
 import { Grants } from '../grants/grants.js';
 import { withGuests } from '../grants/guests.js';
-import { DONE } from '../held/publisher.js';
 import { givenId, newHolder } from '../ids.js';
 import { InboxChanges } from '../inbox/changes.js';
 import { Readiness } from '../lifecycle/readiness.js';
@@ -43,6 +40,7 @@ import { SessionDirectory } from '../sessions/directory.js';
 import type { SessionEnvironment } from '../sessions/environment.js';
 import { Eraser } from '../sessions/eraser.js';
 import type { SessionRef } from '../stores/stored.js';
+import { setUpDueWork } from './due-work.js';
 import { createReports, type Reports } from './reports.js';
 import { createTransports, type Transports } from './transports.js';
 
@@ -200,14 +198,13 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       now,
     }),
   );
-  workInSessions(due, { sessions, limits }, joined('due'));
+  setUpDueWork(due, { config, apps, report, store: sessionStore, authenticator, grants, sessions });
   const alive = (other: string): Promise<boolean> => sessions.cluster.alive(other);
   const eraser = new Eraser({ store, sessions, files, holder, alive, report });
   const { cluster } = sessions;
   const rates = sharesRates ? new SharedRates(cluster.errands, limits.shareRatesMs, report) : null;
   rates?.serve(quotas);
   const notes = new Notes(sessionStore);
-  forgetWhenDue(due, sessionStore, [NOTE, DONE]);
   const tickets = new Tickets({ errands: cluster.errands, notes, authenticator, report });
   const disconnect = (target: DisconnectTarget): number => {
     tickets.withdraw(matcherOf(target));

@@ -51,7 +51,10 @@ class GuestAuthenticator implements Authenticator {
     const found = link === undefined ? null : await this.#options.grants.ofLink(link);
     if (found) {
       this.#attempts.remember(token);
-      return guestOf(found, token, link!);
+      return {
+        ...guestOf(found, { id: guestId(token), roles: [] } as unknown as UserContext),
+        id: guestId(link!),
+      };
     }
     this.#attempts.fail(ip, token);
     const reason = 'there is no such share link';
@@ -84,13 +87,12 @@ class GuestAuthenticator implements Authenticator {
  * A guest. All who bear a link are one person, who pays as one, whatever stands behind the dot of the token: that is only the name by which
  * the senders of messages are told apart.
  */
-function guestOf({ home, kept: { grant, givenBy } }: FoundGrant, token: string, link: string): Person {
+export function guestOf({ home, kept: { grant, givenBy } }: FoundGrant, user: UserContext): Person {
   const { grantId, expiresAt, by } = grant;
   // Three parts, so that it differs from the scope of every user and tenant.
   const key = JSON.stringify(['guest', grantId, '']);
   return {
-    user: { id: guestId(token), roles: [] } as unknown as UserContext,
-    ...{ id: guestId(link), key, scope: key },
+    ...{ user, id: user.id, key, scope: key },
     pays: { key, kind: 'link', within: JSON.stringify(['links', home.scope]) },
     link: { grantId, givenBy: givenBy ?? by },
     ...(expiresAt !== undefined && { expiresAt }),

@@ -7,10 +7,10 @@ import {
   DONE,
   type DueKind,
   type DueMoment,
+  type DueOutcome,
   type FailedAttempt,
   LEASE_MS,
   LEFT,
-  type Outcome,
 } from '../due/due-kind.js';
 import type { RecordChange, RecordHome, StoredRecord } from '../stores/records.js';
 import type { Store } from '../stores/store.js';
@@ -114,7 +114,7 @@ export class Deliveries implements DueKind {
     for (const { target } of waiting) await this.#turns.mend(home, target, now);
   }
 
-  async wanted(record: StoredRecord, { now }: DueMoment): Promise<true | Outcome> {
+  async wanted(record: StoredRecord, { now }: DueMoment): Promise<true | DueOutcome> {
     const { home } = record;
     const kept = deliveryOf(record);
     if (home.app === undefined) return { drop: 'it belongs to no session' };
@@ -124,7 +124,7 @@ export class Deliveries implements DueKind {
   }
 
   /** Leaves a delivery to a gateway that has its target, unless none has it for a day. */
-  async #leave(record: StoredRecord, kept: KeptDelivery, now: number): Promise<Outcome> {
+  async #leave(record: StoredRecord, kept: KeptDelivery, now: number): Promise<DueOutcome> {
     const { target, owedAt, failed, retriedAt = 0 } = kept;
     const awayMs = Math.max(0, now - Math.max(owedAt, failed?.at ?? 0, retriedAt));
     if (awayMs >= AWAY_IN_LINE_MS && isInLine(record)) {
@@ -146,7 +146,7 @@ export class Deliveries implements DueKind {
     return this.#parts.targets.get(deliveryOf(record).target)!.timeoutMs;
   }
 
-  async do(record: StoredRecord, at: DueMoment): Promise<Outcome> {
+  async do(record: StoredRecord, at: DueMoment): Promise<DueOutcome> {
     const kept = deliveryOf(record);
     this.#sending += 1;
     let outcome: EndedDelivery | undefined;

@@ -2,8 +2,8 @@ import { cut } from '../../shared/cut.js';
 import type { Notice, NoticeKind, NoticeState, ToldNotice } from '../../shared/notices.js';
 import type { NoticeCount, NoticeOutcome } from '../diagnostics/gateway-stats.js';
 import type { Report } from '../diagnostics/log-facts.js';
-import { Tally } from '../diagnostics/tally.js';
-import { DONE, type DueKind, type Outcome } from '../due/due-kind.js';
+import { FactTally } from '../diagnostics/tally.js';
+import { DONE, type DueKind, type DueOutcome } from '../due/due-kind.js';
 import { resultOf } from '../log/outcome.js';
 import { findPlace, placeOf } from '../read-places/read-place.js';
 import type { RecordChange, StoredRecord } from '../stores/records.js';
@@ -53,7 +53,7 @@ export class Notices {
   readonly #kinds: ReadonlySet<NoticeKind>;
   readonly #unseenMs: number;
   readonly #targets: ReadonlyMap<string, NoticeTarget>;
-  readonly #tally = new Tally<Omit<NoticeCount, 'count'>>();
+  readonly #tally = new FactTally<Omit<NoticeCount, 'count'>>();
   readonly #deliveries: Deliveries;
 
   constructor(options: NotifyOptions, parts: NoticeParts) {
@@ -133,7 +133,7 @@ export class Notices {
    * Drops a notice that was seen; otherwise splits it into one delivery per target, because a failing target must not repeat the others. @throws if its
    * deliveries changed meanwhile
    */
-  async #expand(record: Owed, now: number): Promise<Outcome> {
+  async #expand(record: Owed, now: number): Promise<DueOutcome> {
     const { home, kind, id, token } = record;
     const { targets, attempts: _, failed: __, retriedAt: ___, ...kept } = noticeOf(record);
     // A hand-off asks other people than the session's reader.

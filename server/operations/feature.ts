@@ -1,6 +1,6 @@
-import type { DueWork } from '../due/due-in-session.js';
 import type { EndsWithGrant } from '../held/environment.js';
 import type { Causes } from '../notices/causes.js';
+import type { DueWork } from '../sessions/due-in-session.js';
 import type { Exporters } from '../sessions/export.js';
 import type { Workers } from '../sessions/perform.js';
 import type { Handlers } from './call.js';

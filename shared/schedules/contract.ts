@@ -43,8 +43,11 @@ export interface Schedule {
   readonly nextAt: number;
 }
 
-/** Reason why an instant has no run: too late, the session's queue was full, or a person had control. */
-export type SkipReason = 'missed' | 'busy' | 'taken_over';
+/**
+ * Reason why an instant has no run: too late, the session's queue was full, a person had control, the user who set the schedule may not send any more, or
+ * nobody could say in time whether that user may.
+ */
+export type SkipReason = 'missed' | 'busy' | 'taken_over' | 'refused' | 'unavailable';
 
 /** The log's record of an instant of a schedule. */
 export interface FiredInstant {

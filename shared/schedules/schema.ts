@@ -36,7 +36,7 @@ export const scheduleEventShapes = {
   schedule_fired: {
     id: z.string(),
     instant: z.number(),
-    skipped: z.enum(['missed', 'busy', 'taken_over']).exactOptional(),
+    skipped: z.enum(['missed', 'busy', 'taken_over', 'refused', 'unavailable']).exactOptional(),
     missed: z.number().int().nonnegative().exactOptional(),
     nextAt: z.number().nullable(),
   },

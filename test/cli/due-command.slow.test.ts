@@ -17,7 +17,7 @@ describe('agent-session-gateway due', function () {
     const failed = { at: Date.UTC(2026, 10, 1), error: 'no paper' };
     await store.changeRecords(home, [burying(record, { attempts: 3, failed })]);
     await store.close();
-    const cli = async (...args: readonly string[]): Promise<readonly [number | string | null, string]> => {
+    const cli = async (...args: readonly string[]): Promise<readonly [unknown, string]> => {
       const command = runCliIn(folder, ['due', ...args, '--db', 'my.db'], { GATEWAY_DB: '' });
       return [await command.exited, command.output];
     };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { mostAttempts, pauseAfter } from '../../server/due/attempts.js';
 import { deadWork, type FoundDead, revive } from '../../server/due/dead.js';
-import { DONE, type DueKind, LEFT, type Outcome } from '../../server/due/due-kind.js';
+import { DONE, type DueKind, type DueOutcome, LEFT } from '../../server/due/due-kind.js';
 import { DueWorker } from '../../server/due/due-worker.js';
 import { forgetWhenDue } from '../../server/due/forgotten.js';
 import { StoreError } from '../../server/stores/append.js';
@@ -62,7 +62,7 @@ function failing(words: Partial<DueKind> = {}): DueKind & { begun: number } {
 const good = (store: () => Store): DueKind & { readonly did: string[] } => {
   const kind = {
     did: [] as string[],
-    async do({ home: where, kind: name, id, token }: StoredRecord): Promise<Outcome> {
+    async do({ home: where, kind: name, id, token }: StoredRecord): Promise<DueOutcome> {
       kind.did.push(id);
       await store().changeRecords(where, [{ kind: name, id, token }]);
       return DONE;
@@ -129,7 +129,7 @@ describe('attempts of due work', () => {
   });
 
   it('are none where work is put off, or not wanted', async () => {
-    let outcome: Outcome = { laterMs: 30_000 };
+    let outcome: DueOutcome = { laterMs: 30_000 };
     let asked = 0;
     const bad = failing({
       attempts: 2,

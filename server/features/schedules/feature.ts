@@ -3,7 +3,7 @@ import { asUnavailable } from '../../log/unavailable.js';
 import { noticeId } from '../../notices/causes.js';
 import type { Feature } from '../../operations/feature.js';
 import { scheduleOperations } from './operations.js';
-import { SCHEDULE } from './schedule-record.js';
+import { keptOf, SCHEDULE } from './schedule-record.js';
 import {
   type DueSchedule,
   fireSchedule,
@@ -34,9 +34,19 @@ export const schedulesFeature: Feature = {
     fire: { does: fireSchedule },
   },
   due: {
-    [SCHEDULE]: ({ id, value, token }, now, { scheduleGraceMs: graceMs }) => ({
-      ...{ type: 'fire', record: { id, value, token }, now, graceMs },
-    }),
+    async [SCHEDULE]({ home, id, value, token }, { now }, { limits: { scheduleGraceMs: graceMs }, actorOf }) {
+      const kept = keptOf({ value });
+      const { nextAt, every } = kept.schedule;
+      const fire = { type: 'fire', record: { id, value, token }, now, graceMs } as const;
+      try {
+        const user = await actorOf(home, kept);
+        return user ? { ...fire, as: { user }, via: kept.grantId } : { ...fire, as: { skipped: 'refused' } };
+      } catch (error) {
+        // It comes again anyway, and its instants must not pile up.
+        if (every === undefined || now - nextAt <= graceMs) throw error;
+        return { ...fire, as: { skipped: 'unavailable' } };
+      }
+    },
   },
   exports: {
     async *schedules({ store, ref }, log) {

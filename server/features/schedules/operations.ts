@@ -1,6 +1,7 @@
 import { fieldError } from '../../../shared/errors.js';
 import { newScheduleId } from '../../ids.js';
 import { asUnavailable } from '../../log/unavailable.js';
+import { currentContext } from '../../methods/context.js';
 import type { Handlers } from '../../operations/call.js';
 import type { OperationEnvironment } from '../../operations/environment.js';
 import { storeTime } from '../../stores/skew.js';
@@ -28,6 +29,7 @@ export const scheduleOperations = ({
       type: 'schedule',
       schedule: { id, message, ...times, missed, by: user.id },
       user,
+      byHost: call.caller.transport === 'host' && currentContext()?.user?.id !== user.id,
       senderId: scope === userKey && !call.reach.via ? undefined : user.id,
       most: schedulesPerSession,
     });

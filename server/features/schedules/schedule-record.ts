@@ -11,8 +11,10 @@ export interface KeptSchedule {
   readonly epoch: string;
   /** The schedule. Its `nextAt` is the instant that is due. */
   readonly schedule: Schedule;
-  /** The user who set it. */
+  /** The user who set it: an id, and no roles, which are asked for when it fires. */
   readonly user: UserContext;
+  /** Whether host code has named the user, whom no directory may know. */
+  readonly byHost?: boolean;
   /** Id of that user, if the session is shared between people. */
   readonly senderId?: string;
   /** The grant by which that user reached the session. The schedule ends with it. */
@@ -24,8 +26,11 @@ export const keptOf = ({ value }: Pick<StoredRecord, 'value'>): KeptSchedule =>
 
 /** Writes a schedule, due at its next instant. Replaces the record with this token; 0 means that there must be none. */
 export function keeping(kept: KeptSchedule, token: number): RecordChange {
-  const { id, nextAt } = kept.schedule;
-  return { kind: SCHEDULE, id, dueAt: nextAt, value: JSON.stringify(kept), token };
+  const { epoch, schedule, user, byHost, senderId, grantId } = kept;
+  const { id, nextAt } = schedule;
+  // The attempts of the last instant are none of the next one.
+  const value = JSON.stringify({ epoch, schedule, user, byHost, senderId, grantId });
+  return { kind: SCHEDULE, id, dueAt: nextAt, value, token };
 }
 
 /** Drops a schedule. */

@@ -31,6 +31,8 @@ const SKIPS: Readonly<Record<string, SkipReason>> = {
 export interface NewSchedule {
   readonly schedule: Omit<Schedule, 'nextAt' | 'setAt'>;
   readonly user: UserContext;
+  /** Whether host code names the user. */
+  readonly byHost: boolean;
   readonly senderId: string | undefined;
   /** `limits.schedulesPerSession`. */
   readonly most: number;
@@ -45,6 +47,10 @@ export interface DueSchedule {
   readonly now: number;
   /** Lateness up to which an instant does not count as missed, in milliseconds. */
   readonly graceMs: number;
+  /** The user as whom it fires, or the reason why it does not. */
+  readonly as: { readonly user: UserContext } | { readonly skipped: SkipReason };
+  /** The grant by which it was set. */
+  readonly via?: string | undefined;
 }
 
 const sameTimes = (a: Schedule, b: Omit<Schedule, 'nextAt' | 'setAt'>): boolean => {
@@ -80,7 +86,7 @@ export function setSchedule(held: HeldSession, given: NewSchedule): Promise<Sche
 
 async function set(
   { log, ref, store }: HeldSession,
-  { schedule, user, senderId, most, via }: NewSchedule,
+  { schedule, user: { id, tenantId }, byHost, senderId, most, via }: NewSchedule,
 ): Promise<Schedule> {
   const { epoch } = log.ref;
   for (;;) {
@@ -99,7 +105,8 @@ async function set(
     const made = { ...schedule, setAt, nextAt };
     const draft: EventDraft = { type: 'schedule_set', ts: Date.now(), ...made };
     const by = { ...(senderId !== undefined && { senderId }), ...(via !== undefined && { grantId: via }) };
-    const kept = { epoch, schedule: made, user, ...by };
+    const user = { id, roles: [], ...(tenantId !== undefined && { tenantId }) } as unknown as UserContext;
+    const kept = { epoch, schedule: made, user, ...(byHost && { byHost }), ...by };
     if (await write(log, [draft], keeping(kept, there?.token ?? 0))) return made;
   }
 }
@@ -134,7 +141,7 @@ export async function unsetSchedule(
 /** Fires a schedule that is due. Its run, its event and its next instant are one append. A worker with an outdated token does nothing. */
 export async function fireSchedule(held: HeldSession, due: DueSchedule): Promise<void> {
   const { log } = held;
-  const { record, now, graceMs } = due;
+  const { record, now, graceMs, as } = due;
   const { id, token } = record;
   const kept = keptOf(record);
   const { schedule } = kept;
@@ -152,11 +159,12 @@ export async function fireSchedule(held: HeldSession, due: DueSchedule): Promise
   const fire = (skipped: Pick<FiredInstant, 'skipped'>): Promise<boolean> =>
     write(log, [{ type: 'schedule_fired', ts: Date.now(), ...event, ...skipped }], change);
   if (fired.skipped) return void (await fire({}));
+  if ('skipped' in as) return void (await fire(as));
   const drafts = (runId: string): readonly EventDraft[] => [
     { type: 'schedule_fired', runId, ts: Date.now(), ...event },
   ];
   try {
-    const accepted = await acceptWith(held, requestOf(kept, fired.instant), {
+    const accepted = await acceptWith(held, requestOf(kept, as.user, fired.instant), {
       drafts,
       records: [change],
     });
@@ -172,7 +180,8 @@ export async function fireSchedule(held: HeldSession, due: DueSchedule): Promise
 
 /** The run that an instant of a schedule begins. */
 function requestOf(
-  { schedule: { id, message: text }, user, senderId }: KeptSchedule,
+  { schedule: { id, message: text }, senderId }: KeptSchedule,
+  user: UserContext,
   instant: number,
 ): RunRequest {
   const message: Message = {

@@ -1,8 +1,9 @@
 import { startDeadline, within } from '../async/deadline.js';
-import type { MaybePromise } from '../async/maybe-promise.js';
+import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
+import { nextTurn } from '../async/turn.js';
 import type { DueCount } from '../diagnostics/gateway-stats.js';
 import type { Report } from '../diagnostics/log-facts.js';
-import { Tally } from '../diagnostics/tally.js';
+import { FactTally } from '../diagnostics/tally.js';
 import { StoreError } from '../stores/append.js';
 import type { RecordChange, StoredRecord } from '../stores/records.js';
 import type { Store } from '../stores/store.js';
@@ -10,23 +11,23 @@ import type { SessionRef } from '../stores/stored.js';
 import { attemptsOf, mostAttempts, pauseAfter, putBack, reasonOf } from './attempts.js';
 import { BoundedLanes, type TakenLanes } from './bounded-lanes.js';
 import { burying } from './dead.js';
-import { type DueKind, type DueMoment, LEASE_MS, type Outcome } from './due-kind.js';
+import { type DueKind, type DueMoment, type DueOutcome, LEASE_MS } from './due-kind.js';
 
 /** The longest time of a handling unless its kind says another, in milliseconds. */
 const HANDLED_MS = 60_000;
 /** Attempts to write the outcome of a record that is taken again meanwhile. */
 const TRIES = 3;
 
-/** The handling of a record. */
-interface Handling {
+/** A record that is being handled. */
+interface HandledRecord {
   readonly record: StoredRecord;
   readonly kind: DueKind;
   readonly at: DueMoment;
   readonly aborted: AbortController;
 }
 
-/** Options of `Handlings`. */
-export interface HandlingOptions {
+/** Options of `RecordHandler`. */
+export interface HandlerOptions {
   readonly store: Pick<Store, 'records' | 'changeRecords'>;
   readonly report: Report;
   /** The key of a session. */
@@ -34,20 +35,20 @@ export interface HandlingOptions {
 }
 
 /** Handles each due record as its kind says, and writes what is to become of it. */
-export class Handlings {
+export class RecordHandler {
   readonly #store: Pick<Store, 'records' | 'changeRecords'>;
   readonly #report: Report;
-  readonly #format: HandlingOptions['format'];
+  readonly #format: HandlerOptions['format'];
   readonly #expect: (at: number) => void;
   readonly #kinds = new Map<string, DueKind>();
   readonly #bounded = new BoundedLanes();
-  readonly #tally = new Tally<Omit<DueCount, 'count'>>();
+  readonly #tally = new FactTally<Omit<DueCount, 'count'>>();
   /** Work that has lanes of its own. */
   readonly #aside = new Map<Promise<void>, AbortController>();
   #hasEnded = false;
 
   /** @param expect Expects a record to fall due at a time of the store's clock */
-  constructor({ store, report, format }: HandlingOptions, expect: (at: number) => void) {
+  constructor({ store, report, format }: HandlerOptions, expect: (at: number) => void) {
     this.#store = store;
     this.#report = report;
     this.#format = format;
@@ -78,9 +79,12 @@ export class Handlings {
     const aborted = new AbortController();
     const time = (): number => Math.ceil(now + performance.now() - since);
     const handling = { record, kind, at: { now, time, signal: aborted.signal }, aborted };
-    let wanted: true | Outcome;
+    let wanted: true | DueOutcome;
     try {
-      wanted = (await inTime(handling, HANDLED_MS, () => kind.wanted?.(record, handling.at))) ?? true;
+      const asked = kind.wanted?.(record, handling.at) ?? true;
+      wanted = isPromise(asked) ? await inTime(handling, HANDLED_MS, () => asked) : asked;
+      // The time of the turn in which it was asked is over.
+      if (isPromise(asked)) await nextTurn();
     } catch (error) {
       return this.#failed(handling, error);
     }
@@ -93,7 +97,7 @@ export class Handlings {
     this.#aside.set(aside, aborted);
   }
 
-  async #do(handling: Handling, lanes: TakenLanes | null): Promise<void> {
+  async #do(handling: HandledRecord, lanes: TakenLanes | null): Promise<void> {
     const { record, kind, at } = handling;
     let isLate = false;
     try {
@@ -108,7 +112,7 @@ export class Handlings {
     }
   }
 
-  async #end(handling: Handling, outcome: Outcome): Promise<void> {
+  async #end(handling: HandledRecord, outcome: DueOutcome): Promise<void> {
     const { record, at } = handling;
     const { kind, id, owner, value } = record;
     if ('done' in outcome) return;
@@ -127,7 +131,7 @@ export class Handlings {
   }
 
   /** Counts an attempt that has failed. */
-  async #failed(handling: Handling, error: unknown): Promise<void> {
+  async #failed(handling: HandledRecord, error: unknown): Promise<void> {
     const { record, kind, at } = handling;
     // Another gateway repeats what the end of this one cuts off.
     if (this.#hasEnded) return;
@@ -150,7 +154,7 @@ export class Handlings {
   }
 
   /** Gives a record up, and keeps it aside. */
-  async #bury({ record, kind, at }: Handling, error: unknown): Promise<void> {
+  async #bury({ record, kind, at }: HandledRecord, error: unknown): Promise<void> {
     const { kind: name, id, home } = record;
     await this.#noting(record, async () => {
       const attempts = attemptsOf(record) + 1;
@@ -199,7 +203,7 @@ class Late extends Error {}
 
 /** Does a part of a handling, which is aborted after so many milliseconds. */
 async function inTime<Result>(
-  { aborted }: Handling,
+  { aborted }: HandledRecord,
   ms: number,
   work: () => MaybePromise<Result>,
 ): Promise<Result> {
