@@ -60,7 +60,7 @@ describe('the writer of an answer', () => {
           { type: 'message_start', sessionId: 's', cursor: 'c', ts: 1, runId: 'r', messageId: 'm', app: 'a' },
         ];
         const writer = new AnswerWriter(
-          'r',
+          { id: 'r', state: 'active' },
           {
             append: (draft) => log.push(toEntry(draft).event),
             gather: (piece) => log.push(toEntry(piece).event),
