@@ -11,7 +11,7 @@ import type { Execution } from '../runs/execution.js';
 import type { LiveRun } from '../runs/live-run.js';
 
 /** A run that is over here, with what drove it. Nothing that either does has an effect any more. */
-export interface Ended {
+export interface EndedRun {
   readonly run: LiveRun;
   readonly execution: Execution | null;
 }
@@ -37,7 +37,7 @@ export interface EndingRuns {
   /** The runs that may have to end. */
   readonly runs: readonly LiveRun[];
   /** Called when the end of a run is stored, before anything appended later is looked at. */
-  seal(run: LiveRun): Ended;
+  seal(run: LiveRun): EndedRun;
   /** Called with the results of all runs that ended. */
   settle(results: ReadonlyMap<string, RunResult>, runs: readonly LiveRun[]): void;
 }
@@ -82,7 +82,7 @@ export async function endRuns<Cause extends Plan>(
     const { events, records = [] } = caused;
     return { events: [...ends, ...events], records, over, ends, cause: caused };
   };
-  let ended: readonly Ended[] = [];
+  let ended: readonly EndedRun[] = [];
   const sealed = (plan: EndPlan<Cause>): void => {
     // Only now has a run its execution whose beginning was stored while this was on its way.
     ended = plan.over.map(seal);

@@ -20,7 +20,7 @@ import type { HeldEnvironment } from './environment.js';
 import type { HeldSession } from './held-session.js';
 import { Lanes } from './lanes.js';
 import { portOf } from './port.js';
-import { type CausedEnding, type Ended, endRuns, resultsOf } from './run-endings.js';
+import { type CausedEnding, type EndedRun, endRuns, resultsOf } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
 
 /** The fate of a run's end: stored, void because something else ended the run before, or refused by the store. */
@@ -90,7 +90,7 @@ export class SessionRuns {
 
   /** Ends runs in one append with its cause. */
   endWith<Cause extends Plan>(runs: readonly LiveRun[], caused: CausedEnding<Cause>): Promise<Done<Cause>> {
-    const seal = (run: LiveRun): Ended => this.#seal(run);
+    const seal = (run: LiveRun): EndedRun => this.#seal(run);
     return endRuns(
       this.held.log,
       { runs, seal, settle: (results, over) => this.settle(results, over) },
@@ -224,7 +224,7 @@ export class SessionRuns {
       // Something else has ended the run meanwhile, so its end is in the log.
       if (!isOpen(state, run.id)) return { events: [] };
       const ends = endDrafts(run, ending, state, { tree, refused });
-      // What comes with an end may be what the store can never keep.
+      // The store may be able to keep the end without the event that comes with it.
       return { events: before && refused === 0 ? [before, ...ends] : ends };
     });
     for (const { execution } of ended) execution?.release(ending);
@@ -233,7 +233,7 @@ export class SessionRuns {
   }
 
   /** Ends a run here. Nothing that its app does has an effect any more. */
-  #seal(run: LiveRun): Ended {
+  #seal(run: LiveRun): EndedRun {
     const execution = this.#executions.get(run) ?? null;
     run.state = 'ended';
     this.#remove(run);

@@ -184,7 +184,7 @@ export class LogWriter {
     flushSoon(this.#flush);
   }
 
-  /** Writes what comes next, once the store may be asked. What needs no write is settled in any stage. */
+  /** Writes what comes next, once the store may be asked. A group that needs no write is settled in any stage. */
   readonly #flush = (): void => {
     this.#scheduled = false;
     let isPausing = false;
@@ -310,7 +310,7 @@ export class LogWriter {
     this.#flow.resume();
     if (refused < (options?.forms ?? 0)) {
       Object.assign(group, { refused: refused + 1, sent: null });
-      // What comes behind it was asked of the state after it.
+      // Later groups go by the state after it.
       this.#groups.unshift(group);
       return this.#listener.rejected([], error);
     }

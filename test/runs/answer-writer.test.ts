@@ -53,7 +53,7 @@ describe('the writer of an answer', () => {
       writer.text('first ');
       writer.text('next');
       writer.reasoning('why');
-      writer.item({ type: 'tool_use', name: 'act', input: {} });
+      writer.item({ type: 'tool_use', callId: 'c', name: 'act', input: {} });
       writer.event({ type: 'data', runId: 'r', ts: 1, id: 'd', name: 'n', value: 1 });
     };
     say();
