@@ -268,9 +268,9 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     report,
   };
   const plugins = new PluginHost(environment);
-  const { written } = sessions;
+  const { written, left } = sessions;
   const readiness = new Readiness({
-    ...{ state, load, store, written, plugins, storeMs: limits.storeMs, ready, report },
+    ...{ state, load, store, written, left, plugins, storeMs: limits.storeMs, ready, report },
   });
   const transports = createTransports(config, {
     ...{ operations, connections, authenticator, tickets, presence, apps, plugins, readiness, calls, ticker },

@@ -1,21 +1,20 @@
 import { formatCursor } from '../../shared/cursor.js';
-import { GatewayError } from '../../shared/errors.js';
-import type { EventDraft } from '../../shared/events.js';
-import type { SessionState } from '../../shared/fold.js';
-import { lastMessage } from '../../shared/last-message.js';
 import { type Message, withoutPlace } from '../../shared/messages.js';
 import type { HistoryPlace } from '../../shared/operation-types.js';
-import { userScope } from '../auth/scope.js';
 import type { LogView } from '../log/log-view.js';
 import { outcomesOf } from '../log/outcome.js';
 import { asUnavailable, unavailable } from '../log/unavailable.js';
-import { placing, wholeTo } from '../read-places/read-place.js';
-import { endDrafts, isOpen } from '../runs/ending.js';
+import { isOpen } from '../runs/ending.js';
 import { LiveRun, type RunRequest } from '../runs/live-run.js';
 import { StoreError } from '../stores/append.js';
-import type { RecordChange } from '../stores/records.js';
-import { storeTime } from '../stores/skew.js';
 import type { RunRecord } from '../stores/stored.js';
+import {
+  type AcceptanceOptions,
+  type AcceptancePlan,
+  assertBehind,
+  type Cause,
+  planAcceptance,
+} from './acceptance-plan.js';
 import type { HeldSession } from './held-session.js';
 import { assertNewIds, assertNotKept } from './message-ids.js';
 import { answered, type Goal, isThere, Move, Outdated, type Place, parentAt, tipAt } from './moves.js';
@@ -107,14 +106,14 @@ export async function move(held: HeldSession, goal: Goal, by: string): Promise<H
     by,
     () => tipAt(view, goal),
     async (move) => {
-      const { last } = await runs.endWith([...runs.queue.all()].reverse(), {
+      const { committed } = await runs.endWith([...runs.queue.all()].reverse(), {
         ending: { stopReason: 'superseded' },
         concerns: (state, run) => isOpen(state, run.id),
-        cause: (_state, ends) => move.drafts(view, ends),
+        cause: (_state, ends) => ({ events: move.drafts(view, ends) }),
         options: { refusable: true },
       });
       runs.advance();
-      return { tip: move.tip, cursor: view.cursorAt(last) };
+      return { tip: move.tip, cursor: view.cursorAt(committed.last) };
     },
   );
 }
@@ -136,29 +135,9 @@ async function moving<Outcome>(
   }
 }
 
-/** @throws GatewayError `HISTORY_MOVED` if the last message is not the expected one */
-export function assertBehind(state: SessionState, behind: string | null | undefined): void {
-  const last = lastMessage(state);
-  if (behind === undefined || behind === last) return;
-  const message = 'Another message is the last one now; read the conversation before you send again';
-  const details = { messageId: behind, tip: state.tip, last };
-  throw new GatewayError({ code: 'HISTORY_MOVED', message, details });
-}
-
 /** Resolves once no message is on its way to the store, so that the last message is known. */
 async function othersAccepted({ log, runs }: HeldSession): Promise<void> {
   while (runs.queue.all().some(({ state }) => state === 'accepting')) await log.settled();
-}
-
-/** Events and records that are stored with a message that nobody sent. */
-export interface Cause {
-  /** Events that come before `message_accepted`. */
-  readonly drafts: (runId: string, state: SessionState) => readonly EventDraft[];
-  readonly records: readonly RecordChange[];
-  /** Id of the message that must be the last one (see `lastMessage`). @default any */
-  readonly behind?: string;
-  /** Whether the message gives control back to the app. @default false */
-  readonly handsBack?: boolean;
 }
 
 /** A record changed before the message that depends on it was accepted. Nothing was stored. */
@@ -185,131 +164,63 @@ async function acceptBeside(held: HeldSession, request: RunRequest): Promise<Acc
   return { position: 0, cursor: log.view.cursorAt(accepted.place - 1) };
 }
 
-/** The sender's read place, just behind the message. @param count Events of the append up to that message */
-function readBy({ store, log }: HeldSession, { user }: RunRequest, count: number): readonly RecordChange[] {
-  if (!user) return [];
-  const { ref, term, view, arrivals } = log;
-  const place = { epoch: ref.epoch, term, seq: view.head + count };
-  return [placing(userScope(user), wholeTo(place, arrivals, storeTime(store)))];
-}
-
-/** A message that was sent while a person has control. It stays in the conversation, and its run ends without an answer. */
-interface KeptMessage {
-  readonly message: Message;
-  readonly preceding: readonly Message[];
-  readonly end: EventDraft;
-  /** The person who has control. */
-  readonly details: { readonly by: string };
-}
-
-/** The message to keep if a person has control; null if the app has it. A message of the person in control is kept as an answer. */
-function keptMessage(run: LiveRun, state: SessionState): KeptMessage | null {
-  if (!state.control) return null;
-  const { by } = state.control;
-  const { message, preceding, user } = run.request;
-  const [end] = endDrafts(run, { stopReason: 'taken_over' }, state);
-  const kept = { end: end!, details: { by } };
-  if (user?.id !== by) return { message, preceding, ...kept };
-  const said = (own: Message): Message =>
-    own.role === 'user' ? { ...own, role: 'assistant', senderId: by, author: 'operator' } : own;
-  return { message: said(message), preceding: preceding.map(said), ...kept };
-}
-
+/** Accepts a message in one append with all that comes with it: the ends of runs, a move or a cause before it, the start of its run behind it. */
 async function acceptAt(
   held: HeldSession,
   request: RunRequest,
-  {
-    move,
-    behind: expected,
-    cause,
-  }: {
-    readonly move?: Move | undefined;
-    readonly behind?: string | null | undefined;
-    readonly cause?: Cause;
-  },
+  options: AcceptanceOptions,
 ): Promise<AcceptedRun> {
   const { log, runs } = held;
   const { queue } = runs;
-  const { metadata, onBusy, key } = request;
-  if (expected !== undefined) await othersAccepted(held);
+  const { move, behind } = options;
+  if (behind !== undefined) await othersAccepted(held);
   const asked = assertNotKept(request, log);
   if (asked) await asked;
   // Check this first: a move that is outdated must be planned again, even if something else is wrong too.
-  assertBehind(log.state, expected);
+  assertBehind(log.state, behind);
   assertNewIds(request, log.view, runs.all());
-  if (!move) queue.check(onBusy);
+  if (!move) queue.check(request.onBusy);
   const run = new LiveRun(request);
   queue.add(run);
-  const interrupts = onBusy === 'interrupt';
-  const acceptedAt = (position: number, said: Pick<RunRequest, 'message' | 'preceding'>): EventDraft => ({
-    type: 'message_accepted',
-    runId: run.id,
-    ts: Date.now(),
-    message: said.message,
-    ...(said.preceding.length > 0 && { preceding: said.preceding }),
-    ...(key !== undefined && { key }),
-    onBusy,
-    position,
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-  });
-  let position = 0;
-  let acceptedAfter = 0;
-  let behind = 0;
-  let starts = false;
-  /** Set while a person has control: the message is kept, and its run ends in the same append. */
-  let kept: KeptMessage | null = null;
   try {
-    // The run starts in the same append if no other run is active then.
-    const drafts = (state: SessionState, ends: readonly EventDraft[] = []): readonly EventDraft[] => {
-      assertBehind(state, expected);
-      kept = cause?.handsBack ? null : keptMessage(run, state);
-      if (kept && (move || cause)) throw new GatewayError({ code: 'TAKEN_OVER', details: kept.details });
-      const moved = move?.drafts(log.view, ends) ?? cause?.drafts(run.id, state) ?? [];
-      behind = ends.length + moved.length;
-      const idle = !state.run || ends.length > 0;
-      starts = idle && (interrupts || state.queue.length === 0) && held.mayStart;
-      if (kept) return [...moved, acceptedAt(0, kept), kept.end];
-      if (!interrupts) position = queue.before(run, state);
-      return [...moved, acceptedAt(position, request), ...(starts ? runs.startOf(run) : [])];
-    };
-    const acknowledged = (): void => {
-      // The run may have ended before the store answered.
-      starts &&= run.state !== 'ended' && !kept;
-      if (starts) runs.activate(run);
-      if (kept) runs.withdraw(run);
-    };
-    const options = {
-      ...{ opens: toNewRun(request), refusable: true },
-      // A sender has read the conversation up to this message.
-      records: cause?.records ?? ((): readonly RecordChange[] => readBy(held, request, behind + 1)),
-    };
-    // The superseded runs end in the same append, or not at all.
-    const committed = interrupts
-      ? await runs.endWith(move ? queue.others(run) : queue.mayRun(), {
-          ending: { stopReason: 'superseded' },
-          concerns: (state, other) => (move ? isOpen(state, other.id) : state.run?.runId === other.id),
-          ...{ cause: drafts, options, acknowledged },
-        })
-      : await log.commit(drafts, { ...options, ends: [run], acknowledged });
+    const superseded = move ? queue.others(run) : request.onBusy === 'interrupt' ? queue.mayRun() : [];
+    const { plan, committed } = await runs.endWith(superseded, {
+      ending: { stopReason: 'superseded' },
+      accepts: run,
+      concerns: (state, other) => (move ? isOpen(state, other.id) : state.run?.runId === other.id),
+      cause: (state, ends) => planAcceptance(held, run, options, state, ends),
+      options: { opens: toNewRun(request), refusable: true },
+      acknowledged: ({ starts, kept }) => {
+        if (kept) runs.withdraw(run);
+        // The run may have ended before the store answered.
+        else if (starts && run.state !== 'ended') runs.activate(run);
+      },
+    });
     if (committed.stale) throw new StaleRecord();
-    if (committed.duplicate) {
-      runs.withdraw(run);
-      return { duplicate: committed.duplicate };
-    }
-    acceptedAfter = committed.first + behind - 1;
+    if (!committed.duplicate) return accepted(held, run, plan, committed.first + plan.before - 1);
+    runs.withdraw(run);
+    return { duplicate: committed.duplicate };
   } catch (error) {
     runs.withdraw(run);
     throw error instanceof StoreError ? unavailable(error) : error;
   }
+}
+
+/** Goes on with a run whose acceptance is stored. @param after Place just before `message_accepted` */
+function accepted(
+  { log, runs }: HeldSession,
+  run: LiveRun,
+  { position, starts, kept }: AcceptancePlan,
+  after: number,
+): AcceptedRun {
+  const cursor = log.view.cursorAt(after);
   if (kept) {
-    const { message, end } = kept as KeptMessage;
-    const outcome = outcomesOf([end]).get(run.id)!;
-    const cursor = formatCursor(log.ref.epoch, log.term, acceptedAfter + 2);
-    runs.ended(run, { cursor, ...outcome });
-    return { position, cursor: log.view.cursorAt(acceptedAfter), message };
+    const outcome = outcomesOf([kept.end]).get(run.id)!;
+    runs.ended(run, { cursor: formatCursor(log.ref.epoch, log.term, after + 2), ...outcome });
+    return { position, cursor, message: kept.message };
   }
   if (run.state === 'accepting') run.state = 'queued';
   if (starts) runs.letBegin(run);
   runs.advance();
-  return { position, cursor: log.view.cursorAt(acceptedAfter) };
+  return { position, cursor };
 }

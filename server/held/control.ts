@@ -5,6 +5,7 @@ import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { withoutPlace } from '../../shared/messages.js';
+import type { Plan } from '../log/plan.js';
 import { unavailable } from '../log/unavailable.js';
 import { isOpen } from '../runs/ending.js';
 import type { RunRequest } from '../runs/live-run.js';
@@ -69,24 +70,23 @@ export async function takeOver(
   const { log, runs } = held;
   const { epoch } = log.ref;
   const record = { ...named, dueAt: until, value: JSON.stringify({ epoch, by }) };
-  let changes = false;
-  const move = ({ control }: SessionState): readonly EventDraft[] => {
+  const move = ({ control }: SessionState): Plan => {
     if (control && !isTheirs(control, by, via)) throw taken(control);
-    changes = control?.by !== by || (until !== undefined && until !== control.until);
+    if (control?.by === by && (until === undefined || until === control.until)) return { events: [] };
     const why = reason ?? control?.reason;
     const said = {
       ...(why !== undefined && { reason: why }),
       ...(until !== undefined && { until }),
       ...(via !== undefined && { grantId: via }),
     };
-    return changes ? [moved({ to: by, by, ...said })] : [];
+    return { events: [moved({ to: by, by, ...said })], records: [until === undefined ? named : record] };
   };
   try {
     await runs.endWith(runs.all(), {
       ending: { stopReason: 'taken_over', ...(reason !== undefined && { reason }) },
       concerns: (state, run) => isOpen(state, run.id),
       cause: move,
-      options: { refusable: true, records: () => (changes ? [until === undefined ? named : record] : []) },
+      options: { refusable: true },
     });
   } catch (error) {
     throw error instanceof StoreError ? unavailable(error) : error;

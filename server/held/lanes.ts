@@ -5,9 +5,11 @@ import type { Application } from '../apps/application.js';
 import { rootContext } from '../async/async-context.js';
 import { LimitError } from '../limit-error.js';
 import type { LogBatch } from '../log/batch.js';
+import { commitPlan, type Plan } from '../log/plan.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { depthUnder, LiveRun, type RunRequest } from '../runs/live-run.js';
 import { InheritedQuestion, Resumption } from '../runs/resumption.js';
+import { RunOver } from '../runs/run-over.js';
 import type { Overseer } from '../runs/run-port.js';
 import type { RunRecord } from '../stores/stored.js';
 import type { HeldSession } from './held-session.js';
@@ -82,14 +84,11 @@ export class Lanes {
     run: LiveRun,
     allowed: (state: SessionState) => boolean,
   ): Promise<{ readonly place: number; readonly duplicate?: RunRecord }> {
-    let isRefused = false;
-    const drafts = (state: SessionState): readonly EventDraft[] => {
-      isRefused = !allowed(state);
-      return isRefused ? [] : [spawned(run, state)];
-    };
+    const make = (state: SessionState): Plan => ({ events: allowed(state) ? [spawned(run, state)] : [] });
     const options = { opens: toNewRun(run.request), refusable: true };
-    const { first: place, duplicate } = await asUnavailable(() => this.#held.log.commit(drafts, options));
-    if (isRefused) throw new DOMException('The run has ended', 'AbortError');
+    const { plan, committed } = await asUnavailable(() => commitPlan(this.#held.log, make, options));
+    if (plan.events.length === 0) throw new RunOver();
+    const { first: place, duplicate } = committed;
     return { place, ...(duplicate && { duplicate }) };
   }
 

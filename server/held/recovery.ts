@@ -1,8 +1,8 @@
-import type { EventDraft } from '../../shared/events.js';
 import type { ActiveRun, SessionState } from '../../shared/fold.js';
 import { withoutPlace } from '../../shared/messages.js';
 import { rootContext } from '../async/async-context.js';
-import { endDrafts } from '../runs/ending.js';
+import { commitPlan, type Plan } from '../log/plan.js';
+import { endDrafts, PLAINER_ENDS } from '../runs/ending.js';
 import { LiveRun } from '../runs/live-run.js';
 import { InheritedQuestion, Resumption } from '../runs/resumption.js';
 import type { HeldSession } from './held-session.js';
@@ -65,13 +65,11 @@ function endLeft({ env, log, runs }: HeldSession, { runId, message }: ActiveRun,
     resumed: message,
     context: rootContext,
   });
-  let ends: readonly EventDraft[] = [];
-  const made = (state: SessionState): readonly EventDraft[] => {
-    ends = endDrafts(run, { stopReason: 'lost' }, state);
-    return ends;
-  };
-  log.commit(made, { ends: [run] }).then(
-    ({ first }) => runs.settle(resultsOf(log, ends, first), [run]),
+  const make = (state: SessionState, refused: number): Plan => ({
+    events: endDrafts(run, { stopReason: 'lost' }, state, { refused }),
+  });
+  commitPlan(log, make, { ends: [run], forms: PLAINER_ENDS }).then(
+    ({ plan, committed }) => runs.settle(resultsOf(log, plan.events, committed.first), [run]),
     (error: unknown) => env.report(error, `ending lost run ${runId}`, runs.about(run)),
   );
 }

@@ -1,34 +1,52 @@
 import { formatCursor } from '../../shared/cursor.js';
 import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
-import { mapPacked } from '../../shared/map-packed.js';
 import type { RunResult } from '../../shared/operation-types.js';
-import type { Committed, GroupOptions } from '../log/append-group.js';
+import type { GroupOptions } from '../log/append-group.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { outcomesOf } from '../log/outcome.js';
-import { type Ending, endDrafts } from '../runs/ending.js';
+import { commitPlan, type Done, type Plan } from '../log/plan.js';
+import { type Ending, endDrafts, PLAINER_ENDS } from '../runs/ending.js';
 import type { Execution } from '../runs/execution.js';
 import type { LiveRun } from '../runs/live-run.js';
 
+/** A run that is over here, with what drove it. Nothing that either does has an effect any more. */
+export interface EndedRun {
+  readonly run: LiveRun;
+  readonly execution: Execution | null;
+}
+
 /** Runs that end in the same append as the events that cause it. */
-export interface CausedEnding {
-  /** The runs that may have to end. */
-  readonly runs: readonly LiveRun[];
+export interface CausedEnding<Cause extends Plan> {
   readonly ending: Ending;
-  readonly options: Omit<GroupOptions, 'ends' | 'acknowledged'>;
+  /** A run that the same append accepts, and may end. */
+  readonly accepts?: LiveRun;
+  readonly options: Omit<GroupOptions, 'ends' | 'acknowledged' | 'records' | 'forms'>;
   /** Whether a run has to end, given the state of the log just before the append. */
   concerns(state: SessionState, run: LiveRun): boolean;
-  execution(run: LiveRun): Execution | null;
   /** Events that come before the ends, if there are any. */
   before?(state: SessionState): readonly EventDraft[];
-  /** The events that cause the ends. They follow the given end events. */
-  cause(state: SessionState, ends: readonly EventDraft[]): readonly EventDraft[];
-  /** Called when the end of a run is stored, before anything appended later is looked at. The run is over. */
-  sealed(run: LiveRun): void;
+  /** Plans what causes the ends. Its events follow the given ones, which end the runs. */
+  cause(state: SessionState, ends: readonly EventDraft[]): Cause;
   /** Called when the whole append is stored, before anything appended later is looked at. */
-  acknowledged?(): void;
+  acknowledged?(cause: Cause): void;
+}
+
+/** The work of a session with runs that end. */
+export interface EndingRuns {
+  /** The runs that may have to end. */
+  readonly runs: readonly LiveRun[];
+  /** Called when the end of a run is stored, before anything appended later is looked at. */
+  seal(run: LiveRun): EndedRun;
   /** Called with the results of all runs that ended. */
-  ended(results: ReadonlyMap<string, RunResult>, runs: readonly LiveRun[]): void;
+  settle(results: ReadonlyMap<string, RunResult>, runs: readonly LiveRun[]): void;
+}
+
+/** The append that ends runs. */
+interface EndPlan<Cause extends Plan> extends Plan {
+  readonly over: readonly LiveRun[];
+  readonly ends: readonly EventDraft[];
+  readonly cause: Cause;
 }
 
 /** The results of the runs that events end, by run id. @param first Place of the first event */
@@ -46,40 +64,42 @@ export function resultsOf(
   return results;
 }
 
-/** Ends runs in one append with its cause. The runs go on until the append is stored, and are unaffected if it is refused. */
-export async function endRuns(log: LogWriter, caused: CausedEnding): Promise<Committed> {
-  const { runs, ending, options } = caused;
-  let over: readonly LiveRun[] = [];
-  let stopped: readonly (Execution | null)[] = [];
-  let ends: readonly EventDraft[] = [];
-  const drafts = (state: SessionState): readonly EventDraft[] => {
-    const concerned = runs.filter((run) => caused.concerns(state, run));
-    over = concerned.flatMap((run) => run.tree);
-    ends = concerned.flatMap((run) => endDrafts(run, ending, state));
-    if (over.length > 0 && caused.before) ends = [...caused.before(state), ...ends];
-    return [...ends, ...caused.cause(state, ends)];
+/**
+ * Ends runs in one append with its cause. The runs go on until the append is stored, and are unaffected if it is refused. Ends that the store
+ * can never keep are written as errors.
+ */
+export async function endRuns<Cause extends Plan>(
+  log: LogWriter,
+  { runs, seal, settle }: EndingRuns,
+  { ending, accepts, options, concerns, before, cause, acknowledged }: CausedEnding<Cause>,
+): Promise<Done<Cause>> {
+  const make = (state: SessionState, refused: number): EndPlan<Cause> => {
+    const concerned = runs.filter((run) => concerns(state, run));
+    const over = concerned.flatMap((run) => run.tree);
+    const own = concerned.flatMap((run) => endDrafts(run, ending, state, { refused }));
+    const ends = over.length > 0 && before ? [...before(state), ...own] : own;
+    const caused = cause(state, ends);
+    const { events, records = [] } = caused;
+    return { events: [...ends, ...events], records, over, ends, cause: caused };
   };
-  const acknowledged = (): void => {
-    // A run whose beginning was stored while this was on its way has its execution only now.
-    stopped = mapPacked(over, caused.execution);
-    for (const [i, run] of over.entries()) {
-      stopped[i]?.seal();
-      run.state = 'ended';
-      caused.sealed(run);
-    }
-    caused.acknowledged?.();
+  let ended: readonly EndedRun[] = [];
+  const sealed = (plan: EndPlan<Cause>): void => {
+    // Only now has a run its execution whose beginning was stored while this was on its way.
+    ended = plan.over.map(seal);
+    acknowledged?.(plan.cause);
   };
   for (const run of runs) run.doomed = true;
   try {
-    const committed = await log.commit(drafts, {
-      ends: runs,
-      acknowledged,
+    const { plan, committed } = await commitPlan(log, make, {
       ...options,
+      ends: accepts ? [...runs, accepts] : runs,
+      forms: runs.length > 0 ? PLAINER_ENDS : 0,
+      acknowledged: sealed,
     });
-    if (committed.duplicate || committed.stale) return committed;
-    caused.ended(resultsOf(log, ends, committed.first), over);
-    for (const execution of stopped) execution?.release(ending);
-    return committed;
+    if (!committed.duplicate && !committed.stale)
+      settle(resultsOf(log, plan.ends, committed.first), plan.over);
+    for (const { execution } of ended) execution?.release(ending);
+    return { plan: plan.cause, committed };
   } finally {
     for (const run of runs) run.doomed = false;
   }

@@ -45,8 +45,8 @@ export async function expire(
       ending: { stopReason: 'aborted', reason: `Nobody has decided on ${question!.name} in time` },
       concerns: (state) => isOpen(state, run.id) && openIn(state, callId) !== null,
       before: (state) => due(state, callId, now).events,
-      cause: () => [],
-      options: { records: [fenced] },
+      cause: () => ({ events: [], records: [fenced] }),
+      options: {},
     });
     return runs.advance();
   }

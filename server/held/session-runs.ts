@@ -6,11 +6,11 @@ import type { RunResult } from '../../shared/operation-types.js';
 import { isPromise } from '../async/maybe-promise.js';
 import type { LogFacts } from '../diagnostics/log-facts.js';
 import { traceRun, traceUnstarted } from '../diagnostics/run.js';
-import type { Committed } from '../log/append-group.js';
 import { shownBefore } from '../log/message-tree.js';
 import { outcomesOf } from '../log/outcome.js';
+import { commitPlan, type Done, type Plan } from '../log/plan.js';
 import { unavailable } from '../log/unavailable.js';
-import { type Ending, endDrafts, isOpen } from '../runs/ending.js';
+import { type Ending, endDrafts, isOpen, PLAINER_ENDS } from '../runs/ending.js';
 import { Execution } from '../runs/execution.js';
 import type { LiveRun } from '../runs/live-run.js';
 import { type Answer, Questions } from '../runs/questions.js';
@@ -20,7 +20,7 @@ import type { HeldEnvironment } from './environment.js';
 import type { HeldSession } from './held-session.js';
 import { Lanes } from './lanes.js';
 import { portOf } from './port.js';
-import { type CausedEnding, endRuns, resultsOf } from './run-endings.js';
+import { type CausedEnding, type EndedRun, endRuns, resultsOf } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
 
 /** The fate of a run's end: stored, void because something else ended the run before, or refused by the store. */
@@ -82,24 +82,20 @@ export class SessionRuns {
     await this.endWith([...this.all()].reverse(), {
       ending: { stopReason: 'aborted', reason },
       concerns: (state, run) => isOpen(state, run.id),
-      cause: () => [closed],
+      cause: () => ({ events: [closed] }),
       options: { close: true, refusable: true, ...(erase !== undefined && { erase }) },
       acknowledged,
     });
   }
 
   /** Ends runs in one append with its cause. */
-  endWith(
-    runs: readonly LiveRun[],
-    caused: Pick<CausedEnding, 'ending' | 'concerns' | 'before' | 'cause' | 'options' | 'acknowledged'>,
-  ): Promise<Committed> {
-    return endRuns(this.held.log, {
-      runs,
-      execution: (run) => this.#executions.get(run) ?? null,
-      sealed: (run) => this.#remove(run),
-      ended: (results, over) => this.settle(results, over),
-      ...caused,
-    });
+  endWith<Cause extends Plan>(runs: readonly LiveRun[], caused: CausedEnding<Cause>): Promise<Done<Cause>> {
+    const seal = (run: LiveRun): EndedRun => this.#seal(run);
+    return endRuns(
+      this.held.log,
+      { runs, seal, settle: (results, over) => this.settle(results, over) },
+      caused,
+    );
   }
 
   /** Forgets a run that is over here. Nobody answers its questions any more. */
@@ -222,45 +218,43 @@ export class SessionRuns {
   end(run: LiveRun, ending: Ending, before?: EventDraft): Promise<EndOutcome> | null {
     if (run.state === 'ended') return null;
     const { tree } = run;
-    const stopped = tree.map((each) => this.#seal(each));
-    const stored = this.#logEnd(tree, (state) => {
+    for (const each of tree) this.#executions.get(each)?.flush();
+    const ended = tree.map((each) => this.#seal(each));
+    const stored = this.#logEnd(tree, (state, refused) => {
       // Something else has ended the run meanwhile, so its end is in the log.
-      if (!isOpen(state, run.id)) return [];
-      const ends = endDrafts(run, ending, state, tree);
-      return before ? [before, ...ends] : ends;
+      if (!isOpen(state, run.id)) return { events: [] };
+      const ends = endDrafts(run, ending, state, { tree, refused });
+      // The store may be able to keep the end without the event that comes with it.
+      return { events: before && refused === 0 ? [before, ...ends] : ends };
     });
-    for (const execution of stopped) execution?.release(ending);
+    for (const { execution } of ended) execution?.release(ending);
     this.advance();
     return stored;
   }
 
-  /** Ends a run here. Its app writes nothing more. */
-  #seal(run: LiveRun): Execution | undefined {
-    const execution = this.#executions.get(run);
+  /** Ends a run here. Nothing that its app does has an effect any more. */
+  #seal(run: LiveRun): EndedRun {
+    const execution = this.#executions.get(run) ?? null;
     run.state = 'ended';
     this.#remove(run);
     execution?.seal();
-    return execution;
+    return { run, execution };
   }
 
   /** @param tree The run and its children */
   async #logEnd(
     tree: readonly LiveRun[],
-    drafts: (state: SessionState) => readonly EventDraft[],
+    make: (state: SessionState, refused: number) => Plan,
   ): Promise<EndOutcome> {
     const { log } = this.held;
-    let events: readonly EventDraft[] = [];
-    const made = (state: SessionState): readonly EventDraft[] => {
-      events = drafts(state);
-      return events;
-    };
     try {
-      const { first } = await log.commit(made, { ends: tree });
-      const results = resultsOf(log, events, first);
+      const { plan, committed } = await commitPlan(log, make, { ends: tree, forms: PLAINER_ENDS });
+      const results = resultsOf(log, plan.events, committed.first);
       this.settle(results, tree);
       return results.size > 0 ? 'stored' : 'over';
     } catch {
-      const outcomes = outcomesOf(events);
+      // The answers as far as the log has them.
+      const outcomes = outcomesOf(make(log.state, 0).events);
       for (const each of tree) {
         const lost = outcomes.get(each.id) ?? { runId: each.id, message: each.emptyAnswer() };
         this.ended(each, { ...lost, stopReason: 'lost', cursor: log.view.cursor }, false);
@@ -339,7 +333,7 @@ export class SessionRuns {
   stop(run: LiveRun): readonly LiveRun[] {
     const { tree } = run;
     const stopped = tree.map((each) => this.#seal(each));
-    for (const execution of stopped) execution?.release({ stopReason: 'lost' });
+    for (const { execution } of stopped) execution?.release({ stopReason: 'lost' });
     return tree;
   }
 }

@@ -11,6 +11,7 @@ import { asUnavailable } from '../log/unavailable.js';
 import { type ChildPort, LiveChild } from '../runs/child.js';
 import { isOpen } from '../runs/ending.js';
 import { depthUnder, type LaneRequest, LiveRun, type RunRequest } from '../runs/live-run.js';
+import { RunOver } from '../runs/run-over.js';
 import type { Overseer } from '../runs/run-port.js';
 import { toMessage } from '../runs/to-message.js';
 import type { HeldSession } from './held-session.js';
@@ -36,7 +37,7 @@ export function spawn(held: HeldSession, parent: LiveRun, overseer: Overseer, as
   givenId(id, 'id');
   if (asked.callId !== undefined) givenId(asked.callId, 'callId');
   if (!asked.message) throw fieldError('message', 'must be a text, content blocks or a message');
-  if (held.over || parent.state !== 'active') throw new DOMException('The run has ended', 'AbortError');
+  if (held.over || parent.state !== 'active') throw new RunOver();
   const { resumable = false } = overseer.app;
   const app: Application = run ? { run, resumable } : env.app(name);
   const message = toMessage(asked.message);

@@ -16,7 +16,8 @@ export type UnreadyReason =
   | 'store-closed'
   | 'store-silent'
   | 'store-unwritable'
-  | 'plugin';
+  | 'plugin'
+  | 'recovering';
 
 type StoreReason = Extract<UnreadyReason, `store-${string}`>;
 
@@ -32,9 +33,11 @@ export interface ReadinessEnvironment {
   /** Whether new work is refused because of high load. */
   readonly load: { readonly refusing: boolean };
   readonly store: { check?(): void | Promise<void> };
-  /** Whether the store refuses writes at present, and when it took the last one, by the monotonic clock. */
+  /** Whether the store refuses writes of several sessions at present, and when it took the last one, by the monotonic clock. */
   readonly written: { readonly isRefused: boolean; readonly tookAt: number };
   readonly plugins: { readonly unready: { readonly name: string; readonly failed: boolean } | undefined };
+  /** The knowledge of what former processes left, which the store tells. */
+  readonly left: { readonly isKnown: boolean; readonly known: Promise<void> };
   /** Time limit for calls of the store, in milliseconds. */
   readonly storeMs: number;
   /** Resolves once the store is open, and reports why it cannot be opened; null if it is open. */
@@ -64,36 +67,43 @@ export class Readiness {
    * Opens the store if needed. The first who asks waits until the store is looked at, a second at most.
    *
    * @throws GatewayError `SHUTTING_DOWN` while the gateway drains; `OVERLOADED` under high load, while the store can't be opened or
-   * written, and while plugins have not started. `details.reason` names the reason.
+   * written, while plugins have not started, and until it is known what was left unfinished. `details.reason` names the reason.
    */
   async check(): Promise<void> {
-    const { state, load } = this.#env;
+    const { state, load, plugins, left } = this.#env;
     this.#askedAt = performance.now();
     if (!state.draining && !load.refusing && !this.#watch) {
       await this.look();
       if (state.open) this.#watch ??= setInterval(() => this.#lookAgain(), LOOK_MS).unref();
+      if (state.open && !plugins.unready && !left.isKnown)
+        await within(left.known, Math.min(SILENT_MS, this.#env.storeMs));
     }
     const refusal = this.#refusal();
     if (refusal) throw refusal;
   }
 
   #refusal(): GatewayError | null {
-    const { state, load, plugins } = this.#env;
+    const { state, load, plugins, left } = this.#env;
     if (state.draining) return new GatewayError({ code: 'SHUTTING_DOWN', details: reason('draining') });
     if (load.refusing) return unready('overloaded', 'The event loop is late: there is too much to do');
     const found = this.#storeReason();
     if (found) return unready(found, SAID[found]);
     const { unready: plugin } = plugins;
-    if (!plugin) return null;
+    if (!plugin)
+      return left.isKnown
+        ? null
+        : unready('recovering', 'The store has not told yet what was left unfinished');
     const what = plugin.failed ? 'could not be started' : 'has not started yet';
     return unready('plugin', `The plugin ${plugin.name} ${what}`);
   }
 
   #storeReason(): StoreReason | null {
-    const { written } = this.#env;
+    const { store, written } = this.#env;
     // It has answered others since.
     const isHeard = this.#found === 'store-silent' && written.tookAt > this.#silentSince;
-    return (isHeard ? null : this.#found) ?? (written.isRefused ? 'store-unwritable' : null);
+    const found = isHeard ? null : this.#found;
+    // A store that takes what its own check writes refuses those sessions, and no others.
+    return found ?? (written.isRefused && !store.check ? 'store-unwritable' : null);
   }
 
   #lookAgain(): void {

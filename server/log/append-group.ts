@@ -17,8 +17,14 @@ export interface Committed {
   readonly stale?: true;
 }
 
-/** Event drafts, or a function that makes them from the state just before them, once all earlier appends are committed. */
-export type Drafts = readonly EventDraft[] | ((state: SessionState) => readonly EventDraft[]);
+/**
+ * A function that makes event drafts from the state just before them, once all earlier appends are committed. It also gets the number of its
+ * drafts that the store can never keep.
+ */
+type MadeDrafts = (state: SessionState, refused: number) => readonly EventDraft[];
+
+/** Event drafts, or a function that makes them. */
+export type Drafts = readonly EventDraft[] | MadeDrafts;
 /** A run that may end, as far as its log is concerned. */
 export interface EndingRun {
   readonly id: string;
@@ -35,13 +41,19 @@ export type GroupOptions = Pick<AppendOptions, 'opens' | 'steps' | 'messages' | 
   readonly parked?: boolean;
   /** Whether the group is refused while the store can't be written, because a caller waits. Other groups are kept and tried again. */
   readonly refusable?: boolean;
+  /** How many plainer forms its drafts have, for a store that can never keep the others. They are made in its place. @default 0 */
+  readonly forms?: number;
   /** Called as soon as the group is acknowledged, before anything later is looked at. Not called for a group that was written before. */
   readonly acknowledged?: () => void;
 };
 
 /** Events that are written in one append. */
 export interface Group {
-  entries: Entry[] | ((state: SessionState) => readonly EventDraft[]);
+  readonly entries: Entry[] | MadeDrafts;
+  /** The entries that the store may have. They are sent again unchanged. */
+  sent?: readonly Entry[] | null;
+  /** Number of its forms that the store can never keep. */
+  refused?: number;
   readonly options: GroupOptions | null;
   readonly waiter: { resolve(value: Committed): void; reject(error: unknown): void } | null;
 }
@@ -71,7 +83,8 @@ function endsOf({ options }: Group, entries: readonly Entry[]): readonly RunEnd[
 /** Size of the events, steps, records and messages of groups, in characters. Events that are not made yet do not count. */
 export function sizeOf(groups: readonly Group[]): number {
   let size = 0;
-  for (const { entries, options } of groups) {
+  for (const { sent, entries: made, options } of groups) {
+    const entries = sent ?? made;
     for (const { outcome = '' } of options?.steps ?? []) size += outcome.length;
     for (const { value = '' } of recordsOf(options)) size += value.length;
     for (const message of options?.messages ?? []) size += JSON.stringify(message).length;
@@ -80,9 +93,9 @@ export function sizeOf(groups: readonly Group[]): number {
   return size;
 }
 
-/** The changes of records in a group's options. */
-export function recordsOf(options: GroupOptions | null): readonly RecordChange[] {
-  const { records = [] } = options ?? {};
+/** The changes of records in a group's options, or in a plan. */
+export function recordsOf(from: Pick<GroupOptions, 'records'> | null): readonly RecordChange[] {
+  const { records = [] } = from ?? {};
   return typeof records === 'function' ? records() : records;
 }
 
@@ -126,17 +139,18 @@ export function appendOptionsOf(
  * @param over Runs that ended while their last events were on the way
  */
 export function entriesToWrite(
-  { entries, options, waiter }: Group,
+  { entries, sent, refused = 0, options, waiter }: Group,
   view: { readonly state: SessionState },
   closed: boolean,
   over: ReadonlySet<string> | null,
 ): readonly Entry[] | null {
+  if (sent) return sent;
   if (closed) {
     waiter?.reject(new GatewayError({ code: 'SESSION_CLOSED' }));
     return waiter ? null : [];
   }
   try {
-    if (typeof entries === 'function') return mapPacked(entries(view.state), toEntry);
+    if (typeof entries === 'function') return mapPacked(entries(view.state, refused), toEntry);
   } catch (error) {
     waiter?.reject(error);
     return null;

@@ -14,7 +14,7 @@ interface Pause {
 }
 
 /** The stage of a log's writer. */
-type Stage =
+type FlowStage =
   | { readonly name: 'flowing' }
   /** The store surely has nothing of what comes next, which needs a write. It is tried again. */
   | { readonly name: 'waiting'; readonly pause: Pause }
@@ -25,10 +25,10 @@ type Stage =
   /** The log cannot be written any more. */
   | { readonly name: 'broken'; readonly error: unknown };
 
-type Name = Stage['name'];
+type FlowName = FlowStage['name'];
 
 /** The stages that may follow one. */
-const NEXT: { readonly [From in Name]: ReadonlySet<Name> } = {
+const NEXT: { readonly [From in FlowName]: ReadonlySet<FlowName> } = {
   flowing: new Set(['waiting', 'doubtful', 'closed', 'broken']),
   waiting: new Set(['waiting', 'doubtful', 'flowing', 'broken']),
   // Only an answer ends a doubt.
@@ -37,12 +37,12 @@ const NEXT: { readonly [From in Name]: ReadonlySet<Name> } = {
   broken: new Set(),
 };
 
-const FLOWING: Stage = { name: 'flowing' };
+const FLOWING: FlowStage = { name: 'flowing' };
 
 /** Whether a log can be written: one stage at a time. Only its writer moves it on. */
 export class Flow {
   readonly #again: () => void;
-  #stage: Stage = FLOWING;
+  #stage: FlowStage = FLOWING;
   // Made on first use: nearly no log ever waits.
   #waiters: (() => void)[] | null = null;
 
@@ -126,12 +126,12 @@ export class Flow {
   }
 
   #try(): void {
-    const stage = this.#stage as Extract<Stage, { readonly pause: Pause }>;
+    const stage = this.#stage as Extract<FlowStage, { readonly pause: Pause }>;
     this.#become({ ...stage, pause: { ...stage.pause, timer: null } });
     this.#again();
   }
 
-  #become(next: Stage): void {
+  #become(next: FlowStage): void {
     const stage = this.#stage;
     if (!NEXT[stage.name].has(next.name))
       throw new Error(`A log that is ${stage.name} cannot become ${next.name}`);

@@ -271,7 +271,7 @@ export class LogWriter {
     if (code === 'UNKNOWN' || code === 'UNAVAILABLE') this.#listener.refused();
     // A later refusal does not say what became of the first try, so a group in doubt is sent again unchanged.
     const doubtful = code === 'UNKNOWN' || this.#flow.doubts(group);
-    if (doubtful) group.entries = [...entries];
+    if (doubtful) group.sent = entries;
     const groups = [group, ...this.#groups];
     const isKept = (other: Group): boolean => !other.options?.refusable || (other === group && doubtful);
     const kept = groups.filter(isKept);
@@ -303,10 +303,17 @@ export class LogWriter {
     this.#listener.broken(this.term, error);
   }
 
-  /** Gives up a group that the store can never keep, and with it the runs that said it. The log goes on. */
-  #reject({ options, waiter }: Group, entries: readonly Entry[], error: unknown): void {
+  /** Takes a plainer form of a group that the store can never keep, or gives it up, and with it the runs that said it. The log goes on. */
+  #reject(group: Group, entries: readonly Entry[], error: unknown): void {
+    const { options, waiter, refused = 0 } = group;
     this.#batch -= 1;
     this.#flow.resume();
+    if (refused < (options?.forms ?? 0)) {
+      Object.assign(group, { refused: refused + 1, sent: null });
+      // Later groups go by the state after it.
+      this.#groups.unshift(group);
+      return this.#listener.rejected([], error);
+    }
     waiter?.reject(unavailable(error));
     const runs = options?.refusable ? [] : runsOf(entries);
     this.#settle({}, runs);

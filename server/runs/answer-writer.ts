@@ -4,6 +4,7 @@ import type { Message } from '../../shared/messages.js';
 import type { AppEvent } from '../apps/application.js';
 import { givenId, newCallId } from '../ids.js';
 import type { Delta } from '../log/joined-delta.js';
+import type { LiveRun } from './live-run.js';
 
 /** The log that an answer is written to. */
 interface EventLog {
@@ -13,9 +14,12 @@ interface EventLog {
   gather(piece: Delta): void;
 }
 
-/** Writes the answer of a run: turns the items that the app yields into events, and counts blocks so that each delta names its own. */
+/** The run of an answer. */
+type WrittenRun = Pick<LiveRun, 'id' | 'state'>;
+
+/** Writes the answer of a run, until that has ended: turns the items that the app yields into events, and counts blocks so that each delta names its own. */
 export class AnswerWriter {
-  readonly #runId: string;
+  readonly #run: WrittenRun;
   readonly #log: EventLog;
   /** Called with the first text or reasoning. */
   #began: (() => void) | null;
@@ -33,7 +37,7 @@ export class AnswerWriter {
    * @param parent The answer for which this one counts too.
    */
   constructor(
-    runId: string,
+    run: WrittenRun,
     log: EventLog,
     {
       began,
@@ -45,7 +49,7 @@ export class AnswerWriter {
       readonly parent?: AnswerWriter | undefined;
     },
   ) {
-    this.#runId = runId;
+    this.#run = run;
     this.#log = log;
     this.#began = began;
     this.#maxSize = maxSize;
@@ -65,14 +69,14 @@ export class AnswerWriter {
   }
 
   text(delta: string): void {
-    if (delta === '') return;
+    if (delta === '' || this.#run.state === 'ended') return;
     this.assertRoom(delta.length);
     this.add(delta.length);
     this.#piece('text', 'content_delta', delta);
   }
 
   reasoning(delta: string): void {
-    if (delta === '') return;
+    if (delta === '' || this.#run.state === 'ended') return;
     this.assertRoom(delta.length);
     this.add(delta.length);
     this.#piece('reasoning', 'reasoning_delta', delta);
@@ -106,13 +110,14 @@ export class AnswerWriter {
       this.#open = block;
       this.#blocks += 1;
     }
-    const piece = { type, runId: this.#runId, ts: Date.now(), delta, index: this.#blocks - 1 };
+    const piece = { type, runId: this.#run.id, ts: Date.now(), delta, index: this.#blocks - 1 };
     if (isFirst) this.#log.append(piece);
     else this.#log.gather(piece);
   }
 
   /** Logs an event that may add a block. */
   event(draft: EventDraft): void {
+    if (this.#run.state === 'ended') return;
     // Log first, because that may be refused: a block counts only if it is in the log.
     this.add(this.#log.append(draft));
     this.assertRoom(0);
@@ -138,7 +143,7 @@ export class AnswerWriter {
   }
 
   #typed(item: AppEvent): void {
-    const base = { runId: this.#runId, ts: Date.now() };
+    const base = { runId: this.#run.id, ts: Date.now() };
     switch (item.type) {
       case 'tool_use': {
         const { name, input, providerExecuted, runsOn } = item;

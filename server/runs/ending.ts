@@ -1,6 +1,6 @@
 import type { EventDraft } from '../../shared/events.js';
 import type { LaneRun, SessionState } from '../../shared/fold.js';
-import { type StopReason, withoutPlace } from '../../shared/messages.js';
+import { type Message, type StopReason, withoutPlace } from '../../shared/messages.js';
 import type { AnswerNotes } from './answer-notes.js';
 import type { LiveRun } from './live-run.js';
 
@@ -13,6 +13,18 @@ export interface Ending {
   readonly reason?: string | undefined;
 }
 
+/** How much of an end is written, for a store that can never keep the rest: all, no notes of the app, nor the answer, which the log has in pieces. */
+const FORMS = ['whole', 'bare', 'empty'] as const;
+
+/** How many plainer forms the end of a run has. */
+export const PLAINER_ENDS = FORMS.length - 1;
+
+/** The end of a run whose own end the store can never keep. */
+const REFUSED: Ending = {
+  stopReason: 'error',
+  error: { code: 'INVALID_PARAMS', message: 'The store cannot keep this' },
+};
+
 /** Reasons that are the same for the children of a run. */
 const PASSED_ON: ReadonlySet<StopReason> = new Set(['superseded', 'timeout', 'lost', 'taken_over']);
 
@@ -21,32 +33,40 @@ const PASSED_ON: ReadonlySet<StopReason> = new Set(['superseded', 'timeout', 'lo
  * are in the log, whatever ends the run and whether or not it has started.
  *
  * @param tree The run and its children under way here
+ * @param refused How many forms of the end the store can never keep. The next one is plainer, and an error.
  */
 export function endDrafts(
   run: LiveRun,
-  ending: Ending,
+  asked: Ending,
   state: SessionState,
-  tree: readonly LiveRun[] = run.tree,
+  {
+    tree = run.tree,
+    refused = 0,
+  }: { readonly tree?: readonly LiveRun[] | undefined; readonly refused?: number } = {},
 ): readonly EventDraft[] {
+  const form = FORMS[refused]!;
+  const ending = form === 'whole' ? asked : REFUSED;
   const { stopReason } = ending;
   const inherited: Ending = { stopReason: PASSED_ON.has(stopReason) ? stopReason : 'aborted' };
-  const notes = new Map(tree.map((each) => [each.id, each.notes]));
-  const children = openUnder(state, run.id).map((child) => endOf(child, inherited, notes.get(child.runId)));
+  const notes = new Map(form === 'whole' ? tree.map((each) => [each.id, each.notes]) : []);
+  const shown = (message: Message): Message => (form === 'empty' ? { ...message, content: [] } : message);
+  const end = (lane: EndingLane, how: Ending): EventDraft =>
+    endOf({ ...lane, message: shown(lane.message) }, how, notes.get(lane.runId));
+  const children = openUnder(state, run.id).map((child) => end(child, inherited));
   const lane = laneOf(state, run.id);
   const said = lane ?? (state.run?.runId === run.id ? state.run : null);
-  const own = endOf(
-    { ...lane, runId: run.id, message: said?.message ?? run.emptyAnswer() },
-    ending,
-    run.notes,
-  );
+  const own = end({ ...lane, runId: run.id, message: said?.message ?? run.emptyAnswer() }, ending);
   const { error } = ending;
   const base = { runId: run.id, ts: Date.now() };
   return [...children, ...(error ? [{ type: 'run_error', ...base, ...error } as const] : []), own];
 }
 
+/** A run, as its `message_end` has it. */
+type EndingLane = Pick<LaneRun, 'runId' | 'message'> & Partial<LaneRun>;
+
 /** The `message_end` of a run. */
 function endOf(
-  { runId, message: said, lane, parentRunId }: Pick<LaneRun, 'runId' | 'message'> & Partial<LaneRun>,
+  { runId, message: said, lane, parentRunId }: EndingLane,
   { stopReason, intoRunId }: Ending,
   notes: AnswerNotes | undefined,
 ): EventDraft {

@@ -110,6 +110,11 @@ export class Execution {
 
   readonly #fail = (error: unknown): void => this.#scope.fail(error);
 
+  /** Writes what the app has said before its run ends. */
+  flush(): void {
+    this.#scope.flush();
+  }
+
   /** Takes nothing more from the app. Calls no code of the app. */
   seal(): void {
     this.#scope.seal();

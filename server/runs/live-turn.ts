@@ -21,9 +21,10 @@ import { checkSchema } from '../schema/check-schema.js';
 import { toJsonSchema } from '../schema/json-schema.js';
 import { validate } from '../schema/validate.js';
 import { policyOf } from './approvals.js';
+import { RunOver } from './run-over.js';
 import type { RunScope } from './run-scope.js';
 import { begunSteps, RunSteps, type StepScope } from './steps.js';
-import { callTool, confirmation, question } from './tool-call.js';
+import { atWork, callTool, confirmation, question } from './tool-call.js';
 import { ToolCallError } from './tool-error.js';
 
 /** The turn that an app receives. Its methods are own fields, because apps destructure or copy a turn. */
@@ -70,10 +71,9 @@ export class LiveTurn implements Turn {
   };
 
   readonly step: Turn['step'] = (name, work) => {
-    const over = this.#scope.work();
-    const outcome = this.#runSteps().run(name, work);
     // An app may ignore this promise. The turn itself hears of the outcome.
-    outcome.then(over, over);
+    const outcome = atWork(this.#scope, () => this.#runSteps().run(name, work));
+    outcome.catch(() => {});
     return outcome;
   };
 
@@ -140,7 +140,7 @@ export class LiveTurn implements Turn {
   /** Logs a rejection of a promise that the app ignores, so that it does not become an unhandled one. */
   #handed<T>(what: string, promise: Promise<T>): Promise<T> {
     promise.catch((error: unknown) => {
-      if (!isGatewayError(error) && !(error instanceof ToolCallError))
+      if (!isGatewayError(error) && !(error instanceof ToolCallError) && !(error instanceof RunOver))
         this.#scope.report(error, `turn.${what} failed`);
     });
     return promise;
@@ -225,6 +225,9 @@ function stepScope(scope: RunScope): StepScope {
     },
     durable: app.resumable === true,
     maxSize: port.setting.stepsSize,
-    keep: (steps) => port.log.commit([], { steps }),
+    keep: async (steps) => {
+      if (scope.ended) throw new RunOver();
+      await port.log.commit([], { steps });
+    },
   };
 }

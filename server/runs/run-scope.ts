@@ -15,6 +15,7 @@ import type { LiveRun } from './live-run.js';
 import { PausableTimer } from './pausable-timer.js';
 import type { Answer } from './questions.js';
 import type { Resumption } from './resumption.js';
+import { RunOver } from './run-over.js';
 import type { Overseer, RunPort } from './run-port.js';
 import { endingOf } from './thrown.js';
 import type { Asked, Confirmation, ToolCaller } from './tool-call.js';
@@ -29,7 +30,6 @@ export class RunScope implements ToolCaller, Overseer {
   readonly #controller = new AbortController();
   #isHeard = false;
   #clock: PausableTimer | null = null;
-  #ended = false;
   /** The batch of the last question, and the append that it belongs to. */
   #asked: { readonly with: object | null; readonly batch: string } | null = null;
   readonly waits: Waits;
@@ -51,12 +51,12 @@ export class RunScope implements ToolCaller, Overseer {
     };
     const { answerSize: maxSize } = port.setting;
     const parent = port.overseer?.answer;
-    this.answer = new AnswerWriter(run.id, port.log, { began, maxSize, parent });
+    this.answer = new AnswerWriter(run, port.log, { began, maxSize, parent });
     if (run.resumed) this.answer.resume(run.resumed);
   }
 
   get ended(): boolean {
-    return this.#ended;
+    return this.run.state === 'ended';
   }
   get gatewayId(): string {
     return this.port.setting.gatewayId;
@@ -95,7 +95,9 @@ export class RunScope implements ToolCaller, Overseer {
     return this.#children;
   }
 
+  /** @throws DOMException `AbortError` once the run has ended: no code of the app begins in it */
   work(): () => void {
+    this.#assertGoingOn();
     this.#working += 1;
     return () => {
       this.#working -= 1;
@@ -116,6 +118,7 @@ export class RunScope implements ToolCaller, Overseer {
 
   /** Takes one item of the app's output, with the same checks as calls of the turn. @throws GatewayError */
   take(item: string | AppEvent): void {
+    if (this.ended) return;
     const type = typeof item === 'object' && item !== null ? item.type : null;
     if (type === 'data') {
       const { id, name, value } = item as Extract<AppEvent, { type: 'data' }>;
@@ -138,7 +141,7 @@ export class RunScope implements ToolCaller, Overseer {
   }
 
   append<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): void {
-    if (this.#ended) return;
+    if (this.ended) return;
     this.waits.used();
     const isQuestion = type === 'tool_confirmation_required' || type === 'input_required';
     const batch = isQuestion && this.#batchOf(data as LoggedEventData['input_required']);
@@ -158,13 +161,13 @@ export class RunScope implements ToolCaller, Overseer {
 
   async commit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): Promise<void> {
     // An answer that was still being checked at the end of the run comes too late.
-    if (this.#ended) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
+    if (this.ended) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
     const draft = { type, runId: this.runId, ts: Date.now(), ...data } as EventDraft;
     await this.port.log.commit([draft], { refusable: true });
   }
 
   async vote(ballot: Omit<Ballot, 'sender'>): Promise<Answer | null> {
-    if (this.#ended) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
+    if (this.ended) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
     const { givenBy } = this.run.request;
     return this.port.vote({ ...ballot, sender: givenBy ?? this.user?.id });
   }
@@ -174,7 +177,7 @@ export class RunScope implements ToolCaller, Overseer {
     announce: () => void,
     accept: (answer: Answer) => Promise<Answer | null>,
   ): Promise<Answer> {
-    if (this.#ended) return new Promise(() => {});
+    if (this.ended) return new Promise(() => {});
     // Runs beside each other may count their calls alike, and an answer names only the call.
     if (this.port.questions.isOfOther(callId, this.runId))
       throw new GatewayError({ code: 'INVALID_PARAMS', message: `Another run has an open call ${callId}` });
@@ -231,9 +234,13 @@ export class RunScope implements ToolCaller, Overseer {
 
   /** Begins a child, or joins the one of that id. @throws GatewayError */
   spawn(app: string, { id, ...options }: SpawnOptions): Child {
-    if (this.#ended) throw new DOMException('The run has ended', 'AbortError');
+    this.#assertGoingOn();
     const name = id ?? `${app}:${this.#nameless(app)}`;
     return this.port.spawn(this, { ...options, app, id: name });
+  }
+
+  #assertGoingOn(): void {
+    if (this.ended) throw new RunOver();
   }
 
   /** The number of a call of `spawn` without an id. The same calls have the same numbers after a restart. */
@@ -258,7 +265,7 @@ export class RunScope implements ToolCaller, Overseer {
   }
 
   progress(data: LoggedEventData['tool_progress']): void {
-    if (this.#ended) return;
+    if (this.ended) return;
     if (!this.#progress) {
       this.#progress = new Map();
       setImmediate(() => {
@@ -298,22 +305,24 @@ export class RunScope implements ToolCaller, Overseer {
 
   /** Ends the run by what its app threw. A person's denial is no failure of the app. */
   fail(thrown: unknown): void {
-    if (this.#ended) return;
+    if (this.ended) return;
     const { unseen, ...ending } = endingOf(thrown);
     if (unseen) this.report(unseen.error, 'the app failed');
     if (ending.stopReason === 'error') this.run.failure = { error: thrown };
     this.port.end(ending);
   }
 
-  /** Takes nothing more. Calls no code of the app. */
-  seal(): void {
-    if (this.#ended) return;
+  /** Writes the last progress, before the end of the run. */
+  flush(): void {
     try {
       this.#flushProgress();
     } catch {
-      // The last progress no longer fits the answer, which has ended.
+      // It no longer fits the answer.
     }
-    this.#ended = true;
+  }
+
+  /** Takes nothing more, since the run has ended. Calls no code of the app. */
+  seal(): void {
     this.waits.stop();
     this.#clock?.stop();
   }

@@ -3,6 +3,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { Wire } from '../../shared/wire.js';
 import { type BegunStep, MAX_STEP_NAME, type StepContext } from '../apps/application.js';
 import type { StepRecord } from '../stores/stored.js';
+import { RunOver } from './run-over.js';
 import { failureOf, type StepFailure, toError } from './step-failure.js';
 
 /** Size counted for each step besides its name and outcome, in characters. */
@@ -115,7 +116,7 @@ export class RunSteps {
   }
 
   #assertGoingOn(): void {
-    if (this.#scope.ended) throw new DOMException('The run has ended', 'AbortError');
+    if (this.#scope.ended) throw new RunOver();
   }
 
   #match(number: number, name: string): StepRecord | undefined {

@@ -12,6 +12,7 @@ import { validate } from '../schema/validate.js';
 import { assertInput, type Ballot, policyOf } from './approvals.js';
 import type { Answer } from './questions.js';
 import type { Resumption } from './resumption.js';
+import { RunOver } from './run-over.js';
 import { ToolCallError } from './tool-error.js';
 
 /** The caller of a tool: a run, or a call outside of runs. Tools have no effect after it is over. */
@@ -43,7 +44,11 @@ export interface ToolCaller {
     accept: (answer: Answer) => Promise<Answer | null>,
   ): Promise<Answer>;
   progress(data: LoggedEventData['tool_progress']): void;
-  /** Counts code of the app at work, which is no waiting, until the returned function is called. */
+  /**
+   * Counts code of the app at work, which is no waiting, until the returned function is called.
+   *
+   * @throws DOMException `AbortError` once the run has ended
+   */
   work(): () => void;
   /** Logs an error of the app's code for its operators. */
   report(error: unknown, what: string): void;
@@ -82,6 +87,7 @@ async function callLogged(run: ToolCaller, call: BegunCall, input: unknown): Pro
   try {
     return logResult(run, call, await perform(run, call, input));
   } catch (error) {
+    if (error instanceof RunOver) throw error;
     const failure = toFailure(run, call, error);
     run.append('tool_result', { callId, name, output: failure.message, isError: true });
     throw failure;
@@ -170,7 +176,10 @@ async function performOwn(
 }
 
 /** Does work of the app's code, which holds the run in memory. */
-async function atWork<Result>(run: ToolCaller, work: () => Promise<Result>): Promise<Result> {
+export async function atWork<Result>(
+  run: Pick<ToolCaller, 'work'>,
+  work: () => Promise<Result>,
+): Promise<Result> {
   const over = run.work();
   try {
     return await work();

@@ -44,6 +44,9 @@ export class SessionDirectory {
   readonly #taking = new ConcurrencyLimit(TAKEN_AT_ONCE);
   /** Bounds how long callers wait for an answer. The work itself goes on. */
   readonly #deadlines: Deadlines;
+  /** The knowledge of what former processes left unfinished. */
+  readonly left: { isKnown: boolean; readonly known: Promise<void> };
+  readonly #told: () => void;
   /** Set when no more work may start. */
   #ending = false;
   #served: (ref: SessionRef) => boolean = () => false;
@@ -57,6 +60,12 @@ export class SessionDirectory {
   });
 
   constructor(env: Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written' | 'makeRoom'>) {
+    let told = (): void => {};
+    const known = new Promise<void>((resolve) => {
+      told = resolve;
+    });
+    this.left = { isKnown: false, known };
+    this.#told = told;
     this.written = new Written((ms) =>
       env.report.warn?.(`the store takes writes again after ${Math.round(ms / 1000)} s`, {}),
     );
@@ -270,7 +279,10 @@ export class SessionDirectory {
   async #unfinished(isOver: () => boolean): Promise<Awaited<ReturnType<Store['unfinished']>>> {
     for (let pauseMs = 50; !isOver(); pauseMs = Math.min(1000, 2 * pauseMs)) {
       try {
-        return await this.#env.store.unfinished();
+        const unfinished = await this.#env.store.unfinished();
+        this.left.isKnown = true;
+        this.#told();
+        return unfinished;
       } catch (error) {
         this.#env.report(error, 'recovering sessions');
         await delay(pauseMs);

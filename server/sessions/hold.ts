@@ -77,10 +77,12 @@ export class Hold implements LogListener, Tenure {
       return held;
     };
     const failed = (error: unknown): never => {
+      const isRefused = error instanceof StoreError && error.code === 'REFUSED';
       // The store may have recorded this gateway as the holder, with runs that others left in the session.
-      if (error instanceof HeldElsewhere || error instanceof LimitError) this.#free();
+      if (error instanceof HeldElsewhere || error instanceof LimitError || isRefused) this.#free();
       else this.#doubt(tries);
       if (!(error instanceof StoreError)) throw error;
+      if (isRefused) throw unavailable(error);
       this.refused();
       // A session may have begun, but nobody was told of it and nothing was done in it.
       throw create?.begun ? unavailable(error) : notTried(error);

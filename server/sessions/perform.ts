@@ -1,7 +1,8 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import { initialState } from '../../shared/fold.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
-import { type AcceptedRun, accept, assertBehind, move, regenerate } from '../held/acceptance.js';
+import { type AcceptedRun, accept, move, regenerate } from '../held/acceptance.js';
+import { assertBehind } from '../held/acceptance-plan.js';
 import { tellEnd } from '../held/child-ends.js';
 import { handBack, releaseControl, takeOver } from '../held/control.js';
 import { addGrant, endGrant } from '../held/granting.js';

@@ -7,6 +7,7 @@ import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { newDatabase } from '../support/durable.js';
 import { gate } from '../support/gate.js';
 import { get, startGateway } from '../support/gateway.js';
+import { passing } from '../support/overriding.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 import { becomes, embedded, readiness } from './readiness-answer.js';
@@ -84,6 +85,43 @@ describe('readiness', () => {
       expect(await failureOf(bad.send('no').accepted)).to.equal('OVERLOADED');
       expect(await readiness(url)).to.equal('ready');
     }
+  });
+
+  for (const [what, member, code] of [
+    ['writes', 'append', 'UNAVAILABLE'],
+    ['names', 'acquire', 'REFUSED'],
+  ] as const)
+    it(`does not follow sessions whose ${what} the store refuses, however many, while it takes others`, async () => {
+      const store = passing(Object.assign(memoryStore(), { check: () => {} }), (name, call, args) => {
+        if (name === member && (args[0] as { name: string }).name.startsWith('bad'))
+          throw new StoreError(code, 'Not this one');
+        return call();
+      });
+      const { gateway, url } = await embedded({ store });
+      for (const name of ['bad-1', 'bad-2', 'bad-3']) {
+        const refused = await failureOf(gateway.session(name, { anonymous: true }).send('no').accepted);
+        expect(refused).to.equal(code === 'REFUSED' ? 'INVALID_PARAMS' : 'OVERLOADED');
+        expect(await readiness(url)).to.equal('ready');
+      }
+    });
+
+  it('is 503 until the store has told once what was left unfinished, and asks again where it could not', async () => {
+    const told = gate();
+    let asked = 0;
+    const store = passing(memoryStore(), (name, call) => {
+      if (name !== 'unfinished') return call();
+      asked += 1;
+      if (asked > 2) return told.passed.then(call);
+      throw new StoreError('UNAVAILABLE', 'The disk is late');
+    });
+    const { gateway, url, log } = await embedded({ store, limits: { storeMs: 50 } });
+    await gateway.start();
+    expect(await readiness(url)).to.equal('503 OVERLOADED recovering');
+    await until(() => asked > 2);
+    expect(log.lines.filter(({ message }) => message === 'recovering sessions').length).to.equal(2);
+    expect(await readiness(url)).to.equal('503 OVERLOADED recovering');
+    told.open();
+    await becomes(url, 'ready');
   });
 
   it('asks the store once for many who ask at a time, and logs once that it cannot be written', async () => {

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
-import { defineApp } from '../../server/index.js';
+import { defineApp, type SessionHandle } from '../../server/index.js';
 import { StoreError } from '../../server/stores/append.js';
 import { memoryStore } from '../../server/stores/memory.js';
+import { type Message, textOf } from '../../shared/messages.js';
+import { gate } from '../support/gate.js';
 import { get, post, startGateway } from '../support/gateway.js';
 import { passing } from '../support/overriding.js';
 
@@ -18,6 +20,9 @@ function picky(late: boolean) {
   });
 }
 
+/** Open once the app only waits for its end. */
+let waiting = gate();
+
 /** Says what its message asks for, and whether its signal was aborted. */
 const app = defineApp({
   async *run(turn) {
@@ -27,12 +32,27 @@ const app = defineApp({
     if (turn.text === 'a question')
       await turn.confirm({ name: POISON, input: 1, expiresInMs: 60_000, onExpiry: 'deny' });
     if (turn.text === 'a step') await turn.step(POISON, () => 1);
+    if (turn.text.includes('note')) turn.annotate({ note: POISON });
+    if (turn.text === 'pieces')
+      for (const piece of [POISON.slice(0, 9), POISON.slice(9)]) {
+        yield piece;
+        await new Promise(setImmediate);
+      }
+    if (turn.text === 'a hand-off') turn.handOff({ reason: POISON });
     yield 'after';
-    if (turn.text !== 'nothing')
-      await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
+    if (['nothing', 'note', 'pieces'].includes(turn.text)) return;
+    waiting.open();
+    await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
   },
   resumable: true,
 });
+
+/** All that ends a run that would go on. */
+const ENDS: Record<string, (session: SessionHandle) => Promise<unknown>> = {
+  'an abort': (session) => session.abort(),
+  'a message that interrupts': (session) => session.send('nothing', { onBusy: 'interrupt' }).result,
+  'a close': (session) => session.close(),
+};
 
 for (const late of [false, true])
   describe(`data that the store can never keep (${late ? 'said later' : 'said at once'})`, () => {
@@ -56,6 +76,53 @@ for (const late of [false, true])
         ]);
         expect(messages[1].stopReason).to.equal('error');
       });
+
+    for (const [what, text] of [
+      ['note', 'before after'],
+      ['pieces', ''],
+      ['a hand-off', 'before '],
+    ])
+      it(`ends the run whose end has it as an error, and the next one begins: ${what}`, async () => {
+        const { url } = await startGateway({ app, store: picky(late) });
+        const [failed, next] = await Promise.all(
+          [what, 'nothing'].map((message) => post(`${url}/send`, { sessionId: 'main', message })),
+        );
+        const told = JSON.stringify({ code: 'INVALID_PARAMS', message: 'The store cannot keep this' });
+        expect(JSON.stringify(failed!.body)).to.include(told.slice(1, -1));
+        expect(next!.body).to.include({ stopReason: 'end' });
+        const { messages } = (await get(`${url}/history?sessionId=main`)).body;
+        const answers = (messages as Message[]).filter(({ role }) => role === 'assistant');
+        expect(answers.map((answer) => [answer.stopReason, textOf(answer)])).to.deep.equal([
+          ['error', text],
+          ['end', 'before after'],
+        ]);
+        expect((await get(`${url}/status?sessionId=main`)).body).to.include({ status: 'idle', queued: 0 });
+      });
+
+    for (const [what, ends] of Object.entries(ENDS))
+      it(`does not keep a run from its end by ${what}`, async () => {
+        const { gateway } = await startGateway({ app, store: picky(late) });
+        const session = gateway.session('main', { anonymous: true });
+        waiting = gate();
+        const run = session.send('a note');
+        await waiting.passed;
+        await ends(session);
+        const ended = await run.result.catch((error: unknown) => error);
+        expect(ended).to.include({ stopReason: 'error' });
+        expect(JSON.stringify(ended)).to.not.include(POISON);
+      });
+
+    it('is refused to the client that brings it, and interrupts nothing', async () => {
+      const { gateway } = await startGateway({ app, store: picky(late) });
+      const session = gateway.session('main', { anonymous: true });
+      waiting = gate();
+      const run = session.send('waits');
+      await waiting.passed;
+      const refused = session.send(POISON, { onBusy: 'interrupt' }).accepted;
+      expect(await refused.then(String, ({ code }) => code)).to.equal('INVALID_PARAMS');
+      await session.abort();
+      expect(await run.result).to.include({ stopReason: 'aborted' });
+    });
 
     it('is refused to the client that brings it', async () => {
       const { url } = await startGateway({ app, store: picky(late) });

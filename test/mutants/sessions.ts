@@ -127,7 +127,7 @@ export const SESSIONS: readonly Mutant[] = [
   },
   {
     name: 'a message behind any other',
-    file: 'server/held/acceptance.ts',
+    file: 'server/held/acceptance-plan.ts',
     edits: [
       [
         'if (behind === undefined || behind === last) return;',

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { AppEvent } from '../../server/index.js';
 import { toEntry } from '../../server/log/entry.js';
 import { AnswerWriter } from '../../server/runs/answer-writer.js';
+import type { LiveRun } from '../../server/runs/live-run.js';
 import type { EventDraft, GatewayEvent } from '../../shared/events.js';
 import { initialState, reduce } from '../../shared/fold.js';
 import { cases } from '../support/fuzz.js';
@@ -43,6 +44,25 @@ function expected(written: readonly (string | AppEvent)[]): string[] {
 }
 
 describe('the writer of an answer', () => {
+  it('writes nothing once its run has ended', () => {
+    const run = { id: 'r', state: 'active' as LiveRun['state'] };
+    const written: unknown[] = [];
+    const log = { append: (draft: EventDraft) => written.push(draft), gather: () => written.push('a piece') };
+    const writer = new AnswerWriter(run, log, { began: () => {}, maxSize: Number.POSITIVE_INFINITY });
+    const say = (): void => {
+      writer.text('first ');
+      writer.text('next');
+      writer.reasoning('why');
+      writer.item({ type: 'tool_use', callId: 'c', name: 'act', input: {} });
+      writer.event({ type: 'data', runId: 'r', ts: 1, id: 'd', name: 'n', value: 1 });
+    };
+    say();
+    expect(written.length).to.equal(5);
+    run.state = 'ended';
+    say();
+    expect([written.length, writer.blocks]).to.deep.equal([5, 4]);
+  });
+
   it('numbers blocks so that the fold joins what belongs together, also after values that were refused', () => {
     fc.assert(
       fc.property(fc.array(items, { maxLength: 20 }), (list) => {
@@ -60,7 +80,7 @@ describe('the writer of an answer', () => {
           { type: 'message_start', sessionId: 's', cursor: 'c', ts: 1, runId: 'r', messageId: 'm', app: 'a' },
         ];
         const writer = new AnswerWriter(
-          'r',
+          { id: 'r', state: 'active' },
           {
             append: (draft) => log.push(toEntry(draft).event),
             gather: (piece) => log.push(toEntry(piece).event),

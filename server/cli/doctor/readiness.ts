@@ -13,6 +13,7 @@ const FIXES: Readonly<Record<string, string>> = {
     'See whether the server of the store runs and can be reached from the gateway: its address, a firewall in between, its load, its disk.',
   'store-unwritable':
     'Its log says why, under "the store cannot be written": look at the space that is left on the disk, at maxmemory of Redis, at the connections of PostgreSQL, and whether the file was removed or may not be written.',
+  recovering: 'Its log says why, under "recovering sessions": the store is asked again until it tells.',
   plugin: 'Its log says why. An embedded gateway starts its plugins in start().',
 };
 
