@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { UserContext } from '../../shared/contract.js';
+import { cut } from '../../shared/cut.js';
 import { AttemptLimiter } from '../auth/attempts.js';
 import type { Authenticator, AuthRefusal } from '../auth/authenticate.js';
 import { unauthenticated } from '../auth/refusal.js';
@@ -83,7 +84,7 @@ class GuestAuthenticator implements Authenticator {
 /** The identity of a guest. Many guests may have one link, so their limits are those of a shared identity. */
 function guestOf({ kept: { grant, givenBy } }: FoundGrant, token: string): Identity {
   const { grantId, expiresAt, by } = grant;
-  const id = `guest_${createHash('sha256').update(`guest ${token}`).digest('base64url').slice(0, 16)}`;
+  const id = `guest_${cut(createHash('sha256').update(`guest ${token}`).digest('base64url'), 16)}`;
   return {
     user: { id, roles: [] } as unknown as UserContext,
     // Three parts, so that it differs from the scope of every user and tenant.

@@ -59,7 +59,7 @@ export function webPush(options: WebPushOptions): PushSender {
         vapidDetails: { subject, ...vapidKeys },
         TTL: ttlSeconds,
         // A repeated push replaces the one that still waits.
-        topic: createHash('sha256').update(payload.id).digest('base64url').slice(0, 32),
+        topic: cut(createHash('sha256').update(payload.id).digest('base64url'), 32),
       });
       return { endpoint, headers: headers as Record<string, string | number>, body };
     },

@@ -6,6 +6,7 @@ import {
   isAwaited,
   WENT_ON,
 } from '../../../shared/asked-calls.js';
+import { cut } from '../../../shared/cut.js';
 import { initialState, type SessionState } from '../../../shared/fold.js';
 import { lastMessage } from '../../../shared/last-message.js';
 import type { ContentBlock, Message, MessageInput } from '../../../shared/messages.js';
@@ -150,7 +151,7 @@ export class Conversation {
       .update(JSON.stringify([known.id, message.content]))
       .digest('base64url');
     // An edited message keeps its id in its client. In the session each version has an id of its own, which begins with it.
-    const id = versionId(known.id, digest.slice(0, 12));
+    const id = versionId(known.id, cut(digest, 12));
     return this.#begin({ ...message, id }, id, known.id);
   }
 
