@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { composeId } from '../../../shared/composed-id.js';
 import type { Identity } from '../../auth/types.js';
+import { digestOf } from '../../ids.js';
 import type { PluginContext, PluginNotes } from '../plugin.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -32,6 +33,6 @@ export class UserNotes<Value> {
   }
 
   #nameOf({ scope, userKey }: Identity, name: string): string {
-    return `${this.#kind}:${createHash('sha256').update(`${scope}\n${userKey}\n${name}`).digest('base64url')}`;
+    return `${this.#kind}:${digestOf(composeId(scope, userKey, name))}`;
   }
 }

@@ -1,5 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { cut } from '../../../shared/cut.js';
+import { digestOf } from '../../ids.js';
 
 const KEPT = 'resp-';
 const TEMPORARY = 'tmp-resp-';
@@ -34,7 +35,7 @@ export function conversationBegan(id: string): number | null {
 
 /** A short hash of a text. */
 export function digest(text: string): string {
-  return cut(createHash('sha256').update(text).digest('base64url'), 32);
+  return cut(digestOf(text), 32);
 }
 
 function nameIn(sessionId: string): string {
