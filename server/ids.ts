@@ -24,6 +24,10 @@ export const newEpoch = (): string => random(8);
 export const ownKey = (...parts: readonly [feature: string, ...ids: (string | number)[]]): string =>
   ` ${JSON.stringify(parts)}`;
 
+/** A hash of a text, in 43 characters. JSON escapes half characters, which UTF-8 has not: so all texts differ. */
+export const digestOf = (text: string): string =>
+  createHash('sha256').update(JSON.stringify(text)).digest('base64url');
+
 /** Most bytes of an id of ours that is made of others. */
 const MAX_COMPOSED_BYTES = 120;
 /** Characters of a long one that stay readable. */
@@ -35,7 +39,7 @@ export function idOf(...parts: readonly (string | number)[]): string {
   // All of it is ASCII.
   if (id.length <= MAX_COMPOSED_BYTES) return id;
   // No part is written with this mark, so no escape may end before it.
-  return `${cut(id, READABLE).replace(/!.*/, '')}!h${createHash('sha256').update(id).digest('base64url')}`;
+  return `${cut(id, READABLE).replace(/!.*/, '')}!h${digestOf(id)}`;
 }
 
 export const newScheduleId = (): string => `sch_${random(12)}`;
@@ -92,5 +96,4 @@ export function givenId(id: unknown, field: string, most?: number): string {
 }
 
 /** An id of a model or a framework, in a form that sessions keep: the same for the same id. Some carry kilobytes of signatures. */
-export const fittingId = (id: string): string =>
-  idProblem(id) === null ? id : `id_${createHash('sha256').update(id).digest('base64url')}`;
+export const fittingId = (id: string): string => (idProblem(id) === null ? id : `id_${digestOf(id)}`);

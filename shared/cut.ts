@@ -8,3 +8,8 @@ export function cut(text: string, most: number, ellipsis = ''): string {
   const kept = text.slice(0, Math.max(0, most - ellipsis.length));
   return `${/[\ud800-\udbff]$/.test(kept) ? kept.slice(0, -1) : kept}${ellipsis}`;
 }
+
+/** A text for a person to read: no control character of it steers a terminal or a log, and no mark of direction puts it in another order. */
+export function shown(text: string): string {
+  return text.replaceAll('\r\n', '\n').replace(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, '?');
+}

@@ -54,7 +54,7 @@ export class LineDecoder {
     }
     try {
       const text = this.#text.decode(bytes);
-      return text.endsWith('\r') ? text.slice(0, -1) : text;
+      return text.endsWith('\r') ? text.slice(0, text.lastIndexOf('\r')) : text;
     } catch (cause) {
       throw new GatewayError({ code: 'INVALID_REQUEST', message: 'A line is not UTF-8', cause });
     }

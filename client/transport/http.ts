@@ -1,5 +1,6 @@
 import { type CallName, routeOf } from '../../shared/calls.js';
 import { type ErrorBody, GatewayError, isGatewayError } from '../../shared/gateway-error.js';
+import { isEventStream } from '../../shared/media-type.js';
 import { raceSignal } from '../timing.js';
 import type { CredentialSource } from './credentials.js';
 import { causesOf, foreign, misused, unreachable, unsent } from './failure.js';
@@ -136,7 +137,7 @@ export function canStream({ fetch }: Pick<HttpOptions, 'fetch'>): boolean {
 }
 
 export function isEvents({ headers }: Response): boolean {
-  return !!headers.get('content-type')?.startsWith('text/event-stream');
+  return isEventStream(headers.get('content-type'));
 }
 
 export function cancel(response: Response): void {

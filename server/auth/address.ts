@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { cut } from '../../shared/cut.js';
 
 const LOOPBACK = '127.0.0.1';
 
@@ -10,7 +11,7 @@ export function addressKey(ip: string): string {
   if (isIPv4(ip)) return ip.startsWith('127.') ? LOOPBACK : ip;
   const zone = ip.indexOf('%');
   const plain = zone < 0 ? ip : ip.slice(0, zone);
-  if (!isIPv6(plain)) return ip.slice(0, 64) || 'local';
+  if (!isIPv6(plain)) return cut(ip, 64) || 'local';
   const groups = expand(plain);
   const embedded = groups.slice(0, 5).every((group) => group === 0);
   const [high = 0, low = 0] = groups.slice(6);

@@ -4,7 +4,7 @@ import type { AuthRequest, Credentials } from './types.js';
 /** Longest credential that is accepted, in characters (ASCII: bytes). */
 export const MAX_TOKEN_LENGTH = 8192;
 
-const SCHEME = 'bearer';
+const SCHEME = /^bearer/i;
 
 /**
  * The token of an `Authorization: Bearer` header; undefined without one or with another scheme.
@@ -15,8 +15,8 @@ export function bearerToken(headers: AuthRequest['headers']): string | undefined
   const header = headers.authorization;
   if (header === undefined) return undefined;
   if (typeof header !== 'string') throw unauthenticated('several Authorization headers');
-  if (header.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return undefined;
-  const rest = header.slice(SCHEME.length);
+  if (!SCHEME.test(header)) return undefined;
+  const rest = header.replace(SCHEME, '');
   if (rest.length > MAX_TOKEN_LENGTH + 2) throw unauthenticated('the Authorization header is too long');
   if (rest !== '' && !rest.startsWith(' ')) return undefined;
   const token = rest.trim();

@@ -80,7 +80,5 @@ function allOf(command: Command): Command[] {
 
 function said({ code, message }: { readonly code: string; readonly message: string }): string {
   const remedy = REMEDIES[code];
-  return remedy === undefined
-    ? message
-    : `${message.replace(/[.?]*$/, (end) => end.slice(0, 1) || '.')} ${remedy}`;
+  return remedy === undefined ? message : `${message.replace(/[.?]*$/, (end) => end.at(0) ?? '.')} ${remedy}`;
 }

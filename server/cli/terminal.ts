@@ -1,6 +1,7 @@
 import { clearScreenDown, cursorTo } from 'node:readline';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
+import { shown } from '../../shared/cut.js';
 
 /** The command did its work with a negative outcome: a file is out of date, a check found a fault, a run did not end by itself. */
 export const EXIT_DIFFERENT = 1;
@@ -65,15 +66,8 @@ function put(stream: NodeJS.WriteStream, parts: readonly LinePart[], end: string
   // `hasColors` of a terminal already respects NO_COLOR and TERM.
   const hasColors = stream.isTTY === true && stream.hasColors();
   const text = parts.map((part) => {
-    if (typeof part === 'string') return printable(part);
-    return hasColors
-      ? styleText(part.format, printable(part.text), { validateStream: false })
-      : printable(part.text);
+    if (typeof part === 'string') return shown(part);
+    return hasColors ? styleText(part.format, shown(part.text), { validateStream: false }) : shown(part.text);
   });
   stream.write(`${text.join('')}${end}`);
-}
-
-/** Replaces control characters, so that names and messages of servers cannot steer the terminal. */
-export function printable(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, '?');
 }

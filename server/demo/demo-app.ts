@@ -89,8 +89,8 @@ async function* words(turn: DemoTurn, wordMs: number, texts: DemoAnswer): DemoAn
 /** The rest of a text, if an answer ended within it or behind it. */
 function unsaid(text: string, said: string): string {
   if (said.includes(text)) return '';
-  for (let length = text.length; length > 0; length--)
-    if (said.endsWith(text.slice(0, length))) return text.slice(length);
+  for (let at = Math.max(0, said.length - text.length); at < said.length; at++)
+    if (text.startsWith(said.slice(at))) return text.slice(said.length - at);
   return text;
 }
 

@@ -336,8 +336,7 @@ function sessionEnvironment(
     format: (app, name) => apps.format(app, name),
     checkPayload(kind, name, payload) {
       givenId(name, kind === 'channels' ? 'channel' : 'name');
-      const failed = (error: unknown): void => parts.report(error, `payload of ${kind} ${name}`);
-      checkLogged(config[kind], name, payload, failed);
+      checkLogged(config[kind], name, payload, (error) => parts.report(error, `payload of ${kind} ${name}`));
     },
   };
 }

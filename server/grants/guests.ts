@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { UserContext } from '../../shared/contract.js';
+import { cut } from '../../shared/cut.js';
 import { AttemptLimiter } from '../auth/attempts.js';
 import type { Authenticator, AuthRefusal } from '../auth/authenticate.js';
 import { unauthenticated } from '../auth/refusal.js';
@@ -100,4 +101,4 @@ export function guestOf({ home, kept: { grant, givenBy } }: FoundGrant, user: Us
 }
 
 const guestId = (token: string): string =>
-  `guest_${createHash('sha256').update(`guest ${token}`).digest('base64url').slice(0, 16)}`;
+  `guest_${cut(createHash('sha256').update(`guest ${token}`).digest('base64url'), 16)}`;

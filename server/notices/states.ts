@@ -1,3 +1,4 @@
+import { cut } from '../../shared/cut.js';
 import type { NoticeState } from '../../shared/notices.js';
 import { DEAD, deadOf } from '../due/dead.js';
 import type { StoredRecord } from '../stores/records.js';
@@ -67,7 +68,7 @@ function aboutOf(
   nameOf: StatesOptions['nameOf'],
 ): NoticeSubject {
   const { id, kind, at, title, runId } = notice;
-  const name = push ? push.id.slice(0, SHORT) : target === undefined ? undefined : nameOf(target);
+  const name = push ? cut(push.id, SHORT) : target === undefined ? undefined : nameOf(target);
   return {
     ...{ id, kind, at },
     ...(title !== undefined && { title }),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cut } from '../../shared/cut.js';
+import { cut, shown } from '../../shared/cut.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { NoticeKind, PushBody, ToldNotice } from '../../shared/notices.js';
 import type { PushSender } from './options.js';
@@ -52,14 +52,14 @@ export function webPush(options: WebPushOptions): PushSender {
   return {
     publicKey: vapidKeys.publicKey,
     content,
-    show: (notice) => shownOf(notice, show?.(notice)),
+    show: (notice) => bodyOf(notice, show?.(notice)),
     async request(target, payload) {
       const library = await load();
       const { endpoint, headers, body } = library.generateRequestDetails(target, JSON.stringify(payload), {
         vapidDetails: { subject, ...vapidKeys },
         TTL: ttlSeconds,
         // A repeated push replaces the one that still waits.
-        topic: createHash('sha256').update(payload.id).digest('base64url').slice(0, 32),
+        topic: cut(createHash('sha256').update(payload.id).digest('base64url'), 32),
       });
       return { endpoint, headers: headers as Record<string, string | number>, body };
     },
@@ -79,15 +79,15 @@ async function load() {
   }
 }
 
-function shownOf(notice: ToldNotice, shown?: { readonly title: string; readonly body?: string }): PushBody {
+function bodyOf(notice: ToldNotice, own?: { readonly title: string; readonly body?: string }): PushBody {
   const { id, kind, sessionId, url, stopReason, text = '' } = notice;
   const failed = stopReason === 'error' || stopReason === 'timeout' || stopReason === 'lost';
-  const { title, body = '' } = shown ?? {
+  const { title, body = '' } = own ?? {
     title: notice.title ?? (failed ? 'Your answer has failed' : TITLES[kind]),
     body: notice.body ?? text,
   };
   return {
-    ...{ id, kind, sessionId, title: cut(title, SHOWN, '…'), body: cut(body, SHOWN, '…') },
+    ...{ id, kind, sessionId, title: cut(shown(title), SHOWN, '…'), body: cut(shown(body), SHOWN, '…') },
     ...(url !== undefined && { url }),
   };
 }

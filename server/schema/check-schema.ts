@@ -1,3 +1,4 @@
+import { cut } from '../../shared/cut.js';
 import { type ErrorCode, fieldError } from '../../shared/errors.js';
 import { missingReference, validateJsonSchema } from './plain-json-schema.js';
 import { isPlainObject, isStandardSchema, type JsonSchema } from './schema.js';
@@ -74,7 +75,7 @@ function problemOf(schema: unknown): string | null {
   if (raw !== null) return raw;
   const keys = Object.keys(schema);
   if (keys.length > 0 && !keys.some((key) => Object.hasOwn(KEYWORDS, key)))
-    return `must be a schema: ${JSON.stringify(keys[0]!.slice(0, 64))} is no keyword of JSON Schema, so everything would fit`;
+    return `must be a schema: ${JSON.stringify(cut(keys[0]!, 64))} is no keyword of JSON Schema, so everything would fit`;
   try {
     const plain = JSON.parse(JSON.stringify(schema)) as JsonSchema;
     const fault = faultOf(plain);

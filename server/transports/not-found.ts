@@ -19,7 +19,7 @@ export function routeNotFound(
 ): GatewayError {
   const { url = '/', originalUrl } = request;
   const whole = typeof originalUrl === 'string' && originalUrl.endsWith(url) ? originalUrl : url;
-  const stripped = whole.slice(0, whole.length - url.length);
+  const stripped = whole.slice(0, whole.lastIndexOf(url));
   const asked = cut(whole.split('?', 1)[0]!, MOST, '…');
   const from = stripped + mount;
   const message = `There is no ${asked}; the gateway's routes begin at ${from || '/'}`;

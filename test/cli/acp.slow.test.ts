@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
 import { expect } from 'chai';
-import { defineApp } from '../../server/index.js';
+import { type AuthConfig, defineApp } from '../../server/index.js';
 import { actor } from '../plugins/actor.js';
 import { ByteProxy } from '../plugins/byte-proxy.js';
 import { describeDaily } from '../support/daily.js';
 import { gate } from '../support/gate.js';
-import { startGateway, TOKEN } from '../support/gateway.js';
+import { get, startGateway, TOKEN } from '../support/gateway.js';
 import { blocksOf } from '../support/pages.js';
 import { ROOT, runProgram } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
@@ -111,7 +111,41 @@ function halting() {
   return { app, began, held };
 }
 
+/** The command's user is ben; a token of any other name is that name's. */
+const asBen: AuthConfig = {
+  type: 'custom',
+  cookies: false,
+  validate: async (token) => ({ valid: true, user: { id: token === TOKEN ? 'ben' : String(token) } }),
+};
+
 describeDaily('agent-session-gateway acp', 3, () => {
+  it('keeps the folder of a session beside its other metadata, and answers a member of a session of others', async () => {
+    const { gateway, url } = await startGateway({
+      auth: asBen,
+      app: defineApp({ run: ({ text }) => `heard ${text}` }),
+    });
+    const editor = await openEditor(url);
+    const sessionId = await begin(editor);
+    await editor.prompt(sessionId, 'one');
+    const own = gateway.session(sessionId, { user: { id: 'ben' } });
+    await own.update({ metadata: { project: 'p1', cwd: '/work' } });
+    await editor.prompt(sessionId, 'two');
+    const moved = await openEditor(url);
+    await moved.agent.request('session/load', { sessionId, cwd: '/tmp', mcpServers: [] });
+    await moved.prompt(sessionId, 'three');
+    const metadataOf = async (token: string) =>
+      (await get(`${url}/sessions`, { authorization: `Bearer ${token}` })).body.sessions[0].metadata;
+    expect(await metadataOf(TOKEN)).to.deep.equal({ project: 'p1', cwd: '/tmp' });
+
+    const anns = gateway.session('main', { user: { id: 'ann' } });
+    await anns.send('hi').result;
+    await anns.update({ metadata: { project: 'p2' } });
+    const { grant } = await anns.share({ with: { userId: 'ben' }, as: 'member' });
+    await load(editor, grant.sessionId);
+    expect(await editor.prompt(grant.sessionId, 'four')).to.deep.equal({ stopReason: 'end_turn' });
+    expect(await metadataOf('ann')).to.deep.equal({ project: 'p2' });
+  });
+
   it('tells an editor text, thoughts and tools, and lists and loads what was said', async () => {
     const { app, effects } = actor();
     const { url } = await startGateway({ app });

@@ -18,8 +18,9 @@ type Handler = (seen: Seen, response: ServerResponse) => void;
 const json = (response: ServerResponse, status: number, body: unknown, headers = {}) =>
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 
+/** In letters that some proxy chose. */
 const streamHead = (response: ServerResponse) =>
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.writeHead(200, { 'content-type': 'Text/Event-Stream;charset=UTF-8' });
 
 const connected = (sessions: object) =>
   encodeSse(

@@ -59,9 +59,10 @@ describe('web push', () => {
     });
     const { client } = await started({ push: push({ content: true, show }) });
     await clientPush(client).subscribe(service.browser('a').registration);
-    await client.send('main', 'hi').result;
+    // The mark would show the rest backwards.
+    await client.send('main', 'hi \u202e').result;
     await service.until(() => service.pushed.length === 1);
-    expect(service.pushed[0]!.body).to.include({ title: 'Run run', body: 'DID HI' });
+    expect(service.pushed[0]!.body).to.include({ title: 'Run run', body: 'DID HI ?' });
   });
 
   for (const status of [404, 410])

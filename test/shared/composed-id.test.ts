@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { idOf } from '../../server/ids.js';
+import { fittingId, idOf } from '../../server/ids.js';
 import { composeId, partsOfId } from '../../shared/composed-id.js';
 import { idProblem } from '../../shared/ids.js';
 
@@ -73,5 +73,17 @@ describe('composed ids', () => {
     expect(idOf('main', `${long}a`)).not.to.equal(idOf('main', `${long}b`));
     expect(partsOfId(idOf('main', long)), 'a hash cannot be read').to.equal(null);
     expect(idOf('main', '\ud83d', long)).not.to.equal(idOf('main', '\ud83e', long));
+  });
+});
+
+describe('ids of others that are made to fit', () => {
+  it('are one for one id alone, half characters too', () => {
+    fc.assert(
+      fc.property(text, text, (one, other) => {
+        for (const id of [one, other]) expect(idProblem(fittingId(id))).to.equal(null);
+        expect(fittingId(one) === fittingId(other)).to.equal(one === other);
+      }),
+    );
+    expect(fittingId('a\ud83d')).not.to.equal(fittingId('a\ud83e'));
   });
 });

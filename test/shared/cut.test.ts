@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { cut } from '../../shared/cut.js';
+import { cut, shown } from '../../shared/cut.js';
 
 describe('cut', () => {
   it('leaves what fits, and shortens the rest to the length', () => {
@@ -17,5 +17,12 @@ describe('cut', () => {
         expect(short.length, `${most}`).to.be.within(Math.max(0, most - 1), most);
         expect(/\p{Cs}/u.test(short), `${most} ${JSON.stringify(short)}`).to.equal(false);
       }
+  });
+});
+
+describe('shown', () => {
+  it('has no control characters and no marks of direction, and is else as it was', () => {
+    const ESC = String.fromCharCode(27);
+    expect(shown(`a${ESC}[31mb\r\nc\td\u009b\u202e\u2066é😀`)).to.equal('a?[31mb\nc\td???é😀');
   });
 });

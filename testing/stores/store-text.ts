@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Store } from '../../server/index.js';
+import type { StoredRecord } from '../../server/stores/index.js';
 import {
   checkpointAt,
   type MakeStore,
@@ -25,6 +26,7 @@ const ODD: Readonly<Record<string, string>> = {
   'an astral character': '😀',
   quotes: `"'\\\\"$1 :a ?1 %_`,
   'an escape that is written out': '\\u0000\\',
+  'a name of JavaScript': '__proto__',
   '256 bytes': '€'.repeat(85),
 };
 const LONG = { ...ODD, '3,000 bytes': 'äb€'.repeat(500) };
@@ -74,6 +76,104 @@ export function describeText(makeStore: MakeStore): void {
         await writer.append([record(2, 'message_end')], { ends: [{ runId: 'run_1', result }] });
         expect((await store.run(ref, { runId: 'run_1' }))?.result?.error?.message).to.equal(text);
       });
+
+    for (const [what, text] of Object.entries(ODD))
+      it(`is kept as it is in whatever else belongs to runs, steps, messages and forks: ${what}`, async () => {
+        const ref = refOf();
+        const create = {
+          epoch: newTestEpoch(),
+          forkedFrom: { sessionId: text, messageId: text },
+        };
+        let writer = await TestWriter.acquire(store, ref, create);
+        const { log } = writer;
+        const about = { metadata: { [text]: [text] }, messageCount: 2, pending: 0 };
+        const body = JSON.stringify({ runId: 'run_1', payload: { [text]: text } });
+        // Gateways make ids of runs, epochs and hashes, of letters and digits.
+        const event = { ...record(1, 'message_accepted'), body };
+        const opens = { runId: 'run_1', key: text, hash: 'h', request: JSON.stringify({ [text]: text }) };
+        const steps = [
+          { runId: 'run_1', number: 1, name: text, outcome: JSON.stringify(text) },
+          { runId: 'run_1', number: 2, name: `${text} again` },
+        ];
+        const activity = { status: 'running', runId: 'run_1', start: 0, queued: 0 } as const;
+        await writer.append([event], { opens, about, steps, activity });
+        const rows = [
+          { ...message('m1'), senderId: text, metadata: { [text]: text } },
+          { ...message('m2', 'm1'), role: 'assistant', runId: text, app: text, branch: text, depth: 2 },
+        ] as const;
+        const checkpoint = checkpointAt(1, 'm2', 2);
+        const state = { ...checkpoint.state, title: text, metadata: { [text]: text } };
+        for (const isAgain of [false, true]) {
+          if (isAgain) {
+            if (!made.reopen) break;
+            store = await made.reopen();
+          }
+          expect((await store.record(ref))!).to.deep.include({
+            ...about,
+            activity,
+            forkedFrom: create.forkedFrom,
+          });
+          if (!isAgain)
+            expect(
+              (await store.read(log, 0, 9, 1 << 20)).map(({ runId, body: kept }) => ({ runId, kept })),
+            ).to.deep.equal([{ runId: 'run_1', kept: body }]);
+          expect(await store.run(ref, { runId: 'run_1' })).to.include(opens);
+          writer = await TestWriter.acquire(store, ref, null);
+          expect(writer.acquired.openRuns.map(({ runId, steps: left }) => [runId, left])).to.deep.equal([
+            ['run_1', steps],
+          ]);
+        }
+        await store.cut(log, { ...checkpoint, state }, rows, writer.term);
+        expect(await store.messages(log, { tip: 'm2', limit: 9 })).to.deep.equal(rows);
+        const result = { ...resultOf('run_1'), app: text, usage: { [text]: 1 } } as ReturnType<
+          typeof resultOf
+        >;
+        await writer.append([record(2, 'message_end')], { ends: [{ runId: 'run_1', result }] });
+        expect((await store.run(ref, { runId: 'run_1' }))?.result).to.deep.include({
+          runId: 'run_1',
+          usage: result.usage,
+        });
+        writer = await TestWriter.acquire(store, ref, null);
+        expect(writer.acquired.openRuns).to.deep.equal([]);
+      });
+
+    it('of any kind divides the pages of records where it says', async () => {
+      const ref = refOf();
+      await TestWriter.acquire(store, ref);
+      const ids = Object.values(ODD);
+      const values = ids.map((id) => ({ kind: 'note', id, owner: 'ben', value: JSON.stringify(id) }));
+      expect(await store.changeRecords(ref, values)).to.equal(true);
+      const told: string[] = [];
+      for (let last: { readonly kind: string; readonly id: string } | undefined; ; ) {
+        const [one] = await store.records({
+          home: ref,
+          kind: 'note',
+          limit: 1,
+          ...(last && { after: last }),
+        });
+        if (!one) break;
+        told.push(one.id);
+        last = one;
+        expect(told.length, 'a page that comes again').to.be.at.most(ids.length);
+      }
+      expect([...told].sort()).to.deep.equal([...ids].sort());
+      const owned: string[] = [];
+      for (let last: StoredRecord | undefined; ; ) {
+        const [one] = await store.records({
+          owner: 'ben',
+          kind: 'note',
+          limit: 1,
+          ...(last && { after: last }),
+        });
+        if (!one) break;
+        owned.push(one.id);
+        last = one;
+        expect(owned.length, 'a page that comes again').to.be.at.most(ids.length);
+      }
+      expect(owned.sort()).to.deep.equal([...ids].sort());
+      for (const id of ids) await store.changeRecords(ref, [{ kind: 'note', id }]);
+      expect(await store.records({ home: ref, limit: 9 })).to.deep.equal([]);
+    });
 
     it('that is too long for an id is kept, or refused for good, and holds up nothing', async () => {
       const [writer, other] = [

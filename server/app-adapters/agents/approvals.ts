@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentInputItem, RunToolApprovalItem, StreamedRunResult } from '@openai/agents';
+import { cut } from '../../../shared/cut.js';
 import type { Turn } from '../../apps/application.js';
 import { fittingId } from '../../ids.js';
 import { parseJson } from './items.js';
@@ -55,7 +56,7 @@ function change(
     .filter(({ type, callId }) => type === 'function_call' && callId === from);
   if (calls.length === 0) return undefined;
   // Some providers accept only letters and digits, and a certain length.
-  const to = randomUUID().replaceAll('-', '').slice(0, Math.max(9, from.length));
+  const to = cut(randomUUID().replaceAll('-', ''), Math.max(9, from.length));
   // Older versions of the SDK return the call itself, newer ones a copy.
   for (const call of new Set([rawItem, ...calls])) {
     call.callId = to;

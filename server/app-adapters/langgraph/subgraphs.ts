@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { AppEvent, Turn } from '../../apps/application.js';
 import { askedBy, FedChild } from '../fed-child.js';
 import type { GraphToolCall } from './graph.js';
@@ -13,9 +12,6 @@ interface ToldGraph {
   readonly callId?: string | undefined;
   readonly below: Set<ToldGraph>;
 }
-
-/** The most characters of a child's id. */
-const MAX_ID = 128;
 
 /**
  * Tells the graphs that run for a tool call as child runs. Other subgraphs are nodes of the graph above them, which has their messages in its state.
@@ -74,13 +70,12 @@ export class Subgraphs {
 
   #begin(above: ToldGraph, namespace: readonly string[], calls: readonly GraphToolCall[]): ToldGraph {
     const key = namespace.join('|');
-    const id = key.length > MAX_ID ? createHash('sha256').update(key).digest('base64url') : key;
     const [call, ...others] = calls;
     const only = others.length === 0 ? call : undefined;
     const callId = only?.id;
     const app = others.every(({ name }) => name === call!.name) ? call!.name : nodeOf(namespace);
     const message = only ? askedBy(only.args) : app;
-    const child = new FedChild(above.turn, { id, app, message, callId });
+    const child = new FedChild(above.turn, { id: key, app, message, callId });
     const graph = {
       reader: this.#makeReader(),
       turn: child.turn,

@@ -1,6 +1,7 @@
 import { clearLine, createInterface, cursorTo } from 'node:readline';
 import { Writable } from 'node:stream';
-import { printable, type Terminal } from '../terminal.js';
+import { shown } from '../../../shared/cut.js';
+import type { Terminal } from '../terminal.js';
 
 /** Reads lines from a person. Text typed without a prompt is not shown, so that it does not mix with the output; the next prompt gets it. */
 export interface LineReader {
@@ -92,7 +93,7 @@ export function readLines(
       if (signal.aborted) return undefined;
       const ahead = typedAhead.shift();
       if (ahead !== undefined) {
-        output.write(`${prompt}${printable(ahead)}\n`);
+        output.write(`${prompt}${shown(ahead)}\n`);
         return ahead;
       }
       isAsking = true;

@@ -1,4 +1,5 @@
 import { EVENTS_PATH } from '../../../shared/calls.js';
+import { isEventStream } from '../../../shared/media-type.js';
 import { type Finding, ok, problem } from './finding.js';
 import { open, silenceOf } from './probe.js';
 import type { GatewayPlace } from './reach.js';
@@ -23,7 +24,7 @@ export async function examineStream(
   try {
     response = await open({ url: `${mount}${EVENTS_PATH}`, token, headers }, stop.signal);
     const type = response.headers.get('content-type') ?? 'nothing';
-    if (!response.ok || !type.startsWith('text/event-stream'))
+    if (!response.ok || !isEventStream(type))
       return [
         problem(
           about,

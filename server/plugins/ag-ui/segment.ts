@@ -4,6 +4,7 @@ import type { AgUiEvent } from '../../../shared/ag-ui/events.js';
 import { type AgUiReader, AgUiStream } from '../../../shared/ag-ui/stream.js';
 import type { AgUiWriter } from '../../../shared/ag-ui/writer.js';
 import { parseCursor } from '../../../shared/cursor.js';
+import { cut } from '../../../shared/cut.js';
 import { initialState, type PendingQuestion, type SessionState } from '../../../shared/fold.js';
 import { asking } from '../../../shared/said.js';
 import { prefers } from '../../accept.js';
@@ -57,7 +58,7 @@ const START: ReaderMode = { lines: false, last: null };
 
 /** The reading of a client on a socket, for one of its runs. */
 export function socketReading(runId: string, last: number | null): ReaderMode {
-  const tag = createHash('sha256').update(runId).digest('base64url').slice(0, 8);
+  const tag = cut(createHash('sha256').update(runId).digest('base64url'), 8);
   return { lines: true, last, tag: `@${tag}` };
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   type AskedCall,
   answersCall,
@@ -6,11 +5,13 @@ import {
   isAwaited,
   WENT_ON,
 } from '../../../shared/asked-calls.js';
+import { cut } from '../../../shared/cut.js';
 import { initialState, type SessionState } from '../../../shared/fold.js';
 import { lastMessage } from '../../../shared/last-message.js';
 import type { ContentBlock, Message, MessageInput } from '../../../shared/messages.js';
 import { baseOf, sameContent, versionId, versionOf } from '../../../shared/ui-stream/versions.js';
 import type { ClientTool } from '../../apps/application.js';
+import { digestOf } from '../../ids.js';
 import type { PluginSession } from '../plugin.js';
 import { askedIn, handOver } from './asked.js';
 import { newInConversation, wholeConversation } from './compare.js';
@@ -146,11 +147,9 @@ export class Conversation {
       const open = openRunAfter(state, known.id);
       return open === undefined ? this.regenerate(state, known) : this.place(open);
     }
-    const digest = createHash('sha256')
-      .update(JSON.stringify([known.id, message.content]))
-      .digest('base64url');
+    const digest = digestOf(JSON.stringify([known.id, message.content]));
     // An edited message keeps its id in its client. In the session each version has an id of its own, which begins with it.
-    const id = versionId(known.id, digest.slice(0, 12));
+    const id = versionId(known.id, cut(digest, 12));
     return this.#begin({ ...message, id }, id, known.id);
   }
 
@@ -261,5 +260,5 @@ function formerAnswer({ messages, run }: SessionState, id: string): string | und
 /** Makes an idempotency key of an id, which may be any text. Keys are printable ASCII. */
 export function keyOf(text: string): string {
   if (/^[\x21-\x7e]{1,256}$/.test(text)) return text;
-  return createHash('sha256').update(text).digest('base64url');
+  return digestOf(text);
 }

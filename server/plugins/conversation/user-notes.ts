@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { composeId } from '../../../shared/composed-id.js';
 import type { Person } from '../../auth/types.js';
+import { digestOf } from '../../ids.js';
 import type { PluginContext, PluginNotes } from '../plugin.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -31,7 +32,7 @@ export class UserNotes<Value> {
     return value;
   }
 
-  #nameOf({ scope, key: userKey }: Person, name: string): string {
-    return `${this.#kind}:${createHash('sha256').update(`${scope}\n${userKey}\n${name}`).digest('base64url')}`;
+  #nameOf({ scope, key }: Person, name: string): string {
+    return `${this.#kind}:${digestOf(composeId(scope, key, name))}`;
   }
 }

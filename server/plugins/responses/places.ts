@@ -1,4 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
+import { cut } from '../../../shared/cut.js';
+import { digestOf } from '../../ids.js';
 
 const KEPT = 'resp-';
 const TEMPORARY = 'tmp-resp-';
@@ -22,7 +24,7 @@ export function isTemporary(sessionId: string): boolean {
 /** The id of a new conversation, which contains its time and is the name of its session. */
 export function newConversationId(): string {
   const time = Date.now().toString(16).padStart(12, '0');
-  return `${CONVERSATION}${time}${randomUUID().replaceAll('-', '').slice(0, 20)}`;
+  return `${CONVERSATION}${time}${cut(randomUUID().replaceAll('-', ''), 20)}`;
 }
 
 /** Time at which a conversation began, in milliseconds since the epoch; null if the caller chose its id. */
@@ -33,7 +35,7 @@ export function conversationBegan(id: string): number | null {
 
 /** A short hash of a text. */
 export function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 32);
+  return cut(digestOf(text), 32);
 }
 
 function nameIn(sessionId: string): string {

@@ -77,7 +77,7 @@ export class Lists {
         members.map((member, i) => this.#look(scope, member, Number(page[2 * i + 1]))),
       );
       for (const one of found) if (one && isListed(one.record, filter)) listed.push(one);
-      from = { updatedAt: Number(page.at(-1)), ordinal: Number(members.at(-1)!.slice(0, DIGITS)) };
+      from = { updatedAt: Number(page.at(-1)), ordinal: Number(members.at(-1)!.split('\n', 1)[0]) };
     }
     const shown = listed.slice(0, limit);
     return {
@@ -88,7 +88,7 @@ export class Lists {
 
   async #look(scope: string, member: string, updatedAt: number): Promise<Listed | null> {
     const ref = refOfMember(scope, member.slice(DIGITS + 1));
-    const ordinal = Number(member.slice(0, DIGITS));
+    const ordinal = Number(member.split('\n', 1)[0]);
     const { meta } = this.#keys.session(ref);
     const data = sessionDataOf((await this.#link.send(meta, ['HMGET', meta, ...META])) as Fields);
     const record = data && recordOf(ref, data);
