@@ -5,15 +5,17 @@ import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
 import { expect } from 'chai';
 import { defineApp } from '../../server/index.js';
+import { pageOf } from '../people/support.js';
 import { actor } from '../plugins/actor.js';
 import { ByteProxy } from '../plugins/byte-proxy.js';
 import { describeDaily } from '../support/daily.js';
 import { gate } from '../support/gate.js';
-import { startGateway, TOKEN } from '../support/gateway.js';
+import { post, startGateway, TOKEN } from '../support/gateway.js';
 import { blocksOf } from '../support/pages.js';
 import { ROOT, runProgram } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
+import { as, byName } from '../support/users.js';
 import { CLI } from './run-cli.js';
 
 interface Editor {
@@ -241,6 +243,30 @@ describeDaily('agent-session-gateway acp', 3, () => {
       expect(shown(editor)).to.deep.equal([`agent_message_chunk: ${words}`]);
     }
     expect(proxy.cuts).to.be.greaterThan(0);
+  });
+
+  it('keeps the metadata that a session has, and needs no right to change it', async () => {
+    const { app } = actor();
+    const { url } = await startGateway({ app, auth: byName });
+    const { session } = pageOf(url, 'ann');
+    await session.send('hi').result;
+    const metadata = async () => (await session.state()).metadata;
+    await session.update({ metadata: { project: 'p1' } });
+    const own = await openEditor(url, '--token', 'ann');
+    await load(own, 'main');
+    expect(await own.prompt('main', 'hello')).to.deep.equal({ stopReason: 'end_turn' });
+    expect(await metadata()).to.deep.equal({ project: 'p1', cwd: '/work' });
+    const { body } = await post(
+      `${url}/share`,
+      { sessionId: 'main', with: { userId: 'zoe' }, as: 'member' },
+      as('ann'),
+    );
+    const { sessionId } = body.grant;
+    const member = await openEditor(url, '--token', 'zoe');
+    const cwd = '/elsewhere';
+    await member.agent.request('session/load', { sessionId, cwd, mcpServers: [] });
+    expect(await member.prompt(sessionId, 'hello')).to.deep.equal({ stopReason: 'end_turn' });
+    expect(await metadata()).to.deep.equal({ project: 'p1', cwd: '/work' });
   });
 
   it('is talked to as its page shows', async () => {

@@ -84,7 +84,7 @@ export class Acp {
     this.#runs.set(sessionId, run);
     try {
       await run.accepted;
-      if (cwd !== undefined) await session.update({ metadata: { cwd } });
+      if (cwd !== undefined) await this.#note(sessionId, cwd);
       const stopReason = await new AcpTurn({ client: this.#client, editor, sessionId }).follow(run);
       return { stopReason };
     } catch (error) {
@@ -92,6 +92,19 @@ export class Acp {
       throw new this.#sdk.RequestError(-32603, error.message);
     } finally {
       if (this.#runs.get(sessionId) === run) this.#runs.delete(sessionId);
+    }
+  }
+
+  /** Keeps the folder with a session, beside what others keep there. The session of somebody else has the folder that they gave it. */
+  async #note(sessionId: string, cwd: string): Promise<void> {
+    const session = this.#client.session(sessionId);
+    const isShared = sessionId.startsWith('~', sessionId.indexOf(':') + 1);
+    try {
+      const { metadata } = isShared ? { metadata: { cwd } } : await session.state();
+      if (metadata?.cwd !== cwd) await session.update({ metadata: { ...metadata, cwd } });
+    } catch (error) {
+      // The run goes on without. To its person it must not look as if it had failed, or they ask again.
+      if (!isGatewayError(error)) throw error;
     }
   }
 
