@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../shared/errors.js';
+import { startDeadline } from '../../async/deadline.js';
 import { addressKey } from '../../auth/address.js';
 import type { EndReason } from '../../delivery/end-reason.js';
 
@@ -75,12 +76,12 @@ export class SocketClients {
     for (const client of [...this.#open]) client.end('drain');
     if (this.#open.size === 0) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(() => {
+      const cancel = startDeadline(graceMs, () => {
         for (const client of [...this.#open]) client.destroy();
         resolve();
-      }, graceMs);
+      });
       this.#emptied = () => {
-        clearTimeout(timer);
+        cancel();
         resolve();
       };
     });
