@@ -66,7 +66,7 @@ function byHome(found: readonly string[]): ReadonlyMap<string, readonly string[]
 
 /** The owners of records, each once. */
 function listed(records: readonly StoredRecord[]): readonly Listed[] {
-  const owned = records.flatMap(({ kind, owner }) => (owner === null ? [] : [{ kind, owner }]));
+  const owned = records.flatMap(({ kind, owner }) => (owner === undefined ? [] : [{ kind, owner }]));
   return [...new Map(owned.map((one) => [JSON.stringify([one.kind, one.owner]), one])).values()];
 }
 
