@@ -6,7 +6,7 @@ import type { GrantEnd, GrantRole, HiddenPart } from './grants.js';
 import type { InboxChange } from './inbox.js';
 import type { LanePlace, Message, StopReason, Usage } from './messages.js';
 import type { PresenceChange } from './presence.js';
-import type { ReactionLogged } from './reactions.js';
+import type { ReactionGiven } from './reactions.js';
 import { SCHEDULE_EVENTS } from './schedules/contract.js';
 import type { UserName } from './user-name.js';
 
@@ -184,8 +184,8 @@ export interface LoggedEventData extends FeatureEvents {
   };
   /** A grant ended. */
   grant_removed: { readonly grantId: string; readonly by: string; readonly reason: GrantEnd };
-  /** A person's reaction to a message. */
-  reaction: ReactionLogged;
+  /** A person's reaction to a message. It takes the place of the same person's earlier one. */
+  reaction: ReactionGiven;
   channel: { readonly channel: string; readonly event: { readonly type: string; readonly payload: unknown } };
   custom: { readonly name: string; readonly payload: unknown };
   session_closed: { readonly reason: string };

@@ -12,6 +12,7 @@ import {
   withoutPlace,
 } from './messages.js';
 import { pick } from './pick.js';
+import { withReaction } from './reactions.js';
 
 /** A message that was accepted and waits for its run. */
 export interface QueuedMessage {
@@ -213,7 +214,9 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
       return {
         ...state,
         messages: state.messages.map((message) =>
-          message.id === event.messageId ? { ...message, reactions: event.reactions } : message,
+          message.id === event.messageId
+            ? { ...message, reactions: withReaction(message.reactions ?? [], event) }
+            : message,
         ),
       };
     case 'history_moved':

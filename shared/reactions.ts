@@ -18,8 +18,11 @@ export interface ReactionGiven {
   readonly comment?: string;
 }
 
-/** A reaction that is given or taken back, as logged. */
-export interface ReactionLogged extends ReactionGiven {
-  /** All reactions of the message from here on. */
-  readonly reactions: readonly Reaction[];
+/** A message's reactions with one that is given or taken back. One that is there already may come again, with all that came behind it. */
+export function withReaction(
+  before: readonly Reaction[],
+  { by, value, comment, ts: at }: ReactionGiven & { readonly ts: number },
+): readonly Reaction[] {
+  const others = before.filter((other) => other.by !== by);
+  return value === null ? others : [...others, { by, value, ...(comment !== undefined && { comment }), at }];
 }

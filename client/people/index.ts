@@ -9,7 +9,7 @@ export type {
   ShareParams,
 } from '../../shared/grants.js';
 export type { PresenceChange, PresenceMember, PresenceState } from '../../shared/presence.js';
-export type { Reaction, ReactionGiven, ReactionLogged } from '../../shared/reactions.js';
+export type { Reaction, ReactionGiven } from '../../shared/reactions.js';
 export {
   type HandBackOptions,
   type SessionControl,

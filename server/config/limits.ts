@@ -1,6 +1,6 @@
 import { FEATURE_LIMITS, type FeatureLimits } from '../../shared/features.js';
 
-/** Limits of a gateway, all with defaults. Times are in milliseconds; `Infinity` means no limit. */
+/** Limits of a gateway, all with defaults. Times are in milliseconds; `Infinity` means no limit, where a limit may have it (`limit-kinds.ts`). */
 export interface Limits extends FeatureLimits {
   /** Size of a request body, frame or line, in bytes. @default 1 MiB */
   readonly bodyBytes: number;

@@ -18,6 +18,7 @@ import { memoryStore } from '../stores/memory.js';
 import { withDeadlines } from '../stores/store-deadlines.js';
 import type { ShareLinks } from './access.js';
 import type { GatewayConfig, PayloadSchemas } from './config.js';
+import { LIMIT_KINDS, type LimitKind } from './limit-kinds.js';
 import { DEFAULT_LIMITS, type Limits } from './limits.js';
 import { type GatewayLogger, safeLogger } from './logger.js';
 import type { Origins } from './origins.js';
@@ -53,15 +54,6 @@ export interface ParsedConfig
   readonly warnings: readonly string[];
 }
 
-// Zod's own number type refuses Infinity, which turns a limit off.
-const amount = z.custom<number>(
-  (value) => typeof value === 'number' && value > 0,
-  'must be a number above 0',
-);
-const count = z.custom<number>(
-  (value) => typeof value === 'number' && value >= 0,
-  'must be a number, 0 or more',
-);
 const func = z.custom((value) => typeof value === 'function', 'must be a function');
 const allowance = z.union([z.boolean(), z.array(z.string().min(1)), func], {
   error: 'must be true, false, a list of names, or a function',
@@ -78,23 +70,18 @@ const schemas = z.record(
   }),
 );
 
-const limits = z.strictObject({
-  ...Object.fromEntries(Object.keys(DEFAULT_LIMITS).map((name) => [name, amount.optional()])),
-  queueLength: count.optional(),
-  disconnectGraceMs: count.optional(),
-  drainMs: count.optional(),
-  storeMs: count.optional(),
-  loopDelayMs: count.optional(),
-  gatherMs: z.number().min(0).max(1000).optional(),
-  retention: z
-    .strictObject({ events: amount.optional(), bytes: amount.optional(), ageMs: amount.optional() })
-    .optional(),
-  shared: z
-    .strictObject(
-      Object.fromEntries(Object.keys(DEFAULT_LIMITS.shared).map((name) => [name, amount.optional()])),
-    )
-    .optional(),
-});
+// Zod's own number type refuses Infinity, which turns a limit off.
+const limit = ({ fits, rule }: LimitKind) =>
+  z.custom<number>((value) => typeof value === 'number' && fits(value), rule).optional();
+const limitsOfGroup = (group: object): z.ZodType =>
+  z.strictObject(
+    Object.fromEntries(
+      Object.entries(group).map(([name, kind]) => [
+        name,
+        'fits' in kind ? limit(kind) : limitsOfGroup(kind).optional(),
+      ]),
+    ),
+  );
 
 const NO_MOUNT = 'must be a path such as /agent, without a slash at its end';
 
@@ -156,7 +143,7 @@ const fields = z.strictObject({
   files: z
     .custom((value) => typeof (value as { put?: unknown } | null)?.put === 'function', 'must be a file store')
     .optional(),
-  limits: limits.optional(),
+  limits: limitsOfGroup(LIMIT_KINDS).optional(),
   notify: notifySchema.optional(),
   onDisconnect: z.enum(['continue', 'abort']).optional(),
   origins: z

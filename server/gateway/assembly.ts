@@ -115,7 +115,10 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     onRefused: (refusal) => refusals.caller(refusal),
   });
   const authenticator = config.shareLinks
-    ? withGuests(ofHost, { grants, ready, onRefused: (refusal) => refusals.caller(refusal) })
+    ? withGuests(ofHost, {
+        ...{ grants, ready, asksHost: auth.type !== 'none' },
+        onRefused: (refusal) => refusals.caller(refusal),
+      })
     : ofHost;
   const presence = new Presence({
     revalidateMs: limits.revalidateMs,

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { UserContext } from '../../shared/contract.js';
 import { cut } from '../../shared/cut.js';
-import { AttemptLimiter } from '../auth/attempts.js';
 import type { Authenticator, AuthRefusal } from '../auth/authenticate.js';
 import { unauthenticated } from '../auth/refusal.js';
 import type { Credentials, Person } from '../auth/types.js';
@@ -14,6 +13,8 @@ const TOKEN = /^(lnk_[A-Za-z0-9_-]{43})(?:\.[A-Za-z0-9_-]{1,64})?$/;
 
 export interface GuestOptions {
   readonly grants: Grants;
+  /** Whether the inner authenticator tells callers apart by their tokens. Else no other token that begins as a link's is asked of it. */
+  readonly asksHost: boolean;
   /** Resolves once the store is open; null if it is. */
   ready(): Promise<void> | null;
   /** Called for each caller who showed a link and was refused. */
@@ -28,7 +29,6 @@ export function withGuests(inner: Authenticator, options: GuestOptions): Authent
 class GuestAuthenticator implements Authenticator {
   readonly #inner: Authenticator;
   readonly #options: GuestOptions;
-  readonly #attempts = new AttemptLimiter();
 
   constructor(inner: Authenticator, options: GuestOptions) {
     this.#inner = inner;
@@ -41,23 +41,23 @@ class GuestAuthenticator implements Authenticator {
 
   authenticate(credentials: Credentials): ReturnType<Authenticator['authenticate']> {
     const { token } = credentials;
-    return token?.startsWith(LINK) ? this.#guest(token, credentials) : this.#inner.authenticate(credentials);
+    if (!token?.startsWith(LINK)) return this.#inner.authenticate(credentials);
+    const link = TOKEN.exec(token)?.[1];
+    // A token of the host's own may begin likewise.
+    if (link === undefined && this.#options.asksHost) return this.#inner.authenticate(credentials);
+    return this.#guest(token, link, credentials);
   }
 
-  async #guest(token: string, { request }: Credentials): Promise<Person> {
+  // Nobody guesses 256 bits, so a link that is not there (any more) counts against no address: others there may have good ones.
+  async #guest(token: string, link: string | undefined, { request }: Credentials): Promise<Person> {
     const { ip, requestId } = request;
-    this.#attempts.admit(ip, token);
     await this.#options.ready();
-    const link = TOKEN.exec(token)?.[1];
     const found = link === undefined ? null : await this.#options.grants.ofLink(link);
-    if (found) {
-      this.#attempts.remember(token);
+    if (found)
       return {
         ...guestOf(found, { id: guestId(token), roles: [] } as unknown as UserContext),
         id: guestId(link!),
       };
-    }
-    this.#attempts.fail(ip, token);
     const reason = 'there is no such share link';
     this.#options.onRefused({
       ...{ code: 'UNAUTHENTICATED', reason, address: ip },

@@ -75,8 +75,7 @@ export class HeldGrants {
    * hang. Call the returned function with whether the grant has ended.
    */
   async end(grantId: string): Promise<(hasEnded: boolean) => void> {
-    const known = this.#known.get(grantId);
-    const grant = known ?? unused(Number.POSITIVE_INFINITY);
+    const grant = this.#known.get(grantId) ?? unused(Number.POSITIVE_INFINITY);
     grant.ends += 1;
     this.#known.set(grantId, grant);
     if (grant.works > 0) {
@@ -93,7 +92,7 @@ export class HeldGrants {
       grant.ends -= 1;
       grant.isOver ||= hasEnded;
       // There may be no such grant, and anybody may name many.
-      if (!known && !grant.isOver && grant.ends === 0) this.#known.delete(grantId);
+      if (!grant.isOver && grant.ends === 0 && grant.works === 0) this.#known.delete(grantId);
     };
   }
 

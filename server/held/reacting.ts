@@ -34,10 +34,7 @@ export async function react({ log }: HeldSession, { reaction, most }: ReactReque
       const text = `A message has at most ${most} reactions (limits.reactionsPerMessage)`;
       throw new LimitError('limits.reactionsPerMessage', { code: 'QUOTA_EXCEEDED', message: text });
     }
-    const others = reactions.filter((other) => other !== before);
-    const ts = Date.now();
-    const given = value === null ? [] : [{ by, value, ...(comment !== undefined && { comment }), at: ts }];
-    return [{ type: 'reaction', ts, ...reaction, reactions: [...others, ...given] } as const];
+    return [{ type: 'reaction', ts: Date.now(), ...reaction } as const];
   };
   await log.commit(drafts, { refusable: true });
 }

@@ -6,10 +6,15 @@ const NETWORKS = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
   ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
-  // The last four embed IPv4 addresses, which a translator or tunnel reaches.
-  ...['::/96', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8', '100::/64', '2001:db8::/32'],
-  ...['64:ff9b::/96', '64:ff9b:1::/48', '2001::/32', '2002::/16'],
+  // The address of Azure's own services to a machine. It looks public.
+  '168.63.129.16/32',
+  // Of IPv6, within the internet's range: for protocols (tunnels too), for documents, tunnels to IPv4 addresses.
+  ...['2001::/23', '2001:db8::/32', '3fff::/20', '2002::/16'],
 ];
+
+/** The range of IPv6 that is the internet. */
+const global6 = new BlockList();
+global6.addSubnet('2000::', 3, 'ipv6');
 
 const blocked = new BlockList();
 for (const network of NETWORKS) {
@@ -32,7 +37,9 @@ function unmapped(address: string): string {
 export function isPrivateAddress(address: string): boolean {
   const plain = unmapped(address.replace(/%.*$/, ''));
   const version = isIP(plain);
-  return version === 0 || blocked.check(plain, version === 6 ? 'ipv6' : 'ipv4');
+  if (version === 0) return true;
+  const family = version === 6 ? 'ipv6' : 'ipv4';
+  return blocked.check(plain, family) || (version === 6 && !global6.check(plain, family));
 }
 
 /** A name or address that leads to a private address. */

@@ -15,7 +15,6 @@ export const reactionShape = {
   by: z.string(),
   value: z.string().nullable(),
   comment: z.string().exactOptional(),
-  reactions: z.array(reactionSchema),
 };
 
 /** Params of `react`, beside the session. */

@@ -9,6 +9,8 @@ import { tempDir } from '../support/temp-dir.js';
 import { as } from '../support/users.js';
 import { begin, told } from './cast.js';
 
+const TOKEN = 'a-token-of-more-than-thirty-two-bytes';
+
 describe('a share link', () => {
   it('has whoever shows its token be a guest, with an id of its own', async () => {
     const { url, send, shared } = await begin({ shareLinks: { upTo: 'member' } });
@@ -102,24 +104,44 @@ describe('a share link', () => {
   });
 
   it('that was made up is no caller, whatever else lets callers in', async () => {
-    for (const auth of [undefined, { type: 'none' }] as const) {
+    const whole = [`lnk_${'A'.repeat(43)}`, `lnk_${'A'.repeat(43)}.page`];
+    const cases = [
+      [undefined, whole],
+      [{ type: 'none' }, [...whole, 'lnk_', 'lnk_short', `lnk_${'A'.repeat(43)}.`]],
+      [{ type: 'token', token: TOKEN }, [...whole, 'lnk_', 'lnk_short', `lnk_${'A'.repeat(43)}.`]],
+    ] as const;
+    for (const [auth, tokens] of cases) {
       const { url } = await begin({ shareLinks: true, ...(auth && { auth }) });
-      for (const token of [`lnk_${'A'.repeat(43)}`, 'lnk_', 'lnk_short', `lnk_${'A'.repeat(43)}.`])
+      for (const token of tokens)
         expect(told(await get(`${url}/sessions`, as(token))), token).to.deep.equal([401, 'UNAUTHENTICATED']);
     }
   });
 
-  it('is guessed only so often from an address, while one that is good is let in', async () => {
-    const { url, send, shared } = await begin({ shareLinks: true });
+  it('that is good is let in however many bad ones its address has shown, which count for nobody', async () => {
+    const validate = (token?: string) =>
+      token === 'ann' ? ({ valid: true, user: { id: 'ann' } } as const) : ({ valid: false } as const);
+    const { url, send, shared } = await begin({ shareLinks: true, auth: { type: 'custom', validate } });
     await send('hi');
     const { sessionId, token } = await shared({ with: { link: true }, as: 'viewer' });
-    const seen = () => get(`${url}/history?sessionId=${sessionId}`, as(token!));
-    expect((await seen()).status).to.equal(200);
+    for (let i = 0; i < 12; i++) {
+      const bad = as(`lnk_${`${i}`.repeat(43).slice(0, 43)}`);
+      expect((await get(`${url}/sessions`, bad)).status).to.equal(401);
+    }
+    expect((await get(`${url}/history?sessionId=${sessionId}`, as(token!))).status).to.equal(200);
+    expect((await get(`${url}/sessions`, as('ann'))).status).to.equal(200);
+  });
+
+  it('leaves tokens to the host that begin as it does and are of another form', async () => {
+    const { url, gateway } = await begin({ shareLinks: true });
+    for (const token of ['lnk_of-the-host', `lnk_${'h'.repeat(64)}`]) {
+      const { status, body } = await get(`${url}/status`, as(token));
+      expect([status, body.user.id]).to.deep.equal([200, token]);
+    }
+    await gateway.close();
+    const guessed = await begin({ shareLinks: true, auth: { type: 'token', token: TOKEN } });
     const codes = [];
-    for (let i = 0; i < 12; i++)
-      codes.push((await get(`${url}/sessions`, as(`lnk_${`${i}`.repeat(43).slice(0, 43)}`))).status);
-    expect(codes.at(-1)).to.equal(429);
-    expect((await seen()).status).to.equal(200);
+    for (let i = 0; i < 11; i++) codes.push((await get(`${guessed.url}/status`, as(`lnk_${i}`))).status);
+    expect(codes).to.deep.equal([...Array(10).fill(401), 429]);
   });
 
   it('is worth nothing where the host has switched links off since', async () => {
@@ -130,7 +152,7 @@ describe('a share link', () => {
     await first.gateway.close();
     const { url } = await begin({
       store: sqliteStore({ path }),
-      auth: { type: 'token', token: 'a-token-of-more-than-thirty-two-bytes' },
+      auth: { type: 'token', token: TOKEN },
     });
     expect((await get(`${url}/sessions`, as(token!))).status).to.equal(401);
   });

@@ -149,6 +149,7 @@ describe('webhooks', () => {
       '0.0.0.0',
       '224.0.0.1',
       '255.255.255.255',
+      '168.63.129.16',
     ];
     const six = [
       '::',
@@ -158,10 +159,27 @@ describe('webhooks', () => {
       '::ffff:7f00:1',
       '64:ff9b::a00:1',
       '2002:7f00:1::',
+      '::ffff:0:a00:1',
+      '::ffff:0:10.0.0.1',
+      '5f00::1',
+      '3fff::1',
+      '3fff:fff::1',
+      '2001:2::1',
+      '2001:20::1',
+      '2001:db8::1',
+      '100:0:0:1::1',
     ];
     for (const address of [...own, ...six, 'not one'])
       expect(isPrivateAddress(address), address).to.equal(true);
-    for (const address of ['8.8.8.8', '172.32.0.1', '2606:4700::1111', '::ffff:8.8.8.8'])
+    for (const address of [
+      '8.8.8.8',
+      '172.32.0.1',
+      '168.63.129.17',
+      '2606:4700::1111',
+      '2001:4860:4860::8888',
+      '2a00:1450::1',
+      '::ffff:8.8.8.8',
+    ])
       expect(isPrivateAddress(address), address).to.equal(false);
   });
 

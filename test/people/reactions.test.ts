@@ -10,7 +10,7 @@ import { newDatabase } from '../support/durable.js';
 import { post } from '../support/gateway.js';
 import { closeLater } from '../support/resources.js';
 import { as } from '../support/users.js';
-import { startShared } from './support.js';
+import { pageOf, startShared } from './support.js';
 
 const opinions = ({ reactions = [] }: Message) => reactions.map(({ at: _, ...reaction }) => reaction);
 
@@ -46,6 +46,25 @@ describe('reactions', () => {
       [],
       [{ by: 'ann', value: '🎉' }],
     ]);
+  });
+
+  it('cost the log what each of them says, however many a message has', async () => {
+    const people = Array.from({ length: 40 }, (_, i) => `p${i}`);
+    const { url, ann, upTo } = await startShared(echo, {
+      limits: { retention: { events: 10_000, bytes: 200_000, ageMs: 1e12 } },
+    });
+    await ann.session.send({ id: 'm', content: 'the first' }).result;
+    for (const name of people) await pageOf(url, name).react('m', { value: 'up', comment: 'x'.repeat(2000) });
+    await ann.session.update({ title: 'marks a place' });
+    const seen = await upTo(({ type }) => type === 'session_updated');
+    const [first, ...others] = seen
+      .filter(({ type }) => type === 'reaction')
+      .map((event) => JSON.stringify(event).length);
+    for (const size of others) expect(size).to.be.closeTo(first!, 20);
+    // The beginning was not pushed out.
+    expect(seen[0]!.type).to.equal('message_accepted');
+    const [{ reactions = [] } = {} as Message] = (await ann.session.state()).messages;
+    expect(reactions.map(({ by }) => by)).to.deep.equal(people);
   });
 
   it('are imported with the messages that they are of', async () => {

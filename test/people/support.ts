@@ -1,4 +1,4 @@
-import { sessionControl } from '../../client/people/index.js';
+import { sessionControl, sessionReactions } from '../../client/people/index.js';
 import type { Application, GatewayConfig } from '../../server/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { type Message, textOf } from '../../shared/messages.js';
@@ -10,7 +10,7 @@ import { byName } from '../support/users.js';
 export function pageOf(url: string, name: string, sessionId = 'main') {
   const client = connectClient(url, { token: name });
   const session = client.session(sessionId);
-  return { client, session, ...sessionControl(client, sessionId) };
+  return { client, session, ...sessionControl(client, sessionId), ...sessionReactions(client, sessionId) };
 }
 
 /** A gateway whose sessions all users share, with pages of `ann`, `ben` and a `guest`. */

@@ -53,4 +53,32 @@ describe('threat row 19: clients that take their time', () => {
     expect((await known.ask('1', 'status')).ok).to.equal(true);
     await (await openUnixSocket(socketPath)).connect();
   });
+
+  it('keep nobody of another address out, however many sockets of one say nothing', async () => {
+    const { url } = await startGateway({ app: echo, trustProxy: true, limits: { handshakes: 40 } });
+    const from = (address: string) => openWebSocket(url, '/ws', { 'x-forwarded-for': address });
+    const refused = (address: string) =>
+      from(address).then(
+        () => 'let in',
+        ({ message }: Error) => /503/.exec(message)?.[0],
+      );
+    const known = await from('192.0.2.1');
+    await known.connect();
+    const silent = [];
+    for (let i = 0; i < 40; i++) silent.push(await from('192.0.2.1'));
+    expect(await refused('192.0.2.1')).to.equal('503');
+    for (const address of ['198.51.100.1', '203.0.113.1', '2001:db8::1'])
+      await (await from(address)).connect();
+    const others = [];
+    for (let i = 0; i < 8; i++) others.push(await from('198.51.100.2'));
+    // Those that came first of the many made place, and no more than it took.
+    await Promise.all(silent.slice(0, 8).map(({ closed }) => closed));
+    await silent.at(-1)!.connect();
+    await (await from('192.0.2.1')).connect();
+    // Now all addresses are within their share, so all places are taken.
+    others.push(await from('198.51.100.2'));
+    expect(await refused('198.51.100.3')).to.equal('503');
+    expect((await known.ask('1', 'status')).ok).to.equal(true);
+    await others[0]!.connect();
+  });
 });

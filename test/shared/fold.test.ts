@@ -361,6 +361,42 @@ describe('the fold', () => {
     );
   });
 
+  it('has of reactions the same after all events as after a snapshot and those behind it, some of them again', () => {
+    const given = fc.record({
+      messageId: fc.constantFrom('q-r', 'a-r'),
+      by: fc.constantFrom('ann', 'ben', 'cyd'),
+      value: fc.constantFrom('up', 'down', null),
+      comment: fc.option(fc.constant('why'), { nil: undefined }),
+    });
+    const places = { first: fc.nat(30), again: fc.nat(10) };
+    fc.assert(
+      fc.property(fc.array(given, { maxLength: 30 }), fc.record(places), (all, { first, again }) => {
+        const reactions = all.map(
+          ({ comment, ...one }, i): GatewayEvent => ({
+            ...{ type: 'reaction', sessionId: 'main', ts: i, cursor: `${i}`, ...one },
+            ...(comment !== undefined && { comment }),
+          }),
+        );
+        const begun = fold(accepted('r'), started('r'), ended('r'));
+        const whole = freeze(reactions.reduce(reduce, begun));
+        const part = reactions.slice(0, first).reduce(reduce, begun);
+        const rest = reactions.slice(Math.max(0, first - again));
+        expect(rest.reduce(reduce, freeze(part)).messages).to.deep.equal(whole.messages);
+        for (const { id, reactions: shown = [] } of whole.messages) {
+          const last = new Map(
+            all.filter(({ messageId }) => messageId === id).map((one) => [one.by, one.value]),
+          );
+          const expected = [...last].filter(([, value]) => value !== null);
+          expect(new Map(shown.map(({ by, value }) => [by, value]))).to.deep.equal(new Map(expected));
+          expect(shown.map(({ at: when }) => when)).to.deep.equal(
+            [...shown.map((one) => one.at)].sort((a, b) => a - b),
+          );
+        }
+      }),
+      { numRuns: cases(300) },
+    );
+  });
+
   it('keeps on an answer how its run ended, and an answer without text where it failed', () => {
     const usage = { inputTokens: 1 };
     const half = ended('r', [{ type: 'text', text: 'ha' }], { stopReason: 'aborted', usage });

@@ -133,7 +133,7 @@ export class Keys {
     return { home: text, partition, records, due: this.partition(partition).due, meta: records };
   }
 
-  /** Homes that have, or had, a record of an owner. */
+  /** Homes that have a record of an owner, or had one when this was last read. */
   owner(kind: string, owner: string): string {
     return `${this.prefix}:u:${JSON.stringify([kind, owner])}`;
   }

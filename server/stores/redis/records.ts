@@ -13,7 +13,7 @@ import {
 } from '../records.js';
 import { type Keys, PARTITIONS, pairOf } from './keys.js';
 import type { Link } from './link.js';
-import { CHANGE, DUE, HINT, TAKE } from './scripts/records.js';
+import { CHANGE, DUE, FORGET, HINT, TAKE } from './scripts/records.js';
 
 /** Milliseconds between searches for due records whose hint was lost with a gateway. Hints are in another partition than the records. */
 const SWEEP_MS = 60_000;
@@ -39,6 +39,12 @@ export function encodeChanges(changes: readonly RecordChange[]) {
   }));
 }
 
+/** Whose records of a kind a home has, or had. */
+interface Listed {
+  readonly kind: string;
+  readonly owner: string;
+}
+
 /** The limits, records and failures of a take in progress. */
 interface DueTake {
   readonly limit: number;
@@ -56,6 +62,12 @@ function byHome(found: readonly string[]): ReadonlyMap<string, readonly string[]
     homes.set(home, [...(homes.get(home) ?? []), name]);
   }
   return homes;
+}
+
+/** The owners of records, each once. */
+function listed(records: readonly StoredRecord[]): readonly Listed[] {
+  const owned = records.flatMap(({ kind, owner }) => (owner === undefined ? [] : [{ kind, owner }]));
+  return [...new Map(owned.map((one) => [JSON.stringify([one.kind, one.owner]), one])).values()];
 }
 
 function recordOf(home: RecordHome, name: string, row: string): StoredRecord {
@@ -79,33 +91,79 @@ export class RedisRecords {
 
   async change(home: RecordHome, changes: readonly RecordChange[]): Promise<boolean> {
     const keys = this.#keys.home(home);
-    await this.announce(home, changes);
+    const leaving = await this.announce(home, changes);
     const needsLog = putsInSession(home, changes) ? 1 : 0;
     const args = { home: keys.home, changes: JSON.stringify(encodeChanges(changes)), needsLog };
     const done = await this.#link.run(CHANGE.call(keys, args), true);
-    await this.hint(home, changes);
+    await this.hint(home, changes, leaving);
     return done === 1;
   }
 
-  /** Announces where an owner may have records, and when one may be due, before they exist. @throws StoreError `UNAVAILABLE`: nothing was changed */
-  async announce(home: RecordHome, changes: readonly RecordChange[]): Promise<void> {
-    const { home: text } = this.#keys.home(home);
+  /**
+   * Announces where an owner may have records, and when one may be due, before they exist.
+   *
+   * @returns Whose records the changes drop, for `hint`
+   * @throws StoreError `UNAVAILABLE`: nothing was changed
+   */
+  async announce(home: RecordHome, changes: readonly RecordChange[]): Promise<readonly Listed[]> {
     try {
-      for (const { kind, owner, value } of changes) {
-        if (owner === undefined || value === undefined) continue;
-        const key = this.#keys.owner(kind, owner);
-        await this.#link.send(key, ['ZADD', key, '0', text]);
-      }
+      await this.#enlist(home, changes);
       await this.#say(home, changes);
+      const drops = changes.filter(({ value }) => value === undefined);
+      return drops.length === 0 ? [] : await this.#ownersOf(home, drops);
     } catch (cause) {
       throw new StoreError('UNAVAILABLE', 'Redis did not take the place of a record in its lists', { cause });
     }
   }
 
-  /** Announces the partition's due time again, now that the records exist. */
-  async hint(home: RecordHome, changes: readonly RecordChange[]): Promise<void> {
+  /** Announces the partition's due time again, now that the records exist, and forgets where owners have none any more. */
+  async hint(
+    home: RecordHome,
+    changes: readonly RecordChange[],
+    leaving: readonly Listed[] = [],
+  ): Promise<void> {
+    // Whoever found no record meanwhile has taken the home off the list.
+    void this.#enlist(home, changes).catch(() => {});
     // `announce` has said it before. If another change has withdrawn it, the next sweep finds it.
     await this.#say(home, changes).catch(() => {});
+    await this.forget(home, leaving);
+  }
+
+  /** Puts a home on the lists of the owners whose records it gets. Each time counts, so that `forget` sees that it was put there again. */
+  async #enlist(home: RecordHome, changes: readonly RecordChange[]): Promise<void> {
+    const { home: text } = this.#keys.home(home);
+    for (const { kind, owner, value } of changes) {
+      if (owner === undefined || value === undefined) continue;
+      const key = this.#keys.owner(kind, owner);
+      await this.#link.send(key, ['ZINCRBY', key, '1', text]);
+    }
+  }
+
+  /** Whose records a home has: all, or those that are named. */
+  async #ownersOf(home: RecordHome, named: readonly RecordName[]): Promise<readonly Listed[]> {
+    const { records } = this.#keys.home(home);
+    const names = named.map(nameOf);
+    const rows = (await this.#link.send(records, ['HMGET', records, ...names])) as (string | null)[];
+    return listed(rows.flatMap((row, i) => (row === null ? [] : [recordOf(home, names[i]!, row)])));
+  }
+
+  /** Whose records a home has, for `forget` when all are dropped. */
+  async owners(home: RecordHome): Promise<readonly Listed[]> {
+    return listed(await this.#all(home));
+  }
+
+  /** Takes a home off the lists of owners who have no record there any more. What fails is left to the next who reads the list. */
+  async forget(home: RecordHome, owners: readonly Listed[]): Promise<void> {
+    const { home: text } = this.#keys.home(home);
+    await Promise.all(
+      owners.map(async ({ kind, owner }) => {
+        const key = this.#keys.owner(kind, owner);
+        const seen = (await this.#link.send(key, ['ZSCORE', key, text])) as string | null;
+        if (seen === null) return;
+        const isThere = listed(await this.#all(home)).some((one) => one.kind === kind && one.owner === owner);
+        if (!isThere) await this.#link.run(FORGET.call({ list: key }, { home: text, seen }));
+      }),
+    ).catch(() => {});
   }
 
   async #say(home: RecordHome, changes: readonly RecordChange[]): Promise<void> {
@@ -149,18 +207,14 @@ export class RedisRecords {
   async #ofOwner({ owner, kind, after, limit }: Extract<RecordQuery, { readonly owner: string }>) {
     const key = this.#keys.owner(kind, owner);
     const from = after ? this.#keys.home(after.home).home : '';
-    const homes = (await this.#link.send(key, [
-      'ZRANGEBYLEX',
-      key,
-      from === '' ? '-' : `[${from}`,
-      '+',
-    ])) as string[];
+    const homes = (await this.#link.send(key, ['ZRANGE', key, '0', '-1'])) as string[];
     const found: StoredRecord[] = [];
-    for (const text of homes) {
+    for (const text of homes.filter((home) => home >= from).sort(compare)) {
       if (found.length >= limit) break;
-      const records = (await this.#all(homeOf(text)))
-        .filter((record) => record.owner === owner && record.kind === kind)
-        .filter(({ id }) => text !== from || id > after!.id);
+      const home = homeOf(text);
+      const own = (await this.#all(home)).filter((record) => record.owner === owner && record.kind === kind);
+      if (own.length === 0) await this.forget(home, [{ kind, owner }]);
+      const records = own.filter(({ id }) => text !== from || id > after!.id);
       found.push(...records.sort((a, b) => compare(a.id, b.id)));
     }
     return found.slice(0, limit);

@@ -265,13 +265,15 @@ export class RedisStore implements Store {
 
   /** Drops a closed session, unless it has changed since it was read. */
   async #drop(ref: SessionRef, data: SessionData): Promise<boolean> {
-    const { link, expiry, usage } = this.#open;
+    const { link, expiry, usage, records } = this.#open;
     const session = this.#keys.session(ref);
     const { closed, sid } = session;
     const seen = data.ep!;
     const past = (await link.send(closed, ['HKEYS', closed])) as string[];
+    const owners = await records.owners(ref);
     const rest = { keys: this.#keys.logs(session, [seen, ...past]) };
     if ((await link.run(REMOVE.call(session, { seen, past: past.length, sid }, rest))) !== 1) return false;
+    await records.forget(ref, owners);
     await expiry.forget(ref).catch(inDoubt);
     usage.forget();
     return true;

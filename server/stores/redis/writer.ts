@@ -43,11 +43,11 @@ export class Writer {
     if (erase !== undefined) return this.#erase(log, events, options, erase);
     const put = messages ? await rows.put(log, messages) : NO_ROWS;
     const call = encodeAppend(keys, log, events, options, put);
-    await records.announce(log, changes);
+    const leaving = await records.announce(log, changes);
     const reply = (await link.run(call)) as ScriptReply;
     const result = resultOf(log, term, reply);
     if (reply[0] !== 'A' && reply[0] !== 'D') return result;
-    if (changes.length > 0) await records.hint(log, changes);
+    if (changes.length > 0) await records.hint(log, changes, leaving);
     place(events, result.first, term);
     if (reply[0] === 'A') usage.grow(log.scope, sizeOf(events) + put.grown);
     this.#list(log, reply, options);
@@ -69,7 +69,8 @@ export class Writer {
     options: AppendOptions,
     epoch: string,
   ): Promise<AppendResult> {
-    const { link, keys, usage } = this.#parts;
+    const { link, keys, usage, records } = this.#parts;
+    const owners = await records.owners(log);
     const { closed } = keys.session(log);
     for (;;) {
       const past = (await link.send(closed, ['HKEYS', closed])) as string[];
@@ -80,6 +81,7 @@ export class Writer {
       const result = resultOf(log, options.term, reply);
       place(events, result.first, options.term);
       usage.forget();
+      await records.forget(log, owners);
       this.#list(log, reply, options);
       return result;
     }

@@ -1,8 +1,12 @@
 import { connect, createServer } from 'node:net';
+import { GatewayError } from '../../../shared/errors.js';
+import { MAX_DELAY_MS } from '../../async/deadline.js';
 import { SocketFile } from '../../sockets/socket-file.js';
 import type { Store } from '../store.js';
 import { DEFAULT_LEASE_MS, storeOverLine } from './socket-store.js';
 import { StoreServer } from './store-server.js';
+
+const SHORTEST_LEASE_MS = 10;
 
 /** Options of `serveStore`. */
 export interface ServeStoreOptions {
@@ -11,7 +15,7 @@ export interface ServeStoreOptions {
   /**
    * How long a silent gateway counts as alive, in milliseconds. A gateway whose process ends counts as dead at once.
    *
-   * @default 5000
+   * At least 10. @default 5000
    */
   readonly leaseMs?: number;
 }
@@ -25,7 +29,7 @@ export interface ServedStore {
 /**
  * Serves a store of one process, in memory or in an SQLite file, to the other processes of this machine. Their gateways reach it by `socketStore`.
  *
- * @throws GatewayError `ADDRESS_IN_USE` if another process serves there; `INVALID_REQUEST` for an invalid path; every error of the store's `open`
+ * @throws GatewayError `ADDRESS_IN_USE` if another process serves there; `INVALID_REQUEST` for an invalid path or `leaseMs`; every error of the store's `open`
  *
  * @example
  * ```ts
@@ -36,6 +40,10 @@ export async function serveStore(
   store: Store,
   { path, leaseMs = DEFAULT_LEASE_MS }: ServeStoreOptions,
 ): Promise<ServedStore> {
+  if (!(typeof leaseMs === 'number' && leaseMs >= SHORTEST_LEASE_MS && leaseMs <= MAX_DELAY_MS)) {
+    const message = `leaseMs must be a number from ${SHORTEST_LEASE_MS} to ${MAX_DELAY_MS}`;
+    throw new GatewayError({ code: 'INVALID_REQUEST', message });
+  }
   const file = new SocketFile(path, 'path');
   await store.open();
   const server = new StoreServer(store, leaseMs);

@@ -69,7 +69,7 @@ export class SocketClient implements Sink, WireReader, OpenSocket {
     });
     const late = (): void => this.#guarded(() => this.#late());
     this.#timer = setTimeout(late, Math.min(env.limits.handshakeMs, HELLO_MS)).unref();
-    env.clients.add(this);
+    env.clients.add(this, peer.request.ip);
   }
 
   /** Whether the client's first frame has arrived. */

@@ -1,4 +1,10 @@
+import { GatewayError } from '../../../shared/errors.js';
+import { startDeadline } from '../../async/deadline.js';
+import { addressKey } from '../../auth/address.js';
 import type { EndReason } from '../../delivery/end-reason.js';
+
+/** Places of clients that are not identified, which an address keeps where others need one. */
+const SHARE = 32;
 
 /** A client on a socket. */
 export interface OpenSocket {
@@ -11,7 +17,8 @@ export interface OpenSocket {
 /** Every open socket, also those of clients that are not identified yet. */
 export class SocketClients {
   readonly #open = new Set<OpenSocket>();
-  readonly #unknown = new Set<OpenSocket>();
+  /** The address of each client that is not identified yet, the oldest first. */
+  readonly #unknown = new Map<OpenSocket, string>();
   readonly #handshakes: number;
   #emptied: (() => void) | null = null;
 
@@ -24,14 +31,33 @@ export class SocketClients {
     return this.#open.size;
   }
 
-  /** Whether no more unidentified clients are let in. */
-  get full(): boolean {
-    return this.#unknown.size >= this.#handshakes;
+  /**
+   * Makes sure that there is place for an unidentified client. Where all are taken, the oldest one of the address with the most gives way,
+   * if that has more than its share and the new one's address has not.
+   *
+   * @param address Empty if there is none
+   * @throws GatewayError `OVERLOADED`
+   */
+  admit(address: string): void {
+    if (this.#unknown.size < this.#handshakes) return;
+    const crowds = new Map<string, OpenSocket[]>();
+    for (const [client, of] of this.#unknown) {
+      const crowd = crowds.get(of);
+      if (crowd) crowd.push(client);
+      else crowds.set(of, [client]);
+    }
+    const most = [...crowds.values()].reduce((a, b) => (b.length > a.length ? b : a), []);
+    if (most.length <= SHARE || (crowds.get(addressKey(address))?.length ?? 0) >= SHARE) {
+      const message = 'Too many sockets wait to be authenticated; try again later';
+      throw new GatewayError({ code: 'OVERLOADED', message, retryAfterMs: 1000 });
+    }
+    this.#unknown.delete(most[0]!);
+    most[0]!.destroy();
   }
 
-  add(client: OpenSocket): void {
+  add(client: OpenSocket, address: string): void {
     this.#open.add(client);
-    this.#unknown.add(client);
+    this.#unknown.set(client, addressKey(address));
   }
 
   /** Notes that the client of a socket is identified. */
@@ -50,12 +76,12 @@ export class SocketClients {
     for (const client of [...this.#open]) client.end('drain');
     if (this.#open.size === 0) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(() => {
+      const cancel = startDeadline(graceMs, () => {
         for (const client of [...this.#open]) client.destroy();
         resolve();
-      }, graceMs);
+      });
       this.#emptied = () => {
-        clearTimeout(timer);
+        cancel();
         resolve();
       };
     });

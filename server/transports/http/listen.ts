@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../../shared/errors.js';
+import { startDeadline } from '../../async/deadline.js';
 import { CarriedRequests } from './carried.js';
 import { asksForWebSocket, serveWithoutUpgrade } from './ignore-upgrade.js';
 
@@ -84,9 +85,9 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
 
 function stopListening(server: Server, carried: CarriedRequests, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    const cancel = startDeadline(graceMs, () => server.closeAllConnections());
     server.close(() => {
-      clearTimeout(timer);
+      cancel();
       resolve();
     });
     // Browsers keep spare connections that never carried a request, and Node does not count those as idle.

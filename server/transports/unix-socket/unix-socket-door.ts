@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { GatewayError } from '../../../shared/errors.js';
+import type { GatewayError } from '../../../shared/errors.js';
 import { encodeLine } from '../../../shared/ndjson.js';
 import { SocketFile } from '../../sockets/socket-file.js';
 import type { FrameEnvironment } from '../frames/frame-environment.js';
@@ -48,12 +48,13 @@ export class UnixSocketDoor {
 }
 
 function accept(env: FrameEnvironment, socket: Socket): void {
-  if (!env.clients.full) return void new UnixSocketWire(env, socket);
-  const error = new GatewayError({
-    code: 'OVERLOADED',
-    message: 'Too many sockets wait to be authenticated; try again later',
-    retryAfterMs: 1000,
-  });
-  socket.on('error', () => {});
-  socket.end(encodeLine({ type: 'error', ...error.toJSON() }), () => socket.destroy());
+  try {
+    env.clients.admit('');
+  } catch (error) {
+    socket.on('error', () => {});
+    const told = encodeLine({ type: 'error', ...(error as GatewayError).toJSON() });
+    socket.end(told, () => socket.destroy());
+    return;
+  }
+  new UnixSocketWire(env, socket);
 }

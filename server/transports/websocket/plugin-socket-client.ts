@@ -67,7 +67,7 @@ export class PluginSocketClient implements PluginSocket, Sink, WireReader, OpenS
     this.#env = env;
     this.#wire = wire;
     this.#route = upgraded.route;
-    env.clients.add(this);
+    env.clients.add(this, upgraded.peer.request.ip);
     wire.pause();
     this.#open(upgraded)
       .then(() => this.#work())

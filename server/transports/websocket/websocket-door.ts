@@ -48,8 +48,9 @@ export class WebSocketDoor {
       refuseUpgrade(socket, publicError(error, this.#env.report, { requestId }), requestId);
     };
     const upgrade = (server: WebSocketServer): void => {
-      this.#admit();
-      const peer = { request: authRequest(request, this.#env.addressOf(request)), user: options.user };
+      const address = this.#env.addressOf(request);
+      this.#admit(address);
+      const peer = { request: authRequest(request, address), user: options.user };
       const readerOf = (wire: WebSocketWire): WireReader =>
         route
           ? new PluginSocketClient(this.#env, wire, { request, target, route, peer })
@@ -88,14 +89,11 @@ export class WebSocketDoor {
     return server;
   }
 
-  #admit(): void {
+  #admit(address: string): void {
     if (this.#env.state.draining) {
       throw new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter('drain') });
     }
-    if (this.#env.clients.full) {
-      const message = 'Too many sockets wait to be authenticated; try again later';
-      throw new GatewayError({ code: 'OVERLOADED', message, retryAfterMs: 1000 });
-    }
+    this.#env.clients.admit(address);
   }
 
   /** Whether an upgrade may be meant for this door, under any mount. */

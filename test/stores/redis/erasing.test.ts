@@ -108,4 +108,54 @@ describeWithRedis('Redis, of what was dropped', () => {
     await store.expire(Date.now() + 1);
     expect(await left()).to.deep.equal([]);
   });
+
+  describe('lists a session for an owner of records in it', () => {
+    const owner = JSON.stringify(['t', 'annabel']);
+    const put = (id: string, at = refOf()) =>
+      store.changeRecords(at, [{ kind: 'read', id, owner, value: '{}' }]);
+    const lists = () => server.cli('keys', `${prefix}:u:*`).split('\n').filter(Boolean);
+
+    it('until the last of them is dropped', async () => {
+      await TestWriter.acquire(store, refOf());
+      expect([await put('a'), await put('b')]).to.deep.equal([true, true]);
+      expect(await store.changeRecords(refOf(), [{ kind: 'read', id: 'a' }])).to.equal(true);
+      expect(await store.records({ owner, kind: 'read', limit: 10 })).to.have.length(1);
+      expect(await store.changeRecords(refOf(), [{ kind: 'read', id: 'b' }])).to.equal(true);
+      expect(lists()).to.deep.equal([]);
+    });
+
+    for (const how of ['erased', 'closed and removed'] as const)
+      it(`until it is ${how}`, async () => {
+        const writer = await full();
+        await put('a');
+        const change = { kind: 'grant', id: 'g', owner, value: '{}' };
+        await writer.append([record(4)], { records: [change] });
+        expect(lists()).to.have.length(2);
+        if (how === 'erased') await writer.append([record(5, 'session_closed')], { erase: newTestEpoch() });
+        else {
+          await writer.append([record(5, 'session_closed')], { close: true });
+          await store.remove(refOf());
+        }
+        expect(lists()).to.deep.equal([]);
+      });
+
+    it('until somebody looks there and finds none, and others in their order meanwhile', async () => {
+      for (const name of ['b', 'a', 'c']) {
+        await TestWriter.acquire(store, refOf(name));
+        await put('r', refOf(name));
+        await put('r', refOf('b'));
+      }
+      // As where a gateway died between the announcement and the record.
+      const [list = ''] = lists();
+      const [member = ''] = server.cli('zrange', list, '0', '0').split('\n');
+      server.cli('zadd', list, '1', member.replace(/[abc](?=[^abc]*$)/, 'gone'));
+      const names = async (after?: { home: object; id: string }) =>
+        (await store.records({ owner, kind: 'read', limit: 2, ...(after && { after }) } as never)).map(
+          ({ home }) => home.name,
+        );
+      expect(await names()).to.deep.equal(['a', 'b']);
+      expect(await names({ home: refOf('b'), id: 'r' })).to.deep.equal(['c']);
+      expect(server.cli('zcard', list)).to.equal('3');
+    });
+  });
 });

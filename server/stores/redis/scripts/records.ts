@@ -103,3 +103,13 @@ if at == '' then call('ZREM', due, part) else call('ZADD', due, at, part) end
 return 1
 `,
 );
+
+/** Takes a home off an owner's list, unless it was put there again since it was seen. */
+export const FORGET = new Script(
+  ['list'],
+  ['home', 'seen'],
+  `
+if call('ZSCORE', list, home) ~= seen then return 0 end
+return call('ZREM', list, home)
+`,
+);
