@@ -54,7 +54,7 @@ export const LIMIT_KINDS: Kinds<Limits> = {
   ...{ bodyBytes: bytes, jsonDepth: count, connectionsPerAddress: count, requestsPerAddress: count },
   ...{ connectionsPerUser: count, streamsPerUser: count, handshakes: count, sessionsPerUser: count },
   ...{ sendsPerSecond: rate, subscribesPerSecond: rate, invokesPerSecond: rate, readsPerSecond: rate },
-  ...{ uploadsPerSecond: rate, shareRatesMs: ms },
+  ...{ uploadsPerSecond: rate, readsAtOnce: count, sharedPerUser: count, shareRatesMs: ms },
   ...{
     sessionBytes: bytes,
     userBytes: bytes,

@@ -38,8 +38,6 @@ export const ATTEMPTS: Pick<DueKind, 'attempts' | 'backOff' | 'quiet'> = {
 };
 /** Attempts of a delivery that others wait for, which take some two minutes. */
 const ATTEMPTS_IN_LINE = 4;
-/** Milliseconds after which a delivery that others wait for lets them pass, if no gateway that comes to it has its target. */
-const AWAY_IN_LINE_MS = 3 * 60_000;
 /** Milliseconds after which a delivery is given up if no gateway that comes to it has its target. */
 const AWAY_MS = 24 * 60 * 60_000;
 /** Shortest time after which a delivery looks for a gateway with its target again, in milliseconds. */
@@ -118,23 +116,9 @@ export class Deliveries implements DueKind {
     const { home } = record;
     const kept = deliveryOf(record);
     if (home.app === undefined) return { drop: 'it belongs to no session' };
-    if (!kept.waits) return this.#parts.targets.has(kept.target) || this.#leave(record, kept, now);
+    if (!kept.waits) return this.#parts.targets.has(kept.target) || leave(kept, now);
     await this.#turns.mend(home, kept.target, now);
     return { laterMs: WAIT_MS };
-  }
-
-  /** Leaves a delivery to a gateway that has its target, unless none has it for a day. */
-  async #leave(record: StoredRecord, kept: KeptDelivery, now: number): Promise<DueOutcome> {
-    const { target, owedAt, failed, retriedAt = 0 } = kept;
-    const awayMs = Math.max(0, now - Math.max(owedAt, failed?.at ?? 0, retriedAt));
-    if (awayMs >= AWAY_IN_LINE_MS && isInLine(record)) {
-      const { kind, id, token } = record;
-      const late = delivering(kept, { id: deliveryId(kept), dueAt: now });
-      await this.#settle(record, [{ kind, id, token }, late], now);
-      return DONE;
-    }
-    if (awayMs >= AWAY_MS) return { dead: `no gateway has ${target}` };
-    return { laterMs: Math.min(Math.max(awayMs / 4, SOON_MS), LEASE_MS) };
   }
 
   bounds(record: StoredRecord): readonly LaneBound[] {
@@ -243,6 +227,13 @@ export class Deliveries implements DueKind {
     }
     return false;
   }
+}
+
+/** Leaves a delivery to a gateway that has its target, unless none has it for a day. */
+function leave({ target, owedAt, failed, retriedAt = 0 }: KeptDelivery, now: number): DueOutcome {
+  const awayMs = Math.max(0, now - Math.max(owedAt, failed?.at ?? 0, retriedAt));
+  if (awayMs >= AWAY_MS) return { dead: `no gateway has ${target}` };
+  return { laterMs: Math.min(Math.max(awayMs / 4, SOON_MS), LEASE_MS) };
 }
 
 /** Whether others wait for a delivery. */

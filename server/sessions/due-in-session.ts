@@ -17,6 +17,9 @@ import type { SessionInput } from './session-work.js';
 /** Time after which work is due again whose grant is ending, in milliseconds. */
 const SOON_MS = 1000;
 
+/** Answers of a session that has something else to do first. */
+const NOT_YET: ReadonlySet<string> = new Set(['TAKEN_OVER', 'QUEUE_FULL', 'SESSION_BUSY']);
+
 /** A due record of a session. */
 export type RecordOfSession = StoredRecord & { readonly home: SessionRef };
 
@@ -64,7 +67,10 @@ export function workInSessions(due: DueWorker, { sessions, ...kernel }: DueParts
           await sessions.perform(record.home, work);
           return DONE;
         } catch (error) {
-          if (!isGatewayError(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
+          const code = isGatewayError(error) ? error.code : undefined;
+          // A person may have control for days.
+          if (code !== undefined && NOT_YET.has(code)) return LEFT;
+          if (code !== 'SESSION_NOT_FOUND') throw error;
           // The end of a grant takes back what was set by it.
           return work.via === undefined ? { drop: 'the session is closed' } : { laterMs: SOON_MS };
         }

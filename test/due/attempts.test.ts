@@ -184,11 +184,11 @@ describe('attempts of due work', () => {
   });
 
   it('are counted where a handler outlasts its lease', async () => {
-    const slow = gate();
+    const [slow, hung] = [gate(), gate()];
     const bad = failing({
       async do() {
         bad.begun += 1;
-        await slow.passed;
+        await (bad.begun === 1 ? slow : hung).passed;
         throw new Error('no');
       },
     });
@@ -199,7 +199,58 @@ describe('attempts of due work', () => {
     clock.forward(3000);
     await until(async () => (await store.records({ home, kind: 'bad', limit: 1 }))[0]!.dueAt! > clock.now());
     slow.open();
-    await until(async () => ((await attemptsOf('bad', 'one')) ?? 0) >= 1);
+    await until(async () => (await attemptsOf('bad', 'one')) === 1);
+    hung.open();
+  });
+
+  it('are none where the end of the gateway cuts them off', async () => {
+    let isAborted = false;
+    const bad = failing({
+      bounds: () => [{ name: 'all', most: 1 }],
+      do: (_record, { signal }) => {
+        bad.begun += 1;
+        return new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            isAborted = true;
+            reject(signal.reason);
+          });
+        });
+      },
+    });
+    const { owe, attemptsOf, worker } = begin({ bad });
+    await owe('bad', 'one');
+    await until(() => bad.begun === 1);
+    await worker.stop(1000, 10);
+    expect(isAborted).to.equal(true);
+    expect(await attemptsOf('bad', 'one')).to.equal(0);
+  });
+
+  it('wait for a lane of their own without holding up others', async () => {
+    let store!: Store;
+    const slow = gate();
+    const begun: string[] = [];
+    const bounded: DueKind = {
+      bounds: ({ home: { scope } }) => [{ name: `of ${scope}`, most: 2 }],
+      async do({ home: where, kind, id, token }) {
+        begun.push(id);
+        await slow.passed;
+        await store.changeRecords(where, [{ kind, id, token }]);
+        return DONE;
+      },
+    };
+    const fine = good(() => store);
+    const began = begin({ bounded, fine });
+    ({ store } = began);
+    for (let i = 0; i < 5; i++) await began.owe('bounded', `b${i}`);
+    await began.owe('fine', 'f');
+    await until(() => fine.did.length === 1 && begun.length === 2);
+    for (let i = 0; i < 5; i++) expect([0, undefined]).to.include(await began.attemptsOf('bounded', `b${i}`));
+    slow.open();
+    await until(async () => {
+      began.clock.forward(1000);
+      return (await store.records({ home, kind: 'bounded', limit: 9 })).length === 0;
+    });
+    expect(new Set(begun).size).to.equal(5);
   });
 
   it('are neither lost nor doubled where the clock is set back and forth', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DONE } from '../../server/due/due-kind.js';
+import { DONE, type DueKind } from '../../server/due/due-kind.js';
 import { DueWorker } from '../../server/due/due-worker.js';
 import { tellingStore } from '../../server/due/telling-store.js';
 import { memoryStore } from '../../server/stores/memory.js';
@@ -8,7 +8,7 @@ import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 
 /** A worker on a store, which handles records of one kind. */
-function begin(handle: (id: string) => Promise<void> | void) {
+function begin(handle: (id: string) => Promise<void> | void, words: Partial<DueKind> = {}) {
   const inner = memoryStore();
   const worker: DueWorker = new DueWorker({ store: inner, report: () => {}, format: ({ name }) => name });
   const store = tellingStore(inner, (at) => worker.expect(at));
@@ -22,6 +22,7 @@ function begin(handle: (id: string) => Promise<void> | void) {
       await store.changeRecords(home, [{ kind, id, token }]);
       return DONE;
     },
+    ...words,
   });
   closeLater(worker, (it) => it.stop(0));
   const owe = (session: string, ...ids: readonly string[]) =>
@@ -71,18 +72,22 @@ describe('due work', () => {
     expect(begun).to.deep.equal(['a', 'd', 'b', 'c']);
   });
 
-  it('leaves time to others in each turn of the loop', async () => {
-    const { worker, handled, owe } = begin(() => {
-      const end = performance.now() + 4;
-      while (performance.now() < end);
+  for (const [how, words] of [
+    ['', {}],
+    [', where it is asked first whether it is wanted', { wanted: async () => true as const }],
+  ] as const)
+    it(`leaves time to others in each turn of the loop${how}`, async () => {
+      const { worker, handled, owe } = begin(() => {
+        const end = performance.now() + 4;
+        while (performance.now() < end);
+      }, words);
+      for (let i = 0; i < 40; i++) await owe(`s${i}`, `${i}`);
+      const most = { inOneTurn: 0 };
+      worker.start();
+      for (let before = 0; handled.length < 40; before = handled.length) {
+        await new Promise(setImmediate);
+        most.inOneTurn = Math.max(most.inOneTurn, handled.length - before);
+      }
+      expect(most.inOneTurn).to.be.within(1, 4);
     });
-    for (let i = 0; i < 40; i++) await owe(`s${i}`, `${i}`);
-    const most = { inOneTurn: 0 };
-    worker.start();
-    for (let before = 0; handled.length < 40; before = handled.length) {
-      await new Promise(setImmediate);
-      most.inOneTurn = Math.max(most.inOneTurn, handled.length - before);
-    }
-    expect(most.inOneTurn).to.be.within(1, 4);
-  });
 });

@@ -87,6 +87,27 @@ describe('targets of notices', () => {
     expect(await gone.gateway.resendNotice(dead!.id)).to.equal(1);
     await receiver.until((all) => all.length === 1);
   });
+
+  it('that no gateway has have another day where an operator sends again what was given up', async () => {
+    const hub = new MemoryHub();
+    const { gateway, client, due } = await taking(hub.node().store, { deliver: () => {} });
+    await client.send('main', 'hi').result;
+    const home = { scope: '[null,"token"]', app: 'default', name: 'main' };
+    const target = 'webhook:new';
+    const notice = { id: 'custom:x:old', kind: 'custom', sessionId: 'main', app: 'default', at: 1 };
+    const kept = { notice, target, to: home.scope, owedAt: Date.now() - 25 * 3_600_000 };
+    const { store } = hub.node();
+    const owed = { kind: 'delivery', id: `${target}|old`, dueAt: Date.now(), value: JSON.stringify(kept) };
+    await store.changeRecords(home, [owed]);
+    await client.send('other', 'hi').result;
+    await until(() => counted(gateway, 'dead') === 1);
+    const taken = due.records.length;
+    expect(await gateway.resendNotice(notice.id)).to.equal(1);
+    await until(() => due.records.slice(taken).includes('delivery'));
+    await until(async () => (await store.records({ home, kind: 'delivery', limit: 9 })).length === 1);
+    expect(await collect(gateway.failedNotices())).to.deep.equal([]);
+    expect(counted(gateway, 'dead')).to.equal(1);
+  });
 });
 
 describe('a notice whose id is taken', () => {

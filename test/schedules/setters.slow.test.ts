@@ -133,6 +133,7 @@ describe('a schedule that fires', () => {
     it(`is skipped for a user of whom hydrateUser ${how}`, async () => {
       let isThere = true;
       const { set, seen } = await begin({
+        sessionScope: 'global',
         auth: {
           type: 'custom',
           validate: (token = '') => ({ valid: true, user: { id: token } }),
@@ -145,6 +146,22 @@ describe('a schedule that fires', () => {
       expect(await next()).to.include({ skipped: 'refused' });
       await until(() => seen.length === 1);
     });
+
+  it('is skipped for a user whose sessions are elsewhere now', async () => {
+    let department = 'sales';
+    const { set } = await begin({
+      sessionScope: ({ department: of }) => String(of),
+      auth: {
+        type: 'custom',
+        validate: (token = '') => ({ valid: true, user: { id: token } }),
+        hydrateUser: ({ user, absent }) => ({ ...user, department: absent ? department : 'sales' }),
+      },
+    });
+    const { next } = await set();
+    expect(await next()).to.have.property('runId');
+    department = 'legal';
+    expect(await next()).to.include({ skipped: 'refused' });
+  });
 
   it('waits for a hydrateUser that fails, and is skipped where it comes again meanwhile', async () => {
     let isAway = false;
@@ -173,6 +190,10 @@ describe('a schedule that fires', () => {
     isAway = false;
     await next();
     await until(() => seen.length === 2);
+    // The next instant has all attempts before it.
+    const home = { scope: '[null,"ann"]', app: 'default', name: 'main' };
+    const [{ value } = { value: '' }] = await clock.store.records({ home, kind: 'schedule', limit: 1 });
+    expect(JSON.parse(value)).to.include.keys('schedule').and.not.have.any.keys('attempts', 'failed');
   });
 
   it('fires late where it comes once, and hydrateUser fails at its time', async () => {
