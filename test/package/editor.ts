@@ -16,7 +16,7 @@ export async function definitions(
   places: readonly Place[],
 ): Promise<{ readonly file: string; readonly text: string }[]> {
   const server = spawn(process.execPath, [
-    join(ROOT, 'node_modules/typescript5/lib/tsserver.js'),
+    join(ROOT, 'test/node_modules/typescript5/lib/tsserver.js'),
     '--disableAutomaticTypingAcquisition',
   ]);
   try {
