@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { alone } from './alone.mjs';
-import { install } from './installed.mjs';
 import { isNewerThan } from './newest.mjs';
 
 /** Written when a build is whole. Not in dist, which is packed. */
@@ -20,7 +19,6 @@ const isFresh = () =>
 function build() {
   for (const path of [BUILT, '.cache/types', 'dist']) rmSync(path, { recursive: true, force: true });
   node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json');
-  install('scripts');
   node('scripts/bundle/main.mjs');
   node('scripts/build-playground.mjs');
   mkdirSync('.cache', { recursive: true });

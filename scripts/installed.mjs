@@ -9,7 +9,7 @@ import { alone } from './alone.mjs';
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** The folders of the project that bring packages of their own. Their files find these, and those of the root, as any file does. */
-export const OWN = ['test', 'scripts', 'docs/.vitepress'];
+export const OWN = ['test', 'scripts', 'bench', 'docs/.vitepress'];
 
 const at = (folder) => join(ROOT, folder);
 const lockOf = (folder) => readFileSync(join(at(folder), 'package-lock.json'), 'utf8');

@@ -2,9 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
-// @ts-expect-error It has no types.
-import { install } from '../../scripts/installed.mjs';
-import { INSTALLED_PEERS, parsePeer } from '../peers/index.js';
 import { BENCH, BUILT, BUILT_PACKAGE, ROOT, UNTOLD_PACKAGE } from './paths.js';
 
 /** How a program of Node is put together, whose dependencies lie where it finds them. */
@@ -69,10 +66,4 @@ function isStale(): boolean {
       (file) => file.isFile() && statSync(join(file.parentPath, file.name)).mtimeMs > mtimeMs,
     ),
   );
-}
-
-/** Installs the peers that only benchmarks need, where some of these names are among them and it has not been done. */
-export function installPeers(names: readonly string[]): void {
-  if (!names.some((name) => INSTALLED_PEERS.has(parsePeer(name).peer))) return;
-  install('bench');
 }
