@@ -1,7 +1,16 @@
 // installed.mjs FOLDER…: installs the packages of folders that have a package.json and a lock of their own, where that has not been done. What
 // few need is there, and not in the root's.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { alone } from './alone.mjs';
@@ -12,12 +21,17 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 export const OWN = ['test', 'scripts', 'bench', 'docs/.vitepress'];
 
 const at = (folder) => join(ROOT, folder);
-const lockOf = (folder) => readFileSync(join(at(folder), 'package-lock.json'), 'utf8');
-const markOf = (folder) => join(at(folder), 'node_modules/installed-lock.json');
+const markOf = (folder) => join(at(folder), 'node_modules/installed');
+/** What an installation was made of: the lock, and what the root had then. */
+function stateOf(folder) {
+  const hash = createHash('sha256').update(readFileSync(join(at(folder), 'package-lock.json')));
+  const root = join(ROOT, 'node_modules/.package-lock.json');
+  return hash.update(existsSync(root) ? readFileSync(root) : '').digest('hex');
+}
 
 /** Whether a folder has what its lock names. */
 export const isInstalled = (folder, from = folder) =>
-  existsSync(markOf(folder)) && readFileSync(markOf(folder), 'utf8') === lockOf(from);
+  existsSync(markOf(folder)) && readFileSync(markOf(folder), 'utf8') === stateOf(from);
 
 /**
  * Has a folder's packages installed; returns at once where they are. Whoever else wants them at the same time waits.
@@ -38,7 +52,7 @@ export function install(folder, from = folder) {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     if (OWN.includes(folder)) dropTwice(folder);
-    writeFileSync(markOf(folder), lockOf(from));
+    writeFileSync(markOf(folder), stateOf(from));
   });
 }
 
@@ -61,4 +75,5 @@ function dropTwice(folder) {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) for (const folder of process.argv.slice(2)) install(folder);
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  for (const folder of process.argv.slice(2)) install(folder);

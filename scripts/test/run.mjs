@@ -160,7 +160,9 @@ const untried = of(results, 'skipped');
 if (untried.length > 0) {
   const inFiles = [...byFile(untried).keys()].map((file) => relative('.', file)).sort();
   console.log(`skipped: ${untried.length} tests of ${inFiles.join(', ')}`);
-  console.log('They are of another day (DAY=all), or need a program that is not there: CONTRIBUTING.md names all');
+  console.log(
+    'They are of another day (DAY=all), or need a program that is not there: CONTRIBUTING.md names all',
+  );
 }
 const passed = of(results, 'passed').length + unsteady.length;
 console.log(`${named}: ${passed} passed, ${failed.length} failed, ${unsteady.length} unsteady`);

@@ -31,7 +31,12 @@ function caught(mutant: Mutant): string | null {
   const { file, test, grep, faults } = mutant;
   const tree = mkdtempSync(join(tmpdir(), 'mutant-'));
   try {
-    for (const part of PARTS) cpSync(join(ROOT, part), join(tree, part), { recursive: true, verbatimSymlinks: true, filter: isSource });
+    for (const part of PARTS)
+      cpSync(join(ROOT, part), join(tree, part), {
+        recursive: true,
+        verbatimSymlinks: true,
+        filter: isSource,
+      });
     for (const part of ['node_modules', 'test/node_modules']) symlinkSync(join(ROOT, part), join(tree, part));
     writeFileSync(join(tree, file), broken(mutant));
     const { stdout, stderr, status, signal } = spawnSync(

@@ -61,7 +61,8 @@ describe('row 34: what comes with the package', () => {
       ([, { os, cpu }]) => (os ?? ['linux']).includes('linux') && (cpu ?? ['x64']).includes('x64'),
     );
     expect(here.length).to.be.within(1, 500);
-    for (const [path, { engines }] of locked) expect(oldestOf(engines?.node ?? '*'), path).to.be.at.most(OLDEST);
+    for (const [path, { engines }] of locked)
+      expect(oldestOf(engines?.node ?? '*'), path).to.be.at.most(OLDEST);
   });
 
   it('is published by a list of files', () => {
