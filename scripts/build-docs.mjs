@@ -1,15 +1,6 @@
 // Builds the site of docs/ into .cache/site, with search, llms.txt and llms-full.txt. A link that leads nowhere fails.
 // With --if-changed only where something is newer than the site.
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join, posix } from 'node:path';
 import { GROUPS, PAGE_NAMES } from '../docs/.vitepress/pages.mjs';
 import { install } from './installed.mjs';
