@@ -283,7 +283,9 @@ describeDaily('agent-session-gateway chat, for scripts', 3, () => {
     // The run that asked above, in b, still waits: the message stands behind it.
     const behind = script(url, 'b', '--approve', '-m', 'weather in Oslo');
     await behind.prints(/waits behind an earlier run, which waits for an answer to delete.*`chat b`/);
-    const held = connect(url).session('b');
+    const held = closeLater(createClient({ baseUrl: url, token: TOKEN }), (it) => it.disconnect()).session(
+      'b',
+    );
     const [{ callId }] = (await held.state()).pending as [{ callId: string }];
     await held.respond(callId, { approved: false });
     expect(await behind.exited, behind.output).to.equal(0);
