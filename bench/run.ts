@@ -2,12 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
+// @ts-expect-error It has no types.
+import { install } from '../scripts/installed.mjs';
 import { type Contender, KEYS, type Key } from './keys.js';
 import type { Sample, Settings } from './measure/sample.js';
 import { type Minute, soak } from './measure/soak.js';
 import { parsePeer } from './peers/index.js';
 import { asMarkdown, asText, MARKDOWN_HEAD, type Row, type Summary, summarize } from './report.js';
-import { buildAll, installPeers } from './rig/build.js';
+import { buildAll } from './rig/build.js';
 
 interface Options {
   readonly rounds: number;
@@ -118,7 +120,7 @@ const machine = `${cpus()[0]?.model ?? 'unknown processor'}, ${availableParallel
 async function compare(names: readonly string[]): Promise<void> {
   const rowsOf: Record<string, Row[]> = {};
   const summariesOf: Record<string, Summary[]> = {};
-  installPeers(names.flatMap((name) => contendersOf(KEYS[name]!).map(({ peer }) => peer)));
+  install('bench');
   console.log(
     `${machine}; ${options.rounds} rounds of ${options.ms} ms. Ratios are to the first row, in the same round, as medians.`,
   );

@@ -1,4 +1,5 @@
 import type {
+  ApiOf,
   CallOptions,
   InvokeArgs,
   MethodItems,
@@ -17,6 +18,8 @@ import type { ClientTransport } from './transport/transport.js';
 
 /** Calls of a gateway's own methods. */
 export interface TypedCalls<Tree, Options = CallOptions> {
+  /** The methods as members: `api.tasks.create({ … })` is `invoke('tasks:create', { … })`. Streaming methods are called by `stream`. */
+  readonly api: ApiOf<Tree, Options>;
   /** Calls a method by its colon path and waits for its result. */
   invoke<Path extends PathsIn<Tree, ''>['union']>(
     path: Path,
@@ -34,6 +37,8 @@ export interface TypedCalls<Tree, Options = CallOptions> {
 
 /** The same for a gateway whose type is not known. */
 export interface UntypedCalls<Options = CallOptions> {
+  /** The methods as members: `api.tasks.create({ … })` is `invoke('tasks:create', { … })`. */
+  readonly api: any;
   invoke(path: string, params?: unknown, options?: Options): Promise<unknown>;
   stream(path: string, params?: unknown, options?: Options & StreamOptions): MethodItems<unknown>;
 }
@@ -55,10 +60,23 @@ export interface CallNeeds {
 
 /** Binds calls of methods to a session, or to the session that each call names. */
 export function bindCalls(needs: CallNeeds, bound?: { readonly sessionId: string }): UntypedCalls {
+  const invoke: UntypedCalls['invoke'] = (method, params, options) =>
+    needs.call('invoke', { ...options, ...bound, method, params });
   return {
-    invoke: (method, params, options) => needs.call('invoke', { ...options, ...bound, method, params }),
+    api: membersOf(invoke),
+    invoke,
     stream: (method, params, options) => streamMethod(needs, method, params, { ...options, ...bound }),
   };
+}
+
+/** Methods as members, at any depth: what is called is the path that led there. */
+function membersOf(invoke: UntypedCalls['invoke'], path: readonly string[] = []): unknown {
+  return new Proxy(() => {}, {
+    // An `await` of a member looks for `then`, which would be called.
+    get: (_, name) =>
+      typeof name === 'string' && name !== 'then' ? membersOf(invoke, [...path, name]) : undefined,
+    apply: (_target, _self, [params, options]) => invoke(path.join(':'), params, options),
+  });
 }
 
 function streamMethod(

@@ -2,8 +2,11 @@
 // fails on a difference. It reads what `npm run build` has written.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
-import { splitReport } from './api-split.mjs';
+import { install } from './installed.mjs';
+
+install('scripts');
+const { Extractor, ExtractorConfig } = await import('@microsoft/api-extractor');
+const { splitReport } = await import('./api-split.mjs');
 
 const check = process.argv.includes('--check');
 const manifestPath = resolve('package.json');

@@ -1,7 +1,7 @@
 // Splits API Extractor's report of all entries into one per entry, and one of what they share, so that each type is said once.
 // A name that one entry exports is in the report of that entry, a name that several export in the shared one. A type that nobody
 // exports is in the report where all types that use it are, or in the shared one.
-import ts from 'typescript5';
+import ts from '@typescript/typescript6';
 
 const SHARED = 'shared';
 // Everything is public, and docstrings have a test of their own.

@@ -1,9 +1,12 @@
 // Builds the package of the client alone into .cache/client, from the same sources: for pages and programs that install no server. It is
 // packed and published from there. `npm run build` comes before, which says the types.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { bundle } from './bundle/bundle.mjs';
 import { ENTRIES } from './bundle/entries.mjs';
+import { install } from './installed.mjs';
 import { typesVersionsOf } from './types-versions.mjs';
+
+install('scripts');
+const { bundle } = await import('./bundle/bundle.mjs');
 
 const TARGET = '.cache/client';
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -1,18 +1,10 @@
 // Builds the site of docs/ into .cache/site, with search, llms.txt and llms-full.txt. A link that leads nowhere fails.
 // With --if-changed only where something is newer than the site.
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join, posix } from 'node:path';
-import { build } from 'vitepress';
 import { GROUPS, PAGE_NAMES } from '../docs/.vitepress/pages.mjs';
+import { install } from './installed.mjs';
+import { isNewerThan } from './newest.mjs';
 
 const SOURCE = 'docs';
 const STAGED = '.cache/docs';
@@ -69,18 +61,9 @@ const stage = (page, text) =>
     posix.join(posix.dirname(page), target).startsWith('..') ? `${open}${leave(page, target)}` : whole,
   );
 
-const times = (path) => {
-  const { mtimeMs } = statSync(path);
-  if (!statSync(path).isDirectory()) return [mtimeMs];
-  return [
-    mtimeMs,
-    ...readdirSync(path, { recursive: true }).map((name) => statSync(join(path, name)).mtimeMs),
-  ];
-};
 const SOURCES = [SOURCE, 'examples', 'scripts/build-docs.mjs', 'package-lock.json', ...Object.keys(BESIDE)];
 const LAST = join(SITE, 'llms-full.txt');
-const isFresh = () => existsSync(LAST) && Math.max(...SOURCES.flatMap(times)) < statSync(LAST).mtimeMs;
-if (process.argv.includes('--if-changed') && isFresh()) process.exit();
+if (process.argv.includes('--if-changed') && isNewerThan(LAST, SOURCES)) process.exit();
 
 rmSync(STAGED, { recursive: true, force: true });
 rmSync(SITE, { recursive: true, force: true });
@@ -109,6 +92,8 @@ for (const name of readdirSync(STAGED, { recursive: true }).filter((path) => pat
   );
 }
 
+install('docs/.vitepress');
+const { build } = await import('../docs/.vitepress/build.mjs');
 await build('docs');
 
 const titleOf = (page, title) =>

@@ -2,8 +2,9 @@
 // optional peer, or the oldest (peers/versions.mjs). They are installed from npm below .cache/peers, and used again. Ends with the numbers of all.
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { install as installFolder } from './installed.mjs';
 import { failuresOf, resultOf, summaryOf } from './peers/results.mjs';
 import { PEERS } from './peers/versions.mjs';
 
@@ -81,10 +82,10 @@ async function checkTypes(folder, { types }) {
   cpSync(join(ROOT, 'dist'), join(installed, 'dist'), { recursive: true });
   cpSync(join(ROOT, 'package.json'), join(installed, 'package.json'));
   const results = [];
-  for (const compiler of ['typescript', 'typescript5']) {
-    const tsc = join(ROOT, 'node_modules', compiler, 'bin/tsc');
+  for (const compiler of ['node_modules/typescript', 'test/node_modules/typescript5']) {
+    const tsc = join(ROOT, compiler, 'bin/tsc');
     const { stdout, status } = await ended(process.execPath, [tsc, '-p', folder]);
-    const said = `${stdout}  types with ${compiler}: ${status === 0 ? 'good' : 'wrong'}\n`;
+    const said = `${stdout}  types with ${basename(compiler)}: ${status === 0 ? 'good' : 'wrong'}\n`;
     results.push({ passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, failures: said, said });
   }
   return results;
@@ -107,6 +108,7 @@ if (peers.length === 0) {
   console.error(`No peer is called ${wanted}; there are ${PEERS.map(({ name }) => name).join(', ')}`);
   process.exit(1);
 }
+installFolder('test');
 execFileSync(process.execPath, ['scripts/build.mjs', '--if-changed'], {
   cwd: ROOT,
   stdio: ['ignore', 'ignore', 'inherit'],

@@ -190,6 +190,22 @@ type CallRest<Params, Options> = {} extends Params
     ? [params?: Params, options?: Options]
     : [params: Params, options?: Options];
 
+/**
+ * A gateway's methods as members: `api.tasks.create({ … })` calls `tasks:create`. Each member is the property of the server's tree itself: an editor
+ * goes from it to the method, renames both, and shows the method's comment.
+ */
+export type ApiOf<Tree, Options = CallOptions> = {
+  readonly [Name in keyof Tree]: Tree[Name] extends IsLeaf
+    ? ApiCall<Tree[Name], Options>
+    : ApiOf<Tree[Name], Options>;
+};
+
+type ApiCall<Leaf, Options> = (
+  ...args: ReturnOf<Leaf> extends AsyncIterable<any>
+    ? [use: UseInstead<'client.stream()'>]
+    : CallRest<LeafParams<Leaf>, Options>
+) => Promise<LeafResult<ReturnOf<Leaf>>>;
+
 // `extends infer Args extends unknown[]` defers the type. Without it the checker evaluates every method of the tree for each call signature.
 export type InvokeArgs<Tree, Path extends string, Options = CallOptions> = (
   ReturnOf<MethodAt<Tree, Path>> extends AsyncIterable<any>

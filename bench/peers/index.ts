@@ -15,9 +15,6 @@ export const PEERS: Readonly<Record<string, () => Promise<Peer>>> = {
   'socket.io': async () => (await import('./socket-io.js')).socketIo,
 };
 
-/** Peers that bench/package.json brings. */
-export const INSTALLED_PEERS: ReadonlySet<string> = new Set(['better-sse', 'trpc', 'socket.io']);
-
 /** A peer of a name and a variant, which follows a colon: `raw:socket`. */
 export function parsePeer(name: string): { readonly peer: string; readonly variant: string } {
   const [peer = '', variant = ''] = name.split(':');

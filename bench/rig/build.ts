@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
-import { INSTALLED_PEERS, parsePeer } from '../peers/index.js';
 import { BENCH, BUILT, BUILT_PACKAGE, ROOT, UNTOLD_PACKAGE } from './paths.js';
 
 /** How a program of Node is put together, whose dependencies lie where it finds them. */
@@ -67,15 +66,4 @@ function isStale(): boolean {
       (file) => file.isFile() && statSync(join(file.parentPath, file.name)).mtimeMs > mtimeMs,
     ),
   );
-}
-
-/** Installs the peers that only benchmarks need, where some of these names are among them and it has not been done. */
-export function installPeers(names: readonly string[]): void {
-  if (!names.some((name) => INSTALLED_PEERS.has(parsePeer(name).peer))) return;
-  const done = join(BENCH, 'node_modules/.package-lock.json');
-  if (existsSync(done) && statSync(done).mtimeMs > statSync(join(BENCH, 'package-lock.json')).mtimeMs) return;
-  execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: BENCH,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
 }

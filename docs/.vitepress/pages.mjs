@@ -9,6 +9,8 @@ export const GROUPS = [
       ['README.md', 'Which page next'],
       ['getting-started.md', 'Getting started'],
       ['concepts.md', 'Concepts in pictures'],
+      ['faq.md', 'FAQ'],
+      ['beside-other-tools.md', 'Beside other tools'],
       ['vocabulary.md', 'Words'],
       ['troubleshooting.md', 'Troubleshooting'],
     ],
@@ -38,6 +40,7 @@ export const GROUPS = [
     text: 'Apps: what answers',
     pages: [
       ['apps.md', 'Apps and tools'],
+      ['cookbook.md', 'Cookbook'],
       ['approvals.md', 'Approvals'],
       ['app-adapters.md', 'OpenAI-compatible endpoints, AI SDK'],
       ['apps-langgraph.md', 'LangGraph'],
@@ -102,6 +105,7 @@ export const GROUPS = [
   {
     text: 'Operation',
     pages: [
+      ['deploy.md', 'Deploy'],
       ['deployment.md', 'Deployment'],
       ['choose-a-store.md', 'Choose a store'],
       ['workers.md', 'More cores'],
@@ -120,6 +124,7 @@ export const GROUPS = [
     text: 'Reference',
     pages: [
       ['configuration.md', 'Configuration'],
+      ['reference.md', 'Gateway, session, turn'],
       ['errors.md', 'Errors'],
       ['limits.md', 'Limits'],
       ['protocol.md', 'Wire protocol'],

@@ -19,11 +19,19 @@ export const tierOf = (file) => NAMED.exec(file)?.[1] ?? 'quick';
  * @param parts Parts of paths, one of which each has; all without any.
  */
 export function filesOf(tier, parts = []) {
-  const all = readdirSync('test', { recursive: true }).map((path) => join('test', path));
-  return all
+  return pathsIn('test')
     .filter((path) => path.endsWith('.test.ts') && tierOf(path) === tier)
     .filter((path) => parts.length === 0 || parts.some((part) => path.includes(part.replaceAll('/', sep))))
     .map((path) => ({ path, bytes: statSync(path).size }))
     .sort((a, b) => b.bytes - a.bytes)
     .map(({ path }) => path);
+}
+
+function pathsIn(folder) {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => name !== 'node_modules')
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      return entry.isDirectory() ? pathsIn(path) : [path];
+    });
 }

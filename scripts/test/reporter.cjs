@@ -1,4 +1,4 @@
-// Mocha's own report, and what the runner has to know of each test and hook: its file, how long it took, and whether it failed.
+// Mocha's own report, and what the runner has to know of each test and hook: its file, how long it took, and whether it failed or was left out.
 const { writeFileSync } = require('node:fs');
 const { reporters } = require('mocha');
 
@@ -16,6 +16,7 @@ module.exports = class Reporter extends reporters.Spec {
     };
     runner.on('pass', add('passed'));
     runner.on('fail', add('failed'));
+    runner.on('pending', add('skipped'));
     runner.on('hook end', add('hook'));
     runner.on('end', () => writeFileSync(process.env.TEST_RESULTS, JSON.stringify(results)));
   }

@@ -1,14 +1,17 @@
 // run.mjs TIER[,TIER] [--steady] [--suspects FILE] [--timed MS] [--grep TITLES] [--jobs N] [--timeout MS] [--days N] [PART ...]: runs the tests of
 // tiers (files.mjs) whose paths have one of these parts; with --days the day's share of the slow files. What fails runs again, alone: what
 // passes then is unsteady, which is said, and fails with --steady. The quick tests that are slow are written to --suspects; with --timed a quick
-// test fails that takes longer twice, where the machine does nothing else (timed.mjs). The last line has the numbers.
+// test fails that takes longer twice, where the machine does nothing else (timed.mjs). Quick tests that need packages which the root has not are
+// left out, which is said, until these are installed; in CI, and for other tiers, they are installed. The last line has the numbers.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
+import { install, isInstalled } from '../installed.mjs';
 import { today, todays } from './daily.mjs';
 import { filesOf, TIERS, tierOf } from './files.mjs';
+import { needsOf } from './needs.mjs';
 
 /** Milliseconds of a quick test beyond which it is looked at again, alone. */
 const QUICK_MS = 2000;
@@ -88,7 +91,15 @@ const files = tiers.flatMap((tier) => {
   const all = filesOf(tier, parts);
   return tier === 'slow' ? todays(all, Number(values.days ?? 1)) : all;
 });
-const results = files.length === 0 ? [] : run(files, jobs > 1 ? ['--parallel', '--jobs', `${jobs}`] : []);
+const isFull = Boolean(process.env.CI) || tiers.some((tier) => tier !== 'quick');
+const left = new Map();
+for (const file of files) {
+  const missing = needsOf(file).filter((folder) => !isInstalled(folder));
+  if (isFull) for (const folder of missing) install(folder);
+  else if (missing.length > 0) left.set(file, missing);
+}
+const tried = files.filter((file) => !left.has(file));
+const results = tried.length === 0 ? [] : run(tried, jobs > 1 ? ['--parallel', '--jobs', `${jobs}`] : []);
 const failed = [];
 const unsteady = [];
 for (const [file, failures] of byFile(of(results, 'failed'))) {
@@ -139,6 +150,20 @@ if (parts.length === 0) sayLongest();
 console.log('');
 say('unsteady', unsteady);
 say('failed', failed);
+if (left.size > 0) {
+  const folders = [...new Set([...left.values()].flat())].join(' and ');
+  const skipped = [...left.keys()].map((file) => dirname(file));
+  console.log(`skipped: ${left.size} of ${files.length} files (${[...new Set(skipped)].sort().join(', ')})`);
+  console.log(`They need the packages of ${folders}: npm run packages installs them`);
+}
+const untried = of(results, 'skipped');
+if (untried.length > 0) {
+  const inFiles = [...byFile(untried).keys()].map((file) => relative('.', file)).sort();
+  console.log(`skipped: ${untried.length} tests of ${inFiles.join(', ')}`);
+  console.log(
+    'They are of another day (DAY=all), or need a program that is not there: CONTRIBUTING.md names all',
+  );
+}
 const passed = of(results, 'passed').length + unsteady.length;
 console.log(`${named}: ${passed} passed, ${failed.length} failed, ${unsteady.length} unsteady`);
 const isGood = passed > 0 && failed.length === 0 && !(values.steady && unsteady.length > 0);

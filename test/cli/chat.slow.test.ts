@@ -280,6 +280,15 @@ describeDaily('agent-session-gateway chat, for scripts', 3, () => {
     const approved = script(url, 'd', '--approve', '-m', 'delete a.txt');
     expect(await approved.exited, approved.output).to.equal(0);
     expect(approved.output).to.contain('Done: a.txt is gone');
+    // The run that asked above, in b, still waits: the message stands behind it.
+    const behind = script(url, 'b', '--approve', '-m', 'weather in Oslo');
+    await behind.prints(/waits behind an earlier run, which waits for an answer to delete.*`chat b`/);
+    const held = closeLater(createClient({ baseUrl: url, token: TOKEN }), (it) => it.disconnect()).session(
+      'b',
+    );
+    const [{ callId }] = (await held.state()).pending as [{ callId: string }];
+    await held.respond(callId, { approved: false });
+    expect(await behind.exited, behind.output).to.equal(0);
     const unknown = script(url, 'nobody:a', '-m', 'go');
     expect(await unknown.exited, unknown.output).to.equal(2);
     expect(unknown.output).to.contain('nobody');

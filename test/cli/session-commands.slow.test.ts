@@ -54,7 +54,9 @@ describeDaily('agent-session-gateway tail', 3, () => {
 
   it('ends with --no-follow, shows some types, and is readable without --json', async () => {
     const { url } = await startGateway({ app: createDemoApp(1) });
-    expect(await output(url, 'tail', 'never-used', '--no-follow')).to.equal('');
+    const never = cli(['tail', 'never-used', '--no-follow'], at(url));
+    expect(await never.exited).to.equal(2);
+    expect(never.output).to.match(/^There is no session never-used\b.*\n$/);
     const client = connect(url);
     await client.send('main', 'weather in Oslo').result;
     const { cursor } = await client.session('main').state();
@@ -67,6 +69,11 @@ describeDaily('agent-session-gateway tail', 3, () => {
     expect(some).to.match(/^\S+Z \S+ tool_use \{.*"city":"Oslo".*\}\n\S+Z \S+ tool_result .*\n$/);
     const snapshot = jsonLines(await output(url, 'tail', '--no-follow', '--json', '--from', 'snapshot'));
     expect(snapshot.map(({ type }) => type)).to.deep.equal(['snapshot']);
+    for (const follow of [['--no-follow'], []]) {
+      const lost = cli(['tail', ...follow, '--from', 'nonsense'], at(url));
+      expect(await lost.exited, lost.output).to.equal(2);
+      expect(lost.output).to.match(/^--from is "nonsense", which is no cursor of main: .*\n$/);
+    }
     const endless = cli(['tail', '--no-follow', '--from', 'now'], at(url));
     expect(await endless.exited).to.equal(2);
   });
@@ -220,6 +227,13 @@ describeDaily('agent-session-gateway', 3, () => {
     expect(version.output).to.match(/^\d+\.\d+\.\d+\S*\n$/);
     const help = cli(['--help']);
     expect(await help.exited).to.equal(0);
+    expect(help.output.match(/^\w[\w ]*:$/gm)).to.deep.equal([
+      'Options:',
+      'Start:',
+      'Talk:',
+      'Build:',
+      'Operate:',
+    ]);
     for (const name of [
       'demo',
       'dev',

@@ -39,6 +39,25 @@ describe('the operations of a client', () => {
     expect((await client.methods()).methods).to.deep.equal([]);
   });
 
+  it('has methods as members, at any depth, for itself and for a session', async () => {
+    const where = async () => getContext().metadata.sessionId ?? 'nowhere';
+    const methods = { add: { to: addTo }, where, 'flat:key': where };
+    const { gateway, url } = await startGateway({ app: echo, methods });
+    const client = connectClient<typeof methods>(url);
+    expect(await client.api.add.to({ a: 2, b: 3 })).to.deep.equal({ sum: 5 });
+    expect(await client.api.add.to({ a: 2 })).to.deep.equal({ sum: 3 });
+    expect(await client.api['flat:key']()).to.equal('nowhere');
+    expect(await client.session('work').api.where()).to.equal('work');
+    expect(await client.api.where(undefined, { sessionId: 'given' })).to.equal('given');
+    // What awaits a member gets it, and calls nothing.
+    expect(await client.api.add).to.be.a('function');
+    const wrong = await failure(client.api.add.to({ a: 'two' } as never));
+    expect(wrong.code).to.equal('INVALID_PARAMS');
+    const untyped = connectClient(url);
+    expect((await failure(untyped.api.add.from())).code).to.equal('METHOD_NOT_FOUND');
+    expect(gateway.id).to.be.a('string');
+  });
+
   it('calls methods in a session: what they publish there reaches its readers', async () => {
     const { url } = await startGateway({
       app: echo,

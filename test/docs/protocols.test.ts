@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { chatCompletionsPlugin } from '../../server/plugins/chat-completions/index.js';
 import { responsesPlugin } from '../../server/plugins/responses/index.js';
 import { actor } from '../plugins/actor.js';
+import { developedWith } from '../support/developed-with.js';
 import { startGateway } from '../support/gateway.js';
 import { readPage } from '../support/pages.js';
 import { ROOT } from '../support/program.js';
@@ -26,9 +27,8 @@ describe('what the documentation says of protocols', () => {
   });
 
   it('names the versions of clients that tests run', () => {
-    const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     const versions = new Map<string, string[]>();
-    for (const [name, wanted] of Object.entries(devDependencies as Record<string, string>)) {
+    for (const [name, wanted] of Object.entries(developedWith())) {
       const [, real = name, version = wanted] = /^npm:(.+)@(.+)$/.exec(wanted) ?? [];
       versions.set(real, [...(versions.get(real) ?? []), version]);
     }

@@ -28,6 +28,7 @@ const longIn = (page: string): string[] =>
 /** Pages of no feature: they tell of a task, are for looking things up, or lead to others. */
 const OTHERS = [
   ...['README', 'configuration', 'deployment', 'documents', 'errors', 'getting-started'],
+  ...['beside-other-tools', 'cookbook', 'deploy', 'faq', 'reference'],
   ...[
     'extending',
     'internals',

@@ -36,7 +36,7 @@ describe('WorkflowChatTransport, as it is', () => {
 
   before(async function () {
     this.timeout(600_000);
-    await installInterfaces();
+    installInterfaces();
     ({ WorkflowChatTransport } = await import(CLIENT));
   });
   // It tells of every cut there.
@@ -185,7 +185,7 @@ for (const [way, heading] of todays(WAYS, WAYS.length))
     before(async function () {
       needChromium(this);
       this.timeout(600_000);
-      await installInterfaces();
+      installInterfaces();
       const main = `
 import { createRoot } from 'react-dom/client';
 import { Page } from './page.jsx';

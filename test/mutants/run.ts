@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { ROOT } from '../support/program.js';
 import type { Mutant } from './mutant.js';
 import { broken, MUTANTS } from './mutants.js';
@@ -24,13 +24,20 @@ const PARTS = [
 const TIMEOUT_MS = 1_800_000;
 const SEEDS = process.env.CHAOS_SEEDS ?? '6';
 
+const isSource = (path: string): boolean => basename(path) !== 'node_modules';
+
 /** What was found first, or null where nothing was. @throws where the test does not run */
 function caught(mutant: Mutant): string | null {
   const { file, test, grep, faults } = mutant;
   const tree = mkdtempSync(join(tmpdir(), 'mutant-'));
   try {
-    for (const part of PARTS) cpSync(join(ROOT, part), join(tree, part), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
+    for (const part of PARTS)
+      cpSync(join(ROOT, part), join(tree, part), {
+        recursive: true,
+        verbatimSymlinks: true,
+        filter: isSource,
+      });
+    for (const part of ['node_modules', 'test/node_modules']) symlinkSync(join(ROOT, part), join(tree, part));
     writeFileSync(join(tree, file), broken(mutant));
     const { stdout, stderr, status, signal } = spawnSync(
       process.execPath,

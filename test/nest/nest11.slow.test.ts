@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { createClient } from '../../client/index.js';
+// @ts-expect-error It has no types.
+import { install } from '../../scripts/installed.mjs';
 import { textOf } from '../../shared/messages.js';
 import { eventOf } from '../behaviour/iteration.js';
 import { ROOT, runCommand } from '../support/program.js';
@@ -16,17 +18,8 @@ const PROJECT = join(ROOT, '.cache/nest11');
 const PACKAGE = join(PROJECT, 'node_modules/agent-session-gateway');
 
 /** A project with Nest 11 and this package. */
-async function install(): Promise<void> {
-  mkdirSync(PROJECT, { recursive: true });
-  const lock = readFileSync(join(SOURCE, 'package-lock.json'), 'utf8');
-  const installed = join(PROJECT, 'node_modules/installed-lock.json');
-  if (!existsSync(installed) || readFileSync(installed, 'utf8') !== lock) {
-    for (const name of ['package.json', 'package-lock.json'])
-      copyFileSync(join(SOURCE, name), join(PROJECT, name));
-    const options = ['--ignore-scripts', '--no-audit', '--no-fund'];
-    await run('npm', ['ci', ...options], { cwd: PROJECT });
-    writeFileSync(installed, lock);
-  }
+async function installProject(): Promise<void> {
+  install('.cache/nest11', 'test/nest/nest11');
   copyFileSync(join(SOURCE, 'host.mjs'), join(PROJECT, 'host.mjs'));
   await run(process.execPath, ['scripts/bundle/main.mjs', PACKAGE], { cwd: ROOT });
   copyFileSync(join(ROOT, 'package.json'), join(PACKAGE, 'package.json'));
@@ -35,7 +28,7 @@ async function install(): Promise<void> {
 describe('GatewayModule in Nest 11', () => {
   before(async function () {
     this.timeout(600_000);
-    await install();
+    await installProject();
   });
 
   for (const platform of ['express', 'fastify']) {

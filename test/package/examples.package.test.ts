@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needChromium, openPage } from '../support/browser.js';
 import { isToday } from '../support/daily.js';
+import { developedWith } from '../support/developed-with.js';
 import { freePort } from '../support/free-port.js';
 import { type Program, ROOT, runCommand } from '../support/program.js';
 import { packPackage } from './installed.js';
@@ -121,7 +122,7 @@ describe('examples that are installed by themselves', () => {
   });
 
   it('take the packages in the versions that this one is developed with', () => {
-    const pinned: Record<string, string> = { ...OWN.dependencies, ...OWN.devDependencies };
+    const pinned: Record<string, string> = { ...OWN.dependencies, ...developedWith() };
     // Next.js checks types with the compiler's own interface, which TypeScript 7 does not have yet.
     pinned.typescript = pinned.typescript5!.split('@').at(-1)!;
     for (const name of ['vue', 'svelte', 'nextjs']) {

@@ -14,11 +14,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildPackage } from '../support/built-package.js';
+import { developedWith } from '../support/developed-with.js';
 import { ROOT } from '../support/program.js';
 import { closeAtLast } from '../support/resources.js';
 
 const run = promisify(execFile);
-const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const developed = developedWith();
 
 /** The package as users get it: built, packed and installed into an empty project. */
 export interface Installed {
@@ -94,7 +95,7 @@ async function packed(folder: string): Promise<string> {
 
 const FLAGS = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
 const add = (project: string, ...wanted: readonly string[]) => npm(project, 'install', ...FLAGS, ...wanted);
-const pinned = (name: string): string => `${name}@${devDependencies[name]}`;
+const pinned = (name: string): string => `${name}@${developed[name]}`;
 
 /** Builds and packs the package into a folder; resolves with the path of the tarball. */
 export async function packPackage(folder: string): Promise<string> {

@@ -202,7 +202,7 @@ describe('the packed package', () => {
   });
 
   it('is clean to are-the-types-wrong', async () => {
-    const attw = join(ROOT, 'node_modules/@arethetypeswrong/cli/dist/index.js');
+    const attw = join(ROOT, 'test/node_modules/@arethetypeswrong/cli/dist/index.js');
     const { stdout } = await run(process.execPath, [
       attw,
       installed.tarball,

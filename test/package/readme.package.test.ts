@@ -12,7 +12,7 @@ const QUIET = { npm_config_loglevel: 'error' };
 /** The README's samples, in order, and the command of its text that runs the client. */
 function blocks(): { kind: string; code: string }[] {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  const samples = readme.slice(readme.indexOf('\n## A server\n'), readme.indexOf('\n## Doors\n'));
+  const samples = readme.slice(readme.indexOf('\n## A server\n'), readme.indexOf('\n## Why believe it\n'));
   const fenced = [...samples.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, kind, code]) => ({
     kind: kind!,
     code: code!,

@@ -25,7 +25,8 @@ function inTree<Outcome>(
   try {
     mkdirSync(join(tree, 'test'));
     mkdirSync(join(tree, 'scripts'));
-    cpSync(join(ROOT, 'scripts/test'), join(tree, 'scripts/test'), { recursive: true });
+    for (const name of ['test', 'installed.mjs', 'alone.mjs'])
+      cpSync(join(ROOT, 'scripts', name), join(tree, 'scripts', name), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
     writeFileSync(join(tree, 'package.json'), '{"type":"module"}');
     for (const [name, body] of Object.entries(files)) writeFileSync(join(tree, 'test', name), body);

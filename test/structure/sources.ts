@@ -25,6 +25,7 @@ const DYNAMIC = /\bimport\('([^']+)'\)/g;
 export function readSources(...folders: string[]): SourceFile[] {
   return folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => !entry.parentPath.includes('node_modules'))
       .filter((entry) => entry.isFile() && /\.[mc]?[jt]sx?$/.test(entry.name))
       .map((entry) => {
         const file = join(entry.parentPath, entry.name);

@@ -10,6 +10,11 @@ const run = promisify(execFile);
 /** The compilers that users have. */
 export const COMPILERS = ['typescript', 'typescript5'] as const;
 
+const COMPILER_AT = {
+  typescript: 'node_modules/typescript/bin/tsc',
+  typescript5: 'test/node_modules/typescript5/bin/tsc',
+} as const;
+
 /** How users' projects are set up. */
 export const USERS_OPTIONS = {
   target: 'es2023',
@@ -21,7 +26,7 @@ export const USERS_OPTIONS = {
 
 /** What a compiler says of a project; nothing when all is well. */
 export async function compile(compiler: (typeof COMPILERS)[number], project: string): Promise<string> {
-  const tsc = join(ROOT, 'node_modules', compiler, 'bin/tsc');
+  const tsc = join(ROOT, COMPILER_AT[compiler]);
   return run(process.execPath, [tsc, '-p', project]).then(
     ({ stdout }) => stdout,
     // One that broke off may have said nothing.

@@ -8,7 +8,7 @@ export const PAGES: readonly string[] = [
   'CONTRIBUTING.md',
   'skills/agent-session-gateway/SKILL.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
+    .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
     .map((name) => `docs/${name}`)
     .sort(),
 ];

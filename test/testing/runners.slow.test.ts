@@ -14,7 +14,7 @@ const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'),
 const RUNNERS: Readonly<Record<string, readonly string[]>> = {
   'node:test': ['--import', 'tsx', '--test', 'app.test.ts'],
   mocha: ['--import', 'tsx', join(ROOT, 'node_modules/mocha/bin/mocha.js'), '--no-config', 'app.test.ts'],
-  vitest: [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--config', 'vitest.config.ts'],
+  vitest: [join(ROOT, 'test/node_modules/vitest/vitest.mjs'), 'run', '--config', 'vitest.config.ts'],
 };
 
 /** The page's test, in a folder of its own below the root, where the packages are found. */

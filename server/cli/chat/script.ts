@@ -39,6 +39,15 @@ export async function runScript(
   }
 }
 
+/** Says what a message waits for that stands behind others. */
+async function tellOfEarlier(client: Client, sessionId: string, terminal: Terminal): Promise<void> {
+  const { pending } = await client.session(sessionId).state();
+  const names = pending.map(({ name }) => name).join(', ');
+  const reason =
+    names && `, which waits for an answer to ${names}: run \`chat ${sessionId}\` on a terminal to give it`;
+  terminal.warn(`The message waits behind an earlier run${reason}`);
+}
+
 async function sendOne(
   client: Client,
   run: Run,
@@ -58,7 +67,8 @@ async function sendOne(
   process.on('SIGINT', interrupt);
   try {
     // Report a refused message as an error, not as an empty answer.
-    await run.accepted;
+    const { position } = await run.accepted;
+    if (position > 0) await tellOfEarlier(client, sessionId, terminal);
     for await (const event of run) {
       if (json) terminal.say(JSON.stringify(event));
       else transcript.event(event);

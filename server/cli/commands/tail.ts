@@ -33,13 +33,22 @@ async function tail(sessionId: string, options: TailOptions, terminal: Terminal)
   await withClient(options, async (client) => {
     await checkGateway(client);
     const last = await client.session(sessionId).state();
-    if (!follow && (last.cursor === null || isReached(from, last.cursor))) return;
+    if (!follow && last.cursor === null)
+      throw new GatewayError({
+        code: 'SESSION_NOT_FOUND',
+        message: `There is no session ${sessionId} of yours`,
+      });
+    if (!follow && isReached(from, last.cursor!)) return;
     const unwatch = watchConnection(client, (text) => terminal.warn(styled('yellow', text)));
     const stop = new AbortController();
     const interrupt = () => stop.abort();
     process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
     try {
       for await (const event of client.events(sessionId, { from, signal: stop.signal })) {
+        if (event.type === 'gap' && event.reason === 'malformed') {
+          const message = `--from is ${JSON.stringify(from)}, which is no cursor of ${sessionId}: take one that tail prints, or \`earliest\``;
+          throw new GatewayError({ code: 'INVALID_REQUEST', message });
+        }
         if (types === undefined || types.includes(event.type)) {
           if (json) terminal.say(JSON.stringify(event));
           else tell(event, terminal);

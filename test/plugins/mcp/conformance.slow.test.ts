@@ -41,7 +41,7 @@ describe('the MCP conformance suite', () => {
     // The suite sends no credentials, so its server has to take anyone.
     const { url } = await startMcp({ app: conformanceApp, auth: { type: 'none' } });
     const folder = tempDir();
-    const suite = 'node_modules/@modelcontextprotocol/conformance/dist/index.js';
+    const suite = 'test/node_modules/@modelcontextprotocol/conformance/dist/index.js';
     const program = runCommand(process.execPath, {
       args: ['scripts/on-node.mjs', '22', suite, 'server', '--url', url, '--suite', 'all', '-o', folder],
       cwd: ROOT,
