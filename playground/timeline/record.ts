@@ -8,6 +8,9 @@ export interface Recorded {
   readonly at: number;
   /** Bytes of its JSON. */
   readonly size: number;
+  /** Number of events that its row stands for, and the last of them. */
+  readonly count?: number;
+  readonly through?: Recorded;
 }
 
 /** One loss of the connection, with its duration. */

@@ -78,7 +78,7 @@ describeDaily('the playground in Chromium', 3, () => {
     const { link } = await startProgram({ GATEWAY_TOKEN: TOKENS.admin });
     const { page, problems } = await openPlayground(link);
     await page.setViewportSize({ width: 1360, height: 850 });
-    await page.getByRole('heading', { name: 'demo' }).waitFor();
+    await page.getByRole('heading', { name: 'Shows what a gateway can do' }).waitFor();
     expect(page.url()).to.not.contain(TOKENS.admin);
     const begun = await cutInAnswers(page);
     expect(await page.getByText(`Cut ${CUTS} times.`).count()).to.equal(1);

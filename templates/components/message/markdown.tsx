@@ -151,11 +151,14 @@ function Link({ href, children }: { readonly href: string; readonly children: Re
   );
 }
 
-const box = document.createElement('textarea');
+let box: HTMLTextAreaElement | undefined;
 
 /** Decodes character references. A text area never interprets its content as elements. */
 function decode(text: string): string {
+  // A server that renders the page has no elements, and no messages either.
+  if (typeof document === 'undefined') return text;
   return text.replace(/&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi, (reference) => {
+    box ??= document.createElement('textarea');
     box.innerHTML = reference;
     return box.value;
   });
