@@ -367,7 +367,7 @@ export const STATES: Readonly<Record<string, State>> = {
       await askForRefund(page);
       await toSession(page, 'second');
       await say(page, 'When does my order arrive?');
-      await page.locator('.tool').first().waitFor();
+      await page.locator('.fold.tool').first().waitFor();
       await toSession(page, 'third');
       await page.getByRole('button', { name: 'Inbox, 2 new' }).click();
       await page.getByText('1 unread, 1 for you to answer').waitFor();
@@ -376,7 +376,7 @@ export const STATES: Readonly<Record<string, State>> = {
   timeline: {
     reach: async (page) => {
       await say(page, 'When does my order arrive?');
-      await page.locator('.tool.running, .tool.done').first().waitFor();
+      await page.locator('.fold.tool.running, .fold.tool.done').first().waitFor();
       await page.getByRole('banner').getByRole('button', { name: 'Cut connection' }).click();
       await answered(page);
       await view(page, 'Timeline');

@@ -12,6 +12,7 @@ import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react
 import { Chat } from '../../templates/components/chat/chat.js';
 import { People } from '../../templates/components/share/people.js';
 import { AroundProvider } from '../../templates/components/ui/around.js';
+import { newSessionId } from '../../templates/components/ui/session-id.js';
 import { Sessions } from '../sessions/sessions.js';
 import { RecordProvider, useRecording } from '../timeline/use-record.js';
 import { around } from './around.js';
@@ -99,7 +100,7 @@ function Page({
   const hasPane = !isWide || panel === 'open';
   const toggleCode = () => setShown(code.shown ? 'none' : 'code');
   const actions: readonly Command[] = [
-    { name: 'New session', run: () => openSession(`chat-${Date.now().toString(36)}`) },
+    { name: 'New session', run: () => openSession(newSessionId()) },
     { name: 'Write a message', run: toBox },
     { name: code.shown ? 'Hide code' : 'Show code', about: 'The call behind each control', run: toggleCode },
     { name: 'Cut the connection', run: () => line.cut() },

@@ -11,6 +11,7 @@ import {
 import { useEffect, useState } from 'react';
 import { IconButton } from '../../templates/components/ui/icon-button.js';
 import { Menu, MenuItem } from '../../templates/components/ui/menu.js';
+import { isUnnamed } from '../../templates/components/ui/session-id.js';
 import { Bell } from '../sessions/bell.js';
 import { useRecord } from '../timeline/use-record.js';
 import { line } from './gateway.js';
@@ -52,7 +53,9 @@ export function Header({
   readonly onSignOut: () => void;
 }) {
   const health = useConnection();
-  const name = useSession(sessionId, { select: (session) => session.title }) ?? sessionId;
+  const name =
+    useSession(sessionId, { select: (session) => session.title }) ??
+    (isUnnamed(sessionId) ? 'New session' : sessionId);
   const { account, outages } = useRecord();
   const { lost, doubled } = account;
   return (

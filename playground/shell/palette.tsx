@@ -118,10 +118,17 @@ function Commands({
     ...VIEWS.map((view) => ({ name: views[view], about: 'View', run: open(view, sessionId) })),
     ...actions,
   ];
+  const named = query.replace(/[^\w.:@+-]+/g, '-');
+  const ofName: Command = {
+    name: `Open “${named}”`,
+    about: 'A session of this name',
+    run: open('chat', named),
+  };
   const words = query.toLowerCase();
-  const found = all
+  const known = all
     .filter(({ name, about = '' }) => `${name} ${about}`.toLowerCase().includes(words))
     .slice(0, 12);
+  const found = named === '' ? known : [...known, ofName];
   const chosen = Math.min(at, found.length - 1);
   const run = (command: Command | undefined) => {
     if (!command) return;
@@ -171,7 +178,6 @@ function Commands({
           </div>
         ))}
       </div>
-      {found.length === 0 && <p className="muted">Nothing is called “{query}”.</p>}
     </>
   );
 }

@@ -92,6 +92,7 @@ describeDaily('the playground in Chromium', 3, () => {
     await page.setViewportSize({ width: 1360, height: 850 });
     await say(page, 'story');
     await answers(page, 1);
+    await show(page, 'Network');
     await page.getByLabel('WebSocket').check();
     const begun = await cutInAnswers(page, 1);
     await expectWhole(page, { url, token: TOKENS.admin }, begun + 1, CUTS);
@@ -306,6 +307,7 @@ describeDaily('the playground in Chromium', 3, () => {
     await page.setViewportSize({ width: 1360, height: 850 });
     await say(page, 'story');
     await page.locator('.growing').waitFor();
+    await show(page, 'Network');
     await page.getByRole('button', { name: 'Go offline for 5 s' }).click();
     await page.getByText('Reconnecting').waitFor();
     await page.getByText('Connected').waitFor();
