@@ -92,10 +92,11 @@ describe('readiness', () => {
     ['names', 'acquire', 'REFUSED'],
   ] as const)
     it(`does not follow sessions whose ${what} the store refuses, however many, while it takes others`, async () => {
+      let tries = 0;
       const store = passing(Object.assign(memoryStore(), { check: () => {} }), (name, call, args) => {
-        if (name === member && (args[0] as { name: string }).name.startsWith('bad'))
-          throw new StoreError(code, 'Not this one');
-        return call();
+        if (name !== member || !(args[0] as { name: string }).name.startsWith('bad')) return call();
+        tries += 1;
+        throw new StoreError(code, 'Not this one');
       });
       const { gateway, url } = await embedded({ store });
       for (const name of ['bad-1', 'bad-2', 'bad-3']) {
@@ -103,6 +104,8 @@ describe('readiness', () => {
         expect(refused).to.equal(code === 'REFUSED' ? 'INVALID_PARAMS' : 'OVERLOADED');
         expect(await readiness(url)).to.equal('ready');
       }
+      // A session that the store can never keep is not tried again.
+      expect(tries).to.equal(3);
     });
 
   it('is 503 until the store has told once what was left unfinished, and asks again where it could not', async () => {
