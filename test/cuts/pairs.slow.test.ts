@@ -1,0 +1,3 @@
+import { describePairs } from './pairs-on-memory.js';
+
+describePairs(500);
