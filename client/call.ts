@@ -2,7 +2,7 @@ import { type CallName, isCall } from '../shared/calls.js';
 import type { GatewayError } from '../shared/gateway-error.js';
 import type { Accepted, ParamsOf, ResultOf } from '../shared/operation-types.js';
 import type { SignalOptions } from './options.js';
-import type { Person } from './person.js';
+import type { ClientPerson } from './person.js';
 import type { Retries } from './retries.js';
 import { type Aborts, inTime, openScope, within } from './timing.js';
 import { addressOf, failed, foreign, isUnsent, lateness } from './transport/failure.js';
@@ -29,7 +29,7 @@ export interface OperationCallOptions {
   readonly timeoutMs: number;
   readonly aborts: Aborts;
   readonly retries: Retries;
-  readonly person: Person;
+  readonly person: ClientPerson;
   /** The gateway has answered. */
   onAnswer(): void;
 }

@@ -3,7 +3,7 @@ import { createListeners } from './listeners.js';
 import type { ClientTransport } from './transport/transport.js';
 
 /** The person whom a client shows things to and sends as. */
-export interface Person {
+export interface ClientPerson {
   /** The user, as the gateway has named it, or as the page has promised. */
   user: UserName | undefined;
   /** Another object for another person, who is shown nothing of another life. */
@@ -30,7 +30,7 @@ export interface PersonHost {
   isConnected(): boolean;
 }
 
-export function createPerson(transport: ClientTransport, host: PersonHost): Person {
+export function createPerson(transport: ClientTransport, host: PersonHost): ClientPerson {
   const { subscribe, emit } = createListeners();
   const become = (user?: UserName) => {
     person.user = user;
@@ -41,7 +41,7 @@ export function createPerson(transport: ClientTransport, host: PersonHost): Pers
     host.restart();
     emit();
   };
-  const person: Person = {
+  const person: ClientPerson = {
     user: undefined,
     life: {},
     era: {},

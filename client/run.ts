@@ -18,7 +18,7 @@ import { isFinal } from './line.js';
 import type { CallNeeds } from './method-calls.js';
 import type { SignalOptions } from './options.js';
 import { draftMessage, identified, type Outbox } from './outbox.js';
-import type { Person } from './person.js';
+import type { ClientPerson } from './person.js';
 import { randomId } from './random.js';
 import { abortError, onAbort, openScope, within } from './timing.js';
 import type { ClientEvent } from './typed-events.js';
@@ -28,7 +28,7 @@ import { findView, type LiveView } from './view.js';
 export interface Core extends CallNeeds {
   readonly connection: ReaderConnection;
   readonly outbox: Outbox;
-  readonly person: Person;
+  readonly person: ClientPerson;
   /** Views that somebody looks at. */
   readonly views: Set<LiveView>;
 }

@@ -2,7 +2,7 @@ import type { InboxRow, InboxTotals } from '../../shared/inbox.js';
 import type { Client } from '../client.js';
 import { coreOf } from '../core-of.js';
 import { type ClientInbox, clientInbox } from '../inbox/client-inbox.js';
-import type { Person } from '../person.js';
+import type { ClientPerson } from '../person.js';
 import type { Observable } from './session-store.js';
 
 /** An inbox, for display. */
@@ -32,7 +32,7 @@ export function inboxStoreOf(client: Client<any>): InboxStore {
   return store;
 }
 
-function createInboxStore({ events, read }: ClientInbox, person: Person): InboxStore {
+function createInboxStore({ events, read }: ClientInbox, person: ClientPerson): InboxStore {
   let view = NOTHING;
   const rows = new Map<string, InboxRow>();
   const listeners = new Set<() => void>();

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../shared/gateway-error.js';
 import type { Persistence } from '../options.js';
-import type { Person } from '../person.js';
+import type { ClientPerson } from '../person.js';
 import type { Core } from '../run.js';
 import { inTime } from '../timing.js';
 import type { Disk } from './disk.js';
@@ -77,7 +77,7 @@ const silent = (): GatewayError =>
 export function createPersistence(name: string, plain: Disk, options: PersistOptions): OfflinePersistence {
   const { onError } = options;
   let isOver = false;
-  let person: Person | undefined;
+  let person: ClientPerson | undefined;
   const stops = new Set<() => void>();
   const keeping: PersistenceParts = {
     disk: sealed(plain, options.encryption),

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { cut } from '../../shared/cut.js';
 import { type RecordChange, type RecordHome, type StoredRecord, textOfHome } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
@@ -91,7 +92,7 @@ export async function* recordsOf(
 /** The id of given-up work for operators: one for all gateways, and for each home. */
 export function deadIdOf({ home, id }: Pick<StoredRecord, 'home' | 'id'>): string {
   const hash = createHash('sha256').update(JSON.stringify([textOfHome(home), id]));
-  return `due_${hash.digest('base64url').slice(0, 16)}`;
+  return `due_${cut(hash.digest('base64url'), 16)}`;
 }
 
 /** Has given-up work tried again at once, with all attempts before it. Resolves with whether it was still there, and nothing has taken its place. */

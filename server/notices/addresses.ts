@@ -8,7 +8,7 @@ const NETWORKS = [
   ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
   // The address of Azure's own services to a machine. It looks public.
   '168.63.129.16/32',
-  // Of IPv6, within the internet's range: for protocols (tunnels too), for documents, tunnels to IPv4 addresses.
+  // IPv6, within the internet's range: for protocols (tunnels too), for documents, tunnels to IPv4 addresses.
   ...['2001::/23', '2001:db8::/32', '3fff::/20', '2002::/16'],
 ];
 

@@ -64,15 +64,15 @@ const askedId = ({ callId, runId }: Pick<PendingQuestion, 'callId' | 'runId'>, e
 const handOffId = ({ runId }: { readonly runId: string }): string => noticeId('hand_off', runId);
 
 /** The part of a notice that an event determines. */
-type Told = Pick<Notice, 'id' | 'kind'> & Partial<Notice> & { readonly text?: string };
+type CausedNotice = Pick<Notice, 'id' | 'kind'> & Partial<Notice> & { readonly text?: string };
 
 /** The notices that events of features cause. */
 export type Causes = {
-  readonly [Type in LoggedEventType]?: (event: EventOf<Type>, cause: NoticeCause) => Told | null;
+  readonly [Type in LoggedEventType]?: (event: EventOf<Type>, cause: NoticeCause) => CausedNotice | null;
 };
 
 /** The part of a notice that an event determines; null for an event without a notice. */
-function toldOf(event: GatewayEvent, cause: NoticeCause, seq: number, causes: Causes): Told | null {
+function toldOf(event: GatewayEvent, cause: NoticeCause, seq: number, causes: Causes): CausedNotice | null {
   const {
     log: { epoch, scope },
     before,
@@ -113,7 +113,7 @@ function toldOf(event: GatewayEvent, cause: NoticeCause, seq: number, causes: Ca
     }
     default: {
       const added = causes[event.type as LoggedEventType] as
-        | ((event: GatewayEvent, cause: NoticeCause) => Told | null)
+        | ((event: GatewayEvent, cause: NoticeCause) => CausedNotice | null)
         | undefined;
       return added?.(event, cause) ?? null;
     }

@@ -38,10 +38,10 @@ export class SessionCall implements AdmittedCall {
 }
 
 /** The call that the code of an operation gets: one on a session, if its params name one. */
-type CallOf<Name extends PlainOperation> =
+type HandledCall<Name extends PlainOperation> =
   ParamsOf<Name> extends { readonly sessionId: string } ? SessionCall : AdmittedCall | SessionCall;
 
 /** The code of operations. All that their words ask for is done before: authorization, rates, room. */
 export type Handlers<Name extends PlainOperation = PlainOperation> = {
-  readonly [Each in Name]: (params: ParamsOf<Each>, call: CallOf<Each>) => MaybePromise<ResultOf<Each>>;
+  readonly [Each in Name]: (params: ParamsOf<Each>, call: HandledCall<Each>) => MaybePromise<ResultOf<Each>>;
 };

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { WebSocket } from 'ws';
 import { inboxStoreOf } from '../../client/hooks/inbox-store.js';
-import { createSchedulesStore } from '../../client/schedules/store.js';
+import { createSchedulesStore } from '../../client/hooks/schedules-store.js';
 import { createSessionStore } from '../../client/hooks/session-store.js';
 import { type Client, createClient, type WebSocketClass } from '../../client/index.js';
 import { type AuthConfig, defineApp, type Gateway } from '../../server/index.js';

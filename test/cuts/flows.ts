@@ -49,10 +49,11 @@ export class Person {
   }
 
   async answer(approved: boolean): Promise<void> {
-    const state = () => insist(() => this.call('status')).then(({ status }) => status === 'waiting');
-    await until(state);
-    const { messages: _, pending } = await this.state();
-    await this.call('tool-response', { callId: pending[0]!.callId, approved });
+    // Somebody else may have ended the run, or be in control.
+    const isThere = () => insist(() => this.call('status')).then(({ status }) => status !== 'running');
+    await until(isThere);
+    const { pending } = await this.state();
+    await this.call('tool-response', { callId: pending[0]?.callId ?? 'gone', approved });
   }
 
   async state() {

@@ -82,7 +82,7 @@ export const DOORS: readonly Mutant[] = [
   {
     name: 'rates without an end',
     file: 'server/limits/token-bucket.ts',
-    edits: [['    bucket.tokens -= 1;\n', '']],
+    edits: [['    bucket.tokens -= taken;\n', '']],
     test: 'test/limits/token-bucket.test.ts',
   },
   {
@@ -127,7 +127,7 @@ export const DOORS: readonly Mutant[] = [
     file: 'server/operations/file-operations.ts',
     edits: [
       [
-        'if (!record || !(await this.#mayRead(record, identity))) throw fileNotFound(fileId, path);',
+        'if (!record || !(await this.#mayRead(record, person))) throw fileNotFound(fileId, path);',
         'if (!record) throw fileNotFound(fileId, path);',
       ],
     ],

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createSchedulesStore } from '../../client/schedules/store.js';
+import { createSchedulesStore } from '../../client/hooks/schedules-store.js';
 import { type Schedule, sessionSchedules } from '../../client/schedules/index.js';
 import type { StoredRecord } from '../../server/stores/index.js';
 import { connectClient, failure, takeUntil } from '../support/client.js';

@@ -54,7 +54,7 @@ export function readLines(
   output.write(PASTES_MARKED);
   lines.on('line', (typed) => {
     const isOpen = isPasting || typed.endsWith('\\');
-    const line = pasted + (isOpen && !isPasting ? typed.slice(0, -1) : typed);
+    const line = pasted + (isOpen && !isPasting ? typed.replace(/.$/s, '') : typed);
     pasted = isOpen ? `${line}\n` : '';
     if (isOpen) return;
     // Several lines may come at once.

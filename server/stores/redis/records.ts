@@ -40,7 +40,7 @@ export function encodeChanges(changes: readonly RecordChange[]) {
 }
 
 /** Whose records of a kind a home has, or had. */
-interface Listed {
+interface ListedOwner {
   readonly kind: string;
   readonly owner: string;
 }
@@ -65,7 +65,7 @@ function byHome(found: readonly string[]): ReadonlyMap<string, readonly string[]
 }
 
 /** The owners of records, each once. */
-function listed(records: readonly StoredRecord[]): readonly Listed[] {
+function listed(records: readonly StoredRecord[]): readonly ListedOwner[] {
   const owned = records.flatMap(({ kind, owner }) => (owner === undefined ? [] : [{ kind, owner }]));
   return [...new Map(owned.map((one) => [JSON.stringify([one.kind, one.owner]), one])).values()];
 }
@@ -105,7 +105,7 @@ export class RedisRecords {
    * @returns Whose records the changes drop, for `hint`
    * @throws StoreError `UNAVAILABLE`: nothing was changed
    */
-  async announce(home: RecordHome, changes: readonly RecordChange[]): Promise<readonly Listed[]> {
+  async announce(home: RecordHome, changes: readonly RecordChange[]): Promise<readonly ListedOwner[]> {
     try {
       await this.#enlist(home, changes);
       await this.#say(home, changes);
@@ -120,9 +120,9 @@ export class RedisRecords {
   async hint(
     home: RecordHome,
     changes: readonly RecordChange[],
-    leaving: readonly Listed[] = [],
+    leaving: readonly ListedOwner[] = [],
   ): Promise<void> {
-    // Whoever found no record meanwhile has taken the home off the list.
+    // A reader that found no record meanwhile has taken the home off the list.
     void this.#enlist(home, changes).catch(() => {});
     // `announce` has said it before. If another change has withdrawn it, the next sweep finds it.
     await this.#say(home, changes).catch(() => {});
@@ -140,7 +140,7 @@ export class RedisRecords {
   }
 
   /** Whose records a home has: all, or those that are named. */
-  async #ownersOf(home: RecordHome, named: readonly RecordName[]): Promise<readonly Listed[]> {
+  async #ownersOf(home: RecordHome, named: readonly RecordName[]): Promise<readonly ListedOwner[]> {
     const { records } = this.#keys.home(home);
     const names = named.map(nameOf);
     const rows = (await this.#link.send(records, ['HMGET', records, ...names])) as (string | null)[];
@@ -148,12 +148,12 @@ export class RedisRecords {
   }
 
   /** Whose records a home has, for `forget` when all are dropped. */
-  async owners(home: RecordHome): Promise<readonly Listed[]> {
+  async owners(home: RecordHome): Promise<readonly ListedOwner[]> {
     return listed(await this.#all(home));
   }
 
-  /** Takes a home off the lists of owners who have no record there any more. What fails is left to the next who reads the list. */
-  async forget(home: RecordHome, owners: readonly Listed[]): Promise<void> {
+  /** Takes a home off the lists of owners who have no record there any more. The next reader of the list does the rest after a failure. */
+  async forget(home: RecordHome, owners: readonly ListedOwner[]): Promise<void> {
     const { home: text } = this.#keys.home(home);
     await Promise.all(
       owners.map(async ({ kind, owner }) => {

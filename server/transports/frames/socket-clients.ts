@@ -32,7 +32,7 @@ export class SocketClients {
   }
 
   /**
-   * Makes sure that there is place for an unidentified client. Where all are taken, the oldest one of the address with the most gives way,
+   * Makes sure that there is place for an unidentified client. Once all are taken, the oldest one of the address with the most gives way,
    * if that has more than its share and the new one's address has not.
    *
    * @param address Empty if there is none
