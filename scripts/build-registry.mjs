@@ -1,10 +1,11 @@
 // Writes registry, or the folder that is named: the components in the form that shadcn's command takes, each with all that it is made of.
 //   npm run registry [-- folder]
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
+const to = process.argv[2] === undefined ? 'registry' : resolve(process.argv[2]);
+process.chdir(join(import.meta.dirname, '..'));
 const FROM = 'templates/components';
-const TO = process.argv[2] ?? 'registry';
 
 /** What is asked for by name; the other folders are parts of these. */
 const ITEMS = {
@@ -53,10 +54,10 @@ function item(name, [title, description]) {
   };
 }
 
-rmSync(TO, { recursive: true, force: true });
-mkdirSync(TO, { recursive: true });
+rmSync(to, { recursive: true, force: true });
+mkdirSync(to, { recursive: true });
 const items = Object.entries(ITEMS).map(([name, said]) => item(name, said));
-const write = (name, value) => writeFileSync(join(TO, name), `${JSON.stringify(value, null, 2)}\n`);
+const write = (name, value) => writeFileSync(join(to, name), `${JSON.stringify(value, null, 2)}\n`);
 for (const each of items) write(`${each.name}.json`, each);
 write('registry.json', {
   $schema: 'https://ui.shadcn.com/schema/registry.json',

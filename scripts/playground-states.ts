@@ -176,6 +176,12 @@ const askForRefund = async (page: Page) => {
   await say(page, 'Refund my order, please');
   await page.getByRole('button', { name: 'Approve' }).waitFor();
 };
+/** Shows what can be done about people, which a phone has in a menu. */
+const showPeople = async (page: Page) => {
+  if (await page.getByRole('button', { name: 'Share…' }).isVisible()) return;
+  await page.getByRole('button', { name: 'Account ann' }).click();
+  await page.getByRole('menuitem', { name: /^People/ }).click();
+};
 /** Opens the list of sessions where there is no room for it beside the conversation. */
 const showList = async (page: Page) => {
   const burger = page.getByRole('banner').getByRole('button', { name: 'Sessions' });
@@ -333,6 +339,7 @@ export const STATES: Readonly<Record<string, State>> = {
   person: {
     reach: async (page) => {
       await askForRefund(page);
+      await showPeople(page);
       await page.getByRole('button', { name: 'Take over' }).click();
       await page.getByText('You have control').waitFor();
       await say(page, 'This is Ann. I have sent the money back.');
@@ -349,6 +356,7 @@ export const STATES: Readonly<Record<string, State>> = {
   sharing: {
     reach: async (page) => {
       await ask(page);
+      await showPeople(page);
       await page.getByRole('button', { name: 'Share…' }).click();
       await page.getByRole('button', { name: 'Make a link' }).click();
       await page.getByLabel('The link, shown this once').waitFor();
@@ -359,7 +367,7 @@ export const STATES: Readonly<Record<string, State>> = {
       await askForRefund(page);
       await toSession(page, 'second');
       await say(page, 'When does my order arrive?');
-      await page.locator('.tool').first().waitFor();
+      await page.locator('.fold.tool').first().waitFor();
       await toSession(page, 'third');
       await page.getByRole('button', { name: 'Inbox, 2 new' }).click();
       await page.getByText('1 unread, 1 for you to answer').waitFor();
@@ -368,7 +376,7 @@ export const STATES: Readonly<Record<string, State>> = {
   timeline: {
     reach: async (page) => {
       await say(page, 'When does my order arrive?');
-      await page.locator('.tool.running, .tool.done').first().waitFor();
+      await page.locator('.fold.tool.running, .fold.tool.done').first().waitFor();
       await page.getByRole('banner').getByRole('button', { name: 'Cut connection' }).click();
       await answered(page);
       await view(page, 'Timeline');

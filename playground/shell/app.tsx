@@ -8,22 +8,19 @@ import {
   SquareFunction,
   Network as Wires,
 } from 'lucide-react';
-import { useEffect, useMemo, useState } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { Chat } from '../../templates/components/chat/chat.js';
 import { People } from '../../templates/components/share/people.js';
 import { AroundProvider } from '../../templates/components/ui/around.js';
-import { Methods } from '../methods/methods.js';
-import { Network } from '../network/network.js';
-import { Notices } from '../notices/notices.js';
-import { Reference } from '../reference/reference.js';
+import { newSessionId } from '../../templates/components/ui/session-id.js';
 import { Sessions } from '../sessions/sessions.js';
-import { Timeline } from '../timeline/timeline.js';
 import { RecordProvider, useRecording } from '../timeline/use-record.js';
 import { around } from './around.js';
 import { CodeProvider } from './code.js';
-import { openClient, type TransportName } from './gateway.js';
+import { line, openClient, type TransportName } from './gateway.js';
 import { Header } from './header.js';
 import { useKept } from './kept.js';
+import { type Command, Palette } from './palette.js';
 import { hrefOf, useRoute, VIEWS, type View } from './route.js';
 import { useMedia } from './use-media.js';
 import { ViewBoundary } from './view-boundary.js';
@@ -37,8 +34,21 @@ const NAMES: Record<View, readonly [name: string, icon: LucideIcon]> = {
   reference: ['API', BookOpenText],
 };
 
+// Each view is loaded when it is shown: the conversation needs none of them.
+const Methods = lazy(async () => ({ default: (await import('../methods/methods.js')).Methods }));
+const Network = lazy(async () => ({ default: (await import('../network/network.js')).Network }));
+const Notices = lazy(async () => ({ default: (await import('../notices/notices.js')).Notices }));
+const Reference = lazy(async () => ({ default: (await import('../reference/reference.js')).Reference }));
+const Timeline = lazy(async () => ({ default: (await import('../timeline/timeline.js')).Timeline }));
+
 const openSession = (sessionId: string): void => {
   location.hash = hrefOf({ view: 'chat', sessionId });
+};
+
+const VIEW_NAMES = Object.fromEntries(VIEWS.map((view) => [view, NAMES[view][0]])) as Record<View, string>;
+
+const toBox = (): void => {
+  document.querySelector<HTMLElement>('.composer textarea')?.focus();
 };
 
 interface Standing {
@@ -71,19 +81,40 @@ function Page({
   const record = useRecording(sessionId);
   const isWide = useMedia('(min-width: 70rem)');
   const [lists, setLists] = useState(false);
+  const [people, setPeople] = useState(false);
+  const [answer, setAnswer] = useState<string>();
+  const showRun = useCallback(
+    ({ id }: { readonly id: string }) => {
+      setAnswer(id);
+      location.hash = hrefOf({ view: 'timeline', sessionId });
+    },
+    [sessionId],
+  );
   const [panel, setPanel] = useKept<'open' | 'closed'>('panel', 'open');
   const [shown, setShown] = useKept<'code' | 'none'>('code', 'none');
   const [language, onLanguage] = useKept<'sdk' | 'curl'>('language', 'sdk');
   // biome-ignore lint/correctness/useExhaustiveDependencies: it only keeps what it is given
   const code = useMemo(() => ({ shown: shown === 'code', language, onLanguage }), [shown, language]);
   // A wide window always shows the conversation, with the chosen view beside it.
-  const view = isWide && route.view === 'chat' ? 'network' : route.view;
+  const view = isWide && route.view === 'chat' ? 'timeline' : route.view;
   const hasPane = !isWide || panel === 'open';
+  const toggleCode = () => setShown(code.shown ? 'none' : 'code');
+  const actions: readonly Command[] = [
+    { name: 'New session', run: () => openSession(newSessionId()) },
+    { name: 'Write a message', run: toBox },
+    { name: code.shown ? 'Hide code' : 'Show code', about: 'The call behind each control', run: toggleCode },
+    { name: 'Cut the connection', run: () => line.cut() },
+    { name: 'Use another token', run: standing.onSignOut },
+  ];
   return (
     <RecordProvider value={record}>
       <AroundProvider value={around}>
         <CodeProvider value={code}>
-          <div className={`asg page ${lists ? 'lists' : ''}`}>
+          <div className={`asg page ${lists ? 'lists' : ''} ${people ? 'with-people' : ''}`}>
+            <button type="button" className="skip" onClick={toBox}>
+              To the message box
+            </button>
+            <Palette sessionId={sessionId} views={VIEW_NAMES} actions={actions} />
             <Header
               {...standing}
               sessionId={sessionId}
@@ -92,7 +123,8 @@ function Page({
               panel={isWide ? hasPane : undefined}
               onPanel={() => setPanel(hasPane ? 'closed' : 'open')}
               code={code.shown}
-              onCode={() => setShown(code.shown ? 'none' : 'code')}
+              onCode={toggleCode}
+              onPeople={() => setPeople((before) => !before)}
             />
             <aside className="side" aria-label="Sessions">
               <ViewBoundary of="sessions">
@@ -108,6 +140,7 @@ function Page({
                     id={sessionId}
                     user={standing.user}
                     onOpen={openSession}
+                    onRun={showRun}
                     bar={(presence) => <People id={sessionId} user={standing.user} presence={presence} />}
                   />
                 </ViewBoundary>
@@ -116,11 +149,15 @@ function Page({
                 <div className={`pane ${view === 'chat' ? 'bare' : ''}`}>
                   <Views view={view} sessionId={sessionId} isWide={isWide} />
                   <ViewBoundary of={`${view} ${sessionId}`}>
-                    {view === 'timeline' && <Timeline key={sessionId} sessionId={sessionId} />}
-                    {view === 'network' && <Network transport={transport} onTransport={onTransport} />}
-                    {view === 'notices' && <Notices key={sessionId} sessionId={sessionId} />}
-                    {view === 'methods' && <Methods key={sessionId} sessionId={sessionId} />}
-                    {view === 'reference' && <Reference />}
+                    <Suspense fallback={<Loading />}>
+                      {view === 'timeline' && (
+                        <Timeline key={sessionId} sessionId={sessionId} wanted={answer} />
+                      )}
+                      {view === 'network' && <Network transport={transport} onTransport={onTransport} />}
+                      {view === 'notices' && <Notices key={sessionId} sessionId={sessionId} />}
+                      {view === 'methods' && <Methods key={sessionId} sessionId={sessionId} />}
+                      {view === 'reference' && <Reference />}
+                    </Suspense>
                   </ViewBoundary>
                 </div>
               )}
@@ -129,6 +166,16 @@ function Page({
         </CodeProvider>
       </AroundProvider>
     </RecordProvider>
+  );
+}
+
+function Loading() {
+  return (
+    <div className="tool skeleton lines" role="status" aria-label="Loading">
+      <i />
+      <i />
+      <i />
+    </div>
   );
 }
 

@@ -19,7 +19,7 @@ import {
 import { hrefOf } from './route.js';
 import { settings } from './settings.js';
 
-/** What this page gives to the components: beside each control is the call behind it. */
+/** This page's part for the components: beside each control is the call behind it. */
 export const around: Around = {
   files,
   readOnly: settings.readOnly,

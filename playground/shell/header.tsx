@@ -1,7 +1,17 @@
 import { useConnection, useSession } from 'agent-session-gateway/client/react';
-import { CodeXml, Menu as Lines, LogOut, PanelRight, SquareArrowOutUpRight, Unplug } from 'lucide-react';
+import {
+  CodeXml,
+  Menu as Lines,
+  LogOut,
+  PanelRight,
+  SquareArrowOutUpRight,
+  Unplug,
+  Users,
+} from 'lucide-react';
+import { useEffect, useState } from 'react';
 import { IconButton } from '../../templates/components/ui/icon-button.js';
 import { Menu, MenuItem } from '../../templates/components/ui/menu.js';
+import { isUnnamed } from '../../templates/components/ui/session-id.js';
 import { Bell } from '../sessions/bell.js';
 import { useRecord } from '../timeline/use-record.js';
 import { line } from './gateway.js';
@@ -25,6 +35,7 @@ export function Header({
   onPanel,
   code,
   onCode,
+  onPeople,
   onSignOut,
 }: {
   readonly user: string;
@@ -37,11 +48,15 @@ export function Header({
   /** Whether the page shows the call behind each control. */
   readonly code: boolean;
   readonly onCode: () => void;
+  /** Shows who is there and what can be done about it, where there is no room for it. */
+  readonly onPeople: () => void;
   readonly onSignOut: () => void;
 }) {
   const health = useConnection();
-  const name = useSession(sessionId, { select: (session) => session.title }) ?? sessionId;
-  const { account } = useRecord();
+  const name =
+    useSession(sessionId, { select: (session) => session.title }) ??
+    (isUnnamed(sessionId) ? 'New session' : sessionId);
+  const { account, outages } = useRecord();
   const { lost, doubled } = account;
   return (
     <header className="top">
@@ -54,18 +69,8 @@ export function Header({
         <span className="dot" aria-hidden="true" />
         <span className="word">{HEALTH[health]}</span>
       </span>
-      <span className={`tally ${lost + doubled > 0 ? 'bad' : ''}`}>
-        {lost} lost <span aria-hidden="true">·</span> {doubled} doubled
-      </span>
-      <button
-        type="button"
-        className="cut"
-        data-tip="Ends all that is open, at once"
-        onClick={() => line.cut()}
-      >
-        <Unplug aria-hidden="true" />
-        Cut <span className="word">connection</span>
-      </button>
+      <Tally lost={lost} doubled={doubled} resumed={outages.length} />
+      <IconButton label="Cut connection" icon={Unplug} className="cut" onClick={() => line.cut()} />
       <Bell sessionId={sessionId} name={name} />
       <IconButton
         label="Code"
@@ -84,6 +89,9 @@ export function Header({
         />
       )}
       <Menu label={`Account ${user}`} className="avatar" text={[...user].slice(0, 1).join('').toUpperCase()}>
+        <MenuItem icon={Users} className="phone" onChoose={onPeople}>
+          People, take over, share
+        </MenuItem>
         <MenuItem icon={SquareArrowOutUpRight} onChoose={() => openTab(hrefOf({ view: 'chat', sessionId }))}>
           Another tab
         </MenuItem>
@@ -92,6 +100,26 @@ export function Header({
         </MenuItem>
       </Menu>
     </header>
+  );
+}
+
+/** How long it is told that nothing was lost, in milliseconds. */
+const TOLD_MS = 5000;
+
+/** Told for a while after each cut, and always where something was lost or doubled. */
+function Tally({ lost, doubled, resumed }: Readonly<Record<'lost' | 'doubled' | 'resumed', number>>) {
+  const [told, setTold] = useState(resumed);
+  useEffect(() => {
+    const timer = setTimeout(() => setTold(resumed), TOLD_MS);
+    return () => clearTimeout(timer);
+  }, [resumed]);
+  const isBad = lost + doubled > 0;
+  if (!isBad && told === resumed) return null;
+  return (
+    <span className={`tally ${isBad ? 'bad' : 'good'}`}>
+      {!isBad && 'resumed: '}
+      {lost} lost <span aria-hidden="true">·</span> {doubled} doubled
+    </span>
   );
 }
 

@@ -2,6 +2,7 @@ import type { GatewayEvent } from 'agent-session-gateway/client';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { parseCursor } from '../../shared/cursor.js';
 import type { Recorded } from './record.js';
+import { words } from './words.js';
 
 /** Height of a row in pixels, the same as in the stylesheet. */
 const ROW = 30;
@@ -65,7 +66,7 @@ export function EventRows({
                 className={first + at === chosen ? 'chosen' : ''}
                 onClick={() => onChoose(entry)}
               >
-                <Cells entry={entry} />
+                <Cells entry={entry} began={entries[0]?.event.ts} />
               </button>
             </li>
           ))}
@@ -75,21 +76,23 @@ export function EventRows({
   );
 }
 
-function Cells({ entry: { event, size } }: { readonly entry: Recorded }) {
+function Cells({ entry, began }: { readonly entry: Recorded; readonly began: number | undefined }) {
+  const { event, size, count = 1, through } = entry;
   const place = event.cursor === undefined ? null : parseCursor(event.cursor);
   return (
     <>
       <span className="seq">{place?.seq ?? '·'}</span>
       <span className={`type ${event.type}`}>{event.type}</span>
-      <span className="gist">{gistOf(event)}</span>
-      <span className="size">{size} B</span>
-      <span className="time">{event.ts === undefined ? '' : clock(event.ts)}</span>
+      <span className="gist">
+        {count > 1
+          ? `${count} ×, ${size} B, ${words((through?.event.ts ?? 0) - (event.ts ?? 0))}`
+          : gistOf(event)}
+      </span>
+      <span className="time" title={event.ts === undefined ? undefined : new Date(event.ts).toISOString()}>
+        {event.ts === undefined ? '' : `+${words(event.ts - (began ?? event.ts))}`}
+      </span>
     </>
   );
-}
-
-function clock(ts: number): string {
-  return new Date(ts).toISOString().slice(11, 23);
 }
 
 /** A summary of an event in a few words. */

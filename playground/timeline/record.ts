@@ -8,6 +8,9 @@ export interface Recorded {
   readonly at: number;
   /** Bytes of its JSON. */
   readonly size: number;
+  /** Number of events that its row stands for, and the last of them. */
+  readonly count?: number;
+  readonly through?: Recorded;
 }
 
 /** One loss of the connection, with its duration. */
@@ -29,9 +32,12 @@ export interface RecordState {
 /** Most events that the page keeps, the latest. */
 const MOST_ENTRIES = 20_000;
 
+/** Listeners are told so often at most, in milliseconds: what they show is read, and not looked at frame by frame. */
+const TELL_MS = 200;
+
 const encoder = new TextEncoder();
 
-/** Records the events of one session, and notifies listeners at most once a frame. */
+/** Records the events of one session, and notifies listeners a few times a second at most. */
 export class SessionRecord {
   #entries: Recorded[] = [];
   #dropped = 0;
@@ -91,6 +97,6 @@ export class SessionRecord {
         outages: this.#outages,
       };
       for (const listener of this.#listeners) listener();
-    }, 50);
+    }, TELL_MS);
   }
 }

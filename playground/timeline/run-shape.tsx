@@ -1,11 +1,11 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { type CSSProperties, useEffect, useMemo, useState } from 'react';
 import { IconButton } from '../../templates/components/ui/icon-button.js';
+import { Compare, RunAgain } from './compare.js';
 import type { Outage, Recorded } from './record.js';
 import { type RunShape, type Stretch, shapesOf } from './shape.js';
-
-/** Ends of runs that nobody wanted. */
-const FAILED = /^(?:error|lost|timeout)$/;
+import { isFailure, Trace } from './trace.js';
+import { words } from './words.js';
 
 /** Columns of the plot of text. */
 const COLUMNS = 96;
@@ -14,28 +14,43 @@ const COLUMNS = 96;
 export function RunPlot({
   entries,
   outages,
+  wanted,
+  sessionId,
   onChoose,
 }: {
   readonly entries: readonly Recorded[];
   readonly outages: readonly Outage[];
+  /** Id of the answer whose run is to be shown first. */
+  readonly wanted: string | undefined;
+  /** The session, if its messages can be asked again. */
+  readonly sessionId: string | undefined;
   readonly onChoose: (cursor: string) => void;
 }) {
+  const all = useMemo(() => shapesOf(entries, outages), [entries, outages]);
   const [picked, setPicked] = useState<string>();
-  const shapes = useMemo(() => shapesOf(entries, outages), [entries, outages]);
+  const [compared, setCompared] = useState('');
+  // Child runs are shown in the run that began them.
+  const shapes = all.filter(({ parentRunId }) => !all.some(({ runId }) => runId === parentRunId));
   const index = shapes.findIndex(({ runId }) => runId === picked);
   const at = index < 0 ? shapes.length - 1 : index;
   const shape = shapes[at];
   // A newer run is what one wants to see.
   // biome-ignore lint/correctness/useExhaustiveDependencies: their number is what has changed
   useEffect(() => setPicked(undefined), [shapes.length]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is picked once, when it is asked for
+  useEffect(() => {
+    const asked = shapes.find(({ answerId }) => answerId !== undefined && answerId === wanted);
+    if (asked) setPicked(asked.runId);
+  }, [wanted]);
   if (!shape) return null;
+  const other = shapes.find(({ runId }) => runId === compared && runId !== shape.runId);
   const to = (step: number) => shapes[at + step]?.runId;
   return (
     <figure className="shape">
       <figcaption className="row">
         <strong dir="auto">{shape.asked || 'Run'}</strong>
         <span
-          className={`muted ${shape.stopReason === undefined ? 'live' : ''} ${FAILED.test(shape.stopReason ?? '') ? 'bad' : ''}`}
+          className={`muted ${shape.stopReason === undefined ? 'live' : ''} ${isFailure(shape.stopReason) ? 'bad' : ''}`}
         >
           {words(shape.ms)} · {shape.stopReason ?? 'goes on'}
           {shape.cuts.length > 0 && ` · ${shape.cuts.length} ${shape.cuts.length === 1 ? 'cut' : 'cuts'}`}
@@ -61,6 +76,28 @@ export function RunPlot({
       </figcaption>
       <Drawing shape={shape} onChoose={onChoose} />
       <Legend shape={shape} />
+      <Trace run={shape} runs={all} onChoose={onChoose} />
+      <div className="row">
+        {sessionId !== undefined && <RunAgain key={shape.runId} sessionId={sessionId} run={shape} />}
+        <span className="space" />
+        {shapes.length > 1 && (
+          <select
+            aria-label="Compare with another run"
+            value={other?.runId ?? ''}
+            onChange={({ target }) => setCompared(target.value)}
+          >
+            <option value="">Compare with…</option>
+            {shapes.map(({ runId, asked }, place) =>
+              runId === shape.runId ? null : (
+                <option key={runId} value={runId}>
+                  {place + 1}: {asked.slice(0, 40)}
+                </option>
+              ),
+            )}
+          </select>
+        )}
+      </div>
+      {other && <Compare run={shape} other={other} />}
     </figure>
   );
 }
@@ -173,8 +210,4 @@ function columnsOf(pieces: RunShape['pieces'], ms: number): number[] {
 function describe({ asked, ms, stopReason, lanes, cuts }: RunShape): string {
   const parts = lanes.flat().length;
   return `Run ${asked}: ${words(ms)}, ${stopReason ?? 'goes on'}, ${parts} parts, ${cuts.length} cuts`;
-}
-
-function words(ms: number): string {
-  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }

@@ -1,5 +1,6 @@
-import type { GatewayEvent } from 'agent-session-gateway/client';
+import type { GatewayEvent, Usage } from 'agent-session-gateway/client';
 import { isDelta } from '../../shared/events.js';
+import { textOf } from '../../shared/messages.js';
 import type { Outage, Recorded } from './record.js';
 
 /** The kind of a stretch of a run, by the party that worked or was waited for. */
@@ -32,8 +33,20 @@ export interface Cut {
 /** The picture of one run: the durations of its stretches, and the cuts of the connection meanwhile. */
 export interface RunShape {
   readonly runId: string;
+  /** The run that began it, with the id that it has there. */
+  readonly parentRunId: string | undefined;
+  readonly name: string;
   /** The message that began the run. */
   readonly asked: string;
+  readonly askedId: string | undefined;
+  /** Id and text of its answer. */
+  readonly answerId: string | undefined;
+  readonly answer: string;
+  readonly usage: Usage | undefined;
+  /** Why it failed, in the words that were told. */
+  readonly error: string | undefined;
+  /** Cursor of its first event. */
+  readonly cursor: string | undefined;
   readonly began: number;
   readonly ms: number;
   readonly stopReason: string | undefined;
@@ -44,7 +57,15 @@ export interface RunShape {
 
 interface Growing {
   readonly runId: string;
+  readonly cursor: string | undefined;
+  parentRunId: string | undefined;
+  name: string;
   asked: string;
+  askedId: string | undefined;
+  answerId: string | undefined;
+  answer: string;
+  usage: Usage | undefined;
+  error: string | undefined;
   began: number;
   ended: number;
   started: number | undefined;
@@ -72,7 +93,9 @@ export function shapesOf(entries: readonly Recorded[], outages: readonly Outage[
 function begin(runs: Map<string, Growing>, runId: string, event: GatewayEvent, ts: number): Growing {
   const run: Growing = {
     runId,
-    asked: '',
+    cursor: event.cursor,
+    ...{ parentRunId: undefined, name: '', asked: '', askedId: undefined, answerId: undefined },
+    ...{ answer: '', usage: undefined, error: undefined },
     began: ts,
     ended: ts,
     // A run beside the conversation waits for nothing.
@@ -100,6 +123,7 @@ function take(run: Growing, event: GatewayEvent, ts: number, size: number): void
   if (isDelta(event)) {
     const kind = event.type === 'content_delta' ? 'text' : 'reasoning';
     run.pieces.push({ at: from, size });
+    if (kind === 'text') run.answer += event.delta;
     const last = run.stretches.findLast((it) => it.kind === 'text' || it.kind === 'reasoning');
     // Extend the last stretch while nothing else comes between.
     if (last && last.kind === kind && run.stretches.at(-1) === last)
@@ -111,10 +135,20 @@ function take(run: Growing, event: GatewayEvent, ts: number, size: number): void
   switch (event.type) {
     case 'message_accepted':
     case 'run_spawned':
-      run.asked = event.message.content.map((block) => (block.type === 'text' ? block.text : '')).join(' ');
+      run.asked = textOf(event.message);
+      run.askedId = event.message.id;
+      if (event.type === 'message_accepted') return;
+      run.parentRunId = event.parentRunId;
+      run.name = event.name ?? event.app;
+      run.answerId = event.messageId;
+      return;
+    case 'run_error':
+      run.error = `${event.code}: ${event.message}`;
       return;
     case 'message_start':
       run.started = from;
+      run.answerId = event.messageId;
+      run.name ||= event.app;
       return close('queue');
     case 'tool_use':
       run.open.set(event.callId, { kind: 'tool', name: event.name, from, cursor });
@@ -130,16 +164,21 @@ function take(run: Growing, event: GatewayEvent, ts: number, size: number): void
       return close(`person ${event.callId}`);
     case 'message_end':
       run.stopReason = event.stopReason;
+      run.usage = event.usage ?? event.message.usage;
+      run.answer = textOf(event.message);
+      if (event.message.error) run.error = `${event.message.error.code}: ${event.message.error.message}`;
       for (const key of [...run.open.keys()]) close(key);
   }
 }
 
 function shapeOf(run: Growing, cuts: readonly Cut[]): RunShape {
-  const { runId, asked, began, stopReason, pieces } = run;
+  const { runId, parentRunId, name, asked, askedId, answerId, answer, usage, error, cursor } = run;
+  const { began, stopReason, pieces } = run;
   const ms = Math.max(1, run.ended - began);
   const open = [...run.open.values()].map((it) => ({ ...it, to: ms }));
   return {
-    ...{ runId, asked, began, ms, stopReason, pieces },
+    ...{ runId, parentRunId, name, asked, askedId, answerId, answer, usage, error, cursor },
+    ...{ began, ms, stopReason, pieces },
     lanes: lanesOf([...run.stretches, ...open]),
     cuts: cuts
       .map(({ from, to }) => ({ from: Math.max(0, from - began), to: Math.min(ms, to - began) }))

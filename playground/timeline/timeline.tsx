@@ -7,10 +7,12 @@ import { Json } from '../../templates/components/ui/json.js';
 import { Code } from '../shell/code.js';
 import { eventsRecipe } from '../shell/recipes.js';
 import { saveFile } from '../shell/save-file.js';
+import { settings } from '../shell/settings.js';
 import { EventRows } from './event-rows.js';
 import { openExport } from './open-export.js';
 import type { Outage, Recorded } from './record.js';
 import { RunPlot } from './run-shape.js';
+import { isFailure } from './trace.js';
 import { useRecord } from './use-record.js';
 
 const KINDS = {
@@ -18,6 +20,11 @@ const KINDS = {
   messages: ({ type }: GatewayEvent) => /^(?:message_|steer|run_error|history_moved|session_)/.test(type),
   text: (event: GatewayEvent) => isDelta(event),
   tools: ({ type }: GatewayEvent) => /^(?:tool|input)_/.test(type),
+  failures: (event: GatewayEvent) =>
+    event.type === 'run_error' ||
+    event.type === 'gap' ||
+    (event.type === 'tool_result' && event.isError) ||
+    (event.type === 'message_end' && isFailure(event.stopReason)),
   channels: ({ type }: GatewayEvent) => type === 'channel' || type === 'custom' || type === 'data',
 } as const;
 
@@ -25,7 +32,14 @@ const KINDS = {
 const NONE: readonly Outage[] = [];
 
 /** The shapes of a session's runs, every event, and the folded state at each event. */
-export function Timeline({ sessionId }: { readonly sessionId: string }) {
+export function Timeline({
+  sessionId,
+  wanted,
+}: {
+  readonly sessionId: string;
+  /** Id of the answer whose run is shown first. */
+  readonly wanted?: string | undefined;
+}) {
   const record = useRecord();
   const [opened, setOpened] = useState<{ readonly name: string; readonly entries: readonly Recorded[] }>();
   const input = useRef<HTMLInputElement>(null);
@@ -33,14 +47,23 @@ export function Timeline({ sessionId }: { readonly sessionId: string }) {
   const { entries, dropped } = opened ? { entries: opened.entries, dropped: 0 } : record;
   const [kind, setKind] = useState<keyof typeof KINDS>('all');
   const [chosen, setChosen] = useState<string>();
-  const shown = useMemo(() => entries.filter(({ event }) => KINDS[kind](event)), [entries, kind]);
-  const at = chosen === undefined ? -1 : shown.findIndex(({ event }) => event.cursor === chosen);
+  const [query, setQuery] = useState('');
+  const shown = useMemo(() => {
+    const words = query.trim().toLowerCase();
+    const found = entries.filter(
+      ({ event }) =>
+        KINDS[kind](event) && (words === '' || JSON.stringify(event).toLowerCase().includes(words)),
+    );
+    return kind === 'text' || words !== '' ? found : folded(found);
+  }, [entries, kind, query]);
+  const at = chosen === undefined ? -1 : rowOf(shown, entries, chosen);
   const step = (by: number) => {
     const next = shown[at < 0 ? shown.length - 1 : Math.min(shown.length - 1, Math.max(0, at + by))];
     setChosen(next?.event.cursor);
   };
   const choose = (cursor: string) => {
     setKind('all');
+    setQuery('');
     setChosen(cursor);
   };
   const open = shown[at];
@@ -103,7 +126,13 @@ export function Timeline({ sessionId }: { readonly sessionId: string }) {
           <p className="muted">Each answer gets its shape here, and every event its row.</p>
         </div>
       )}
-      <RunPlot entries={entries} outages={opened ? NONE : record.outages} onChoose={choose} />
+      <RunPlot
+        entries={entries}
+        outages={opened ? NONE : record.outages}
+        wanted={wanted}
+        sessionId={opened || settings.readOnly ? undefined : sessionId}
+        onChoose={choose}
+      />
       {entries.length > 0 && (
         <div className="row">
           <label>
@@ -114,7 +143,13 @@ export function Timeline({ sessionId }: { readonly sessionId: string }) {
               ))}
             </select>
           </label>
-          <span className="space" />
+          <input
+            type="search"
+            aria-label="Search the events"
+            placeholder="Search"
+            value={query}
+            onChange={({ target }) => setQuery(target.value)}
+          />
           <IconButton
             label="Step back"
             icon={ChevronUp}
@@ -139,6 +174,40 @@ export function Timeline({ sessionId }: { readonly sessionId: string }) {
   );
 }
 
+/** The row of an event: its own, or that of the pieces among which it is. */
+function rowOf(shown: readonly Recorded[], entries: readonly Recorded[], cursor: string): number {
+  const own = shown.findIndex(({ event }) => event.cursor === cursor);
+  if (own >= 0) return own;
+  const place = entries.findIndex(({ event }) => event.cursor === cursor);
+  return place < 0
+    ? -1
+    : shown.findIndex(({ through }) => through !== undefined && entries.indexOf(through) >= place);
+}
+
+/** Pieces of text that follow each other as one row each, which stands for all of them. */
+function folded(entries: readonly Recorded[]): readonly Recorded[] {
+  const rows: Recorded[] = [];
+  for (const entry of entries) {
+    const last = rows.at(-1);
+    const { event, size } = entry;
+    if (
+      last &&
+      isDelta(event) &&
+      isDelta(last.event) &&
+      event.type === last.event.type &&
+      event.runId === last.event.runId
+    )
+      rows[rows.length - 1] = {
+        ...last,
+        size: last.size + size,
+        count: (last.count ?? 1) + 1,
+        through: entry,
+      };
+    else rows.push(entry);
+  }
+  return rows;
+}
+
 function Detail({
   entry,
   entries,
@@ -153,7 +222,7 @@ function Detail({
   const [sees, setSees] = useState<'event' | 'state'>('event');
   const state = useMemo(() => {
     if (sees === 'event') return undefined;
-    const until = entries.indexOf(entry) + 1;
+    const until = entries.findIndex(({ event }) => event === (entry.through ?? entry).event) + 1;
     return entries.slice(0, until).reduce((folded, { event }) => reduce(folded, event), initialState);
   }, [sees, entry, entries]);
   const isWhole = dropped === 0 && /\.1$|^[^.]*$/.test(entries[0]?.event.cursor ?? '');

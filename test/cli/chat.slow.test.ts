@@ -110,7 +110,47 @@ describeDaily('agent-session-gateway chat, on a terminal', 3, () => {
     await chat.shows(/size was answered\S*\r\nSize 42 it is\./);
   });
 
-  it('sends lines that are pasted one after the other', async () => {
+  it('sends pasted lines as one message, as lines that go on', async () => {
+    const { url } = await startGateway({
+      app: defineApp({ run: (turn) => `${turn.text.split('\n').length} lines, ${turn.text.length} letters` }),
+    });
+    const chat = chatAt(url);
+    await chat.shows(/\[\?2004h[\s\S]*> /);
+    chat.types('\x1b[200~one\rtwo\rthree\x1b[201~');
+    chat.types('\r');
+    await chat.shows(/3 lines, 13 letters/);
+    await chat.shows(/> /);
+    chat.enters('first\\');
+    chat.enters('second');
+    await chat.shows(/2 lines, 12 letters/);
+    await chat.shows(/> /);
+    chat.types('\x04');
+    await chat.shows(/\[\?2004l/);
+    expect(await chat.exited).to.equal(0);
+  });
+
+  it('has reasoning on lines of its own, and sends no word with a slash that it does not know', async () => {
+    const { url } = await startGateway({
+      app: defineApp({
+        async *run(turn) {
+          yield { type: 'reasoning_delta', delta: 'I think.' };
+          yield `Said ${turn.text}`;
+        },
+      }),
+    });
+    const chat = chatAt(url);
+    await chat.shows(/> /);
+    chat.enters('/exti');
+    await chat.shows(/\/exti is not known: \/help tells what is\. To send it, write \/\/exti/);
+    await chat.shows(/> /);
+    chat.enters('//exti');
+    await chat.shows(/I think\.\S*\r\nSaid \/exti/);
+    await chat.shows(/> /);
+    chat.enters('/etc/hosts');
+    await chat.shows(/Said \/etc\/hosts/);
+  });
+
+  it('sends lines that are entered one after the other', async () => {
     const { url } = await startGateway({ app: createDemoApp(1) });
     const chat = chatAt(url);
     await chat.shows(/> /);

@@ -107,6 +107,7 @@ export const CUTS = 20;
  */
 export async function cutInAnswers(page: Page, before = 0): Promise<number> {
   let begun = 0;
+  await show(page, 'Network');
   const cut = page.getByRole('banner').getByRole('button', { name: 'Cut connection' });
   const complete = page.locator('.message.assistant .outcome');
   for (let cuts = 0; cuts < CUTS; ) {

@@ -78,7 +78,7 @@ describeDaily('the playground in Chromium', 3, () => {
     const { link } = await startProgram({ GATEWAY_TOKEN: TOKENS.admin });
     const { page, problems } = await openPlayground(link);
     await page.setViewportSize({ width: 1360, height: 850 });
-    await page.getByRole('heading', { name: 'demo' }).waitFor();
+    await page.getByRole('heading', { name: 'Shows what a gateway can do' }).waitFor();
     expect(page.url()).to.not.contain(TOKENS.admin);
     const begun = await cutInAnswers(page);
     expect(await page.getByText(`Cut ${CUTS} times.`).count()).to.equal(1);
@@ -92,6 +92,7 @@ describeDaily('the playground in Chromium', 3, () => {
     await page.setViewportSize({ width: 1360, height: 850 });
     await say(page, 'story');
     await answers(page, 1);
+    await show(page, 'Network');
     await page.getByLabel('WebSocket').check();
     const begun = await cutInAnswers(page, 1);
     await expectWhole(page, { url, token: TOKENS.admin }, begun + 1, CUTS);
@@ -306,6 +307,7 @@ describeDaily('the playground in Chromium', 3, () => {
     await page.setViewportSize({ width: 1360, height: 850 });
     await say(page, 'story');
     await page.locator('.growing').waitFor();
+    await show(page, 'Network');
     await page.getByRole('button', { name: 'Go offline for 5 s' }).click();
     await page.getByText('Reconnecting').waitFor();
     await page.getByText('Connected').waitFor();

@@ -90,6 +90,7 @@ describe('the playground of the packed package', () => {
     await answers(page, 1);
     await say(page, 'story');
     await page.locator('.growing').waitFor();
+    await show(page, 'Network');
     const before = await counted(page, 'delivered');
     await page.waitForFunction(
       (seen) => Number(document.querySelector('[data-counter="delivered"]')!.textContent) > seen + 5,

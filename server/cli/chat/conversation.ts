@@ -18,6 +18,7 @@ import { watchConnection } from './watch-connection.js';
 const SHOWN_BEFORE = 10;
 
 const HELP = `Ctrl+C stops the answer; twice at an empty line it leaves, as Ctrl+D does. An answer goes on when you leave.
+Lines that are pasted are one message, as are lines that end with \\.
 /retry  has the last message answered again     /close  ends the conversation     /exit  leaves     /help  shows this`;
 
 /** The person's next step: write a message, wait, or answer a question. */
@@ -112,7 +113,10 @@ export class TerminalConversation {
     if (line === '/help') return this.#transcript.note(HELP);
     if (line === '/close') return this.#try(() => this.#session.close());
     if (line === '/retry') return this.#begin(this.#session.regenerate());
-    this.#begin(this.#session.send(line));
+    const [unknown] = /^\/(?!\/)\w*(?=\s|$)/.exec(line) ?? [];
+    if (unknown !== undefined)
+      return this.#note('yellow', `${unknown} is not known: /help tells what is. To send it, write /${line}`);
+    this.#begin(this.#session.send(line.replace(/^\/\//, '/')));
   }
 
   #begin(run: Run): void {

@@ -21,6 +21,10 @@ export interface LineReader {
   close(): void;
 }
 
+/** Have the terminal mark what is pasted, and no longer do so. */
+const PASTES_MARKED = '\x1b[?2004h';
+const PASTES_PLAIN = '\x1b[?2004l';
+
 /** Reads lines from a terminal. @param on Listeners for Ctrl+C, and for the end of the input (Ctrl+D). */
 export function readLines(
   { input, output }: Terminal,
@@ -39,8 +43,20 @@ export function readLines(
   // Wrap long lines at the width of the terminal.
   Object.defineProperty(screen, 'columns', { get: () => output.columns });
   const lines = createInterface({ input, output: screen, terminal: true });
-  lines.on('line', (line) => {
-    // Several lines may come at once, such as pasted ones.
+  // A terminal that is asked to marks what is pasted: its lines are one text, which the next Enter ends.
+  let isPasting = false;
+  let pasted = '';
+  const onKey = (_text: string | undefined, { name }: { name?: string }) => {
+    if (name === 'paste-start' || name === 'paste-end') isPasting = name === 'paste-start';
+  };
+  input.on('keypress', onKey);
+  output.write(PASTES_MARKED);
+  lines.on('line', (typed) => {
+    const isOpen = isPasting || typed.endsWith('\\');
+    const line = pasted + (isOpen && !isPasting ? typed.slice(0, -1) : typed);
+    pasted = isOpen ? `${line}\n` : '';
+    if (isOpen) return;
+    // Several lines may come at once.
     const taken = take;
     take = undefined;
     isAsking = false;
@@ -50,6 +66,8 @@ export function readLines(
   lines.on('SIGINT', on.interrupted);
   lines.once('close', () => {
     isClosed = true;
+    input.off('keypress', onKey);
+    output.write(PASTES_PLAIN);
     take?.(null);
     on.ended();
   });
@@ -59,7 +77,8 @@ export function readLines(
     clearLine(output, 0);
   };
   const drop = () => {
-    const had = lines.line !== '';
+    const had = lines.line !== '' || pasted !== '';
+    pasted = '';
     if (!isClosed && had) {
       lines.write(null, { ctrl: true, name: 'e' });
       lines.write(null, { ctrl: true, name: 'u' });

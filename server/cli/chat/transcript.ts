@@ -30,6 +30,8 @@ export class Transcript {
   /** Id of the answer that is still growing. */
   #growing: string | undefined;
   #isMidLine = false;
+  /** Whether what was written last is reasoning. */
+  #isThinking = false;
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
@@ -65,6 +67,7 @@ export class Transcript {
       case 'content_delta':
         return this.#text(event.delta);
       case 'reasoning_delta':
+        this.#isThinking = true;
         return this.#write(styled('dim', event.delta));
       case 'tool_use':
         return this.note(styled('cyan', `· ${event.name} `), styled('dim', brief(event.input)));
@@ -168,6 +171,8 @@ export class Transcript {
   }
 
   #text(text: string): void {
+    if (this.#isThinking) this.#endLine();
+    this.#isThinking = false;
     const id = this.#answerId ?? '';
     this.#shown.set(id, (this.#shown.get(id) ?? 0) + text.length);
     this.#write(text);

@@ -34,6 +34,7 @@ const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
+  webmanifest: 'application/manifest+json',
 };
 
 /** Reads the built page. @throws GatewayError `ROUTE_NOT_FOUND` if it was not built */

@@ -1,4 +1,4 @@
-import type { Message } from 'agent-session-gateway/client';
+import type { Message, SendInput } from 'agent-session-gateway/client';
 import { type PresenceView, sessionReactions } from 'agent-session-gateway/client/people';
 import {
   type SessionView,
@@ -10,9 +10,12 @@ import {
 } from 'agent-session-gateway/client/react';
 import { ArrowDown, CloudOff } from 'lucide-react';
 import { memo, type ReactNode, useEffect, useMemo, useState } from 'react';
+import { plainText } from '../message/plain-text.js';
+import { textOf } from '../message/text.js';
 import { RunTree } from '../runs/run-tree.js';
 import { useAround } from '../ui/around.js';
 import { IconButton } from '../ui/icon-button.js';
+import { isUnnamed } from '../ui/session-id.js';
 import type { Changes } from './actions.js';
 import { Composer } from './composer.js';
 import { Greeting, type Suggestion } from './greeting.js';
@@ -42,7 +45,7 @@ interface ChatProps {
 
 /** A conversation. It shows the session's state: reload the page, or open it twice, and it shows the same. */
 export function Chat({ id, user, suggestions, onOpen, onRun, bar }: ChatProps) {
-  const { readOnly = false } = useAround();
+  const { readOnly = false, aloud = false } = useAround();
   const client = useGateway();
   const presence = usePresence(id, readOnly ? undefined : HERE);
   const session = useSession(id);
@@ -57,12 +60,16 @@ export function Chat({ id, user, suggestions, onOpen, onRun, bar }: ChatProps) {
     () => ({ sessionId: id, user, onOpen, edit, regenerate, move, fork, ...sessionReactions(client, id) }),
     [client, id, user, onOpen, edit, regenerate, move, fork],
   );
+  const isEmpty = messages.length + queue.length + sending.length + runs.length === 0;
   const { box, isAway, toEnd, onScroll } = useStickyEnd(session, messages[0]?.id);
   const send: SessionView['send'] = (...args) => {
     toEnd();
-    return session.send(...args);
+    const run = session.send(...args);
+    const title = titleOf(args[0]);
+    if (isEmpty && title !== '' && session.title === undefined && isUnnamed(id))
+      run.accepted.then(() => client.session(id).update({ title })).catch(() => {});
+    return run;
   };
-  const isEmpty = messages.length + queue.length + sending.length + runs.length === 0;
   return (
     <section className="asg chat" aria-label={`Conversation ${id}`} data-status={status}>
       <div className="bars">
@@ -85,9 +92,7 @@ export function Chat({ id, user, suggestions, onOpen, onRun, bar }: ChatProps) {
           </p>
         )}
         {isEmpty && status === 'loading' && <Skeleton />}
-        {isEmpty && status !== 'loading' && (
-          <Greeting sessionId={id} suggestions={suggestions} send={session.send} />
-        )}
+        {isEmpty && status !== 'loading' && <Greeting sessionId={id} suggestions={suggestions} send={send} />}
         <History
           messages={messages}
           before={session.messageCount - session.messages.length}
@@ -157,6 +162,7 @@ export function Chat({ id, user, suggestions, onOpen, onRun, bar }: ChatProps) {
         </p>
       )}
       <Announcer status={status} />
+      {aloud && <Aloud message={run?.message ?? messages.at(-1)} isGrowing={run !== null} />}
       {!readOnly && (
         <Composer session={{ ...session, send }} sessionId={id} user={user} onTyping={presence.typing} />
       )}
@@ -206,6 +212,13 @@ const History = memo(function History({
   });
 });
 
+/** The beginning of a message, in one line, as the title of its session. */
+function titleOf(input: SendInput): string {
+  const text = typeof input === 'string' ? input : Array.isArray(input) ? textOf({ content: input }) : '';
+  const line = plainText(text);
+  return line.length > 60 ? `${line.slice(0, 60).replace(/\s+\S*$/, '')}…` : line;
+}
+
 /** Says that messages wait while there is no connection. */
 function Offline() {
   const health = useConnection();
@@ -237,6 +250,24 @@ function withoutReplaced({ messages, sending, regenerating }: SessionView): read
   const left = new Set(asked.flatMap(({ id, status }) => (id && status === 'sending' ? [id] : [])));
   const end = messages.findIndex(({ id }) => left.has(id));
   return end < 0 ? messages : messages.slice(0, end);
+}
+
+/** Has screen readers say the paragraphs of an answer, each once it is whole. */
+function Aloud({
+  message,
+  isGrowing,
+}: {
+  readonly message: Message | undefined;
+  readonly isGrowing: boolean;
+}) {
+  const paragraphs = message?.role === 'assistant' ? textOf(message).split(/\n{2,}/) : [];
+  return (
+    <div className="unseen" role="log" aria-label="The answer, as it comes">
+      {paragraphs.slice(0, isGrowing ? -1 : undefined).map((paragraph, at) => (
+        <p key={`${message?.id} ${at}`}>{plainText(paragraph)}</p>
+      ))}
+    </div>
+  );
 }
 
 /** Announces the session's status to screen readers, because the whole text would be too much. */

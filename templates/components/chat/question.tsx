@@ -69,6 +69,23 @@ export function Question({
   );
 }
 
+/** The input of a tool: its fields with their values, and as JSON what has more than values in it. */
+function Input({ value, name }: { readonly value: unknown; readonly name: string }) {
+  const fields = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  const isFlat = fields.length > 0 && !fields.some(([, field]) => typeof field === 'object');
+  if (!isFlat || Array.isArray(value)) return <Json value={value} label={`Input of ${name}`} />;
+  return (
+    <dl className="fields" aria-label={`Input of ${name}`}>
+      {fields.map(([key, field]) => (
+        <div key={key}>
+          <dt>{key}</dt>
+          <dd dir="auto">{String(field)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
 /** The policy of a confirmation: who may decide, how many must, the votes so far, and the time limit. */
 function Policy({ question: { policy, votes = [] } }: { readonly question: PendingQuestion }) {
   if (!policy) return null;
@@ -129,12 +146,15 @@ function Confirmation({
   }
   return (
     <>
-      <p>
-        The tool <code>{name}</code> waits for your consent.
-      </p>
-      <Json value={input} label={`Input of ${name}`} />
+      <Input value={input} name={name} />
       <Policy question={question} />
-      <div className="row">
+      <form
+        className="row decide"
+        onSubmit={(event) => {
+          event.preventDefault();
+          answer(session.deny(callId, reason || undefined));
+        }}
+      >
         <button
           type="button"
           className="primary"
@@ -143,25 +163,17 @@ function Confirmation({
         >
           Approve
         </button>
-        <button type="button" disabled={isPending} onClick={() => setEdits(true)}>
-          Change the input
+        <button type="submit" className="danger" disabled={isPending}>
+          Deny
         </button>
-      </div>
-      <form
-        className="row"
-        onSubmit={(event) => {
-          event.preventDefault();
-          answer(session.deny(callId, reason || undefined));
-        }}
-      >
         <input
           aria-label="Reason for denying"
           placeholder="Reason (optional)"
           value={reason}
           onChange={({ target }) => setReason(target.value)}
         />
-        <button type="submit" className="danger" disabled={isPending}>
-          Deny
+        <button type="button" className="quiet" disabled={isPending} onClick={() => setEdits(true)}>
+          Change the input
         </button>
       </form>
       <Beside does="approve" sessionId={sessionId} callId={callId} />

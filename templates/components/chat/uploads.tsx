@@ -9,6 +9,8 @@ interface Upload {
   readonly name: string;
   readonly block?: ContentBlock;
   readonly problem?: string;
+  /** Address of the picture in this page. */
+  readonly picture?: string | undefined;
 }
 
 let lastKey = 0;
@@ -25,7 +27,11 @@ const subscribe = (listener: () => void) => {
 
 /** Files for the next message of a draft. Each chosen, dropped or pasted file is uploaded at once. */
 export function useUploads(draft: string) {
-  const uploads = useSyncExternalStore(subscribe, () => drafts.get(draft) ?? NONE);
+  const uploads = useSyncExternalStore(
+    subscribe,
+    () => drafts.get(draft) ?? NONE,
+    () => NONE,
+  );
   const setUploads = (change: (before: readonly Upload[]) => readonly Upload[]) => {
     drafts.set(draft, change(drafts.get(draft) ?? NONE));
     for (const listener of listeners) listener();
@@ -39,7 +45,8 @@ export function useUploads(draft: string) {
       const key = ++lastKey;
       const become = (change: Partial<Upload>) =>
         setUploads((all) => all.map((each) => (each.key === key ? { ...each, ...change } : each)));
-      setUploads((all) => [...all, { key, name: file.name }]);
+      const picture = file.type.startsWith('image/') ? URL.createObjectURL(file) : undefined;
+      setUploads((all) => [...all, { key, name: file.name, picture }]);
       files!.upload(file).then(
         ({ fileId, mediaType, name = file.name }) => {
           const type = mediaType.startsWith('image/')
@@ -54,13 +61,18 @@ export function useUploads(draft: string) {
     }
     if (input.current) input.current.value = '';
   };
-  const remove = (key: number) => setUploads((all) => all.filter((each) => each.key !== key));
+  const forget = (gone: (upload: Upload) => boolean) =>
+    setUploads((all) => {
+      for (const { picture } of all.filter(gone)) if (picture) URL.revokeObjectURL(picture);
+      return all.filter((each) => !gone(each));
+    });
+  const remove = (key: number) => forget((each) => each.key === key);
 
   return {
     blocks: uploads.flatMap(({ block }) => (block ? [block] : [])),
     isEmpty: uploads.length === 0,
     isPending: uploads.some(({ block, problem }) => !block && problem === undefined),
-    clear: () => setUploads(() => NONE),
+    clear: () => forget(() => true),
     onPaste: (event: ClipboardEvent) => {
       if (event.clipboardData.files.length === 0) return;
       event.preventDefault();
@@ -83,9 +95,9 @@ export function useUploads(draft: string) {
     },
     list: uploads.length > 0 && (
       <ul className="chips" aria-label="Files of the next message">
-        {uploads.map(({ key, name, block, problem }) => (
+        {uploads.map(({ key, name, block, problem, picture }) => (
           <li key={key} className={problem ? 'bad' : ''} aria-busy={!block && !problem}>
-            <FileText aria-hidden="true" />
+            {picture ? <img src={picture} alt="" /> : <FileText aria-hidden="true" />}
             <span className="name">{name}</span>
             <small>{problem ?? (block ? '' : 'uploading…')}</small>
             <IconButton label={`Remove ${name}`} icon={X} onClick={() => remove(key)} />

@@ -1,5 +1,5 @@
 import type { ContentBlock } from 'agent-session-gateway/client';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useAround } from '../ui/around.js';
 
 type Media = Extract<ContentBlock, { type: 'image' | 'file' | 'audio' }>;
@@ -10,6 +10,7 @@ export function Attachment({ block }: { readonly block: Media }) {
   const { files } = useAround();
   const isImage = block.type === 'image';
   const [url, setUrl] = useState<string>();
+  const large = useRef<HTMLDialogElement>(null);
   const [problem, setProblem] = useState<string>();
   useEffect(() => {
     if (!(fileId && files) && !data) return;
@@ -36,7 +37,25 @@ export function Attachment({ block }: { readonly block: Media }) {
     };
   }, [files, fileId, data, mediaType, isImage]);
   if (problem) return <p className="outcome bad">{`${name}: ${problem}`}</p>;
-  if (isImage && url) return <img className="attachment" src={url} alt={name} />;
+  if (isImage && url)
+    return (
+      <>
+        <button
+          type="button"
+          className="attachment picture"
+          aria-label={`Open ${name}`}
+          onClick={() => large.current?.showModal()}
+        >
+          <img src={url} alt={name} />
+        </button>
+        <dialog ref={large} className="large" aria-label={name}>
+          <img src={url} alt={name} />
+          <form method="dialog">
+            <button type="submit">Close</button>
+          </form>
+        </dialog>
+      </>
+    );
   return (
     <p className="attachment">
       {url ? (

@@ -1,10 +1,17 @@
 import { Lexer, type Token, type Tokens } from 'marked';
-import { memo, type ReactNode } from 'react';
+import { memo, type ReactNode, Suspense } from 'react';
+import { useAround } from '../ui/around.js';
+import { Boundary } from '../ui/boundary.js';
 import { CodeBlock } from './code-block.js';
+import { syntaxOf } from './syntax.js';
+
+const PLAIN = syntaxOf(false);
+const WITH_FORMULAS = syntaxOf(true);
 
 /** Markdown as elements of the page. Text never becomes HTML: tags are shown as text, images as links, and links lead only to the web and mail. */
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
-  const blocks = Lexer.lex(text, { gfm: true });
+  const { maths } = useAround();
+  const blocks = Lexer.lex(text, { gfm: true, extensions: maths ? WITH_FORMULAS : PLAIN });
   return (
     <div className="markdown">
       {blocks.map((block, at) => (
@@ -58,6 +65,14 @@ function block(token: Token): ReactNode {
       return table(token as Tokens.Table);
     case 'paragraph':
       return <p dir="auto">{all(token.tokens, inline)}</p>;
+    case 'footnote':
+      return (
+        <p className="footnote" dir="auto">
+          <sup>{token.label}</sup> {all(token.tokens, inline)}
+        </p>
+      );
+    case 'formula':
+      return <Formula text={token.text} raw={token.raw} isBlock />;
     case 'html':
       return <p>{token.raw}</p>;
     default:
@@ -125,6 +140,10 @@ function inline(token: Token): ReactNode {
       return <del>{all(token.tokens, inline)}</del>;
     case 'codespan':
       return <code>{token.text}</code>;
+    case 'mark':
+      return <sup className="mark">{token.text}</sup>;
+    case 'formula':
+      return <Formula text={token.text} raw={token.raw} />;
     case 'br':
       return <br />;
     case 'link':
@@ -141,6 +160,25 @@ function inline(token: Token): ReactNode {
   }
 }
 
+/** A formula, as the page sets it; as it is written while that is loaded, and where it fails. */
+function Formula({
+  text,
+  raw,
+  isBlock = false,
+}: {
+  readonly text: string;
+  readonly raw: string;
+  readonly isBlock?: boolean;
+}) {
+  const { maths } = useAround();
+  const plain = isBlock ? <p>{raw}</p> : raw;
+  return (
+    <Boundary subject={text} fallback={() => plain}>
+      <Suspense fallback={plain}>{maths?.(text, isBlock)}</Suspense>
+    </Boundary>
+  );
+}
+
 function Link({ href, children }: { readonly href: string; readonly children: ReactNode }) {
   // A relative link would lead into the gateway.
   if (!/^(?:https?:\/\/|mailto:)/i.test(href)) return <>{children}</>;
@@ -151,11 +189,14 @@ function Link({ href, children }: { readonly href: string; readonly children: Re
   );
 }
 
-const box = document.createElement('textarea');
+let box: HTMLTextAreaElement | undefined;
 
 /** Decodes character references. A text area never interprets its content as elements. */
 function decode(text: string): string {
+  // A server that renders the page has no elements, and no messages either.
+  if (typeof document === 'undefined') return text;
   return text.replace(/&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi, (reference) => {
+    box ??= document.createElement('textarea');
     box.innerHTML = reference;
     return box.value;
   });

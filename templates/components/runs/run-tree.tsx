@@ -4,6 +4,7 @@ import { MessageSquareReply, Square } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { Blocks } from '../message/blocks.js';
 import { Ending } from '../message/outcome.js';
+import { plainText } from '../message/plain-text.js';
 import { textOf } from '../message/text.js';
 import { Elapsed } from '../ui/elapsed.js';
 import { IconButton } from '../ui/icon-button.js';
@@ -53,6 +54,11 @@ function RunItem({ run, titleOf, actions, pending = [], open }: RunTreeProps & {
             ) : (
               <Ending message={{ ...run, stopReason: status, createdAt: run.startedAt }} />
             )}
+            {goesOn && run.pendingCallIds.length === 0 && run.text && (
+              <span className="last-words" dir="auto">
+                {lastWords(run.text)}
+              </span>
+            )}
             {run.pendingCallIds.map((id) => (
               <span key={id} className="waits">
                 waits for you: {questionOf(pending, id)}
@@ -84,6 +90,9 @@ function RunItem({ run, titleOf, actions, pending = [], open }: RunTreeProps & {
     </li>
   );
 }
+
+/** The end of what a run has said so far, in one line. */
+const lastWords = (text: string): string => plainText(text.slice(-400)).slice(-90);
 
 function questionOf(pending: readonly PendingQuestion[], id: string): string {
   const question = pending.find(({ callId }) => callId === id);
@@ -120,7 +129,12 @@ function Actions({
         aria-expanded={text !== undefined}
         onClick={() => setText(text === undefined ? '' : undefined)}
       />
-      <IconButton label={`Stop ${title}`} icon={Square} onClick={() => attempt(abort(runId))} />
+      <IconButton
+        label={`Stop ${title}`}
+        icon={Square}
+        className="stop"
+        onClick={() => attempt(abort(runId))}
+      />
       {text !== undefined && (
         <form
           className="row"

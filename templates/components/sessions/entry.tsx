@@ -28,6 +28,8 @@ export function Entry({
   session,
   unread,
   isShown,
+  isStop,
+  onFocus,
   href,
   onOpen,
   menu,
@@ -37,6 +39,9 @@ export function Entry({
   /** Answers and messages that the user has not read. */
   readonly unread: number;
   readonly isShown: boolean;
+  /** Whether the Tab key leads here. */
+  readonly isStop: boolean;
+  readonly onFocus: () => void;
   /** The session's address in this page. @default none: it is opened by a button */
   readonly href: string | undefined;
   readonly onOpen: () => void;
@@ -68,6 +73,8 @@ export function Entry({
         <Opener
           {...(href === undefined ? { type: 'button' as const } : { href })}
           className="opener"
+          tabIndex={isStop ? 0 : -1}
+          onFocus={onFocus}
           aria-current={isShown ? 'page' : undefined}
           title={sessionId}
           onClick={onOpen}
@@ -92,7 +99,7 @@ export function Entry({
         </Opener>
       )}
       {!readOnly && (
-        <Menu label={`More of ${name}`} icon={Ellipsis}>
+        <Menu label={`More of ${name}`} icon={Ellipsis} tabIndex={isStop ? 0 : -1}>
           <MenuItem icon={Pencil} onChoose={() => setRenames(true)}>
             Rename
           </MenuItem>

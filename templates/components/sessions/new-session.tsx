@@ -1,14 +1,12 @@
 import { Plus } from 'lucide-react';
 import { useApps } from '../ui/apps.js';
 import { Menu, MenuItem } from '../ui/menu.js';
+import { newSessionId } from '../ui/session-id.js';
 
 /** A button that begins a session. Asks for the app if there are several. */
 export function NewSession({ onBegin }: { readonly onBegin: (sessionId: string) => void }) {
   const apps = useApps();
-  const begin = (app?: string) => {
-    const name = `chat-${Date.now().toString(36)}`;
-    onBegin(app === undefined ? name : `${app}:${name}`);
-  };
+  const begin = (app?: string) => onBegin(newSessionId(app));
   if (!apps || apps.length < 2) {
     return (
       <button type="button" className="begin" onClick={() => begin()}>

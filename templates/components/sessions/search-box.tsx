@@ -15,7 +15,8 @@ export function SearchBox({
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      if (event.defaultPrevented || event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey))
+        return;
       event.preventDefault();
       box.current?.focus();
     };
@@ -38,7 +39,9 @@ export function SearchBox({
             onOpen(keyOf(wanted));
         }}
       />
-      <span className="keys">{/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}</span>
+      <span className="keys" suppressHydrationWarning>
+        {/Mac|iPhone|iPad/.test(globalThis.navigator?.userAgent) ? '⌘K' : 'Ctrl K'}
+      </span>
     </search>
   );
 }

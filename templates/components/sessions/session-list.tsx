@@ -1,7 +1,7 @@
 import type { EventType, SessionSummary } from 'agent-session-gateway/client';
 import { useInbox, useSession, useSessionEvents, useSessions } from 'agent-session-gateway/client/react';
 import { Archive } from 'lucide-react';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
 import { Beside, useAround } from '../ui/around.js';
 import { IconButton } from '../ui/icon-button.js';
 import { byDay } from './days.js';
@@ -46,6 +46,7 @@ export function SessionList({ current, onOpen, hrefOf, menu, children }: Session
   const { sessions, hasMore, loadMore, refresh, error } = useSessions({ archived });
   // Searches titles beyond the part of the list that was read. Without a query it reads only one session.
   const found = useSessions({ archived, ...(query === '' ? { limit: 1 } : { query }) });
+  const [focused, setFocused] = useState<string>();
   const inbox = useInbox();
   const unread = new Map(inbox.sessions.map((row) => [row.sessionId, row.unread]));
   useSessionEvents(current, refresh, { types: CHANGES, from: 'now', onError: () => {} });
@@ -64,12 +65,15 @@ export function SessionList({ current, onOpen, hrefOf, menu, children }: Session
     onOpen(id);
   };
   const shown = query === '' ? (sessions ?? []) : matching(sessions ?? [], found.sessions ?? [], query);
+  // The list is one stop of the Tab key: arrows go on from there.
+  const stop =
+    [focused, current].find((id) => shown.some(({ sessionId }) => sessionId === id)) ?? shown[0]?.sessionId;
   const isEmpty = useSession(current, {
     select: ({ messages, status }) => status !== 'loading' && messages.length === 0,
   });
   const isNew = isEmpty && sessions?.every((each) => each.sessionId !== current) && !archived && query === '';
   return (
-    <nav className="asg sessions" aria-label="Sessions">
+    <nav className="asg sessions" aria-label="Sessions" onKeyDown={moveBetweenEntries}>
       {!readOnly && <NewSession onBegin={open} />}
       <SearchBox wanted={wanted} onWanted={setWanted} onOpen={open} />
       <Beside does="list the sessions" />
@@ -102,6 +106,8 @@ export function SessionList({ current, onOpen, hrefOf, menu, children }: Session
                   session={session}
                   unread={session.sessionId === current ? 0 : (unread.get(session.sessionId) ?? 0)}
                   isShown={session.sessionId === current}
+                  isStop={session.sessionId === stop}
+                  onFocus={() => setFocused(session.sessionId)}
                   href={hrefOf?.(session.sessionId)}
                   onOpen={() => open(session.sessionId)}
                   onChanged={() => {
@@ -138,6 +144,18 @@ export function SessionList({ current, onOpen, hrefOf, menu, children }: Session
       </div>
     </nav>
   );
+}
+
+/** Moves the focus between sessions by the arrows, Home and End. */
+function moveBetweenEntries(event: KeyboardEvent<HTMLElement>): void {
+  const opener = event.target as HTMLElement;
+  if (!opener.matches('.opener')) return;
+  const all = [...event.currentTarget.querySelectorAll<HTMLElement>('.entry .opener:not(p)')];
+  const at = all.indexOf(opener);
+  const next = { ArrowUp: all[at - 1], ArrowDown: all[at + 1], Home: all[0], End: all.at(-1) }[event.key];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
 }
 
 /** The known sessions that match in any text, and the sessions that the gateway found by title. */

@@ -31,7 +31,11 @@ export function Control({ id, user }: ControlProps) {
   };
   const isOwn = control?.by === user;
   return (
-    <section className="asg control" aria-label="Who answers" data-control={control ? 'person' : 'app'}>
+    <section
+      className="asg control"
+      aria-label="Who answers"
+      data-control={control ? 'person' : handOff ? 'asked' : 'app'}
+    >
       <p role="status">
         {isOwn && 'You have control: what you send is the answer.'}
         {control && !isOwn && `${control.by} answers.`}

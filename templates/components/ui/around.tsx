@@ -25,6 +25,10 @@ export interface Around {
   readonly readOnly?: boolean;
   /** The address at which the page opens a share link, where the gateway does not say one (`shareLinks.url`). Its token belongs behind a `#`. */
   readonly linkTo?: (token: string, sessionId: string) => string;
+  /** Sets a formula, which is text without it. It may be a lazy component. `isBlock`: it stands alone. */
+  readonly maths?: (formula: string, isBlock: boolean) => ReactNode;
+  /** Has screen readers say each paragraph of an answer as soon as it is whole. */
+  readonly aloud?: boolean;
   /** Shown beside a control, such as a help, or the call behind it. */
   readonly beside?: (control: Control) => ReactNode;
 }

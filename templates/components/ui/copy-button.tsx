@@ -5,7 +5,7 @@ import { IconButton } from './icon-button.js';
 /** A button that copies a text, if the browser lets the page do so. */
 export function CopyButton({ label, text }: { readonly label: string; readonly text: () => string }) {
   const [copied, setCopied] = useState(false);
-  if (!navigator.clipboard) return null;
+  if (!globalThis.navigator?.clipboard) return null;
   const copy = () =>
     void navigator.clipboard.writeText(text()).then(
       () => setCopied(true),

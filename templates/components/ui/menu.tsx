@@ -19,6 +19,7 @@ export function Menu({
   className = 'icon',
   align = 'end',
   text,
+  tabIndex,
   children,
 }: {
   readonly label: string;
@@ -27,6 +28,7 @@ export function Menu({
   readonly align?: 'start' | 'end';
   /** The content of the button, in place of an icon. */
   readonly text?: ReactNode;
+  readonly tabIndex?: number;
   readonly children: ReactNode;
 }) {
   const id = useId();
@@ -48,6 +50,7 @@ export function Menu({
       <button
         type="button"
         ref={button}
+        tabIndex={tabIndex}
         className={className}
         aria-label={label}
         aria-haspopup="menu"

@@ -37,6 +37,12 @@ const ask = (url: string, init: RequestInit = {}) => fetch(url, { redirect: 'man
 /** The file that the page loads when it shows code. */
 const COLOURS = /\/highlight-[^/]*\.js$/;
 
+/** Views that are loaded when they are shown. */
+const VIEWS = /\/(?:methods|network|notices|reference|timeline)-[^/]*\.js$/;
+
+/** What the page itself asks for, once it needs it. */
+const LATER = new RegExp(`${COLOURS.source}|${VIEWS.source}|\\/(?:createLucideIcon)-[^/]*\\.js$`);
+
 describe('the playground', () => {
   before(buildPlayground);
 
@@ -48,8 +54,9 @@ describe('the playground', () => {
     const html = await page.text();
     const found = [...html.matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map(([, path]) => path!);
     const files = playgroundFiles().filter((path) => path !== 'index.html');
-    // The colours of code are asked for by the page itself.
-    expect(found).to.have.members(files.filter((path) => !COLOURS.test(path)));
+    // Colours of code and views are asked for by the page itself; what they share with it comes with it or with them.
+    expect(files).to.include.members(found);
+    expect(files.filter((path) => !found.includes(path) && !LATER.test(path))).to.deep.equal([]);
     for (const path of files) {
       const file = await ask(`${url}/playground/${path}`);
       expect(file.status, path).to.equal(200);
@@ -91,11 +98,13 @@ describe('the playground', () => {
   it('is small, and names no other host', () => {
     let size = 0;
     let colours = 0;
+    let views = 0;
     for (const path of playgroundFiles()) {
       const bytes = readFileSync(join(ROOT, 'dist/playground', path));
-      // Colours of code are loaded when there is some.
+      // Colours of code are loaded when there is some, and each view when it is shown.
       const { length } = gzipSync(bytes, { level: 9 });
       if (COLOURS.test(path)) colours += length;
+      else if (VIEWS.test(path)) views += length;
       else size += length;
       if (!/\.(?:css|html)$/.test(path)) continue;
       // The icon names its vocabulary.
@@ -105,6 +114,7 @@ describe('the playground', () => {
     expect(size)
       .to.be.at.most(150_000)
       .and.above(90 * 1024);
+    expect(views).to.be.within(5000, 20_000);
     expect(colours).to.be.within(10_000, 24_000);
   });
 

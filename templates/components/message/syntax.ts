@@ -1,0 +1,53 @@
+import type { TokenizerThis, Tokens } from 'marked';
+
+/** A formula, or a mark of a footnote, or its text. */
+export interface OwnToken extends Tokens.Generic {
+  readonly type: 'formula' | 'mark' | 'footnote';
+  readonly text: string;
+  readonly isBlock?: boolean;
+  readonly label?: string;
+}
+
+type Own = OwnToken | undefined;
+
+function formulaBlock(this: TokenizerThis, source: string): Own {
+  const found = /^(?:\$\$([\s\S]+?)\$\$|\\\[([\s\S]+?)\\\])[ \t]*(?:\n|$)/.exec(source);
+  if (!found) return undefined;
+  return { type: 'formula', raw: found[0], text: (found[1] ?? found[2])!.trim(), isBlock: true };
+}
+
+/** Sums of money are no formulas: a dollar sign begins one only before what is no space, and ends it only where no digit follows. */
+function formula(this: TokenizerThis, source: string): Own {
+  const found = /^(?:\\\((.+?)\\\)|\$(?![\s$])((?:\\.|[^$\\\n])*?[^\s\\$])\$(?![\d$]))/.exec(source);
+  return found
+    ? { type: 'formula', raw: found[0], text: (found[1] ?? found[2])!, isBlock: false }
+    : undefined;
+}
+
+function footnote(this: TokenizerThis, source: string): Own {
+  const found = /^\[\^([\w-]{1,40})\]:[ \t]*(.+(?:\n {2,}.+)*)(?:\n+|$)/.exec(source);
+  if (!found) return undefined;
+  const [raw, label, text] = found as unknown as [string, string, string];
+  return { type: 'footnote', raw, label, text, tokens: this.lexer.inlineTokens(text) };
+}
+
+function mark(this: TokenizerThis, source: string): Own {
+  const found = /^\[\^([\w-]{1,40})\](?!:)/.exec(source);
+  return found ? { type: 'mark', raw: found[0], text: found[1]! } : undefined;
+}
+
+/** What is read besides Markdown: footnotes, and formulas where the page sets them. */
+export const syntaxOf = (hasFormulas: boolean) => ({
+  block: hasFormulas ? [formulaBlock, footnote] : [footnote],
+  inline: hasFormulas ? [formula, mark] : [mark],
+  startBlock: [(source: string) => indexIn(source, /^(?:\$\$|\\\[|\[\^)/m)],
+  startInline: [(source: string) => indexIn(source, /[$\\]|\[\^/)],
+  renderers: {},
+  childTokens: {},
+});
+
+/** The place of what is looked for behind the first letter. */
+const indexIn = (source: string, wanted: RegExp): number | undefined => {
+  const at = source.search(wanted);
+  return at < 0 ? undefined : at;
+};
