@@ -383,6 +383,16 @@ export const STATES: Readonly<Record<string, State>> = {
       await page.locator('.drawing .outage').waitFor();
     },
   },
+  trace: {
+    reach: async (page) => {
+      await say(page, 'A long answer, please');
+      await answered(page);
+      await say(page, 'When does my order arrive?');
+      await answered(page, 2);
+      await view(page, 'Timeline');
+      await page.getByRole('list', { name: /^Trace of When/ }).waitFor();
+    },
+  },
   network: {
     reach: async (page) => {
       await ask(page);

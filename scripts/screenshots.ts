@@ -1,23 +1,35 @@
-// Makes docs/images/states: the playground in each of its states, in both themes and three widths, and the components that `add` copies, as WebP.
+// Makes .cache/screenshots/states, and those in docs/images/states that docs show: the playground in each of its states, in both themes and three widths, and the components that `add` copies, as WebP.
 //   npm run screenshots [-- what the names begin with]
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { createGateway } from '../server/index.js';
 import { buildComponentsPage } from './components-page.js';
 import { app, openState, STATES, say, WIDTHS, type Width } from './playground-states.js';
 
-const FOLDER = 'docs/images/states';
+/** Pictures that docs show are kept there; all of them are made for who looks at them. */
+const SHOWN = 'docs/images/states';
+const FOLDER = '.cache/screenshots/states';
 
 async function open(browser: Browser, width: Width) {
   const [wide, high] = WIDTHS[width];
   const context = await browser.newContext({
     viewport: { width: wide, height: high },
+    deviceScaleFactor: 2,
     ...{ reducedMotion: 'reduce', hasTouch: width === 'phone', locale: 'en-GB' },
   });
   context.setDefaultTimeout(30_000);
@@ -88,6 +100,13 @@ async function showComponents(page: Page, save: (page: Page, path: string) => Pr
   }
 }
 
+/** The pictures of states that pages link to. */
+const picturesOfDocs = (): readonly string[] =>
+  ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)]
+    .filter((path) => path.endsWith('.md'))
+    .flatMap((path) => [...readFileSync(path, 'utf8').matchAll(/images\/states\/([\w.-]+\.webp)/g)])
+    .map(([, name]) => name!);
+
 execFileSync(process.execPath, ['scripts/build-playground.mjs', '--if-changed'], { stdio: 'inherit' });
 const [wanted = ''] = process.argv.slice(2);
 mkdirSync(FOLDER, { recursive: true });
@@ -98,8 +117,16 @@ const browser = await chromium.launch({
 try {
   const painter = await browser.newPage();
   const written = new Set<string>(['components.webp']);
-  const save = async (page: Page, path: string) =>
-    writeFileSync(path, Buffer.from(await toWebP(painter, await page.screenshot({ fullPage: true }))));
+  const shown = new Set(picturesOfDocs());
+  mkdirSync(SHOWN, { recursive: true });
+  // Others are not kept there.
+  for (const file of readdirSync(SHOWN)) if (!shown.has(file)) rmSync(`${SHOWN}/${file}`);
+  const save = async (page: Page, path: string) => {
+    const picture = Buffer.from(await toWebP(painter, await page.screenshot({ fullPage: true })));
+    writeFileSync(path, picture);
+    const name = basename(path);
+    if (shown.has(name)) writeFileSync(`${SHOWN}/${name}`, picture);
+  };
   for (const name of Object.keys(STATES).filter((each) => each.startsWith(wanted))) {
     for (const width of Object.keys(WIDTHS) as Width[]) {
       const page = await open(browser, width);
