@@ -301,7 +301,7 @@ export const STATES: Readonly<Record<string, State>> = {
     reach: async (page) => {
       await ask(page);
       await showList(page);
-      await page.getByRole('searchbox').fill('passport');
+      await page.getByRole('searchbox', { name: /^Find a session/ }).fill('passport');
       await page.getByText('Nothing is called “passport”.').waitFor();
     },
   },
