@@ -286,7 +286,7 @@ describeDaily('agent-session-gateway chat, for scripts', 3, () => {
     const held = closeLater(createClient({ baseUrl: url, token: TOKEN }), (it) => it.disconnect()).session(
       'b',
     );
-    const [{ callId }] = (await held.state()).pending as [{ callId: string }];
+    const [{ callId }] = (await held.state()).pending as unknown as [{ callId: string }];
     await held.respond(callId, { approved: false });
     expect(await behind.exited, behind.output).to.equal(0);
     const unknown = script(url, 'nobody:a', '-m', 'go');
