@@ -70,12 +70,12 @@ export function bindCalls(needs: CallNeeds, bound?: { readonly sessionId: string
 }
 
 /** Methods as members, at any depth: what is called is the path that led there. */
-function membersOf(invoke: UntypedCalls['invoke'], before = ''): unknown {
+function membersOf(invoke: UntypedCalls['invoke'], path: readonly string[] = []): unknown {
   return new Proxy(() => {}, {
     // An `await` of a member looks for `then`, which would be called.
     get: (_, name) =>
-      typeof name === 'string' && name !== 'then' ? membersOf(invoke, `${before}${name}:`) : undefined,
-    apply: (_target, _self, [params, options]) => invoke(before.slice(0, -1), params, options),
+      typeof name === 'string' && name !== 'then' ? membersOf(invoke, [...path, name]) : undefined,
+    apply: (_target, _self, given: [unknown?, CallOptions?]) => invoke(path.join(':'), ...given),
   });
 }
 
