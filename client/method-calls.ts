@@ -75,7 +75,7 @@ function membersOf(invoke: UntypedCalls['invoke'], path: readonly string[] = [])
     // An `await` of a member looks for `then`, which would be called.
     get: (_, name) =>
       typeof name === 'string' && name !== 'then' ? membersOf(invoke, [...path, name]) : undefined,
-    apply: (_target, _self, [params, options]) => invoke(path.join(':'), params, options),
+    apply: (_target, _self, given: [unknown?, CallOptions?]) => invoke(path.join(':'), ...given),
   });
 }
 

@@ -2,9 +2,9 @@ import { isGatewayError } from '../../shared/gateway-error.js';
 import type { Schedule } from '../../shared/schedules/contract.js';
 import type { Client } from '../client.js';
 import { coreOf } from '../core-of.js';
+import { type SessionSchedules, sessionSchedules } from '../schedules/index.js';
 import { forEach } from './events.js';
 import type { Observable } from './session-store.js';
-import { type SessionSchedules, sessionSchedules } from '../schedules/index.js';
 
 /** The schedules of a session, for display. */
 export interface SchedulesView {

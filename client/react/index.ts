@@ -3,8 +3,8 @@
 export type { EventHookOptions } from '../hooks/events.js';
 export type { ConnectionHealth } from '../hooks/health.js';
 export type { InboxView } from '../hooks/inbox-store.js';
-export type { SessionActions, SessionOptions, SessionView, SessionViewOf } from '../hooks/session-store.js';
 export type { SchedulesView } from '../hooks/schedules-store.js';
+export type { SessionActions, SessionOptions, SessionView, SessionViewOf } from '../hooks/session-store.js';
 export { GatewayProvider, type GatewayProviderProps, useGateway } from './provider.js';
 export { type GatewayHooks, gatewayHooks } from './typed.js';
 export {

@@ -1,6 +1,6 @@
 import { useMemo, useSyncExternalStore } from 'react';
-import type { SessionSchedules } from '../schedules/index.js';
 import { createSchedulesStore, type SchedulesView } from '../hooks/schedules-store.js';
+import type { SessionSchedules } from '../schedules/index.js';
 import { useGateway } from './provider.js';
 
 /** The schedules of a session, as they change while the component is mounted, with the operations on them. */

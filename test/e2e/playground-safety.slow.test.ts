@@ -189,9 +189,9 @@ describeDaily('the playground', 3, () => {
     await page.locator('.message.assistant', { hasText: 'Hello from the host' }).waitFor();
     expect(page.url()).to.equal(`${url}/`);
     const conversation = page.locator('.chat, .side');
-    expect(
-      await conversation.getByRole('button', { name: /Send|Stop|Attach|Open|Close/ }).count(),
-    ).to.equal(0);
+    expect(await conversation.getByRole('button', { name: /Send|Stop|Attach|Open|Close/ }).count()).to.equal(
+      0,
+    );
     expect(await page.getByLabel('Message', { exact: true }).count()).to.equal(0);
     await show(page, 'Methods');
     await page.getByText('This gateway has no methods of its own.').waitFor();

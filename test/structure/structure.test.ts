@@ -74,7 +74,11 @@ export const e = 'not from "here"';`;
 
   it('of shared reach zod in schemas alone', () => {
     expect(
-      offences(shared, ({ target }, { path }) => target === 'zod' && !/^shared\/(?:schemas\/|[a-z-]+\/schema\.ts)/.test(path)),
+      offences(
+        shared,
+        ({ target }, { path }) =>
+          target === 'zod' && !/^shared\/(?:schemas\/|[a-z-]+\/schema\.ts)/.test(path),
+      ),
     ).to.deep.equal([]);
   });
 
