@@ -147,7 +147,7 @@ export class Operations {
 
   #perform(name: PlainOperation, raw: unknown, caller: Caller): MaybePromise<unknown> {
     return asUnavailable<unknown>(() => {
-      const { least, fills } = OPERATION_WORDS[name];
+      const { least, fills, rate } = OPERATION_WORDS[name];
       const params = readParams(name, raw);
       const handler = this.#handlers[name] as (params: unknown, call: AdmittedCall) => MaybePromise<unknown>;
       const { sessionId, grantId } = params as { readonly sessionId?: string; readonly grantId?: string };
@@ -156,7 +156,9 @@ export class Operations {
         if (caller.person.link && least === 'owner') throw guestDenied(name);
         return handler(params, { caller });
       }
-      return andThen(this.#authorize(sessionId, name, caller, grantId), (reach) => {
+      const reached = this.#authorize(sessionId, name, caller, grantId);
+      // A send that was called before takes a moment more than a change, which must not overtake it.
+      return andThen(rate === 'reads' ? reached : Promise.resolve(reached), (reach) => {
         const run = (): MaybePromise<unknown> => handler(params, new SessionCall(this.#env, caller, reach));
         return fills ? andThen(this.#room.check(reach.ref, reach.via !== undefined), run) : run();
       });

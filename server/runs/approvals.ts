@@ -6,6 +6,7 @@ import { type Confirm, type ConfirmPolicy, hasPolicy } from '../apps/confirm-pol
 import { holdsAnyRole } from '../methods/call.js';
 import type { RecordChange } from '../stores/records.js';
 import { hashOfJson } from './canonical-json.js';
+import { laneOf } from './ending.js';
 import type { Answer } from './questions.js';
 
 /** Kind of the records by which questions fall due: to be decided without people, or escalated to more of them. */
@@ -85,7 +86,7 @@ export function dueRecord({
 export function voted(state: SessionState, { callId, answer, sender }: Ballot): Settled {
   const question = openIn(state, callId);
   if (!question) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
-  assertMay(question, answer, sender);
+  assertMay(question, answer, [sender, ...authorsOf(state, question.runId)]);
   const { votes = [], name, policy } = question;
   const { by, givenBy, reason, input } = answer;
   // A person's first vote stands.
@@ -158,10 +159,18 @@ function baseOf({ runId }: PendingQuestion): { readonly runId?: string; readonly
 /** The person who votes: for a guest the one who gave the link, since a link may be shown by many names, and by its giver too. */
 const personOf = ({ by, givenBy }: Pick<Answer, 'by' | 'givenBy'>): string => givenBy ?? by;
 
+/** The people whose messages a run has: all since the last answer, or what its lane was sent. */
+function authorsOf(state: SessionState, runId: string | undefined): readonly (string | undefined)[] {
+  const lane = runId === undefined ? undefined : laneOf(state, runId);
+  if (lane) return (lane.steering ?? []).map(({ senderId }) => senderId);
+  const answered = state.messages.findLastIndex(({ role }) => role === 'assistant');
+  return state.messages.slice(answered + 1).map(({ senderId }) => senderId);
+}
+
 function assertMay(
   { name, policy, escalated }: PolicyQuestion,
   answer: Answer,
-  sender: string | undefined,
+  senders: readonly (string | undefined)[],
 ): void {
   const { roles: named, escalateRoles = [], notBy, guests = false } = policy;
   const { givenBy, roles } = answer;
@@ -173,6 +182,6 @@ function assertMay(
       message: `You need another role to decide on ${name}`,
     });
   }
-  if (notBy === 'sender' && personOf(answer) === sender)
+  if (notBy === 'sender' && (senders.includes(personOf(answer)) || senders.includes(answer.by)))
     throw new GuardError({ message: `You asked for ${name}, so somebody else has to decide on it` });
 }

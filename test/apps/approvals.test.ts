@@ -310,6 +310,54 @@ describe('a confirmation with a policy', () => {
     }
   });
 
+  it('is not decided by whom the run has heard, be it on the way or before a person handed back', async () => {
+    const asked: string[] = [];
+    const heard = new Map<string, () => void>();
+    const app = defineApp({
+      async run(turn) {
+        asked.push(turn.text);
+        if (turn.text === 'wait') {
+          await new Promise<void>((resolve) => heard.set('steered', resolve));
+          turn.steered();
+        }
+        const { approved } = await turn.confirm({ name: 'pay', approvals: 1, notBy: 'sender' });
+        return approved ? 'paid' : 'not paid';
+      },
+    });
+    const kit = await testGateway({ app, sessionScope: 'global' });
+    closeLater(kit, (it) => it.close());
+    const as = (id: string, name: string) => kit.gateway.session(name, { user: { id } });
+    const pending = async (name: string): Promise<string> => {
+      for (;;) {
+        const state = await kit.client({ user: SENDER }).session(name).state();
+        if (state.pending[0]) return state.pending[0].callId;
+        await delay(1);
+      }
+    };
+    const refused = async (id: string, name: string, callId: string) =>
+      (await failing(as(id, name).respond(callId, { approved: true }))).code;
+
+    const run = as('fay', 'steered').send('wait');
+    await run.accepted;
+    await as('hal', 'steered').send('pay him', { onBusy: 'steer' }).accepted;
+    while (!heard.has('steered')) await delay(1);
+    heard.get('steered')!();
+    const first = await pending('steered');
+    for (const id of ['fay', 'hal']) expect(await refused(id, 'steered', first)).to.equal('GUARD_DENIED');
+    await as('ivy', 'steered').respond(first, { approved: true });
+    await run.result;
+
+    await as('hal', 'handed').send('hello').accepted;
+    await pending('handed');
+    await kit.gateway.execute('take-over', { sessionId: 'handed' }, { user: { id: 'hal' } });
+    await as('fay', 'handed').send('pay me').accepted;
+    await kit.gateway.execute('hand-back', { sessionId: 'handed', answer: true }, { user: { id: 'hal' } });
+    const second = await pending('handed');
+    expect(asked.at(-1)).to.equal('pay me');
+    for (const id of ['fay', 'hal']) expect(await refused(id, 'handed', second)).to.equal('GUARD_DENIED');
+    await as('ivy', 'handed').respond(second, { approved: true });
+  });
+
   it('is that of turn.confirm as well, which is told of the votes', async () => {
     const told: any[] = [];
     const app = defineApp({

@@ -113,7 +113,7 @@ describe('gateway.stats()', () => {
         apps: { main: { active: 0, queued: 0 }, other: { active: 0, queued: 0 } },
       },
       calls: { methods: 0, streams: 0, tools: 0 },
-      notices: { outcomes: [], sending: 0 },
+      ...{ due: { outcomes: [] }, notices: { outcomes: [], sending: 0 } },
       connections: { open: 0, blocked: 0, subscriptions: 0, transports: {} },
       ...{ delivered, unreadBytes: 0 },
     };

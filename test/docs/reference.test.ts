@@ -9,13 +9,15 @@ const TYPES = ['index', 'shared']
   .map((name) => readFileSync(join(ROOT, `api/${name}.api.md`), 'utf8'))
   .join('\n');
 
-/** The members of a class or an interface. */
+/** The members of a class or an interface, with those of what it extends. */
 function membersOf(type: string): string[] {
   const [declared] = new RegExp(`^(?:export )?(?:class|interface) ${type}\\b[\\s\\S]*?^}`, 'm').exec(
     TYPES,
   ) ?? [''];
   const names = [...declared.matchAll(/^ {4}(?:readonly |get )?(\w+)[?<(:]/gm)].map(([, name]) => name!);
-  return [...new Set(names)].filter((name) => name !== 'constructor');
+  const [, base] = /^(?:export )?(?:class|interface) \w+(?:<.*>)? extends (\w+)/.exec(declared) ?? [];
+  const inherited = base === undefined ? [] : membersOf(base);
+  return [...new Set([...names, ...inherited])].filter((name) => name !== 'constructor');
 }
 
 /** The members that a section of the page lists. */
