@@ -1,4 +1,5 @@
 import type { Gateway, SessionHandle } from '../../server/index.js';
+import { GatewayError } from '../../shared/errors.js';
 import type { OperationName } from '../../shared/operations.js';
 import { insist, sendUntilTaken } from '../support/insist.js';
 import { until } from '../support/until.js';
@@ -45,7 +46,10 @@ export class Person {
   /** The id of the first message of somebody in the conversation. */
   async first(role: 'user' | 'assistant'): Promise<string> {
     const { messages } = await insist(() => this.session.history({ limit: 100 }));
-    return messages.find((message) => message.role === role)!.id;
+    const found = messages.find((message) => message.role === role);
+    // Somebody else may have begun the conversation anew.
+    if (!found) throw new GatewayError({ code: 'MESSAGE_NOT_FOUND' });
+    return found.id;
   }
 
   async answer(approved: boolean): Promise<void> {

@@ -34,6 +34,9 @@ const appFor = (effects: string[]) =>
     },
   });
 
+/** Time after which two flows are helped on, in milliseconds. */
+const STUCK_MS = 2000;
+
 /** A trial: what somebody does, with one call of the store cut, or with something else on its way meanwhile. */
 export interface Trial extends Pick<CutPlan, 'at' | 'cut'> {
   readonly flow: string;
@@ -84,6 +87,11 @@ export async function attempt(inner: Store, { flow, other, at, cut }: Trial): Pr
       if (!other || !isRefusal(error)) violations.push(`${name} failed: ${(error as Error).stack}`);
     });
   };
+  // One flow may have got a run of the other that goes on until it is told to stop.
+  const free = async (): Promise<void> => {
+    for (const name of ['abort', 'hand-back'] as const)
+      for (const id of ['ann', 'cleo']) await new Person(gateway, id).call(name).catch(() => {});
+  };
   const { store, calls } = cutStore(inner, {
     ...{ at, cut },
     ...(other !== undefined && {
@@ -97,8 +105,9 @@ export async function attempt(inner: Store, { flow, other, at, cut }: Trial): Pr
   const gateway = await open(store);
   await gateway.session('main', { user: { id: 'ann' } }).send('hi').result;
   calls.isArmed = true;
-  await doing(flow, ['ann', 'ben']);
-  await meanwhile;
+  const freeing = other === undefined ? null : setInterval(() => void free().catch(() => {}), STUCK_MS);
+  await doing(flow, ['ann', 'ben']).then(() => meanwhile);
+  clearInterval(freeing ?? undefined);
   calls.isArmed = false;
 
   const asker = new Person(gateway, 'eve');
@@ -108,10 +117,7 @@ export async function attempt(inner: Store, { flow, other, at, cut }: Trial): Pr
       throw error;
     });
     // What the other flow has ended may leave a question, a person in charge or a run that waits for ever.
-    if (other && state.status !== 'idle') {
-      for (const name of ['abort', 'hand-back'] as const)
-        for (const id of ['ann', 'cleo']) await new Person(gateway, id).call(name).catch(() => {});
-    }
+    if (other && state.status !== 'idle') await free();
     return state.status === 'idle' && state.queued === 0;
   };
   await until(isIdle);
