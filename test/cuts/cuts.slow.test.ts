@@ -23,5 +23,5 @@ describeWithPostgres('PostgreSQL', () => {
   before(async () => {
     ({ url } = await postgresServer());
   });
-  describeCuts('PostgreSQL', () => postgresStore({ url, schema: newSchema() }), 8);
+  describeCuts('PostgreSQL', () => postgresStore({ url, schema: newSchema(), allowEphemeral: true, pool: { max: 4 } }), 8);
 });
