@@ -1,46 +1,26 @@
+import { OPERATION_WORDS } from '../../shared/operation-words.js';
 import type { OperationName } from '../../shared/operations.js';
 
-/** What an operation is asked with; `events` is a stream, and `tool-call` another protocol's. */
-export type Asked =
-  | Exclude<OperationName, 'methods' | 'openapi' | 'apps' | 'ticket' | 'sessions' | 'inbox' | 'push'>
-  | 'events';
+/** What an operation is asked with; `events` is a stream. */
+export type Asked = OperationName | 'events';
 
-/** What each operation is asked with on a session. */
+/** Operations that may name a session, and whose sample does not. */
+const MAY_NAME: ReadonlySet<string> = new Set(['invoke', 'status']);
+/** Those that take away what others need come last. */
+const LAST = ['close', 'delete'];
+
+/** What each operation that may be asked about a session is asked with, by its own words: a new one is among them by itself. */
 export function paramsOf(
   sessionId: string,
   connectionId: string,
 ): Readonly<Record<Asked, Record<string, unknown>>> {
-  return {
-    events: { sessionId },
-    history: { sessionId },
-    status: { sessionId },
-    run: { sessionId, runId: 'run_none' },
-    export: { sessionId },
-    schedules: { sessionId },
-    read: { sessionId },
-    notices: { sessionId },
-    presence: { sessionId, connectionId },
-    react: { sessionId, messageId: 'none', value: 'up' },
-    'take-over': { sessionId },
-    'hand-back': { sessionId },
-    subscribe: { connectionId, add: [sessionId] },
-    channel: { sessionId, channel: 'news', payload: 1 },
-    send: { sessionId, message: 'hi' },
-    regenerate: { sessionId },
-    move: { sessionId, tip: null },
-    abort: { sessionId },
-    steer: { sessionId, runId: 'run_none', message: 'x' },
-    'tool-response': { sessionId, callId: 'call_none', approved: true },
-    invoke: { sessionId, method: 'ping' },
-    update: { sessionId, title: 't' },
-    schedule: { sessionId, message: 'hi', every: '0 9 * * *' },
-    unschedule: { sessionId, id: 'none' },
-    share: { sessionId, with: { userId: 'dee' }, as: 'viewer' },
-    unshare: { sessionId, grantId: 'none' },
-    grants: { sessionId },
-    fork: { sessionId, to: 'copy' },
-    import: { sessionId, messages: [{ content: 'hi' }] },
-    close: { sessionId },
-    delete: { sessionId },
-  };
+  const all: Record<string, Record<string, unknown>> = { events: { sessionId } };
+  const entries = Object.entries(OPERATION_WORDS);
+  entries.sort(([a], [b]) => LAST.indexOf(a) - LAST.indexOf(b));
+  for (const [name, { sample }] of entries) {
+    const named = { ...sample, ...('connectionId' in sample && { connectionId }) };
+    if (name === 'subscribe') all[name] = { ...named, add: [sessionId] };
+    else if (MAY_NAME.has(name) || 'sessionId' in sample) all[name] = { ...named, sessionId };
+  }
+  return all as Record<Asked, Record<string, unknown>>;
 }

@@ -1,52 +1,17 @@
 import { expect } from 'chai';
 import { createClient } from '../../client/index.js';
 import { createInProcessTransport } from '../../server/index.js';
+import { OPERATION_WORDS } from '../../shared/operation-words.js';
 import { OPERATIONS, type OperationName } from '../../shared/operations.js';
 import { echo } from '../support/apps.js';
 import { get, post, startGateway } from '../support/gateway.js';
 import { openUnixSocket, openWebSocket } from '../support/raw-socket.js';
 import { socketDirectory } from '../support/socket-directory.js';
 
-/** Params that each operation takes. */
-const PARAMS: Readonly<Record<OperationName, Record<string, unknown>>> = {
-  send: { sessionId: 'main', message: 'hi' },
-  regenerate: { sessionId: 'main' },
-  move: { sessionId: 'main', tip: null },
-  update: { sessionId: 'main', title: 't' },
-  fork: { sessionId: 'main', to: 'other' },
-  delete: { sessionId: 'main' },
-  import: { sessionId: 'main', messages: [{ content: 'hi' }] },
-  export: { sessionId: 'main' },
-  invoke: { method: 'ping' },
-  subscribe: { connectionId: 'c' },
-  'take-over': { sessionId: 'main' },
-  'hand-back': { sessionId: 'main' },
-  react: { sessionId: 'main', messageId: 'm', value: 'up' },
-  presence: { sessionId: 'main', connectionId: 'c' },
-  schedule: { sessionId: 'main', message: 'hi', every: '0 9 * * *' },
-  unschedule: { sessionId: 'main', id: 'daily' },
-  schedules: { sessionId: 'main' },
-  read: { sessionId: 'main' },
-  inbox: {},
-  notices: { sessionId: 'main' },
-  push: {},
-  share: { sessionId: 'main', with: { userId: 'ben' }, as: 'viewer' },
-  unshare: { sessionId: 'main', grantId: 'g' },
-  grants: { sessionId: 'main' },
-  abort: { sessionId: 'main' },
-  steer: { sessionId: 'main', runId: 'r', message: 'x' },
-  close: { sessionId: 'main' },
-  'tool-response': { sessionId: 'main', callId: 'c', approved: true },
-  channel: { sessionId: 'main', channel: 'news', payload: 1 },
-  ticket: {},
-  history: { sessionId: 'main' },
-  sessions: {},
-  apps: {},
-  status: {},
-  run: { sessionId: 'main', runId: 'run_1' },
-  methods: {},
-  openapi: {},
-};
+/** Params that each operation takes, by its own words. */
+const PARAMS = Object.fromEntries(
+  Object.entries(OPERATION_WORDS).map(([name, { sample }]) => [name, sample]),
+) as Readonly<Record<OperationName, Readonly<Record<string, unknown>>>>;
 
 const methods = { ping: async () => 'pong' };
 const UNKNOWN = { path: 'attachments', message: 'unknown field' };
