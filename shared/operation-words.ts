@@ -16,6 +16,13 @@ const RUN = [
   'SHUTTING_DOWN',
 ] as const satisfies readonly ErrorCode[];
 
+/**
+ * The cost of a page by its length. A unit is some 5 ms of the event loop, of which a second has 200 (`limits.readsPerSecond`): what a short read
+ * takes is far less, a look at a whole inbox takes five.
+ */
+const byLimit = ({ limit }: Readonly<Record<string, unknown>>): number =>
+  1 + Math.floor(Number(limit ?? 0) / 200 || 0);
+
 /** The words of each operation: who may call it, how much of which rate it takes, whether it fills a session, and all that documents say of it. */
 export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = {
   ...FEATURE_OPERATIONS,
@@ -133,6 +140,7 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
   inbox: {
     least: 'viewer',
     rate: 'reads',
+    cost: () => 5,
     sample: {},
     tag: 'conversation',
     summary: 'The inbox',
@@ -311,6 +319,7 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
   history: {
     least: 'viewer',
     rate: 'reads',
+    cost: byLimit,
     sample: { sessionId: 'main' },
     tag: 'reading',
     summary: 'Read the messages of a session, oldest first',
@@ -319,6 +328,7 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
   sessions: {
     least: 'viewer',
     rate: 'reads',
+    cost: byLimit,
     sample: {},
     tag: 'reading',
     summary: "List the caller's sessions, the one that was used last first",
@@ -342,6 +352,7 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
   openapi: {
     least: 'owner',
     rate: 'reads',
+    cost: () => 3,
     sample: {},
     tag: 'service',
     summary: 'Describe the HTTP routes (OpenAPI 3.1)',

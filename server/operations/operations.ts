@@ -142,7 +142,9 @@ export class Operations {
   #admit({ rate, isNew, cost }: OperationWords, raw: unknown, { person }: Caller): void {
     const { quotas } = this.#env;
     if (isNew || rate === 'sends') assertOpen(this.#env);
-    if (rate !== 'none') quotas[rate].take(person, cost?.((raw ?? {}) as Record<string, unknown>));
+    if (rate === 'none') return;
+    // The params are not checked yet, and nobody is paid for asking.
+    quotas[rate].take(person, cost && Math.max(1, cost((raw ?? {}) as Record<string, unknown>)));
   }
 
   #perform(name: PlainOperation, raw: unknown, caller: Caller): MaybePromise<unknown> {
