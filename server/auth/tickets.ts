@@ -11,6 +11,8 @@ const OPEN_WITHIN_MS = 30_000;
 /** The longest time for which a ticket serves reconnects. */
 const MAX_AGE_MS = 3_600_000;
 const PER_USER = 16;
+/** Of an identity that many callers share, or of all who bear one link. */
+const PER_MANY = 1000;
 const TOTAL = 10_000;
 /** The number of sessions that a ticket's stream may come back to. */
 const SESSIONS = 1000;
@@ -76,7 +78,7 @@ export function isTicket(token: string): boolean {
  * Tickets replace a token in the URL of an event stream. A ticket is opened within 30 s by one stream, and then serves that stream's
  * reconnects, one at a time and for the same sessions, until its holder's token expires or is withdrawn, 1 h at most. A ticket of any
  * gateway on a store can be opened and resumed at every other one. The store has only the hash of a ticket and content sealed with it, so a
- * reader of the store gets no credentials. Each gateway remembers 16 tickets a user and 10,000 in all; the longest unused goes first.
+ * reader of the store gets no credentials. Each gateway remembers 16 tickets a user, 1,000 where many are one, and 10,000 in all; the longest unused goes first.
  */
 export class Tickets {
   readonly #options: TicketsOptions;
@@ -195,7 +197,8 @@ export class Tickets {
     this.#known.set(id, { person, expiresAt });
     const mine = this.#byUser.get(person.key) ?? new Set();
     this.#byUser.set(person.key, mine.add(id));
-    const of = mine.size > PER_USER ? mine : this.#known.size > TOTAL ? this.#known : null;
+    const most = person.pays.kind === 'person' ? PER_USER : PER_MANY;
+    const of = mine.size > most ? mine : this.#known.size > TOTAL ? this.#known : null;
     const [oldest] = of?.keys() ?? [];
     if (oldest !== undefined) this.#dropSoon(oldest);
   }

@@ -142,6 +142,15 @@ describe('Tickets', () => {
     expect(tickets.size).to.equal(17);
   });
 
+  it('of all who bear one link are not those of one user: many may follow at once', async () => {
+    const key = 'a link';
+    const bearer = { ...person('guest'), key, pays: { key, kind: 'link' as const } };
+    const first = await issue(bearer);
+    for (let index = 1; index < 100; index++) await issue(bearer);
+    await open(first);
+    expect(tickets.size).to.equal(100);
+  });
+
   it('are bounded in all', async () => {
     const first = await issue(person('first'));
     for (let index = 0; index < 10_000; index++) await issue(person(`user-${index}`));
