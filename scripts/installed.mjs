@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -39,6 +40,7 @@ export const isInstalled = (folder, from = folder) =>
  * @param from The folder of its package.json and lock, where that is another one.
  */
 export function install(folder, from = folder) {
+  if (folder === 'test') linkForMade();
   if (isInstalled(folder, from)) return;
   alone('.cache/installing', () => {
     if (isInstalled(folder, from)) return;
@@ -54,6 +56,17 @@ export function install(folder, from = folder) {
     if (OWN.includes(folder)) dropTwice(folder);
     writeFileSync(markOf(folder), stateOf(from));
   });
+}
+
+/** Pages and blocks that tests make in the cache find the packages of tests as the tests do. */
+function linkForMade() {
+  const link = at('.cache/node_modules');
+  mkdirSync(dirname(link), { recursive: true });
+  try {
+    symlinkSync('../test/node_modules', link, 'dir');
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+  }
 }
 
 const namesIn = (modules) =>

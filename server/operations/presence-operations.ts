@@ -53,13 +53,13 @@ export function presenceOperations(
     const roster = await board.roster(ref);
     const attendance = attended.get(id) ?? { id: newCallId().replace('call_', 'here_'), roster };
     if (state !== undefined && !roster.has(attendance.id)) {
-      // Others fill no place of an owner, and one person, however many names a link shows, no more than half of those of all others.
-      const own = roster.count(person.key);
-      const most = via ? Math.max(1, presenceMembers / 2) : presenceMembers;
-      if (own >= most || (via && roster.size >= presenceMembers))
+      // Others fill no place of an owner, and one of them, by however many names, no more than half of all.
+      const owns = !via && ref.scope === person.key;
+      const most = owns ? presenceMembers : Math.max(1, presenceMembers / 2);
+      if (roster.count(person.key) >= most || (!owns && roster.size >= presenceMembers))
         throw new LimitError('limits.presenceMembers', {
           code: 'TOO_MANY_CONNECTIONS',
-          message: `A session has at most ${presenceMembers} people present (limits.presenceMembers), and half of them by one grant`,
+          message: `A session has at most ${presenceMembers} people present (limits.presenceMembers), and half of them are one person`,
         });
     }
     if (!attended.has(id) && !connection.closed) {

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { createGateway, type Gateway, type GatewayConfig } from '../../server/index.js';
 import { listenWith } from '../support/host-server.js';
@@ -10,6 +11,7 @@ async function bundle(script: string, plugins: Plugin[]): Promise<Uint8Array> {
   const { outputFiles } = await build({
     stdin: { contents: script, resolveDir: ROOT, loader: 'ts' },
     absWorkingDir: ROOT,
+    nodePaths: [join(ROOT, 'test/node_modules')],
     bundle: true,
     format: 'esm',
     write: false,

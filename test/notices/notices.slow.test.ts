@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { composeId } from '../../shared/composed-id.js';
 import { PEOPLE } from '../inbox/begin.js';
 import { collect, connectClient, takeUntil } from '../support/client.js';
 import { describeDaily } from '../support/daily.js';
@@ -124,7 +125,7 @@ describeDaily('notices, by a clock', 2, () => {
       await client.send(name, 'hi').result;
       const notice = { id: `custom:x:${name}`, kind: 'custom', sessionId: name, app: 'default', at: 1 };
       const kept = { notice, to: '[null,"token"]', target: 'webhook:test', waits: true, attempts: 0 };
-      const id = `webhook:test|0000000000000001.0000000000000000|${notice.id}`;
+      const id = composeId('webhook:test', '0000000000000001', '0000000000000000', notice.id);
       const change = { kind: 'delivery', id, value: JSON.stringify(kept), dueAt: clock.now() + 600_000 };
       await clock.store.changeRecords({ scope: '[null,"token"]', app: 'default', name }, [change]);
     };

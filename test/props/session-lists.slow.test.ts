@@ -69,7 +69,8 @@ async function take(gateway: Gateway<any, any, any>, step: Step, kept: Kept): Pr
   }
   if (step.do === 'regenerate') {
     if ((await historyOf(handle)).length === 0) return false;
-    await insist(async () => (await handle.regenerate().accepted).runId).then((id) => handle.run(id).result);
+    const id = await insist(async () => (await handle.regenerate().accepted).runId);
+    await insist(() => handle.run(id).result);
     return noted();
   }
   if (step.do === 'title') {
