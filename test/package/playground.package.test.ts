@@ -60,7 +60,7 @@ describe('the playground of the packed package', () => {
   async function open(url: string, token: string): Promise<{ page: Page; problems: string[] }> {
     const opened = await openPlayground(`${url}/#token=${token}`);
     await opened.page.setViewportSize(DESK);
-    await opened.page.getByRole('heading', { name: 'demo' }).waitFor();
+    await opened.page.getByLabel('Message', { exact: true }).waitFor();
     return opened;
   }
 
