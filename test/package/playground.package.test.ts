@@ -112,6 +112,7 @@ describe('the playground of the packed package', () => {
     expect(await exported(page)).to.deep.equal(log);
 
     const other = await open(url, guest);
+    await show(other.page, 'Network');
     await other.page.getByRole('button', { name: 'Kill the server' }).click();
     await other.page.getByRole('alert').getByText('Only an admin kills the server').waitFor();
     expect([...problems, ...other.problems]).to.deep.equal([]);
