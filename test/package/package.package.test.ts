@@ -15,9 +15,9 @@ const run = promisify(execFile);
 
 /** What a plain install may bring, this package and all that it depends on. */
 const MAX_PACKAGES = 35;
-const MAX_BYTES = 17_200_000;
+const MAX_BYTES = 18_200_000;
 /** What this package alone may have. */
-const OWN = { files: 390, bytes: 8_900_000 };
+const OWN = { files: 435, bytes: 9_900_000 };
 
 /** Runs Node in the repository. */
 const nodeHere = async (...args: string[]) => (await run(process.execPath, args, { cwd: ROOT })).stdout;
@@ -55,7 +55,7 @@ describe('the packed package', () => {
     const odd = installed.files.filter(
       (path) =>
         path.startsWith('dist/') &&
-        !/^dist\/(?:(?:server|client|shared|testing|chunks)\/.*(?:\.js|\.d\.ts(?:\.map)?)|src\/(?:server\/[\w-]+|server|client|shared|testing)\.ts|playground\/(?:index\.html|licenses\.md|_playground\/[\w-]+\.(?:js|css)))$/.test(
+        !/^dist\/(?:(?:server|client|shared|testing|chunks)\/.*(?:\.js|\.d\.ts(?:\.map)?)|src\/(?:server\/[\w-]+|server|client|shared|testing)\.ts|playground\/(?:index\.html|licenses\.md|_playground\/[\w-]+\.(?:js|css|webmanifest)))$/.test(
           path,
         ),
     );
@@ -136,7 +136,9 @@ describe('the packed package', () => {
       const found = await Promise.all(files.map(async (path) => (await fetch(url + '/' + path)).status));
       console.log(JSON.stringify(found));
       await gateway.close();`;
-    expect(JSON.parse(await installed.node('--input-type=module', '-e', use))).to.deep.equal([200, 200]);
+    expect(JSON.parse(await installed.node('--input-type=module', '-e', use))).to.deep.equal(
+      Array.from({ length: 6 }, () => 200),
+    );
   });
 
   it('imports no optional package until it is used', async () => {
