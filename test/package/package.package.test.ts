@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const MAX_PACKAGES = 35;
 const MAX_BYTES = 18_200_000;
 /** What this package alone may have. */
-const OWN = { files: 435, bytes: 9_900_000 };
+const OWN = { files: 435, bytes: 9_950_000 };
 
 /** Runs Node in the repository. */
 const nodeHere = async (...args: string[]) => (await run(process.execPath, args, { cwd: ROOT })).stdout;
