@@ -11,7 +11,7 @@ const OPEN_WITHIN_MS = 30_000;
 /** The longest time for which a ticket serves reconnects. */
 const MAX_AGE_MS = 3_600_000;
 const PER_USER = 16;
-/** Of an identity that many callers share, or of all who bear one link. */
+/** The same for an identity that many callers share, or all who bear one link. */
 const PER_MANY = 1000;
 const TOTAL = 10_000;
 /** The number of sessions that a ticket's stream may come back to. */
