@@ -23,5 +23,9 @@ describeWithPostgres('PostgreSQL', () => {
   before(async () => {
     ({ url } = await postgresServer());
   });
-  describeCuts('PostgreSQL', () => postgresStore({ url, schema: newSchema(), allowEphemeral: true, pool: { max: 4 } }), 8);
+  describeCuts(
+    'PostgreSQL',
+    () => postgresStore({ url, schema: newSchema(), allowEphemeral: true, pool: { max: 4 } }),
+    8,
+  );
 });
