@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Grant } from '../../shared/grants.js';
+import { READ } from '../read-places/read-place.js';
 import type { RecordChange, StoredRecord } from '../stores/records.js';
 
 /** Kind of the records of grants, found by their session or by their owner. */
@@ -43,8 +44,12 @@ export function keepingGrant(kept: KeptGrant): readonly RecordChange[] {
   ];
 }
 
-/** The changes that drop a grant. */
+/** The key of all who bear the link of a grant. It has three parts, so that it differs from the scope of every user and tenant. */
+export const guestKey = (grantId: string): string => JSON.stringify(['guest', grantId, '']);
+
+/** The changes that drop a grant, with the read place of those who bear its link. */
 export const droppingGrant = (id: string, token?: number): readonly RecordChange[] => [
   { kind: GRANT, id, token },
   { kind: GRANT_ADDRESS, id },
+  { kind: READ, id: guestKey(id) },
 ];

@@ -4,6 +4,7 @@ import { cut } from '../../shared/cut.js';
 import type { Authenticator, AuthRefusal } from '../auth/authenticate.js';
 import { unauthenticated } from '../auth/refusal.js';
 import type { Credentials, Person } from '../auth/types.js';
+import { guestKey } from './grant-record.js';
 import type { FoundGrant, Grants } from './grants.js';
 
 /** Prefix of the token of a share link. */
@@ -90,8 +91,7 @@ class GuestAuthenticator implements Authenticator {
  */
 export function guestOf({ home, kept: { grant, givenBy } }: FoundGrant, user: UserContext): Person {
   const { grantId, expiresAt, by } = grant;
-  // Three parts, so that it differs from the scope of every user and tenant.
-  const key = JSON.stringify(['guest', grantId, '']);
+  const key = guestKey(grantId);
   return {
     ...{ user, id: user.id, key, scope: key },
     pays: { key, kind: 'link', within: JSON.stringify(['links', home.scope]) },

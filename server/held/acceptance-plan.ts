@@ -3,7 +3,6 @@ import type { EventDraft } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
 import { lastMessage } from '../../shared/last-message.js';
 import type { Message } from '../../shared/messages.js';
-import { userScope } from '../auth/scope.js';
 import type { Plan } from '../log/plan.js';
 import { placing, wholeTo } from '../read-places/read-place.js';
 import { endDrafts } from '../runs/ending.js';
@@ -114,11 +113,11 @@ function acceptedAt(
 }
 
 /** The sender's read place, just behind the message. @param count Events of the append up to that message */
-function readBy({ store, log }: HeldSession, { user }: RunRequest, count: number): readonly RecordChange[] {
-  if (!user) return [];
+function readBy({ store, log }: HeldSession, { reader }: RunRequest, count: number): readonly RecordChange[] {
+  if (reader === undefined) return [];
   const { ref, term, view, arrivals } = log;
   const place = { epoch: ref.epoch, term, seq: view.head + count };
-  return [placing(userScope(user), wholeTo(place, arrivals, storeTime(store)))];
+  return [placing(reader, wholeTo(place, arrivals, storeTime(store)))];
 }
 
 /** The message to keep if a person has control; null if the app has it. A message of the person in control is kept as an answer. */

@@ -8,7 +8,7 @@ type Changes = 'abort' | 'close' | 'delete' | 'tool-response' | 'channel' | 'upd
 /** The operations that change a session other than by a message: they answer, publish, name, move, copy and end. */
 export const changeOperations = (
   { sessions, inboxChanges, report }: OperationEnvironment,
-  { authorize, places, room }: OperationParts,
+  { authorize, inbox, room }: OperationParts,
 ): Handlers<Changes> => ({
   abort: async ({ runId, reason }, call) => ({
     aborted: await call.perform({ type: 'abort', runId, reason }),
@@ -28,7 +28,7 @@ export const changeOperations = (
     const given = { ...answer, by, givenBy: guest?.givenBy, roles };
     await call.perform({ type: 'respond', callId, answer: given });
     // An answer implies that the user has read the session. A read place that can't be stored now is stored with the next one.
-    await places
+    await inbox.places
       .reach(ref, userKey)
       .then(() => inboxChanges.changed(ref, false))
       .catch((error: unknown) => report(error, 'keeping a read place'));

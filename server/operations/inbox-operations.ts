@@ -5,12 +5,12 @@ import type { OperationParts } from './operation-parts.js';
 /** The operations on an inbox and its read places. */
 export const inboxOperations = (
   { inboxChanges }: OperationEnvironment,
-  { inbox, places }: OperationParts,
+  { inbox }: OperationParts,
 ): Handlers<'inbox' | 'read'> => ({
   inbox: (params, { caller }) => inbox.page(params, caller.person),
 
   async read({ cursor }, { reach: { ref, sessionId }, caller }) {
-    const { place, unread } = await places.reach(ref, caller.person.key, cursor);
+    const { place, unread } = await inbox.places.reach(ref, caller.person.key, cursor);
     inboxChanges.changed(ref, false);
     return { sessionId, readTo: place.cursor, unread };
   },

@@ -1,7 +1,6 @@
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { AccessedOperation } from '../config/access.js';
 import type { Inbox } from '../inbox/inbox.js';
-import type { ReadPlaces } from '../inbox/read-places.js';
 import type { SessionRoom } from '../limits/session-room.js';
 import type { Access } from './access.js';
 import type { Caller } from './caller.js';
@@ -23,5 +22,4 @@ export interface OperationParts {
   readonly files: FileOperations;
   readonly room: SessionRoom;
   readonly inbox: Inbox;
-  readonly places: ReadPlaces;
 }

@@ -96,7 +96,7 @@ export class Operations {
     const bounds = { timeoutMs, guardMs, timer: new SharedTimer(), ended: calls.end };
     this.#invokeEnv = { ...env, access: this.#access, bounds };
     const files = new FileOperations(env, this.#access);
-    const parts = { access: this.#access, authorize, files, room: this.#room, inbox, places: inbox.places };
+    const parts = { access: this.#access, authorize, files, room: this.#room, inbox };
     this.#parts = parts;
     this.#sending = new SendOperations(env, parts);
     const sharing = new GrantOperations(env, this.#access);

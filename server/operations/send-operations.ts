@@ -123,6 +123,7 @@ export class SendOperations {
       senderId: senderIn(reach, caller),
       ...byGrant(reach),
       givenBy: guest?.givenBy,
+      reader: caller.person.key,
       key,
       metadata,
       user,

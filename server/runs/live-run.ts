@@ -26,6 +26,8 @@ export interface RunRequest {
   readonly user: UserContext | null;
   /** Id of the person who gave the link by which a guest sent the message; absent for a user. */
   readonly givenBy?: string | undefined;
+  /** Key of the person who has read the conversation up to the message, by sending it. It is stored with the message, and no longer. */
+  readonly reader?: string | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly clientTools: readonly ClientTool[];
   readonly parameters: Readonly<Record<string, unknown>>;

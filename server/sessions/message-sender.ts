@@ -37,6 +37,8 @@ export interface SendRequest {
   readonly via?: string | undefined;
   /** Id of the person who gave the link by which a guest sends; absent for a user. */
   readonly givenBy?: string | undefined;
+  /** Key of the person who sends, and so has read the conversation. */
+  readonly reader: string;
   readonly onBusy?: OnBusy | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   readonly user: UserContext;
@@ -124,12 +126,13 @@ export class MessageSender {
     begun: { readonly runId: string; readonly messages: readonly Message[] } & Partial<Keyed>,
   ): Promise<AcceptedRun & { readonly message: Message }> {
     const { onBusy = 'queue', user, metadata = {}, clientTools = [], parameters = {} } = request;
-    const { trace, requestId, givenBy } = request;
+    const { trace, requestId, givenBy, reader } = request;
+    const sender = { user, givenBy, reader };
     const { runId, messages, key, hash } = begun;
     const by = user.id;
     const { again, place, behind, via } = request;
     if (again !== undefined) {
-      const given = { runId, key, hash, user, givenBy, metadata, clientTools, parameters, trace, requestId };
+      const given = { runId, key, hash, ...sender, metadata, clientTools, parameters, trace, requestId };
       return perform(session, { type: 'regenerate', request: given, messageId: again ?? undefined, by, via });
     }
     const preceding = [...messages];
@@ -143,7 +146,7 @@ export class MessageSender {
     const asked = { message, preceding, ownIds, onBusy, runId, key, hash, ...(lane && { lane }) };
     const accepted = await perform(session, {
       type: 'accept',
-      request: { user, givenBy, metadata, clientTools, parameters, trace, requestId, ...asked },
+      request: { ...sender, metadata, clientTools, parameters, trace, requestId, ...asked },
       at: place && { by, ...place },
       behind,
       via,

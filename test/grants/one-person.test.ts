@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { memoryStore } from '../../server/index.js';
 import { get, post } from '../support/gateway.js';
 import { openStream } from '../support/sse-client.js';
 import { as } from '../support/users.js';
@@ -35,6 +36,23 @@ describe('all who bear one link', () => {
     const answers = await Promise.all(all.map((who) => post(`${url}/read`, { sessionId }, who)));
     expect(answers.filter(({ status }) => status === 200)).to.have.length(4);
     expect(answers.filter(({ status }) => status === 429)).to.have.length(4);
+  });
+
+  it('leave one read place, also by what they send, and none behind the end of the link', async () => {
+    const store = memoryStore();
+    const { url, sessionId, bearers, unshare, token } = await beginLinked({ store });
+    expect(token).to.match(/^lnk_/);
+    for (const bearer of bearers) {
+      await post(`${url}/read`, { sessionId }, bearer);
+      await post(`${url}/send`, { sessionId, message: 'hello' }, bearer);
+    }
+    const home = { scope: '[null,"ann"]', app: 'default', name: 'main' };
+    const read = async () => (await store.records({ home, kind: 'read', limit: 100 })).map(({ id }) => id);
+    const ofGuests = (await read()).filter((id) => id.includes('guest'));
+    expect(ofGuests).to.have.length(1);
+    await unshare(sessionId.slice(1));
+    expect((await read()).filter((id) => id.includes('guest'))).to.deep.equal([]);
+    expect(await read()).to.include('[null,"ann"]');
   });
 
   it('have what four users have, by however many links of one owner', async () => {
