@@ -78,6 +78,13 @@ describe('all who bear one link', () => {
     expect(apps.map(({ name, tools }: any) => [name, tools])).to.deep.equal([['talk', []]]);
   });
 
+  it('do not end it for each other, since they are not one to another', async () => {
+    const { url, sessionId, bearers, unshare } = await beginLinked();
+    const grantId = sessionId.slice(sessionId.indexOf('~') + 1);
+    expect(told(await unshare(grantId, bearers[0], sessionId))).to.deep.equal([403, 'ACCESS_DENIED']);
+    expect((await get(`${url}/status?sessionId=${sessionId}`, bearers[1])).status).to.equal(200);
+  });
+
   it('take up half of the places of presence at most, and an owner always finds one', async () => {
     const { url, sessionId, token, ann } = await beginLinked({ limits: { presenceMembers: 4 } }, 'viewer');
     const attend = async (who: Record<string, string>, id: string): Promise<number> => {
