@@ -1,7 +1,10 @@
 import { expect } from 'chai';
-import { type GatewayConfig, type HostSendOptions, isGatewayError } from '../../server/index.js';
+import { type GatewayConfig, type HostSendOptions, isGatewayError, memoryStore } from '../../server/index.js';
+import { embedGateway } from '../support/embedded.js';
+import { gate } from '../support/gate.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { startNodes, waiting } from '../support/nodes.js';
+import { overriding } from '../support/overriding.js';
 import { byName } from '../support/users.js';
 
 async function start(config: Omit<GatewayConfig, 'store'> = {}) {
@@ -78,5 +81,32 @@ describe('a message that has to come behind another one', () => {
     // It is known by its key, whatever came since.
     const again = await own.send('late', { idempotencyKey: 'k', behind: null }).result;
     expect([again.runId, again.message]).to.deep.equal([runId, message]);
+  });
+
+  it('is refused where the conversation moves while the move is on its way to the store', async () => {
+    const [held, reached] = [gate(), gate()];
+    let isHeld = false;
+    const inner = memoryStore();
+    const store = overriding(inner, {
+      append: async (...given) => {
+        if (isHeld) {
+          reached.open();
+          await held.passed;
+        }
+        return inner.append(...given);
+      },
+    });
+    const { app } = waiting();
+    const gateway = embedGateway({ app, store });
+    const session = gateway.session('main', { user: { id: 'alice' } });
+    const { message } = await session.send('first').result;
+    isHeld = true;
+    const moving = session.move(null);
+    await reached.passed;
+    const sending = refusal(session, { behind: message.id });
+    held.open();
+    await moving;
+    expect(await sending).to.include('HISTORY_MOVED');
+    expect((await session.history()).messages).to.deep.equal([]);
   });
 });
