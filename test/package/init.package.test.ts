@@ -68,7 +68,9 @@ describe('a project that init writes', () => {
     await page.getByRole('button', { name: 'Hello' }).click();
     await answer(page, 'You said: Hello').waitFor();
     await say(page, 'delete report.txt');
-    const question = page.getByRole('group', { name: 'Delete report.txt?' });
+    const question = page
+      .getByRole('region', { name: /^Confirm / })
+      .filter({ hasText: 'Delete report.txt?' });
     await question.getByRole('button', { name: 'Approve' }).waitFor();
     await page.reload();
     await question.getByRole('button', { name: 'Approve' }).click();

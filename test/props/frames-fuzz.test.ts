@@ -97,7 +97,10 @@ async function startFuzzed(): Promise<Fuzzed> {
         yield* [1, 2, 3];
       },
     },
-    limits: { bodyBytes: 4096, connectionsPerUser: 1000, sendsPerSecond: 1e6, invokesPerSecond: 1e6 },
+    limits: {
+      ...{ bodyBytes: 4096, connectionsPerUser: 1000 },
+      ...{ sendsPerSecond: 1e6, invokesPerSecond: 1e6, readsPerSecond: 1e6 },
+    },
   });
   const alice = await openWebSocket(started.url);
   const { connectionId } = await alice.connect({ token: 'alice', subscribe: [{ sessionId: 'main' }] });
