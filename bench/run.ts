@@ -41,7 +41,7 @@ const program = new Command('npm run bench --')
     'also the gateway of another checkout, which has been built: the rows "other"',
   )
   .option('--profiles <folder>', 'writes CPU profiles of the servers there')
-  .option('--markdown', 'prints the table of docs/laboratory.md at the end')
+  .option('--markdown', 'prints the table of bench/README.md at the end')
   .option('--json <file>', 'writes all samples there')
   .option(
     '--soak <seconds>',

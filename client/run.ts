@@ -6,6 +6,7 @@ import { type Message, type SendInput, textOf } from '../shared/messages.js';
 import type {
   Accepted,
   ClientTool,
+  GivenOutput,
   ParamsOf,
   ResultOf,
   RunInfo,
@@ -46,6 +47,8 @@ export interface RunOptions extends SignalOptions {
   readonly clientTools?: readonly ClientTool[] | undefined;
   /** Wishes to the app's model, as `turn.parameters`: `temperature`, … The gateway must allow them. */
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+  /** Outputs of tools for this run, in place of calls of them: to try how it goes on otherwise. The gateway must allow them. */
+  readonly toolOutputs?: readonly GivenOutput[] | undefined;
 }
 
 /** Options of `edit`. */

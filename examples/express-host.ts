@@ -42,6 +42,6 @@ const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
   console.log(`Listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });
 process.once('SIGTERM', async () => {
+  await gateway.gateway.close(); // first: it ends the streams that the server waits for
   server.close();
-  await gateway.gateway.close();
 });

@@ -42,6 +42,8 @@ export default defineConfig({
     // The licenses of bundled packages ask to be included.
     license: { fileName: 'licenses.md' },
     rolldownOptions: {
+      // One file for all that several parts have, and not one for each set of them.
+      output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] } },
       // Ignore `use client` in the hooks: the whole page is a client.
       onwarn: (warning, say) => warning.code === 'MODULE_LEVEL_DIRECTIVE' || say(warning),
     },

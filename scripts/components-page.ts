@@ -25,11 +25,23 @@ const FILES: Readonly<Record<string, string>> = {
   'index.html':
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Support</title>' +
     '<header><h1>Support</h1></header><div id="root"></div><script type="module" src="/src/main.jsx"></script></html>',
-  'src/main.jsx': `import { StrictMode } from 'react';
+  // A formula's library, as a page would load one.
+  'src/maths.jsx': `export default function Maths({ text, isBlock }) {
+  return isBlock ? <div className="formula">{text}</div> : <i className="formula">{text}</i>;
+}
+`,
+  'src/main.jsx': `import { lazy, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { AroundProvider } from './components/ui/around.js';
 import { Page } from './page.jsx';
 import './page.css';
-${STYLES.map((name) => `import './components/${name}/${name}.css';\n`).join('')}createRoot(document.getElementById('root')).render(<StrictMode><Page /></StrictMode>);
+${STYLES.map((name) => `import './components/${name}/${name}.css';\n`).join('')}const Maths = lazy(() => import('./maths.jsx'));
+const around = location.search === '?around'
+  ? { aloud: true, maths: (text, isBlock) => <Maths text={text} isBlock={isBlock} /> }
+  : {};
+createRoot(document.getElementById('root')).render(
+  <StrictMode><AroundProvider value={around}><Page /></AroundProvider></StrictMode>,
+);
 `,
   'src/page.jsx': pageOfDocs(),
   'src/page.css': `:root { font: 15px/1.5 system-ui, sans-serif; }

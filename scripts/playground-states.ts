@@ -9,7 +9,7 @@ import { createGateway, defineApp, type Gateway, method, type Turn, tool } from 
 import { playgroundPlugin } from '../server/plugins/playground/index.js';
 
 /** Windows: a small phone, a tablet, a desk. */
-export const WIDTHS = { phone: [360, 740], tablet: [860, 780], desk: [1440, 860] } as const;
+export const WIDTHS = { phone: [390, 844], tablet: [1024, 768], desk: [1440, 900] } as const;
 export type Width = keyof typeof WIDTHS;
 
 const TOKENS: Readonly<Record<string, string>> = { ann: 'ann-of-the-pictures', ben: 'ben-of-the-pictures' };
@@ -66,6 +66,11 @@ async function* compare(turn: Turn): AsyncGenerator<string> {
 /** Answers about orders, in each way that an answer may go. */
 export const app = defineApp({
   description: 'An assistant for the pictures of this page',
+  suggestions: [
+    { text: 'When does my order arrive?', shows: 'A tool, and an answer' },
+    { text: 'Refund my order, please', shows: 'A question before money moves' },
+    { text: 'Compare the three shops', shows: 'Helpers of their own' },
+  ],
   tools: {
     search: tool({
       description: 'Looks something up',
@@ -182,6 +187,13 @@ const showPeople = async (page: Page) => {
   await page.getByRole('button', { name: 'Account ann' }).click();
   await page.getByRole('menuitem', { name: /^People/ }).click();
 };
+/** Has the page do something that a phone has in a menu. */
+const act = async (page: Page, name: string, inMenu = name) => {
+  const button = page.getByRole('banner').getByRole('button', { name, exact: true });
+  if (await button.isVisible()) return button.click();
+  await page.getByRole('button', { name: 'Account ann' }).click();
+  await page.getByRole('menuitem', { name: inMenu }).click();
+};
 /** Opens the list of sessions where there is no room for it beside the conversation. */
 const showList = async (page: Page) => {
   const burger = page.getByRole('banner').getByRole('button', { name: 'Sessions' });
@@ -283,7 +295,7 @@ export const STATES: Readonly<Record<string, State>> = {
   code: {
     reach: async (page) => {
       await ask(page);
-      await page.getByRole('button', { name: 'Code', exact: true }).click();
+      await act(page, 'Code', 'Show code');
       await page.getByRole('region', { name: 'Code: send' }).waitFor();
     },
   },
@@ -358,6 +370,7 @@ export const STATES: Readonly<Record<string, State>> = {
       await ask(page);
       await showPeople(page);
       await page.getByRole('button', { name: 'Share…' }).click();
+      await page.getByRole('tab', { name: 'By a link' }).click();
       await page.getByRole('button', { name: 'Make a link' }).click();
       await page.getByLabel('The link, shown this once').waitFor();
     },
@@ -377,7 +390,7 @@ export const STATES: Readonly<Record<string, State>> = {
     reach: async (page) => {
       await say(page, 'When does my order arrive?');
       await page.locator('.fold.tool.running, .fold.tool.done').first().waitFor();
-      await page.getByRole('banner').getByRole('button', { name: 'Cut connection' }).click();
+      await act(page, 'Cut connection');
       await answered(page);
       await view(page, 'Timeline');
       await page.locator('.drawing .outage').waitFor();
@@ -409,9 +422,9 @@ export const STATES: Readonly<Record<string, State>> = {
       await page.getByText('told', { exact: true }).first().waitFor();
     },
   },
-  methods: {
+  calls: {
     reach: async (page) => {
-      await view(page, 'Methods');
+      await view(page, 'Calls');
       await page.locator('summary', { hasText: 'orders:find' }).click();
       await page.getByLabel('order').fill('2041');
       await page.getByRole('button', { name: 'Call', exact: true }).click();
@@ -420,7 +433,7 @@ export const STATES: Readonly<Record<string, State>> = {
   },
   schedules: {
     reach: async (page) => {
-      await view(page, 'Methods');
+      await view(page, 'Schedules');
       const form = page.getByRole('form', { name: 'New schedule' });
       for (const [message, when] of [
         ['Summarize what is open', '0 9 * * 1-5'],

@@ -42,7 +42,8 @@ export function idOf(...parts: readonly (string | number)[]): string {
   return `${cut(id, READABLE).replace(/!.*/, '')}!h${digestOf(id)}`;
 }
 
-export const newScheduleId = (): string => `sch_${random(12)}`;
+/** A new random id that says what it is of. */
+export const newId = (prefix: string): string => `${prefix}_${random(12)}`;
 export const newNoticeId = (): string => `ntc_${random(12)}`;
 /** 128 bits. A grant's id alone gives no access, but nobody must be able to guess which ids exist. */
 export const newGrantId = (): string => random(16);

@@ -1,6 +1,7 @@
 import './runtime/node-version.js';
 
-export type { ApprovalPolicy, OnExpiry, Vote } from '../shared/approvals.js';
+export type { ApprovalPolicy, ConfirmPolicy, OnExpiry, Vote } from '../shared/approvals.js';
+export { usageCsv } from '../shared/budgets/csv.js';
 export type { ClientTransport } from '../shared/client-transport.js';
 export type { BaseUser, Register, UserContext } from '../shared/contract.js';
 export {
@@ -34,6 +35,7 @@ export type {
   ShareParams,
 } from '../shared/grants.js';
 export type {
+  Compaction,
   ContentBlock,
   Message,
   MessageInput,
@@ -55,6 +57,7 @@ export type {
   Accepted,
   AppSummary,
   From,
+  GivenOutput,
   HistoryPage,
   MethodSummary,
   PayloadSummary,
@@ -83,28 +86,44 @@ export {
   type HostRequest,
   type MiddlewareOptions,
 } from './adapters/express.js';
+export type { AnswerMark } from './apps/answer-mark.js';
 export type {
   AppEvent,
   Application,
   AppOutput,
   AppResult,
-  BegunStep,
+  Choices,
   ClientTool,
   Confirmation,
   ConfirmationRequest,
   ContentSchemas,
-  ContentTypes,
   OnDisconnect,
   Question,
   ResumedAnswer,
-  StepContext,
   ToolSession,
   Turn,
   TurnSession,
 } from './apps/application.js';
 export type { Child, ChildResult, ChildTrigger, SpawnOptions } from './apps/child.js';
-export type { Confirm, ConfirmPolicy } from './apps/confirm-policy.js';
+export type {
+  Compact,
+  CompactionOption,
+  CompactOptions,
+  HistorySize,
+  MadeSummary,
+  SummaryRequest,
+} from './apps/compaction.js';
+export type { Confirm } from './apps/confirm-policy.js';
+export type { ContentTypes } from './apps/content-types.js';
 export { type App, defineApp } from './apps/define-app.js';
+export type {
+  Guard,
+  GuardCheck,
+  GuardContext,
+  GuardedPart,
+  GuardVerdict,
+  GuardWindow,
+} from './apps/guard.js';
 export type {
   HostChannel,
   HostEventsOptions,
@@ -114,6 +133,7 @@ export type {
   SessionHandle,
   SessionOptions,
 } from './apps/session-handle.js';
+export type { BegunStep, StepContext } from './apps/step-context.js';
 export {
   type Tool,
   type ToolContext,
@@ -123,6 +143,7 @@ export {
   tool,
   toolResult,
 } from './apps/tool.js';
+export type { OnMismatch, Versioned } from './apps/versions.js';
 export type { TrustProxy } from './auth/client-address.js';
 export type { DisconnectTarget } from './auth/presence.js';
 export type { SessionScope } from './auth/scope.js';
@@ -134,44 +155,50 @@ export type {
   Person,
   UserLike,
 } from './auth/types.js';
-export type { Allowance, AppAccess, ClientMessages, SessionAccess, ShareLinks } from './config/access.js';
+export type {
+  Allowance,
+  AppAccess,
+  ClientMessages,
+  Oversight,
+  SessionAccess,
+  ShareLinks,
+} from './config/access.js';
 export type { GatewayConfig, LimitsInput, Logger, PayloadSchemas } from './config/config.js';
 export { DEFAULT_LIMITS, type Limits } from './config/limits.js';
+export type { MonitorOptions } from './config/monitor-options.js';
 export type { Origins } from './config/origins.js';
-export type {
-  DueCount,
-  GatewayStats,
-  NoticeCount,
-  NoticeOutcome,
-  RunCounts,
-} from './diagnostics/gateway-stats.js';
+export type { DeskQuestion } from './desk/questions.js';
+export type { DeskConnection, DeskGateway, DeskRun, DeskSession, DeskUsage } from './desk/rows.js';
+export type { DueCount, GatewayStats, RunCounts } from './diagnostics/gateway-stats.js';
+export type { ReadyState, UnreadyReason } from './diagnostics/ready-state.js';
 export type { DeadWork } from './due/dead.js';
+export type * from './features/budgets/types.js';
+export type * from './features/notices/types.js';
+export {
+  type FoundSessions,
+  type SearchedGateway,
+  type SearchSessionsInput,
+  searchSessions,
+} from './features/search/index.js';
 export type { StoredFile } from './files/stored-file.js';
 export { createGateway } from './gateway/create-gateway.js';
 export type { StartedGateway } from './gateway/doors.js';
-export { createInProcessTransport, Gateway } from './gateway/gateway.js';
+export { Gateway } from './gateway/gateway.js';
+export { createInProcessTransport } from './gateway/in-process.js';
 export type {
   EraseOptions,
   ExportOptions,
-  FailedNoticesOptions,
   HeldOptions,
   HeldSessionInfo,
   ImportOptions,
   ImportSource,
   WholeScope,
 } from './host/data-options.js';
+export type { Deploys, HeldRunInfo, RunVerdict, UnfinishedRun } from './host/deploys.js';
 export type { ExecuteOptions, SessionsOptions, WhoseSessions } from './host/execute-options.js';
 export type { LifecycleEvent, LifecycleEvents } from './lifecycle/lifecycle.js';
 export { getContext } from './methods/context.js';
 export { type MethodDefinition, method } from './methods/method.js';
-export type { FailedNotice } from './notices/ledger.js';
-export type {
-  Deliver,
-  DeliverOptions,
-  NotifyOptions,
-  PushSender,
-  WebhookOptions,
-} from './notices/options.js';
 export type { PlainOperation } from './operations/operations.js';
 export type {
   CallToolOptions,

@@ -1,3 +1,5 @@
+import { FEATURE_CALLS, featuresNamed } from './feature-calls.js';
+
 /** How an operation is reached over HTTP. GET routes take their params from the query, POST routes from the JSON body. */
 export interface OperationRoute {
   readonly http: 'GET' | 'POST';
@@ -34,29 +36,24 @@ const WORDS = {
   move: 'extra once',
   share: 'extra once',
   update: 'extra',
-  read: 'extra same read',
   delete: 'extra',
   import: 'extra',
   history: 'GET',
   sessions: 'GET',
   apps: 'GET',
   status: 'GET',
-  schedules: 'GET',
-  inbox: 'GET',
-  notices: 'GET',
   grants: 'GET',
   methods: 'GET',
   run: 'GET',
+  ...FEATURE_CALLS,
 } as const;
 
 /** Operations that only some entries of the client call. All are `extra` and `same`, so that clients without these entries need not know them. */
-const NAMED = [
-  ...(['schedule', 'unschedule', 'fork', 'push', 'unshare', 'steer'] as const),
-  ...(['take-over', 'hand-back', 'react', 'presence'] as const),
-] as const;
+const named = () =>
+  [...featuresNamed(), ...(['fork', 'unshare', 'steer', 'take-over', 'hand-back'] as const)] as const;
 const SAME = 'extra same';
 
-type CallWords = typeof WORDS & { readonly [Name in (typeof NAMED)[number]]: typeof SAME };
+type CallWords = typeof WORDS & { readonly [Name in ReturnType<typeof named>[number]]: typeof SAME };
 
 /** An operation that the SDK calls. */
 export type CallName = keyof CallWords;
@@ -83,7 +80,7 @@ export function routeOf(name: CallName): OperationRoute {
 }
 
 const routes = () =>
-  Object.fromEntries([...Object.keys(WORDS), ...NAMED].map((name) => [name, routeOf(name as CallName)]));
+  Object.fromEntries([...Object.keys(WORDS), ...named()].map((name) => [name, routeOf(name as CallName)]));
 
 /** The routes of the operations that the SDK calls: its part of the operations table. The SDK itself asks `routeOf`. */
 export const CALLS = /* @__PURE__ */ routes() as {
@@ -99,9 +96,6 @@ export const EXPORT_PATH = '/export';
 
 /** The route that opens a stream of events. */
 export const EVENTS_PATH = '/events';
-
-/** The route that files are uploaded to; each is read below it, by its id. */
-export const FILES_PATH = '/files';
 
 /** The path of WebSockets, below the mount. */
 export const WEBSOCKET_PATH = '/ws';

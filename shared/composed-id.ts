@@ -1,7 +1,10 @@
-/** All but printable ASCII, and of that the separator, the mark of an escape, and the space: a header loses one at its end. */
-const ESCAPED = /[^"-}]/g;
+/**
+ * All but printable ASCII, and of that the separator, the mark of an escape, the space (a header loses one at its end) and the dot: signatures have ids
+ * between dots.
+ */
+const ESCAPED = /[^"-\-/-}]/g;
 /** A part as it is written. */
-const PART = String.raw`(?:["-}]|![!t0]|!u[0-9a-f]{4})+`;
+const PART = String.raw`(?:["-\-/-}]|![!t0]|!u[0-9a-f]{4})+`;
 const WRITTEN = new RegExp(`^${PART}(?:~${PART})*$`);
 const ESCAPE = /!(?:u([0-9a-f]{4})|([!t0]))/g;
 

@@ -39,6 +39,9 @@ export function parseHistoryCursor(
 /** Marks a vector: the cursors of several sessions in one SSE id. No cursor contains it. */
 const VECTOR_MARK = '~';
 
+/** Stands in a vector for the sessions that had no room in it. No session has this name, and it is no cursor. */
+export const UNNAMED = '*';
+
 /** Joins the cursors of several sessions, so that a native EventSource resumes all of them. */
 export function formatVector(cursors: Iterable<readonly [sessionId: string, cursor: string]>): string {
   let text = VECTOR_MARK;

@@ -1,13 +1,9 @@
 import type { ApprovalPolicy, Vote } from './approvals.js';
 import type { ControlMove, HandOff } from './control.js';
-import type { FeatureEvents } from './features.js';
+import type { FeatureEvents, FeatureTransients } from './feature-events.js';
 import type { SessionState } from './fold.js';
 import type { GrantEnd, GrantRole, HiddenPart } from './grants.js';
-import type { InboxChange } from './inbox.js';
-import type { LanePlace, Message, StopReason, Usage } from './messages.js';
-import type { PresenceChange } from './presence.js';
-import type { ReactionGiven } from './reactions.js';
-import { SCHEDULE_EVENTS } from './schedules/contract.js';
+import type { ContentBlock, LanePlace, Message, Retraction, StopReason, Usage } from './messages.js';
 import type { UserName } from './user-name.js';
 
 /** Why continuity with a cursor could not be proved. */
@@ -47,6 +43,8 @@ export interface SpawnedRun extends Omit<LanePlace, 'asked' | 'steering'> {
   /** Id of its answer. */
   readonly messageId: string;
   readonly app: string;
+  /** The version of the app, if it has one. */
+  readonly version?: string;
   /** The message that it answers. */
   readonly message: Message;
   readonly key?: string;
@@ -65,7 +63,12 @@ export interface LoggedEventData extends FeatureEvents {
     readonly position: number;
     readonly metadata?: Readonly<Record<string, unknown>>;
   };
-  message_start: { readonly messageId: string; readonly app: string };
+  message_start: {
+    readonly messageId: string;
+    readonly app: string;
+    /** The version of the app, if it has one. */
+    readonly version?: string;
+  };
   content_delta: { readonly delta: string; readonly index: number };
   reasoning_delta: { readonly delta: string; readonly index: number };
   tool_use: {
@@ -136,6 +139,12 @@ export interface LoggedEventData extends FeatureEvents {
   run_spawned: SpawnedRun;
   /** A message for a run beside the conversation, which takes it when its app asks (`steer` with `consumed`). */
   run_steered: { readonly message: Message };
+  /** The run has used this, in addition to what it used before: a call of a model, or of a tool that costs. */
+  usage_added: {
+    /** Names it in its run. A run that goes on in another process does not count it again. */
+    readonly id?: string;
+    readonly usage: Usage;
+  };
   run_error: { readonly code: string; readonly message: string };
   message_end: {
     readonly stopReason: StopReason;
@@ -145,9 +154,20 @@ export interface LoggedEventData extends FeatureEvents {
     readonly lane?: number;
     /** The parent of a child run. */
     readonly parentRunId?: string;
+    /** All that the run itself has used. */
     readonly usage?: Usage;
+    /** The same with the runs under it; absent if it has none that used anything. */
+    readonly totalUsage?: Usage;
     /** The whole answer. */
     readonly message: Message;
+  };
+  /** A message says something else from here on: its app took back a part of its answer, or somebody took back all of it. */
+  message_replaced: {
+    readonly messageId: string;
+    /** All of its content from here on. */
+    readonly content: readonly ContentBlock[];
+    /** Set if it was taken back as a whole, and not by its own app. */
+    readonly retracted?: Retraction;
   };
   /** The path now ends at another message. The active run and the queued ones ended just before. */
   history_moved: {
@@ -184,15 +204,13 @@ export interface LoggedEventData extends FeatureEvents {
   };
   /** A grant ended. */
   grant_removed: { readonly grantId: string; readonly by: string; readonly reason: GrantEnd };
-  /** A person's reaction to a message. It takes the place of the same person's earlier one. */
-  reaction: ReactionGiven;
   channel: { readonly channel: string; readonly event: { readonly type: string; readonly payload: unknown } };
   custom: { readonly name: string; readonly payload: unknown };
   session_closed: { readonly reason: string };
 }
 
 /** Fields of the events that a connection carries and no log holds. */
-export interface TransientEventData {
+export interface TransientEventData extends FeatureTransients {
   connected: {
     readonly protocol: number;
     readonly gatewayId: string;
@@ -219,12 +237,8 @@ export interface TransientEventData {
     readonly head: number;
   };
   snapshot: { readonly state: SessionState };
-  /** Changes of the followed inbox, each session as a whole. The cursor is a place in the order of changes. */
-  inbox: InboxChange;
   /** Stands for `count` events up to its cursor that the grant does not show. There is at most one between two shown events. */
   hidden: { readonly count: number };
-  /** The people in a session that this connection asked about, or changes of them. */
-  presence: PresenceChange;
   /** The credentials of this connection ran out; the stream ends after it. */
   auth_expired: { readonly message: string };
 }
@@ -272,44 +286,6 @@ export type EventDraft = {
     { readonly type: T; readonly runId?: string | undefined; readonly ts: number } & LoggedEventData[T]
   >;
 }[LoggedEventType];
-
-const LOGGED: Record<LoggedEventType, true> = {
-  message_accepted: true,
-  message_start: true,
-  content_delta: true,
-  reasoning_delta: true,
-  tool_use: true,
-  tool_confirmation_required: true,
-  tool_confirmation_vote: true,
-  tool_confirmation_escalated: true,
-  tool_confirmation_result: true,
-  input_required: true,
-  input_result: true,
-  tool_progress: true,
-  tool_result: true,
-  data: true,
-  steer: true,
-  run_spawned: true,
-  run_steered: true,
-  run_error: true,
-  message_end: true,
-  history_moved: true,
-  session_updated: true,
-  control_moved: true,
-  hand_off_requested: true,
-  ...SCHEDULE_EVENTS,
-  grant_added: true,
-  grant_removed: true,
-  reaction: true,
-  channel: true,
-  custom: true,
-  session_closed: true,
-};
-
-/** Whether events of this type are kept in a session's log and so have a cursor of their own. */
-export function isLoggedType(type: string): type is LoggedEventType {
-  return Object.hasOwn(LOGGED, type);
-}
 
 /** Whether an event is a piece of an answer's text or reasoning. */
 export function isDelta<Event extends { readonly type: string }>(

@@ -1,7 +1,10 @@
 import type { ApprovalPolicy, Vote } from './approvals.js';
+import { compactionOf } from './compaction/contract.js';
 import type { Control, RequestedHandOff } from './control.js';
+import type { HeldRun } from './deploys/contract.js';
 import type { EventOf, GatewayEvent, OnBusy } from './events.js';
 import {
+  addUsage,
   type ChildAnswer,
   type ContentBlock,
   type LanePlace,
@@ -12,7 +15,8 @@ import {
   withoutPlace,
 } from './messages.js';
 import { pick } from './pick.js';
-import { withReaction } from './reactions.js';
+import { withReaction } from './reactions/contract.js';
+import type { Variants } from './variants/contract.js';
 
 /** A message that was accepted and waits for its run. */
 export interface QueuedMessage {
@@ -52,14 +56,22 @@ export interface ToolProgress {
 export interface ActiveRun {
   readonly runId: string;
   readonly app: string;
+  /** The version of the app, if it has one. */
+  readonly version?: string;
+  /** Set while no version of the app that runs can go on with the run; null once one has gone on with it. */
+  readonly held?: HeldRun | null;
   readonly message: Message;
+  /** All that the run itself has used so far. */
   readonly usage?: Usage;
   readonly error?: { readonly code: string; readonly message: string };
   readonly progress?: Readonly<Record<string, ToolProgress>>;
 }
 
 /** A run beside the conversation. It stays in the state until the run that began its tree has ended. */
-export interface LaneRun extends ActiveRun, LanePlace, Pick<Partial<Outcome>, 'stopReason' | 'endedAt'> {}
+export interface LaneRun
+  extends ActiveRun,
+    LanePlace,
+    Pick<Partial<Outcome>, 'stopReason' | 'totalUsage' | 'endedAt'> {}
 
 /** A session, folded from its events. Plain JSON: it can be stored, sent and rendered on a server. Its messages are a tree, of which it shows the path to `tip`. */
 export interface SessionState {
@@ -84,6 +96,8 @@ export interface SessionState {
   readonly title?: string;
   /** Metadata that the host or the user keeps with the session. */
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** The variants that its app has chosen for it, by name; absent if there are none. */
+  readonly variants?: Variants;
   /** Absent if it is not archived. */
   readonly archived?: boolean;
   /** The person who answers in place of the app; absent if the app answers. */
@@ -134,10 +148,13 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
       return { ...state, queue, closed: false };
     }
     case 'message_start': {
-      const { messageId, app, ts, runId } = event;
+      const { messageId, ts } = event;
       const next = take(state, event);
       const message: Message = { id: messageId, role: 'assistant', content: [], createdAt: ts };
-      return { ...next, run: { runId: runId!, app, message: placed(next, message) } };
+      return {
+        ...next,
+        run: { ...(pick(event, 'runId', 'app', 'version') as ActiveRun), message: placed(next, message) },
+      };
     }
     case 'steer':
       return event.consumed ? inLane(take(state, event), event, taken) : state;
@@ -145,7 +162,7 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
       const { messageId: id, ts: createdAt, message: asked } = event;
       const place = pick(event, 'lane', 'name', 'parentRunId', 'callId', 'detached', 'wakes', 'keep');
       const message: Message = { id, role: 'assistant', content: [], createdAt };
-      const run: LaneRun = { runId: event.runId!, app: event.app, ...place, asked, message };
+      const run = { ...pick(event, 'runId', 'app', 'version'), ...place, asked, message } as LaneRun;
       return { ...state, lanes: [...(state.lanes ?? []), run], closed: false };
     }
     case 'run_steered':
@@ -173,6 +190,16 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
       return inRun(state, event, ({ progress }) => ({
         progress: { ...progress, [event.callId]: pick(event, 'value', 'total', 'message') },
       }));
+    case 'run_held':
+    case 'run_taken_up': {
+      const held = pick(event as HeldRun, 'version', 'by');
+      return inRun(state, event, () => ({
+        ...pick(held, 'version'),
+        held: event.type === 'run_held' ? held : null,
+      }));
+    }
+    case 'usage_added':
+      return inRun(state, event, ({ usage }) => ({ usage: addUsage(usage, event.usage) }));
     case 'run_error':
       return inRun(state, event, () => ({ error: pick(event, 'code', 'message') }));
     case 'tool_confirmation_required':
@@ -210,15 +237,15 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
     }
     case 'message_end':
       return endRun(state, event);
+    case 'message_replaced':
+      return replace(state, event);
     case 'reaction':
-      return {
-        ...state,
-        messages: state.messages.map((message) =>
-          message.id === event.messageId
-            ? { ...message, reactions: withReaction(message.reactions ?? [], event) }
-            : message,
-        ),
-      };
+      return inMessage(state, event, ({ reactions = [] }) => ({
+        reactions: withReaction(reactions, event),
+      }));
+    case 'compacted':
+      // A conversation that goes on from before the message has no part in it.
+      return inMessage(state, event, () => ({ compaction: compactionOf(event) }));
     case 'history_moved':
       return move(state, event);
     case 'control_moved': {
@@ -230,6 +257,8 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
       return put(state, { handOff: pick(event, 'ts', 'runId', 'reason', 'roles') });
     case 'session_updated':
       return put(state, pick(event, 'title', 'metadata', 'archived'));
+    case 'variant':
+      return { ...state, variants: { ...state.variants, [event.name]: event.choice } };
     case 'session_closed':
       // A deleted session shows nothing more.
       if (event.reason === 'deleted') return { ...initialState, cursor: state.cursor, closed: true };
@@ -280,8 +309,14 @@ function ended(
     } else lanes.push(lane);
   }
   const answer: Message = {
-    ...{ runId, ...event.message, ...pick(run, 'app', 'error'), ...pick(event, 'stopReason', 'usage') },
+    ...{
+      runId,
+      ...event.message,
+      ...pick(run, 'app', 'error'),
+      ...pick(event, 'stopReason', 'usage', 'totalUsage'),
+    },
     endedAt: event.ts,
+    ...pick(state, 'variants'),
     ...(children.length > 0 && { children }),
   };
   return [answer, children.length > 0 ? put(state, { lanes: lanes.length > 0 && lanes }) : state];
@@ -289,14 +324,14 @@ function ended(
 
 /** The answer of a run beside the conversation stays with its parent, or joins the conversation. */
 function endLane(state: SessionState, lane: LaneRun, event: EventOf<'message_end'>): SessionState {
-  const { parentRunId, asked, keep, progress: _, ...run } = lane;
+  const { parentRunId, asked, keep, progress: _, held: __, ...run } = lane;
   const lanes = state.lanes!;
   if (parentRunId && (state.run?.runId === parentRunId || lanes.some((each) => each.runId === parentRunId))) {
     const over = {
       ...run,
       parentRunId,
       asked,
-      ...pick(event, 'message', 'stopReason', 'usage'),
+      ...pick(event, 'message', 'stopReason', 'usage', 'totalUsage'),
       endedAt: event.ts,
     };
     return { ...state, lanes: lanes.map((each) => (each === lane ? over : each)) };
@@ -352,6 +387,54 @@ function placed({ tip, replies }: SessionState, message: Message): Message {
   return { parentId: tip, ...withoutPlace(message), ...versions };
 }
 
+/** A message says something else, wherever it is. */
+function replace(
+  state: SessionState,
+  { messageId, content, retracted }: EventOf<'message_replaced'>,
+): SessionState {
+  // The same objects where nothing changes: views compare them by reference.
+  const list = <T>(all: readonly T[], each: (one: T) => T): readonly T[] => {
+    const changed = all.map(each);
+    return changed.some((one, at) => one !== all[at]) ? changed : all;
+  };
+  const inMessage = <M extends Message>(message: M): M => {
+    if (message.id === messageId) {
+      const { children: _, metadata: __, compaction: ___, ...others } = message;
+      return (retracted ? { ...others, content, retracted } : { ...message, content }) as M;
+    }
+    const { children } = message;
+    const inside = children && list(children, inRun);
+    return inside === children ? message : { ...message, children: inside };
+  };
+  const inRun = <R extends FoldedAnswer>(run: R): R => {
+    const message = inMessage(run.message);
+    const asked = run.asked && inMessage(run.asked);
+    const steering = run.steering && list(run.steering, inMessage);
+    if (message === run.message && asked === run.asked && steering === run.steering) return run;
+    return { ...run, message, ...(asked && { asked }), ...(steering && { steering }) };
+  };
+  const { messages, run, lanes, queue } = state;
+  return {
+    ...state,
+    messages: list(messages, inMessage),
+    run: run && inRun(run),
+    queue: list(queue, (queued) => {
+      const message = inMessage(queued.message);
+      const preceding = queued.preceding && list(queued.preceding, inMessage);
+      if (message === queued.message && preceding === queued.preceding) return queued;
+      return { ...queued, message, ...(preceding && { preceding }) };
+    }),
+    ...(lanes && { lanes: list(lanes, inRun) }),
+  };
+}
+
+/** A run with its answer, and with the messages that it answers if it is beside the conversation. */
+interface FoldedAnswer {
+  readonly message: Message;
+  readonly asked?: Message;
+  readonly steering?: readonly Message[];
+}
+
 /** Shows the path to another message, as far back as this state knows it. */
 function move(
   state: SessionState,
@@ -404,6 +487,17 @@ function inLane<Event extends FoldedRun>(
   if (!lanes?.some(({ runId }) => runId === event.runId)) return state;
   const changed = lanes.map((run) => (run.runId === event.runId ? { ...run, ...change(run, event) } : run));
   return { ...state, lanes: changed };
+}
+
+/** Changes the message of the path that an event names. */
+function inMessage(
+  state: SessionState,
+  { messageId }: { readonly messageId: string },
+  change: (message: Message) => Partial<Message>,
+): SessionState {
+  const changed = (message: Message) =>
+    message.id === messageId ? { ...message, ...change(message) } : message;
+  return { ...state, messages: state.messages.map(changed) };
 }
 
 /** Changes the answer of the run to which the event belongs. */

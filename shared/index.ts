@@ -36,7 +36,6 @@ export {
   type EventType,
   type GapReason,
   type GatewayEvent,
-  isLoggedType,
   isTerminal,
   type LoggedEvent,
   type LoggedEventData,
@@ -49,6 +48,7 @@ export {
   type TransientEventData,
   type TransientEventType,
 } from './events.js';
+export type { UploadedFile } from './files/contract.js';
 export {
   type ActiveRun,
   initialState,
@@ -84,10 +84,9 @@ export {
   OPERATIONS,
   type OperationName,
 } from './operations.js';
-export type * from './presence.js';
-export type * from './reactions.js';
+export type { PresenceChange, PresenceMember, PresenceState } from './presence/contract.js';
 export { errorBodySchema } from './schemas/errors.js';
-export { type EventData, eventDataSchemas, eventSchema } from './schemas/events.js';
+export { type EventData, eventDataSchemas, eventSchema, isLoggedType } from './schemas/events.js';
 export { clientFrameSchema, serverFrameSchema } from './schemas/frames.js';
 export { messageInputSchema, messageSchema } from './schemas/messages.js';
 export { operationSchemas } from './schemas/operations.js';

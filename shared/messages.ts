@@ -1,4 +1,9 @@
-import type { Reaction } from './reactions.js';
+import type { Compaction } from './compaction/contract.js';
+import type { Reaction } from './reactions/contract.js';
+import type { Variants } from './variants/contract.js';
+
+export type { Compacted, Compaction } from './compaction/contract.js';
+export type { Reaction, ReactionGiven } from './reactions/contract.js';
 
 /** Bytes of an image, file or audio block: by reference to an uploaded file, or inline as base64. */
 interface Media {
@@ -84,7 +89,7 @@ export type ContentBlock =
 
 /**
  * Why a run ended. `lost`: its gateway went away; `superseded`: an interrupting message took its place, or the conversation continues from elsewhere;
- * `taken_over`: a person has control, and its message stays; `handed_off`: its app has asked for a person.
+ * `taken_over`: a person has control, and its message stays; `handed_off`: its app has asked for a person; `moderated`: a guard did not let it say more.
  */
 export type StopReason =
   | 'end'
@@ -97,7 +102,9 @@ export type StopReason =
   | 'error'
   | 'lost'
   | 'taken_over'
-  | 'handed_off';
+  | 'handed_off'
+  | 'moderated'
+  | 'budget';
 
 /** The outcome of the run that wrote an answer: finished, stopped, failed or lost. Set by the gateway. */
 export interface Outcome {
@@ -107,7 +114,10 @@ export interface Outcome {
   readonly stopReason: StopReason;
   /** The failure, as clients may read it; or `DENIED`, for a run that ended well by a person's denial. */
   readonly error?: { readonly code: string; readonly message: string };
+  /** All that the run itself has used. */
   readonly usage?: Usage;
+  /** The same with the runs under it; absent if it has none that used anything. */
+  readonly totalUsage?: Usage;
   /** Milliseconds since the epoch. */
   readonly endedAt: number;
 }
@@ -174,8 +184,23 @@ export interface Message extends Partial<Outcome> {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** People's reactions, one a person. Set by the gateway. */
   readonly reactions?: readonly Reaction[];
+  /** The summary of the path up to this message, which apps are given in its place. Set by the gateway. */
+  readonly compaction?: Compaction;
+  /** The variants of the session by the end of the answer's run. The fold sets it. */
+  readonly variants?: Variants;
+  /** Set once it was taken back. */
+  readonly retracted?: Retraction;
   /** The ended child runs of the answer's run, and theirs, in the order of their beginnings. The fold sets it. */
   readonly children?: readonly ChildAnswer[];
+}
+
+/** A message that was taken back as a whole, which has no content any more. */
+export interface Retraction {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Id of the person who took it back, or whatever name the host gives. */
+  readonly by?: string;
+  readonly reason?: string;
 }
 
 /** A message as callers may write it: only `content` is required. */
@@ -183,7 +208,9 @@ export interface MessageInput
   extends Partial<
     Omit<
       Message,
-      'content' | 'parentId' | 'versions' | 'senderId' | 'author' | 'reactions' | 'children' | keyof Outcome
+      | ('content' | 'parentId' | 'versions' | 'senderId' | 'author')
+      | ('reactions' | 'retracted' | 'compaction' | 'variants' | 'children')
+      | keyof Outcome
     >
   > {
   readonly content: string | readonly ContentBlock[];
@@ -192,12 +219,38 @@ export interface MessageInput
 /** The message of a `send`: text, content blocks or a message. */
 export type SendInput = string | readonly ContentBlock[] | MessageInput;
 
-/** Token counts of a run, as the app reports them. */
+/** Token counts and cost of a call of a model or tool, as the app reports them, or of a whole run. */
 export interface Usage {
   readonly inputTokens?: number;
   readonly outputTokens?: number;
   readonly totalTokens?: number;
+  /** Those of `inputTokens` that the provider had in its cache. */
+  readonly cachedInputTokens?: number;
+  /** Those of `outputTokens` that are reasoning. */
+  readonly reasoningTokens?: number;
+  /** Name of the model. A whole run has none, because it may have several. */
+  readonly model?: string;
+  /** In `currency`. Absent if nobody knows it: of a run, if one of its calls has none, or another currency. */
+  readonly cost?: number;
+  /** Three letters of ISO 4217. */
+  readonly currency?: string;
   readonly [name: string]: unknown;
+}
+
+/** The sum of what was used before and of a call. Numbers are added; other values are those of the call. */
+export function addUsage(before: Usage | undefined, { model: _, ...call }: Usage): Usage {
+  if (!before) return call;
+  const sum: Record<string, unknown> = { ...before };
+  for (const [name, value] of Object.entries(call)) {
+    const old = sum[name];
+    sum[name] = typeof value === 'number' && typeof old === 'number' ? old + value : value;
+  }
+  const { cost, currency } = before;
+  if (cost === undefined || call.cost === undefined || currency !== call.currency) {
+    delete sum.cost;
+    delete sum.currency;
+  }
+  return sum;
 }
 
 /** A message as events carry it. Only the fold gives it a place among the others. */

@@ -1,14 +1,9 @@
 import type { Control } from './control.js';
 import type { GatewayEvent, OnBusy, SessionChanges, SessionStatus, SubscriptionInfo } from './events.js';
-import type { FeatureOperations } from './features.js';
+import type { FeatureExports, FeatureOperations } from './features.js';
 import type { Grant, Shared, SharedBy, ShareParams } from './grants.js';
-import type { InboxPage, ReadResult } from './inbox.js';
 import type { ContentBlock, Message, SendInput, StopReason, Usage } from './messages.js';
-import type { NoticeState, PushParams, PushResult } from './notices.js';
 import type { OperationName } from './operations.js';
-import type { PresenceMember, PresenceState } from './presence.js';
-import type { ReactionGiven } from './reactions.js';
-import type { Schedule } from './schedules/contract.js';
 import type { UserName } from './user-name.js';
 
 /** The start of a subscription without a cursor. `run`: the start of the active run, else now. */
@@ -20,21 +15,6 @@ export interface SubscribeTarget {
   readonly cursor?: string | undefined;
   /** Ignored with a cursor. @default 'now' */
   readonly from?: From | undefined;
-}
-
-/** An uploaded file. */
-export interface UploadedFile {
-  /** The file's id for message blocks. Equal for the same bytes of the same user, under the same name and type. */
-  readonly fileId: string;
-  /** Its URL, relative to the address that it was uploaded to. */
-  readonly url: string;
-  readonly name?: string;
-  /** The media type, found from the bytes. */
-  readonly mediaType: string;
-  /** In bytes. */
-  readonly size: number;
-  /** SHA-256 of the bytes, hex. */
-  readonly sha256: string;
 }
 
 /** Parameters of `send`: either `message` or `messages`. */
@@ -66,13 +46,23 @@ export interface SendParams {
   readonly clientTools?: readonly ClientTool[] | undefined;
   /** The sender's wishes to the model. The app sees them as `turn.parameters`. Clients need the gateway's leave. */
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+  /** Outputs of tools for this run, in place of calls of them: to try how it goes on otherwise. Clients need the gateway's leave. */
+  readonly toolOutputs?: readonly GivenOutput[] | undefined;
+}
+
+/** The output of a tool that a run is given in place of a call. */
+export interface GivenOutput {
+  readonly name: string;
+  /** Calls with this input alone. @default all calls of the tool */
+  readonly input?: unknown;
+  readonly output: unknown;
 }
 
 /** Parameters of `regenerate`. */
 export interface RegenerateParams
   extends Pick<
     SendParams,
-    'sessionId' | 'idempotencyKey' | 'onlyAs' | 'metadata' | 'clientTools' | 'parameters'
+    'sessionId' | 'idempotencyKey' | 'onlyAs' | 'metadata' | 'clientTools' | 'parameters' | 'toolOutputs'
   > {
   /** Id of a shown answer, or of the message to answer again. @default the last message of a user */
   readonly messageId?: string | undefined;
@@ -89,7 +79,7 @@ export type ImportFormat = 'messages' | 'ui' | 'openai';
 /** Parameters of `import`. */
 export interface ImportParams {
   readonly sessionId: string;
-  /** The messages, the oldest first. */
+  /** The messages, the oldest first. With a title or metadata there may be none: the session begins before anything is said in it. */
   readonly messages: readonly unknown[];
   /** @default 'messages' */
   readonly format?: ImportFormat | undefined;
@@ -97,8 +87,14 @@ export interface ImportParams {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The items of an `export`, the oldest first: the shown messages, the kept events, or the schedules. */
-export type ExportedKind = 'messages' | 'events' | 'schedules';
+/** The items of an `export`, by kind, the oldest first: the shown messages, the kept events, and what features have. */
+export interface ExportedItems extends FeatureExports {
+  messages: Message;
+  events: GatewayEvent;
+}
+
+/** A kind of the items of an `export`. */
+export type ExportedKind = keyof ExportedItems;
 
 /** The end of a conversation that was moved or begun. */
 export interface HistoryPlace {
@@ -139,6 +135,7 @@ export interface RunResult {
   readonly stopReason: StopReason;
   readonly intoRunId?: string | undefined;
   readonly usage?: Usage | undefined;
+  readonly totalUsage?: Usage | undefined;
   readonly error?: { readonly code: string; readonly message: string } | undefined;
   /** Place of `message_end`. */
   readonly cursor: string;
@@ -185,6 +182,8 @@ export interface SessionSummary {
   readonly forkedFrom?: { readonly sessionId: string; readonly messageId: string | null } | undefined;
   /** The grant that reaches the session, if somebody else owns it. */
   readonly sharedBy?: SharedBy | undefined;
+  /** The owner, in a list of the sessions of all users. Absent if the session belongs to several. */
+  readonly owner?: UserName | undefined;
   readonly createdAt: number;
   /** The time of its last use: a send, an answer, a question or a move. */
   readonly updatedAt: number;
@@ -239,6 +238,8 @@ export interface GatewayStatus {
   readonly protocol: { readonly min: number; readonly max: number };
   readonly draining: boolean;
   readonly user: UserName | null;
+  /** The caller may read the sessions of all users. */
+  readonly oversees?: true | undefined;
 }
 
 /** A method as the catalogue lists it. */
@@ -298,7 +299,7 @@ export interface OperationTypes extends FeatureOperations {
       readonly what?: ExportedKind | undefined;
     };
     /** Each item. */
-    result: Message | GatewayEvent | Schedule;
+    result: ExportedItems[ExportedKind];
   };
   invoke: {
     params: {
@@ -320,24 +321,6 @@ export interface OperationTypes extends FeatureOperations {
     result: { readonly subscriptions: readonly string[] };
   };
   update: { params: UpdateParams; result: { readonly ok: true } };
-  read: {
-    params: {
-      readonly sessionId: string;
-      /** Everything up to here was read. @default the end of the conversation */
-      readonly cursor?: string | undefined;
-    };
-    result: ReadResult;
-  };
-  inbox: {
-    params: { readonly limit?: number | undefined; readonly cursor?: string | undefined };
-    result: InboxPage;
-  };
-  notices: {
-    params: { readonly sessionId: string };
-    /** The newest first. */
-    result: { readonly notices: readonly NoticeState[] };
-  };
-  push: { params: PushParams; result: PushResult };
   share: { params: ShareParams; result: Shared };
   unshare: {
     params: { readonly sessionId: string; readonly grantId: string };
@@ -366,26 +349,6 @@ export interface OperationTypes extends FeatureOperations {
     };
     /** `runId` is the run that answers it. */
     result: { readonly runId?: string | undefined };
-  };
-  react: {
-    params: Omit<ReactionGiven, 'by' | 'comment'> & {
-      readonly sessionId: string;
-      readonly comment?: string | undefined;
-    };
-    result: { readonly ok: true };
-  };
-  presence: {
-    params: {
-      readonly sessionId: string;
-      /** Id of a connection that follows the session, from the `connected` event. It receives changes, and its end ends this presence. */
-      readonly connectionId: string;
-      /** `gone` also ends the caller's presence events. @default the caller receives them without being present */
-      readonly state?: PresenceState | 'gone' | undefined;
-      /** The page's data about its user; JSON. */
-      readonly data?: unknown;
-    };
-    /** `id` names the caller among the members. */
-    result: { readonly id: string; readonly members: readonly PresenceMember[] };
   };
   abort: {
     params: {
@@ -446,8 +409,12 @@ export interface OperationTypes extends FeatureOperations {
       readonly status?: SessionStatus | undefined;
       /** A part of the title, in any case. */
       readonly query?: string | undefined;
+      /** Sessions of this app only. */
+      readonly app?: string | undefined;
       /** Lists the sessions that others share with the caller, instead of its own. @default false */
       readonly shared?: boolean | undefined;
+      /** Lists the sessions of all users, for a caller who may read them (`oversight`). @default false */
+      readonly all?: boolean | undefined;
     };
     result: { readonly sessions: readonly SessionSummary[]; readonly cursor: string | null };
   };

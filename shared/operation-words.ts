@@ -18,7 +18,7 @@ const RUN = [
 
 /**
  * The cost of a page by its length. A unit is some 5 ms of the event loop, of which a second has 200 (`limits.readsPerSecond`): what a short read
- * takes is far less, a look at a whole inbox takes five.
+ * takes is far less, a look at all sessions of a person takes five.
  */
 const byLimit = ({ limit }: Readonly<Record<string, unknown>>): number =>
   1 + Math.floor(Number(limit ?? 0) / 200 || 0);
@@ -105,68 +105,6 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
     description: 'With `answer` the app answers the last message, where nobody has.',
     errors: [...SESSION, 'CONTROL_TAKEN', 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
   },
-  react: {
-    least: 'commenter',
-    rate: 'sends',
-    fills: true,
-    sample: { sessionId: 'main', messageId: 'm', value: 'up' },
-    tag: 'conversation',
-    summary: 'Say what one thinks of a message',
-    description:
-      'One reaction a person and message: another one takes its place, and `null` takes it back. Messages have them in `reactions`.',
-    errors: [...SESSION, 'MESSAGE_NOT_FOUND', 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
-  },
-  presence: {
-    least: 'viewer',
-    rate: 'reads',
-    isNew: true,
-    sample: { sessionId: 'main', connectionId: 'c' },
-    tag: 'conversation',
-    summary: 'Be present in a session, and see who is',
-    description:
-      'For a connection that follows the session: from then on it is told who is there (`presence`), until it ends. With a `state` the caller is there too.',
-    errors: [...SESSION, 'CONNECTION_NOT_FOUND', 'SHUTTING_DOWN'],
-  },
-  read: {
-    least: 'viewer',
-    rate: 'reads',
-    sample: { sessionId: 'main' },
-    tag: 'conversation',
-    summary: 'Note that it was read',
-    description:
-      'Up to a place, or all of it. A place never goes back: one that another device of the same person has gone beyond stays where it is.',
-    errors: [...SESSION],
-  },
-  inbox: {
-    least: 'viewer',
-    rate: 'reads',
-    cost: () => 5,
-    sample: {},
-    tag: 'conversation',
-    summary: 'The inbox',
-    description:
-      'Sessions of the caller with the number of unread messages and open questions in each, the one that was used last first, and sums over the 1,000 that were used last. A stream of changes goes on from `place`.',
-  },
-  notices: {
-    least: 'viewer',
-    rate: 'reads',
-    sample: { sessionId: 'main' },
-    tag: 'conversation',
-    summary: 'The notices of a session',
-    description:
-      "The caller's own notices of a session, the newest first: what is owed, and what became of the last 20 for each target. Addresses and reasons are the host's.",
-    errors: [...SESSION],
-  },
-  push: {
-    least: 'owner',
-    rate: 'sends',
-    sample: {},
-    tag: 'conversation',
-    summary: 'Have a browser told what happens while nobody looks',
-    description:
-      "Adds or removes a subscription of the caller's, as `PushSubscription.toJSON()` has it. Without either it only says by which key a browser subscribes.",
-    errors: ['QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
-  },
   share: {
     least: 'operator',
     rate: 'sends',
@@ -239,6 +177,7 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
     least: 'viewer',
     rate: 'none',
     isNew: true,
+    ofConnection: true,
     sample: { connectionId: 'c' },
     tag: 'conversation',
     summary: 'Change the sessions of an open stream',
@@ -310,6 +249,7 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
   },
   run: {
     least: 'viewer',
+    overseen: true,
     rate: 'reads',
     sample: { sessionId: 'main', runId: 'run_1' },
     tag: 'reading',
@@ -318,6 +258,7 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
   },
   history: {
     least: 'viewer',
+    overseen: true,
     rate: 'reads',
     cost: byLimit,
     sample: { sessionId: 'main' },
@@ -332,10 +273,13 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
     sample: {},
     tag: 'reading',
     summary: "List the caller's sessions, the one that was used last first",
+    description:
+      'With `shared` those that others share with the caller; with `all` those of all users, for callers whom the gateway lets read them (`oversight`).',
   },
   apps: { least: 'viewer', rate: 'reads', sample: {}, tag: 'reading', summary: 'List the apps' },
   status: {
     least: 'viewer',
+    overseen: true,
     rate: 'reads',
     sample: {},
     tag: 'reading',

@@ -22,7 +22,9 @@ export function beginsRun(name: string): name is RunOperation {
 }
 
 /** The operations that begin a run. */
-export const RUN_OPERATIONS: readonly RunOperation[] = Object.keys(OPERATIONS).filter(beginsRun);
+export const RUN_OPERATIONS: readonly RunOperation[] = /* @__PURE__ */ Object.keys(OPERATIONS).filter(
+  beginsRun,
+);
 
 /** An operation that may answer with items, one by one, and ends when its caller leaves. */
 export type StreamedOperation = 'invoke' | 'export';
@@ -30,11 +32,6 @@ export type StreamedOperation = 'invoke' | 'export';
 /** Whether an operation may answer with items, one by one. */
 export function isStreamed(name: string): name is StreamedOperation {
   return name === 'invoke' || name === 'export';
-}
-
-/** Whether an operation names a connection of its caller. Over a socket it is about the socket's own. */
-export function namesConnection(name: string): name is 'subscribe' | 'presence' {
-  return name === 'subscribe' || name === 'presence';
 }
 
 /** Whether an operation counts as a read: it changes nothing, yet costs something. `export` is counted when it opens. */

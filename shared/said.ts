@@ -1,6 +1,7 @@
 import type { GatewayEvent } from './events.js';
 import type { PendingQuestion } from './fold.js';
 import type { ContentBlock, Message, ResourceBlock, ToolUseBlock } from './messages.js';
+import { pick } from './pick.js';
 import { type Subagent, subagentsIn } from './subagents.js';
 
 /** Content of an answer that has no event. */
@@ -17,7 +18,7 @@ export type Said =
 /** An answer as the events that would have made it, one for each block. Its child runs follow, and the end comes last, if it has ended. */
 export function saidIn(message: Message, runId: string): Said[] {
   const envelope = { sessionId: '', cursor: undefined as unknown as string, ts: message.createdAt, runId };
-  const { app = '', stopReason, error, usage } = message;
+  const { app = '', stopReason, error } = message;
   const said: Said[] = [{ event: { type: 'message_start', ...envelope, messageId: message.id, app } }];
   const { content } = message;
   for (const [index, block] of content.entries()) {
@@ -33,7 +34,7 @@ export function saidIn(message: Message, runId: string): Said[] {
         ...envelope,
         ts: message.endedAt ?? envelope.ts,
         stopReason,
-        ...(usage && { usage }),
+        ...pick(message, 'usage', 'totalUsage'),
         message,
       },
     });

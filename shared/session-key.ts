@@ -6,8 +6,8 @@ export interface SessionKey {
   readonly name: string;
 }
 
-/** A name with `~` is the address of a session that somebody shares. */
-const NAME = /^~?[A-Za-z0-9_.:@+-]{1,128}$/;
+/** A name with `~` is the address of a session of somebody else: of a grant, or with `~of.` of any. */
+const NAME = /^(?:~?[A-Za-z0-9_.:@+-]{1,128}|~of\.[A-Za-z0-9_-]{1,4000})$/;
 const APP = /^[A-Za-z0-9_.@+-]{1,128}$/;
 
 /** Whether a text can name an app: the characters of a session key, without the colon. */
@@ -37,9 +37,10 @@ export function parseSessionKey(text: string, defaultApp: string): SessionKey {
   const app = at < 0 ? defaultApp : text.slice(0, at);
   const name = at < 0 ? text : text.slice(at + 1);
   if (typeof text === 'string' && APP.test(app) && NAME.test(name)) return { app, name };
+  const message = 'must be a name or app:name; each 1 to 128 of the characters A-Z a-z 0-9 _ . : @ + -';
   throw new GatewayError({
     code: 'INVALID_REQUEST',
-    message: 'sessionId must be a name or app:name; each 1 to 128 of the characters A-Z a-z 0-9 _ . : @ + -',
-    details: [{ path: 'sessionId', message: 'must be a session key' }],
+    message: `sessionId ${message}`,
+    details: [{ path: 'sessionId', message }],
   });
 }

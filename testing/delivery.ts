@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { GatewayEvent, LoggedEvent, Message } from '../client/index.js';
 import { parseCursor } from '../shared/cursor.js';
-import { isLoggedType } from '../shared/events.js';
+import { isLoggedType } from '../shared/schemas/events.js';
 
 /** The observations of one session. */
 export interface DeliveryHistory {

@@ -48,17 +48,8 @@ export function scripted<const Tools extends ToolSet = Readonly<Record<never, ne
     ...(tools && { tools }),
     resumable,
     async *run(turn) {
-      const left = { chars: 0, tools: 0 };
-      for (const block of turn.resumed?.content ?? []) {
-        if (block.type === 'text') left.chars += block.text.length;
-        if (block.type === 'tool_result') left.tools += 1;
-      }
       for (const step of scriptOf(script, turn as Turn)) {
-        if (typeof step === 'string') {
-          const done = Math.min(left.chars, step.length);
-          left.chars -= done;
-          if (done < step.length) yield step.slice(done);
-        } else if ('tool' in step && left.tools > 0) left.tools -= 1;
+        if (typeof step === 'string') yield step;
         else yield* play(step, turn as Turn);
       }
     },

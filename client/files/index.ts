@@ -1,12 +1,11 @@
-import { FILES_PATH } from '../../shared/calls.js';
-import type { UploadedFile } from '../../shared/operation-types.js';
+import { FILES_PATH, type UploadedFile } from '../../shared/files/contract.js';
 import { openScope, within } from '../timing.js';
 import { createCredentials } from '../transport/credentials.js';
 import { foreign, misused } from '../transport/failure.js';
 import { queryOf, request, urlOf } from '../transport/http.js';
 import type { HttpOptions } from '../transport/http-options.js';
 
-export type { UploadedFile } from '../../shared/operation-types.js';
+export type { UploadedFile } from '../../shared/files/contract.js';
 export type { HttpOptions, Supplied } from '../transport/http-options.js';
 
 /** The bytes of an upload. A stream is sent as it comes; browsers that cannot do that refuse it. */

@@ -1,9 +1,6 @@
 import { EXPORT_PATH } from '../../shared/calls.js';
-import type { GatewayEvent } from '../../shared/events.js';
 import { isGatewayError } from '../../shared/gateway-error.js';
-import type { Message } from '../../shared/messages.js';
-import type { ExportedKind } from '../../shared/operation-types.js';
-import type { Schedule } from '../../shared/schedules/contract.js';
+import type { ExportedItems, ExportedKind } from '../../shared/operation-types.js';
 import { openScope } from '../timing.js';
 import { createCredentials } from '../transport/credentials.js';
 import { broken, foreign, misused } from '../transport/failure.js';
@@ -14,7 +11,7 @@ export type { HttpOptions, Supplied } from '../transport/http-options.js';
 
 /** Options of `exportSession`. */
 export interface ExportOptions<Kind extends ExportedKind = ExportedKind> {
-  /** Exports the shown messages, the kept events, or the schedules. @default 'messages' */
+  /** Exports the shown messages, the kept events, or other items. @default 'messages' */
   readonly what?: Kind | undefined;
   /** Ends the export with `ABORTED`. */
   readonly signal?: AbortSignal | undefined;
@@ -32,26 +29,11 @@ export interface ExportOptions<Kind extends ExportedKind = ExportedKind> {
  * for await (const message of exportSession({ baseUrl: '/agent' }, 'main')) lines.push(JSON.stringify(message));
  * ```
  */
-export function exportSession(
+export async function* exportSession<Kind extends ExportedKind = 'messages'>(
   options: HttpOptions,
   sessionId: string,
-  what?: ExportOptions<'messages'>,
-): AsyncIterableIterator<Message>;
-export function exportSession(
-  options: HttpOptions,
-  sessionId: string,
-  what: ExportOptions<'events'>,
-): AsyncIterableIterator<GatewayEvent>;
-export function exportSession(
-  options: HttpOptions,
-  sessionId: string,
-  what: ExportOptions<'schedules'>,
-): AsyncIterableIterator<Schedule>;
-export async function* exportSession(
-  options: HttpOptions,
-  sessionId: string,
-  { what, signal }: ExportOptions = {},
-): AsyncIterableIterator<unknown> {
+  { what, signal }: ExportOptions<Kind> = {},
+): AsyncIterableIterator<ExportedItems[Kind]> {
   const { baseUrl, extraRoutes = '' } = options;
   if (baseUrl === undefined) throw misused('baseUrl is missing');
   const query = queryOf([
@@ -65,7 +47,7 @@ export async function* exportSession(
       { options, credentials: createCredentials(options) },
       { path, signal: scope.signal },
     );
-    for await (const line of linesOf(response)) yield parsed(line, response.url);
+    for await (const line of linesOf(response)) yield parsed(line, response.url) as ExportedItems[Kind];
   } catch (cause) {
     if (signal?.aborted) throw scope.signal.reason;
     throw isGatewayError(cause) ? cause : broken(urlOf(baseUrl, path), 'its answer is not whole');

@@ -1,4 +1,4 @@
-import type { InboxRow, InboxTotals } from '../../shared/inbox.js';
+import type { InboxRow, InboxTotals } from '../../shared/inbox/contract.js';
 import type { Client } from '../client.js';
 import { coreOf } from '../core-of.js';
 import { type ClientInbox, clientInbox } from '../inbox/client-inbox.js';

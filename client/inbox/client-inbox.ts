@@ -1,5 +1,5 @@
-import type { InboxPage, ReadResult } from '../../shared/inbox.js';
-import type { NoticeState } from '../../shared/notices.js';
+import type { InboxPage, ReadResult } from '../../shared/inbox/contract.js';
+import type { NoticeState } from '../../shared/notices/contract.js';
 import type { Client } from '../client.js';
 import { coreOf } from '../core-of.js';
 import type { SignalOptions } from '../options.js';

@@ -1,6 +1,6 @@
 import type { GatewayEvent } from '../../shared/events.js';
 import type { GatewayError } from '../../shared/gateway-error.js';
-import { INBOX, type InboxChange, type InboxRow } from '../../shared/inbox.js';
+import { INBOX, type InboxChange, type InboxRow } from '../../shared/inbox/contract.js';
 import { isFinal } from '../line.js';
 import { watchPage } from '../page.js';
 import type { Core } from '../run.js';

@@ -1,5 +1,5 @@
-export type { InboxPage, InboxRow, InboxTotals, ReadResult } from '../../shared/inbox.js';
-export type { NoticeKind, NoticeState } from '../../shared/notices.js';
+export type { InboxPage, InboxRow, InboxTotals, ReadResult } from '../../shared/inbox/contract.js';
+export type { NoticeKind, NoticeState } from '../../shared/notices/contract.js';
 export { type ClientInbox, clientInbox } from './client-inbox.js';
 export type { InboxEvent, InboxEventsOptions } from './events.js';
 export { readWhileVisible } from './read-while-visible.js';

@@ -8,8 +8,8 @@ export type {
   SharedBy,
   ShareParams,
 } from '../../shared/grants.js';
-export type { PresenceChange, PresenceMember, PresenceState } from '../../shared/presence.js';
-export type { Reaction, ReactionGiven } from '../../shared/reactions.js';
+export type { PresenceChange, PresenceMember, PresenceState } from '../../shared/presence/contract.js';
+export type { Reaction, ReactionGiven } from '../../shared/reactions/contract.js';
 export {
   type HandBackOptions,
   type SessionControl,

@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../shared/gateway-error.js';
 import type { ParamsOf } from '../../shared/operation-types.js';
-import type { PresenceChange, PresenceMember } from '../../shared/presence.js';
+import type { PresenceChange, PresenceMember } from '../../shared/presence/contract.js';
 import type { Client } from '../client.js';
 import { coreOf } from '../core-of.js';
 import { createIterator, type EventIterator } from '../event-iterator.js';

@@ -1,4 +1,4 @@
-import type { PushTarget } from '../../shared/notices.js';
+import type { PushTarget } from '../../shared/notices/contract.js';
 import type { Client } from '../client.js';
 import { coreOf } from '../core-of.js';
 import type { SignalOptions } from '../options.js';

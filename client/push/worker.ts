@@ -18,4 +18,4 @@ worker.addEventListener?.('notificationclick', (event: any) => {
 });
 
 /** The payload of a push. */
-export type { PushBody } from '../../shared/notices.js';
+export type { PushBody } from '../../shared/notices/contract.js';

@@ -81,21 +81,16 @@ export interface SessionList {
 export type SessionListOptions = Omit<ParamsOf<'sessions'>, 'before'>;
 
 /** The user's sessions, read when the component mounts, when the options change, and by `refresh`. */
-export function useSessions({ limit, archived, status, query }: SessionListOptions = {}): SessionList {
+export function useSessions(options: SessionListOptions = {}): SessionList {
   const client = useGateway();
+  const wanted = JSON.stringify(options);
   const read = useCallback(
     async (signal?: AbortSignal, old?: LoadedPage): Promise<LoadedPage> => {
-      const page = await client.sessions({
-        limit,
-        archived,
-        status,
-        query,
-        signal,
-        before: old?.cursor ?? undefined,
-      });
+      const given = JSON.parse(wanted) as SessionListOptions;
+      const page = await client.sessions({ ...given, signal, before: old?.cursor ?? undefined });
       return { ...page, sessions: [...(old?.sessions ?? []), ...page.sessions] };
     },
-    [client, limit, archived, status, query],
+    [client, wanted],
   );
   const { run, last, data, error, isPending } = useCall(read, { ...NOTHING, isPending: true });
   useEffect(() => {

@@ -21,17 +21,32 @@ export function useControl(id: string): SessionControl & {
   return useMemo(() => ({ ...calls, control, handOff }), [calls, control, handOff]);
 }
 
+const doNothing = (): void => {};
+const NOTHING: PresenceView = { members: [] };
+/** The people in no session. */
+const NOBODY: Omit<SessionPresence, typeof Symbol.asyncIterator> = {
+  enter: doNothing,
+  typing: doNothing,
+  leave: doNothing,
+  getSnapshot: () => NOTHING,
+  subscribe: () => doNothing,
+};
+
 /**
  * The people in a session, while the component is mounted.
  *
+ * @param id The session's key; undefined for no session.
  * @param data JSON for the others about this page's user. Without it this page does not enter.
  */
-export function usePresence(id: string, data?: unknown): PresenceView & Pick<SessionPresence, 'typing'> {
+export function usePresence(
+  id: string | undefined,
+  data?: unknown,
+): PresenceView & Pick<SessionPresence, 'typing'> {
   const client = useGateway();
-  const presence = useMemo(() => sessionPresence(client, id), [client, id]);
+  const presence = useMemo(() => (id === undefined ? NOBODY : sessionPresence(client, id)), [client, id]);
   const view = useSyncExternalStore(presence.subscribe, presence.getSnapshot, presence.getSnapshot);
   const told: string | undefined = JSON.stringify(data);
-  const entered = useRef<SessionPresence | null>(null);
+  const entered = useRef<typeof NOBODY | null>(null);
   useEffect(() => {
     if (told !== undefined) presence.enter(JSON.parse(told));
     else if (entered.current === presence) presence.leave();

@@ -43,11 +43,10 @@ export function failed(transport: ClientTransport, operation: string, cause: unk
 
 /** The error of an address with which no connection can be made. */
 export function unreachable(address: string, cause: unknown): GatewayError {
-  return asGatewayError(
-    cause,
-    `${address} cannot be reached`,
-    'Is a gateway running there that allows this origin?',
-  );
+  // Only pages have an origin, and an address of their own.
+  const { location } = globalThis as { readonly location?: unknown };
+  const origin = location ? ' that allows this origin' : '';
+  return asGatewayError(cause, `${address} cannot be reached`, `Is a gateway running there${origin}?`);
 }
 
 /** The error of a connection that ended before its requests did. */

@@ -72,6 +72,7 @@ export async function requestOperation(
 ): Promise<unknown> {
   const route = routeOf(operation);
   const path = ((route.extra && client.options.extraRoutes) || '') + route.path;
+  const query = route.http === 'GET' && queryOf(Object.entries(params as object));
   const response = await request(
     client,
     route.http === 'POST'
@@ -81,7 +82,7 @@ export async function requestOperation(
           signal,
           headers: { accept: 'application/json', prefer: 'respond-async' },
         }
-      : { path: `${path}?${queryOf(Object.entries(params as object))}`, signal },
+      : { path: query ? `${path}?${query}` : path, signal },
   );
   if (response.status === 204) return undefined;
   if (isEvents(response)) {

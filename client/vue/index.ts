@@ -55,6 +55,7 @@ type OptionalKeys<T> = { [Name in keyof T]-?: Pick<T, never> extends Pick<T, Nam
 const ABSENT: Readonly<Record<OptionalKeys<SessionView>, true>> = {
   error: true,
   lanes: true,
+  variants: true,
   replies: true,
   regenerating: true,
   title: true,

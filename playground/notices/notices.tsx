@@ -3,7 +3,6 @@ import { useGateway } from 'agent-session-gateway/client/react';
 import { useEffect, useState } from 'react';
 import { Countdown } from '../../templates/components/ui/countdown.js';
 import { Code } from '../shell/code.js';
-import { noticesRecipe } from '../shell/recipes.js';
 
 /** Interval of reads by a visible page, in milliseconds, because the gateway does not announce deliveries. */
 const LOOK_MS = 2000;
@@ -12,6 +11,9 @@ const KINDS: Readonly<Record<NoticeState['kind'], string>> = {
   run_ended: 'An answer is there',
   input_required: 'A question waits',
   schedule_fired: 'A schedule fired',
+  budget_reached: 'A budget is used up',
+  budget_warned: 'A budget is almost used up',
+  run_held: 'a run waits for an update',
   taken_over: 'Somebody has taken over',
   hand_off: 'A person is asked for',
   custom: 'The host tells something',
@@ -47,7 +49,7 @@ export function Notices({ sessionId }: { readonly sessionId: string }) {
       {notices?.map((notice) => (
         <Notice key={`${notice.id} ${notice.target} ${notice.name}`} {...notice} />
       ))}
-      <Code what="read the notices" of={() => noticesRecipe(sessionId)} />
+      <Code what="read the notices" of={({ noticesRecipe }) => noticesRecipe(sessionId)} />
     </section>
   );
 }

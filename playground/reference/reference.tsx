@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { Json } from '../../templates/components/ui/json.js';
 import { readDocument } from '../shell/gateway.js';
+import { Loading } from '../shell/loading.js';
 import { saveFile } from '../shell/save-file.js';
 
 /** The gateway's own description of itself, for people and for tools. */
@@ -38,6 +39,7 @@ export function Reference() {
           {problem}
         </p>
       )}
+      {!document && !problem && <Loading />}
       {document && <Routes document={document} />}
     </section>
   );

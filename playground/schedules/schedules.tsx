@@ -3,7 +3,6 @@ import type { Schedule } from 'agent-session-gateway/client/schedules';
 import { useState } from 'react';
 import { Countdown } from '../../templates/components/ui/countdown.js';
 import { Code } from '../shell/code.js';
-import { scheduleRecipe, unscheduleRecipe } from '../shell/recipes.js';
 import { settings } from '../shell/settings.js';
 
 /** The times of a schedule, as its author wrote them. */
@@ -19,7 +18,7 @@ export function Schedules({ sessionId }: { readonly sessionId: string }) {
   const [problem, setProblem] = useState<unknown>();
   const failure = (problem ?? error) as Error | undefined;
   return (
-    <section className="stack" aria-label={`Schedules of ${sessionId}`}>
+    <section className="tool" aria-label={`Schedules of ${sessionId}`}>
       <h2>Schedules</h2>
       {schedules.map((one) => (
         <article key={one.id} className="card method" title={one.id}>
@@ -40,7 +39,10 @@ export function Schedules({ sessionId }: { readonly sessionId: string }) {
               </button>
             )}
           </div>
-          <Code what={`unschedule ${one.id}`} of={() => unscheduleRecipe(sessionId, one.id)} />
+          <Code
+            what={`unschedule ${one.id}`}
+            of={({ unscheduleRecipe }) => unscheduleRecipe(sessionId, one.id)}
+          />
         </article>
       ))}
       {schedules.length === 0 && !isLoading && <p className="muted">Nothing is scheduled in {sessionId}.</p>}
@@ -108,7 +110,7 @@ function NewSchedule({
         onChange={({ target }) => setTimes(target.value)}
       />
       <button type="submit">Schedule</button>
-      <Code what="schedule" of={() => scheduleRecipe(sessionId, given())} />
+      <Code what="schedule" of={({ scheduleRecipe }) => scheduleRecipe(sessionId, given())} />
     </form>
   );
 }

@@ -5,7 +5,6 @@ import { Inbox } from '../../templates/components/inbox/inbox.js';
 import { IconButton } from '../../templates/components/ui/icon-button.js';
 import { place } from '../../templates/components/ui/place.js';
 import { Code } from '../shell/code.js';
-import { inboxRecipe } from '../shell/recipes.js';
 import { hrefOf } from '../shell/route.js';
 
 /** The unread count of all other sessions, which the tab's title has too, and the list of sessions with anything unread. */
@@ -52,7 +51,7 @@ export function Bell({ sessionId, name }: { readonly sessionId: string; readonly
             location.hash = hrefOf({ view: 'chat', sessionId: to });
           }}
         />
-        <Code what="read the inbox" of={inboxRecipe} />
+        <Code what="read the inbox" of={({ inboxRecipe }) => inboxRecipe()} />
       </div>
     </span>
   );

@@ -3,7 +3,6 @@ import { FileUp } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { IconButton } from '../../templates/components/ui/icon-button.js';
 import { Code } from '../shell/code.js';
-import { importRecipe } from '../shell/recipes.js';
 import { importFile } from './import-file.js';
 
 /** A button that begins a session with the messages of an exported file. */
@@ -35,7 +34,7 @@ export function Import({ onImported }: { readonly onImported: (sessionId: string
           {problem}
         </p>
       )}
-      <Code what="import" of={() => importRecipe('imported')} />
+      <Code what="import" of={({ importRecipe }) => importRecipe('imported')} />
     </>
   );
 }

@@ -11,7 +11,15 @@ const save = async (sessionId: string) =>
   saveFile(`${sessionId}.messages.ndjson`, await exportMessages(sessionId), 'application/x-ndjson');
 
 /** The user's sessions, each exported by its menu; and one begun with an exported file. */
-export function Sessions({ route, onChosen }: { readonly route: Route; readonly onChosen: () => void }) {
+export function Sessions({
+  route,
+  oversees,
+  onChosen,
+}: {
+  readonly route: Route;
+  readonly oversees: boolean;
+  readonly onChosen: () => void;
+}) {
   const { sessionId, view } = route;
   const open = (id: string) => {
     onChosen();
@@ -21,6 +29,7 @@ export function Sessions({ route, onChosen }: { readonly route: Route; readonly 
     <SessionList
       current={sessionId}
       onOpen={open}
+      oversees={oversees}
       hrefOf={(id) => hrefOf({ view, sessionId: id })}
       menu={({ sessionId: id }, attempt) => (
         <MenuItem icon={Download} onChoose={() => attempt(save(id))}>

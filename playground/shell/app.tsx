@@ -2,6 +2,7 @@ import { GatewayProvider } from 'agent-session-gateway/client/react';
 import {
   BellRing,
   BookOpenText,
+  CalendarClock,
   ChartNoAxesGantt,
   type LucideIcon,
   MessageSquare,
@@ -12,14 +13,15 @@ import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react
 import { Chat } from '../../templates/components/chat/chat.js';
 import { People } from '../../templates/components/share/people.js';
 import { AroundProvider } from '../../templates/components/ui/around.js';
-import { newSessionId } from '../../templates/components/ui/session-id.js';
+import { isOverseen, newSessionId } from '../../templates/components/ui/session-id.js';
 import { Sessions } from '../sessions/sessions.js';
 import { RecordProvider, useRecording } from '../timeline/use-record.js';
-import { around } from './around.js';
+import { around, reading } from './around.js';
 import { CodeProvider } from './code.js';
 import { line, openClient, type TransportName } from './gateway.js';
 import { Header } from './header.js';
 import { useKept } from './kept.js';
+import { Loading } from './loading.js';
 import { type Command, Palette } from './palette.js';
 import { hrefOf, useRoute, VIEWS, type View } from './route.js';
 import { useMedia } from './use-media.js';
@@ -27,18 +29,20 @@ import { ViewBoundary } from './view-boundary.js';
 
 const NAMES: Record<View, readonly [name: string, icon: LucideIcon]> = {
   chat: ['Chat', MessageSquare],
-  network: ['Network', Wires],
   timeline: ['Timeline', ChartNoAxesGantt],
+  network: ['Network', Wires],
   notices: ['Notices', BellRing],
-  methods: ['Methods', SquareFunction],
+  calls: ['Calls', SquareFunction],
+  schedules: ['Schedules', CalendarClock],
   reference: ['API', BookOpenText],
 };
 
 // Each view is loaded when it is shown: the conversation needs none of them.
-const Methods = lazy(async () => ({ default: (await import('../methods/methods.js')).Methods }));
+const Calls = lazy(async () => ({ default: (await import('../calls/calls.js')).Calls }));
 const Network = lazy(async () => ({ default: (await import('../network/network.js')).Network }));
 const Notices = lazy(async () => ({ default: (await import('../notices/notices.js')).Notices }));
 const Reference = lazy(async () => ({ default: (await import('../reference/reference.js')).Reference }));
+const Schedules = lazy(async () => ({ default: (await import('../schedules/schedules.js')).Schedules }));
 const Timeline = lazy(async () => ({ default: (await import('../timeline/timeline.js')).Timeline }));
 
 const openSession = (sessionId: string): void => {
@@ -53,6 +57,8 @@ const toBox = (): void => {
 
 interface Standing {
   readonly user: string;
+  /** Whether the user may read the sessions of all users. */
+  readonly oversees: boolean;
   readonly onSignOut: () => void;
 }
 
@@ -128,54 +134,48 @@ function Page({
             />
             <aside className="side" aria-label="Sessions">
               <ViewBoundary of="sessions">
-                <Sessions route={route} onChosen={() => setLists(false)} />
+                <Sessions route={route} oversees={standing.oversees} onChosen={() => setLists(false)} />
               </ViewBoundary>
             </aside>
-            <main className={hasPane ? '' : 'alone'}>
-              <h1 className="unseen">Playground: {sessionId}</h1>
-              {(isWide || view === 'chat') && (
-                <ViewBoundary of={`chat ${sessionId}`}>
-                  <Chat
-                    key={sessionId}
-                    id={sessionId}
-                    user={standing.user}
-                    onOpen={openSession}
-                    onRun={showRun}
-                    bar={(presence) => <People id={sessionId} user={standing.user} presence={presence} />}
-                  />
-                </ViewBoundary>
-              )}
-              {hasPane && (
-                <div className={`pane ${view === 'chat' ? 'bare' : ''}`}>
-                  <Views view={view} sessionId={sessionId} isWide={isWide} />
-                  <ViewBoundary of={`${view} ${sessionId}`}>
-                    <Suspense fallback={<Loading />}>
-                      {view === 'timeline' && (
-                        <Timeline key={sessionId} sessionId={sessionId} wanted={answer} />
-                      )}
-                      {view === 'network' && <Network transport={transport} onTransport={onTransport} />}
-                      {view === 'notices' && <Notices key={sessionId} sessionId={sessionId} />}
-                      {view === 'methods' && <Methods key={sessionId} sessionId={sessionId} />}
-                      {view === 'reference' && <Reference />}
-                    </Suspense>
+            <AroundProvider value={isOverseen(sessionId) ? reading : around}>
+              <main className={hasPane ? '' : 'alone'}>
+                <h1 className="unseen">Playground: {sessionId}</h1>
+                {(isWide || view === 'chat') && (
+                  <ViewBoundary of={`chat ${sessionId}`}>
+                    <Chat
+                      key={sessionId}
+                      id={sessionId}
+                      user={standing.user}
+                      shows={route.messageId}
+                      onOpen={openSession}
+                      onRun={showRun}
+                      bar={(presence) => <People id={sessionId} user={standing.user} presence={presence} />}
+                    />
                   </ViewBoundary>
-                </div>
-              )}
-            </main>
+                )}
+                {hasPane && (
+                  <div className={`pane ${view === 'chat' ? 'bare' : ''}`}>
+                    <Views view={view} sessionId={sessionId} isWide={isWide} />
+                    <ViewBoundary of={`${view} ${sessionId}`}>
+                      <Suspense fallback={<Loading />}>
+                        {view === 'timeline' && (
+                          <Timeline key={sessionId} sessionId={sessionId} wanted={answer} />
+                        )}
+                        {view === 'network' && <Network transport={transport} onTransport={onTransport} />}
+                        {view === 'notices' && <Notices key={sessionId} sessionId={sessionId} />}
+                        {view === 'calls' && <Calls key={sessionId} sessionId={sessionId} />}
+                        {view === 'schedules' && <Schedules key={sessionId} sessionId={sessionId} />}
+                        {view === 'reference' && <Reference />}
+                      </Suspense>
+                    </ViewBoundary>
+                  </div>
+                )}
+              </main>
+            </AroundProvider>
           </div>
         </CodeProvider>
       </AroundProvider>
     </RecordProvider>
-  );
-}
-
-function Loading() {
-  return (
-    <div className="tool skeleton lines" role="status" aria-label="Loading">
-      <i />
-      <i />
-      <i />
-    </div>
   );
 }
 

@@ -1,21 +1,7 @@
 import type { Around, Control } from '../../templates/components/ui/around.js';
 import { Code } from './code.js';
 import { files } from './gateway.js';
-import {
-  answerRecipe,
-  closeRecipe,
-  deleteRecipe,
-  editRecipe,
-  exportRecipe,
-  handBackRecipe,
-  type RecipeText,
-  regenerateRecipe,
-  sendRecipe,
-  sessionsRecipe,
-  shareRecipe,
-  takeOverRecipe,
-  updateRecipe,
-} from './recipes.js';
+import type * as Recipes from './recipes.js';
 import { hrefOf } from './route.js';
 import { settings } from './settings.js';
 
@@ -26,41 +12,44 @@ export const around: Around = {
   // The opened page removes the token from its address.
   linkTo: (token, sessionId) =>
     `${location.origin}${location.pathname}#token=${token}&${hrefOf({ view: 'chat', sessionId }).slice(1)}`,
-  beside: (control) => <Code what={nameOf(control)} of={() => recipeOf(control)} />,
+  beside: (control) => <Code what={nameOf(control)} of={(recipes) => recipeOf(recipes, control)} />,
 };
+
+/** The same for a session that is only read. */
+export const reading: Around = { ...around, readOnly: true };
 
 const nameOf = ({ does }: Control): string =>
   does === 'change the session' ? 'rename, export, close, delete' : does;
 
-function recipeOf(control: Control): RecipeText {
+function recipeOf(recipes: typeof Recipes, control: Control): Recipes.RecipeText {
   switch (control.does) {
     case 'send':
-      return sendRecipe(control.sessionId, control.text, control.options);
+      return recipes.sendRecipe(control.sessionId, control.text, control.options);
     case 'edit':
-      return editRecipe(control.sessionId, control.messageId, control.text);
+      return recipes.editRecipe(control.sessionId, control.messageId, control.text);
     case 'answer again':
-      return regenerateRecipe(control.sessionId, control.messageId);
+      return recipes.regenerateRecipe(control.sessionId, control.messageId);
     case 'approve':
-      return answerRecipe(control.sessionId, control.callId);
+      return recipes.answerRecipe(control.sessionId, control.callId);
     case 'take over':
-      return takeOverRecipe(control.sessionId);
+      return recipes.takeOverRecipe(control.sessionId);
     case 'hand back':
-      return handBackRecipe(control.sessionId);
+      return recipes.handBackRecipe(control.sessionId);
     case 'share':
-      return shareRecipe(control.sessionId);
+      return recipes.shareRecipe(control.sessionId);
     case 'list the sessions':
-      return sessionsRecipe();
+      return recipes.sessionsRecipe();
     case 'change the session':
       return inLines(
-        updateRecipe(control.sessionId, { title: control.title }),
-        exportRecipe(control.sessionId),
-        closeRecipe(control.sessionId),
-        deleteRecipe(control.sessionId),
+        recipes.updateRecipe(control.sessionId, { title: control.title }),
+        recipes.exportRecipe(control.sessionId),
+        recipes.closeRecipe(control.sessionId),
+        recipes.deleteRecipe(control.sessionId),
       );
   }
 }
 
-const inLines = (...all: readonly RecipeText[]): RecipeText => ({
+const inLines = (...all: readonly Recipes.RecipeText[]): Recipes.RecipeText => ({
   curl: all.map(({ curl }) => curl).join('\n'),
   sdk: all.map(({ sdk }) => sdk).join('\n'),
 });

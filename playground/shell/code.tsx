@@ -1,38 +1,32 @@
-import { createContext, useContext } from 'react';
-import { CopyButton } from '../../templates/components/ui/copy-button.js';
-import type { RecipeText } from './recipes.js';
+import { createContext, lazy, Suspense, useContext } from 'react';
+import type * as Recipes from './recipes.js';
 
 /** Whether and in which language the page shows the calls behind its controls. */
 export interface CodeMode {
   readonly shown: boolean;
-  readonly language: keyof RecipeText;
-  readonly onLanguage: (language: keyof RecipeText) => void;
+  readonly language: keyof Recipes.RecipeText;
+  readonly onLanguage: (language: keyof Recipes.RecipeText) => void;
 }
 
 const CodeContext = createContext<CodeMode>({ shown: false, language: 'sdk', onLanguage: () => {} });
 
 export const CodeProvider = CodeContext.Provider;
 
-const NAMES = { sdk: 'SDK', curl: 'curl' } as const;
+export interface CodeProps {
+  readonly what: string;
+  readonly of: (recipes: typeof Recipes) => Recipes.RecipeText;
+}
+
+// The calls are loaded when they are shown first.
+const Call = lazy(async () => ({ default: (await import('./call.js')).Call }));
 
 /** The call behind a control as a program or a terminal makes it, if the page is to show calls. */
-export function Code({ of, what }: { readonly of: () => RecipeText; readonly what: string }) {
-  const { shown, language, onLanguage } = useContext(CodeContext);
-  if (!shown) return null;
-  const text = of()[language];
+export function Code(props: CodeProps) {
+  const mode = useContext(CodeContext);
+  if (!mode.shown) return null;
   return (
-    <section className="code" aria-label={`Code: ${what}`}>
-      <div className="row">
-        <span className="muted">{what}</span>
-        <span className="space" />
-        {(['sdk', 'curl'] as const).map((each) => (
-          <button key={each} type="button" aria-pressed={each === language} onClick={() => onLanguage(each)}>
-            {NAMES[each]}
-          </button>
-        ))}
-        <CopyButton label={`Copy: ${what}`} text={() => text} />
-      </div>
-      <pre tabIndex={0}>{text}</pre>
-    </section>
+    <Suspense fallback={null}>
+      <Call {...props} {...mode} />
+    </Suspense>
   );
 }

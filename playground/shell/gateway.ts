@@ -42,6 +42,30 @@ export async function readDocument(path: string): Promise<Record<string, unknown
   return response.json();
 }
 
+/** Reads what ran in a run. @throws Error with the gateway's answer */
+export async function readTrace<T>(url: string, sessionId: string, runId: string): Promise<T> {
+  const response = await line.fetch(`${url}?${new URLSearchParams({ sessionId, runId })}`, {
+    headers: bearer(),
+  });
+  await ensureOk(response);
+  return response.json();
+}
+
+/** The outcome of a replay: the turns that went as before, and the first that did not. */
+export interface Replayed {
+  readonly turns: number;
+  readonly divergence?: Readonly<Record<'message' | 'step' | 'text', string> & Record<'turn', number>>;
+}
+
+/** Has a session run against the app as it is now. @throws Error with the gateway's answer */
+export async function replay(url: string, sessionId: string, answersMayDiffer: boolean): Promise<Replayed> {
+  const headers = { ...bearer(), 'content-type': 'application/json' };
+  const body = JSON.stringify({ sessionId, answersMayDiffer });
+  const response = await line.fetch(url, { method: 'POST', headers, body });
+  await ensureOk(response);
+  return response.json();
+}
+
 /** Kills the server's process, as a crash would. @throws Error with the reason of a refusal */
 export async function killServer(url: string): Promise<void> {
   const response = await line.fetch(url, { method: 'POST', headers: bearer() }).catch(() => undefined);

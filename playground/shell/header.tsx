@@ -11,7 +11,7 @@ import {
 import { useEffect, useState } from 'react';
 import { IconButton } from '../../templates/components/ui/icon-button.js';
 import { Menu, MenuItem } from '../../templates/components/ui/menu.js';
-import { isUnnamed } from '../../templates/components/ui/session-id.js';
+import { isOverseen, isUnnamed } from '../../templates/components/ui/session-id.js';
 import { Bell } from '../sessions/bell.js';
 import { useRecord } from '../timeline/use-record.js';
 import { line } from './gateway.js';
@@ -55,7 +55,7 @@ export function Header({
   const health = useConnection();
   const name =
     useSession(sessionId, { select: (session) => session.title }) ??
-    (isUnnamed(sessionId) ? 'New session' : sessionId);
+    (isUnnamed(sessionId) ? 'New session' : isOverseen(sessionId) ? 'Session of another user' : sessionId);
   const { account, outages } = useRecord();
   const { lost, doubled } = account;
   return (
@@ -75,7 +75,7 @@ export function Header({
       <IconButton
         label="Code"
         icon={CodeXml}
-        className={code ? 'on' : ''}
+        className={`code-switch ${code ? 'on' : ''}`}
         aria-pressed={code}
         onClick={onCode}
       />
@@ -89,8 +89,14 @@ export function Header({
         />
       )}
       <Menu label={`Account ${user}`} className="avatar" text={[...user].slice(0, 1).join('').toUpperCase()}>
-        <MenuItem icon={Users} className="phone" onChoose={onPeople}>
+        <MenuItem icon={Users} className="narrow" onChoose={onPeople}>
           People, take over, share
+        </MenuItem>
+        <MenuItem icon={Unplug} className="phone" onChoose={() => line.cut()}>
+          Cut connection
+        </MenuItem>
+        <MenuItem icon={CodeXml} className="phone" onChoose={onCode}>
+          {code ? 'Hide code' : 'Show code'}
         </MenuItem>
         <MenuItem icon={SquareArrowOutUpRight} onChoose={() => openTab(hrefOf({ view: 'chat', sessionId }))}>
           Another tab

@@ -7,10 +7,21 @@ export interface Settings {
   readonly readOnly: boolean;
   /** URL that kills the server's process, if the host allows it. */
   readonly killUrl?: string;
+  /** URL that runs a session against the app as it is now, if the host does. */
+  readonly replayUrl?: string;
+  /** URL that tells what ran in a run, if the host does. */
+  readonly traceUrl?: string;
 }
 
 function readSettings(): Settings {
-  const { gateway = '.', extraRoutes = '', readOnly, canKill } = document.documentElement.dataset;
+  const {
+    gateway = '.',
+    extraRoutes = '',
+    readOnly,
+    canKill,
+    canReplay,
+    traces,
+  } = document.documentElement.dataset;
   // An absolute URL, because the page shows it in commands that run elsewhere.
   const mount = new URL(`${gateway}/`, location.href);
   const baseUrl = `${mount.origin}${mount.pathname}`.replace(/\/+$/, '');
@@ -19,6 +30,8 @@ function readSettings(): Settings {
     extraRoutes,
     readOnly: readOnly === 'true',
     ...(canKill === 'true' && { killUrl: new URL('./_kill', location.href).href }),
+    ...(canReplay === 'true' && { replayUrl: new URL('./_replay', location.href).href }),
+    ...(traces === 'true' && { traceUrl: new URL('./_trace', location.href).href }),
   };
 }
 

@@ -1,13 +1,14 @@
 import { isGatewayError } from 'agent-session-gateway/client';
-import { useCallback, useEffect, useState } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
 import { App } from './app.js';
 import { openClient } from './gateway.js';
-import { SignIn } from './sign-in.js';
 import { keepToken, token } from './token.js';
+
+const SignIn = lazy(async () => ({ default: (await import('./sign-in.js')).SignIn }));
 
 type Standing =
   | { readonly is: 'asking' }
-  | { readonly is: 'known'; readonly user: string }
+  | { readonly is: 'known'; readonly user: string; readonly oversees: boolean }
   | { readonly is: 'unknown'; readonly problem: string };
 
 /** Finds out the page's user, and asks for a token if the gateway needs one. */
@@ -18,7 +19,7 @@ export function Start() {
     client
       .status()
       .then(
-        ({ user }) => setStanding({ is: 'known', user: user?.id ?? 'anonymous' }),
+        ({ user, oversees = false }) => setStanding({ is: 'known', user: user?.id ?? 'anonymous', oversees }),
         (error: unknown) => setStanding({ is: 'unknown', problem: problemOf(error) }),
       )
       .finally(() => client.disconnect());
@@ -39,14 +40,18 @@ export function Start() {
       keepToken('');
       setStanding({ is: 'unknown', problem: '' });
     };
-    return <App user={standing.user} onSignOut={signOut} />;
+    return <App user={standing.user} oversees={standing.oversees} onSignOut={signOut} />;
   }
   const signIn = (text: string) => {
     keepToken(text);
     setStanding({ is: 'asking' });
     ask();
   };
-  return <SignIn problem={standing.problem} onToken={signIn} />;
+  return (
+    <Suspense fallback={null}>
+      <SignIn problem={standing.problem} onToken={signIn} />
+    </Suspense>
+  );
 }
 
 function problemOf(error: unknown): string {

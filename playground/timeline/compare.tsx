@@ -1,34 +1,100 @@
+import type { Client, GivenOutput, Message } from 'agent-session-gateway/client';
 import { useGateway } from 'agent-session-gateway/client/react';
 import { type FormEvent, useState } from 'react';
+import { useAround } from '../../templates/components/ui/around.js';
 import { isForInputMethod } from '../../templates/components/ui/keys.js';
+import { exportMessages } from '../shell/gateway.js';
+import { hrefOf } from '../shell/route.js';
 import { differenceOf, type Part } from './difference.js';
 import type { RunShape } from './shape.js';
 import { tokensOf } from './trace.js';
 import { words } from './words.js';
 
-/** Has a message answered again, as it is or with another text. The former answer stays as another version. */
+/** The place to ask a message again: beside its former answer, in a copy of the session up to it, or in a session of another app. */
+type Where = 'here' | 'copy' | { readonly app: string };
+
+const messagesOf = async (sessionId: string): Promise<Message[]> =>
+  (await exportMessages(sessionId))
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+
+/** A message that is asked again. */
+interface Again {
+  readonly messageId: string;
+  readonly text: string;
+  readonly where: Where;
+  /** Outputs of tools, in place of calls. */
+  readonly toolOutputs: readonly GivenOutput[];
+}
+
+/** Asks a message again. Resolves with the session that answers it. */
+async function askAgain(client: Client, sessionId: string, { messageId, text, where, toolOutputs }: Again) {
+  const given = toolOutputs.length > 0 ? { toolOutputs } : {};
+  if (where === 'here') {
+    await client.session(sessionId).edit(messageId, text, given).accepted;
+    return sessionId;
+  }
+  const name = `${sessionId.replace(/^[^:]*:/, '').slice(0, 100)}-${Date.now().toString(36)}`;
+  if (where === 'copy') {
+    const copy = await client.session(sessionId).fork(name, { at: messageId });
+    await client.session(copy.sessionId).edit(messageId, text, given).accepted;
+    return copy.sessionId;
+  }
+  const to = client.session(`${where.app}:${name}`);
+  const all = await messagesOf(sessionId);
+  const before = all.slice(
+    0,
+    Math.max(
+      0,
+      all.findIndex(({ id }) => id === messageId),
+    ),
+  );
+  if (before.length > 0) await to.import(before);
+  await to.send(text, given).accepted;
+  return to.id;
+}
+
+/** Has a message answered again, as it is, with another text or other outputs of tools, here, in a copy of the session, or by another app. The former answer stays. */
 export function RunAgain({ sessionId, run }: { readonly sessionId: string; readonly run: RunShape }) {
   const client = useGateway();
+  const { readOnly } = useAround();
   const [text, setText] = useState<string>();
+  /** Outputs in JSON, as they were changed, by their calls. */
+  const [outputs, setOutputs] = useState<ReadonlyMap<string, string>>(new Map());
   const [problem, setProblem] = useState('');
-  const { askedId, asked, parentRunId, stopReason } = run;
-  if (askedId === undefined || parentRunId !== undefined || stopReason === undefined) return null;
+  const [where, setWhere] = useState('here');
+  const [apps, setApps] = useState<readonly string[]>([]);
+  const begin = () => {
+    setText(run.asked);
+    setOutputs(new Map());
+    client.apps().then(
+      (found) => setApps(found.apps.map(({ name }) => name)),
+      () => {},
+    );
+  };
+  const { askedId, parentRunId, stopReason } = run;
+  if (readOnly || askedId === undefined || parentRunId !== undefined || stopReason === undefined) return null;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!text?.trim()) return;
     setProblem('');
-    client
-      .session(sessionId)
-      .edit(askedId, text)
-      .accepted.then(
-        () => setText(undefined),
-        (cause: Error) => setProblem(cause.message),
-      );
+    const app = /^app (.*)/.exec(where)?.[1];
+    const to: Where = app === undefined ? (where as 'here' | 'copy') : { app };
+    const toolOutputs = givenIn(run, outputs);
+    if (toolOutputs === null) return setProblem('An output is not valid JSON.');
+    askAgain(client, sessionId, { messageId: askedId, text, where: to, toolOutputs }).then(
+      (at) => {
+        setText(undefined);
+        if (at !== sessionId) location.hash = hrefOf({ view: 'timeline', sessionId: at });
+      },
+      (cause: Error) => setProblem(cause.message),
+    );
   };
   return (
     <>
       {text === undefined ? (
-        <button type="button" onClick={() => setText(asked)}>
+        <button type="button" onClick={begin}>
           Run it again…
         </button>
       ) : (
@@ -46,7 +112,37 @@ export function RunAgain({ sessionId, run }: { readonly sessionId: string; reado
             autoFocus
             onChange={({ target }) => setText(target.value)}
           />
+          {[...run.calls].map(
+            ([callId, { name, input, output }]) =>
+              output !== undefined && (
+                <details key={callId}>
+                  <summary>
+                    Output of {name} <code>{JSON.stringify(input)}</code>
+                  </summary>
+                  <textarea
+                    aria-label={`The output of ${name}, in JSON`}
+                    rows={4}
+                    value={outputs.get(callId) ?? JSON.stringify(output, null, 2)}
+                    onChange={({ target }) => setOutputs(new Map([...outputs, [callId, target.value]]))}
+                  />
+                </details>
+              ),
+          )}
           <div className="row end">
+            <select
+              aria-label="Where it runs"
+              value={where}
+              onChange={({ target }) => setWhere(target.value)}
+            >
+              <option value="here">here, as another version</option>
+              <option value="copy">in a copy of this session</option>
+              {apps.length > 1 &&
+                apps.map((app) => (
+                  <option key={app} value={`app ${app}`}>
+                    in a session of {app}
+                  </option>
+                ))}
+            </select>
             <button type="button" onClick={() => setText(undefined)}>
               Cancel
             </button>
@@ -63,6 +159,18 @@ export function RunAgain({ sessionId, run }: { readonly sessionId: string; reado
       )}
     </>
   );
+}
+
+/** The outputs that were changed; null if one of them is no JSON. */
+function givenIn({ calls }: RunShape, outputs: ReadonlyMap<string, string>): readonly GivenOutput[] | null {
+  try {
+    return [...outputs].map(([callId, text]) => {
+      const { name, input } = calls.get(callId)!;
+      return { name, input, output: JSON.parse(text) };
+    });
+  } catch {
+    return null;
+  }
 }
 
 /** Two runs beside each other: time, tokens, tools, end, and the answers with their differences. */

@@ -15,6 +15,7 @@ export function RunPlot({
   entries,
   outages,
   wanted,
+  chosenRun,
   sessionId,
   onChoose,
 }: {
@@ -22,6 +23,8 @@ export function RunPlot({
   readonly outages: readonly Outage[];
   /** Id of the answer whose run is to be shown first. */
   readonly wanted: string | undefined;
+  /** Id of the run of the event that is open, which is shown then. */
+  readonly chosenRun: string | undefined;
   /** The session, if its messages can be asked again. */
   readonly sessionId: string | undefined;
   readonly onChoose: (cursor: string) => void;
@@ -42,6 +45,14 @@ export function RunPlot({
     const asked = shapes.find(({ answerId }) => answerId !== undefined && answerId === wanted);
     if (asked) setPicked(asked.runId);
   }, [wanted]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is picked once, when its event is opened
+  useEffect(() => {
+    const rootOf = (runId: string | undefined): string | undefined => {
+      const parent = all.find((run) => run.runId === runId)?.parentRunId;
+      return parent !== undefined && all.some((run) => run.runId === parent) ? rootOf(parent) : runId;
+    };
+    if (chosenRun !== undefined) setPicked(rootOf(chosenRun));
+  }, [chosenRun]);
   if (!shape) return null;
   const other = shapes.find(({ runId }) => runId === compared && runId !== shape.runId);
   const to = (step: number) => shapes[at + step]?.runId;
@@ -76,7 +87,7 @@ export function RunPlot({
       </figcaption>
       <Drawing shape={shape} onChoose={onChoose} />
       <Legend shape={shape} />
-      <Trace run={shape} runs={all} onChoose={onChoose} />
+      <Trace sessionId={sessionId} run={shape} runs={all} onChoose={onChoose} />
       <div className="row">
         {sessionId !== undefined && <RunAgain key={shape.runId} sessionId={sessionId} run={shape} />}
         <span className="space" />

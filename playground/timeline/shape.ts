@@ -4,7 +4,7 @@ import { textOf } from '../../shared/messages.js';
 import type { Outage, Recorded } from './record.js';
 
 /** The kind of a stretch of a run, by the party that worked or was waited for. */
-export type StretchKind = 'queue' | 'app' | 'text' | 'reasoning' | 'tool' | 'person';
+export type StretchKind = 'queue' | 'app' | 'text' | 'reasoning' | 'tool' | 'person' | 'step' | 'model';
 
 /** Part of a run, in milliseconds since the run was asked for. */
 export interface Stretch {
@@ -13,7 +13,9 @@ export interface Stretch {
   readonly from: number;
   readonly to: number;
   /** Whether what was done in it failed. */
-  readonly failed?: boolean;
+  readonly failed?: boolean | undefined;
+  /** The tokens that it took. */
+  readonly usage?: Usage | undefined;
   /** Cursor of the event that begins the stretch. */
   readonly cursor: string | undefined;
 }
@@ -30,6 +32,13 @@ export interface Cut {
   readonly to: number;
 }
 
+/** A call of a tool. Without an output it has none yet. */
+export interface ShapeCall {
+  readonly name: string;
+  readonly input: unknown;
+  readonly output?: unknown;
+}
+
 /** The picture of one run: the durations of its stretches, and the cuts of the connection meanwhile. */
 export interface RunShape {
   readonly runId: string;
@@ -42,6 +51,8 @@ export interface RunShape {
   /** Id and text of its answer. */
   readonly answerId: string | undefined;
   readonly answer: string;
+  /** Its calls of tools, by their ids. */
+  readonly calls: ReadonlyMap<string, ShapeCall>;
   readonly usage: Usage | undefined;
   /** Why it failed, in the words that were told. */
   readonly error: string | undefined;
@@ -64,6 +75,7 @@ interface Growing {
   askedId: string | undefined;
   answerId: string | undefined;
   answer: string;
+  readonly calls: Map<string, ShapeCall>;
   usage: Usage | undefined;
   error: string | undefined;
   began: number;
@@ -95,7 +107,7 @@ function begin(runs: Map<string, Growing>, runId: string, event: GatewayEvent, t
     runId,
     cursor: event.cursor,
     ...{ parentRunId: undefined, name: '', asked: '', askedId: undefined, answerId: undefined },
-    ...{ answer: '', usage: undefined, error: undefined },
+    ...{ answer: '', calls: new Map(), usage: undefined, error: undefined },
     began: ts,
     ended: ts,
     // A run beside the conversation waits for nothing.
@@ -151,9 +163,15 @@ function take(run: Growing, event: GatewayEvent, ts: number, size: number): void
       run.name ||= event.app;
       return close('queue');
     case 'tool_use':
+      run.calls.set(event.callId, { name: event.name, input: event.input });
       run.open.set(event.callId, { kind: 'tool', name: event.name, from, cursor });
       return;
     case 'tool_result':
+      run.calls.set(event.callId, {
+        ...{ name: event.name, input: undefined },
+        ...run.calls.get(event.callId),
+        output: event.output,
+      });
       return close(event.callId, event.isError);
     case 'tool_confirmation_required':
     case 'input_required':
@@ -173,12 +191,12 @@ function take(run: Growing, event: GatewayEvent, ts: number, size: number): void
 
 function shapeOf(run: Growing, cuts: readonly Cut[]): RunShape {
   const { runId, parentRunId, name, asked, askedId, answerId, answer, usage, error, cursor } = run;
-  const { began, stopReason, pieces } = run;
+  const { began, stopReason, pieces, calls } = run;
   const ms = Math.max(1, run.ended - began);
   const open = [...run.open.values()].map((it) => ({ ...it, to: ms }));
   return {
     ...{ runId, parentRunId, name, asked, askedId, answerId, answer, usage, error, cursor },
-    ...{ began, ms, stopReason, pieces },
+    ...{ began, ms, stopReason, pieces, calls },
     lanes: lanesOf([...run.stretches, ...open]),
     cuts: cuts
       .map(({ from, to }) => ({ from: Math.max(0, from - began), to: Math.min(ms, to - began) }))

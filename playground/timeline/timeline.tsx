@@ -5,12 +5,12 @@ import { isDelta } from '../../shared/events.js';
 import { IconButton } from '../../templates/components/ui/icon-button.js';
 import { Json } from '../../templates/components/ui/json.js';
 import { Code } from '../shell/code.js';
-import { eventsRecipe } from '../shell/recipes.js';
 import { saveFile } from '../shell/save-file.js';
 import { settings } from '../shell/settings.js';
 import { EventRows } from './event-rows.js';
 import { openExport } from './open-export.js';
 import type { Outage, Recorded } from './record.js';
+import { Replay } from './replay.js';
 import { RunPlot } from './run-shape.js';
 import { isFailure } from './trace.js';
 import { useRecord } from './use-record.js';
@@ -113,7 +113,7 @@ export function Timeline({
           onClick={() => exportEvents(sessionId, entries)}
         />
       </div>
-      <Code what="follow the session" of={() => eventsRecipe(sessionId)} />
+      <Code what="follow the session" of={({ eventsRecipe }) => eventsRecipe(sessionId)} />
       {problem && (
         <p className="bad" role="alert">
           {problem}
@@ -130,9 +130,11 @@ export function Timeline({
         entries={entries}
         outages={opened ? NONE : record.outages}
         wanted={wanted}
+        chosenRun={open && 'runId' in open.event ? open.event.runId : undefined}
         sessionId={opened || settings.readOnly ? undefined : sessionId}
         onChoose={choose}
       />
+      {!opened && entries.length > 0 && <Replay sessionId={sessionId} />}
       {entries.length > 0 && (
         <div className="row">
           <label>

@@ -1,5 +1,6 @@
 import type { CSSProperties } from 'react';
 import type { RunShape, Stretch } from './shape.js';
+import { useToldRun } from './use-told-run.js';
 import { words } from './words.js';
 
 /** Ends of runs that nobody wanted. */
@@ -11,10 +12,13 @@ export const isFailure = (stopReason: string | undefined): boolean =>
  * whole, its tokens, and why it failed.
  */
 export function Trace({
+  sessionId,
   run,
   runs,
   onChoose,
 }: {
+  /** The session, if its gateway can be asked what else ran. */
+  readonly sessionId: string | undefined;
   readonly run: RunShape;
   /** All runs that are known. */
   readonly runs: readonly RunShape[];
@@ -25,6 +29,7 @@ export function Trace({
   return (
     <ul className="trace" aria-label={`Trace of ${run.asked || run.name}`}>
       <Branch
+        sessionId={sessionId}
         run={run}
         runs={runs}
         whole={{ began: run.began, ms: Math.max(1, end - run.began) }}
@@ -40,11 +45,13 @@ interface Whole {
 }
 
 function Branch({
+  sessionId,
   run,
   runs,
   whole,
   onChoose,
 }: {
+  readonly sessionId: string | undefined;
   readonly run: RunShape;
   readonly runs: readonly RunShape[];
   readonly whole: Whole;
@@ -52,7 +59,17 @@ function Branch({
 }) {
   const { runId, began, ms, name, stopReason, usage, error, cursor, lanes } = run;
   const children = runs.filter(({ parentRunId }) => parentRunId === runId);
+  const told = useToldRun(sessionId, runId, stopReason !== undefined);
   const parts = [
+    ...told.parts.map(({ at, ms: took, ...part }) => ({
+      from: at,
+      stretch: {
+        ...part,
+        from: at - began,
+        to: took === undefined ? ms : at - began + took,
+        cursor: undefined,
+      },
+    })),
     ...lanes.flat().map((stretch) => ({ from: began + stretch.from, stretch })),
     ...children.map((child) => ({ from: child.began, child })),
   ].sort((one, other) => one.from - other.from);
@@ -66,10 +83,28 @@ function Branch({
         {...{ from: began - whole.began, ms, whole, failed, cursor, onChoose }}
       />
       {error && <p className="bad">{error}</p>}
+      {told.errors.map(({ of, stack }, at) => (
+        <details key={at} className="fold">
+          <summary>Stack of {of}</summary>
+          <pre tabIndex={0}>{stack}</pre>
+        </details>
+      ))}
+      {told.lines.length > 0 && (
+        <details className="fold" open>
+          <summary>Log: {told.lines.length === 1 ? 'a line' : `${told.lines.length} lines`}</summary>
+          <ol className="log">
+            {told.lines.map(({ at, level, text }, place) => (
+              <li key={place} className={level}>
+                <small>+{words(Math.max(0, at - began))}</small> <span dir="auto">{text}</span>
+              </li>
+            ))}
+          </ol>
+        </details>
+      )}
       <ul>
         {parts.map((part) =>
           'child' in part ? (
-            <Branch key={part.child.runId} run={part.child} runs={runs} whole={whole} onChoose={onChoose} />
+            <Branch key={part.child.runId} {...{ sessionId, runs, whole, onChoose }} run={part.child} />
           ) : (
             <Leaf
               key={`${part.stretch.kind} ${part.stretch.from} ${part.stretch.name}`}
@@ -86,7 +121,7 @@ function Branch({
 }
 
 function Leaf({
-  stretch: { kind, name, from: begins, to, failed = false, cursor },
+  stretch: { kind, name, from: begins, to, failed = false, usage, cursor },
   from,
   whole,
   onChoose,
@@ -99,7 +134,7 @@ function Leaf({
   return (
     <li data-kind={kind} data-failed={failed}>
       <Row
-        note={failed ? 'failed' : ''}
+        note={[failed && 'failed', tokensOf(usage)].filter(Boolean).join(' · ')}
         {...{ name, kind, from, ms: to - begins, whole, failed, cursor, onChoose }}
       />
     </li>

@@ -12,6 +12,8 @@ export const ENTRIES = exported.map((target) => nameOf(target.default));
 export const PROGRAMS = [
   ...Object.values(manifest.bin).map(nameOf),
   ...exported.flatMap(({ browser }) => (browser === undefined ? [] : [nameOf(browser)])),
+  // Started as a thread.
+  'server/monitor/thread',
   // Started as processes by the command line, and by tests.
   ...['server/cli/serve/start-worker', 'server/cli/serve/store-process'],
   ...['server/cli/serve/worker', 'server/cli/serve/demo-worker', 'server/demo/main'],

@@ -117,4 +117,29 @@ export const page = createElement(GatewayProvider, { client }, createElement(Cha
       { install: { react: '19.3.1', 'react-dom': '19.3.1', '@types/react': '19.3.0' } },
     ],
   },
+  {
+    name: '@nestjs/core',
+    tests: 'test/nest/*.test.ts',
+    types: `
+import { createClient } from 'agent-session-gateway/client';
+import { defineApp, method } from 'agent-session-gateway';
+import { GatewayModule, GatewayService } from 'agent-session-gateway/nest';
+import type { INestApplicationContext } from '@nestjs/common';
+
+const app = defineApp({ async *run(turn) { yield turn.text; } });
+export const module = GatewayModule.forRoot({ app, methods: { ping: method({ handler: () => ({ pong: true }) }) } });
+export const gatewayOf = (host: INestApplicationContext) => host.get(GatewayService);
+export const client = createClient({ baseUrl: '/agent' });
+`,
+    // The newest of all is that of the repository. Before 11.0.3 Nest's Fastify asked for Nest 10.
+    versions: [
+      ['11.0.0', '11.0.3'],
+      ['11.2.8', '11.2.8'],
+    ].map(([core, fastify]) => ({
+      install: {
+        ...{ '@nestjs/core': core, '@nestjs/common': core },
+        ...{ '@nestjs/platform-express': core, '@nestjs/platform-fastify': fastify },
+      },
+    })),
+  },
 ];

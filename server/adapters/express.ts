@@ -3,8 +3,9 @@ import type { MethodTree } from '../../shared/method.js';
 import type { Application } from '../apps/application.js';
 import type { UserLike } from '../auth/types.js';
 import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
-import { mayUpgrade, startForHost } from '../gateway/embedding.js';
+import { embeddedIn, mayUpgrade, startForHost } from '../gateway/embedding.js';
 import { Gateway, type GivenMethods } from '../gateway/gateway.js';
+import { isGateway } from '../gateway/parts.js';
 import { ExpressUpgrades } from './upgrades.js';
 
 /** A request as host middleware left it. */
@@ -67,7 +68,9 @@ export function gatewayMiddleware(
   source: MountedGateway | GatewayConfig<any, any, any>,
   options: MiddlewareOptions = {},
 ): GatewayRouter<MountedGateway> {
-  const gateway = source instanceof Gateway ? source : new Gateway({ ...source, embedded: true });
+  const gateway = isGateway(source)
+    ? (source as MountedGateway)
+    : new Gateway(embeddedIn(options, source as GatewayConfig));
   startForHost(gateway);
   const upgrades = new ExpressUpgrades({
     tryUpgrade: (...upgrade) => gateway.tryUpgrade(...upgrade),

@@ -1,5 +1,6 @@
 import { cut } from '../../shared/cut.js';
-import { MAX_STEP_NAME, type Turn } from '../apps/application.js';
+import type { Turn } from '../apps/application.js';
+import { MAX_STEP_NAME } from '../apps/step-context.js';
 
 /** A step with a JSON result, and a name that contains text chosen by a model. */
 export function once<T>(turn: Turn, name: string, work: () => T | Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
-import type { AppEvent, StepContext, Turn } from '../apps/application.js';
+import type { AppEvent, Turn } from '../apps/application.js';
+import type { StepContext } from '../apps/step-context.js';
 
 type StepItem = string | AppEvent;
 
@@ -6,16 +7,21 @@ type StepItem = string | AppEvent;
 export type ItemGenerator<T> = AsyncGenerator<StepItem, T>;
 
 /**
- * A step that yields while it is under way. The items of its generator are yielded here, unless the step ended in a former process, which
- * has sent them. Every item is in the log before the step's outcome is kept.
+ * A step that yields while it is under way. The items of its generator are yielded here; those of a step that ended in a former process come from its
+ * outcome. Every item is in the log before the step's outcome is kept.
+ *
+ * @param again The items of the step, by its outcome.
  */
 export async function* streamedStep<T>(
   turn: Turn,
   name: string,
   say: (step: StepContext) => ItemGenerator<T>,
+  again: (outcome: T) => Iterable<StepItem>,
 ): ItemGenerator<T> {
   const relay = new Relay();
+  let isLive = false;
   const outcome = turn.step(name, async (context) => {
+    isLive = true;
     const saying = say(context);
     try {
       for (;;) {
@@ -34,7 +40,9 @@ export async function* streamedStep<T>(
   } finally {
     relay.cut();
   }
-  return (await outcome) as T;
+  const result = (await outcome) as T;
+  if (!isLive) yield* again(result);
+  return result;
 }
 
 /** Passes one item at a time to the generator that yields it. An item has been yielded, and so appended, when the next one is requested. */

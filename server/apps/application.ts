@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { Vote } from '../../shared/approvals.js';
+import type { ConfirmPolicy, Vote } from '../../shared/approvals.js';
 import type {
   PayloadAt,
   PayloadName,
@@ -10,16 +10,20 @@ import type {
 } from '../../shared/contract.js';
 import type { HandOff } from '../../shared/control.js';
 import type { LoggedEventData } from '../../shared/events.js';
+import type { FeatureTrigger } from '../../shared/features.js';
 import type { ContentBlock, Message, Usage } from '../../shared/messages.js';
 import type { PublishOptions } from '../../shared/method.js';
 import type { ClientTool, Suggestion } from '../../shared/operation-types.js';
-import type { ScheduleTrigger } from '../../shared/schedules/contract.js';
 import type { Wire } from '../../shared/wire.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { StoredFile } from '../files/stored-file.js';
+import type { AnswerMark } from './answer-mark.js';
 import type { Child, ChildTrigger, SpawnOptions } from './child.js';
-import type { ConfirmPolicy } from './confirm-policy.js';
+import type { CompactionOption, CompactOptions } from './compaction.js';
+import type { Guard } from './guard.js';
+import type { BegunStep, StepContext } from './step-context.js';
 import type { Tool, ToolOutput, ToolSet } from './tool.js';
+import type { Versioned } from './versions.js';
 
 /** The items that an app may yield besides strings. */
 export type AppEvent =
@@ -55,6 +59,9 @@ export interface Question<Schema extends StandardSchemaV1 | undefined = undefine
   /** Validates the answer. An answer that does not fit is refused, and the question stays open. */
   readonly schema?: Schema;
 }
+
+/** Variants to choose from: their names, or the weight of each. */
+export type Choices<Choice extends string> = readonly Choice[] | { readonly [Name in Choice]: number };
 
 /** Schemas by name, for data blocks and for answers to questions. */
 export type ContentSchemas = Readonly<Record<string, StandardSchemaV1>>;
@@ -97,26 +104,6 @@ export interface TurnSession extends ToolSession {
   readonly title: string | undefined;
 }
 
-/** Longest name of a step, in characters. */
-export const MAX_STEP_NAME = 128;
-
-/** The argument of a step's function. */
-export interface StepContext {
-  /** Identifies this step of this run, also when it runs again. Use it as an idempotency key for services that the step calls. */
-  readonly key: string;
-  /** Aborted when the run ends other than by its own end. */
-  readonly signal: AbortSignal;
-  /** Whether a former process began the step. It may have had its effect, with only its result missing. */
-  readonly interrupted: boolean;
-}
-
-/** A step that was under way when its process ended. Its effect is unknown. */
-export interface BegunStep {
-  readonly name: string;
-  /** The key that its function was given. */
-  readonly key: string;
-}
-
 /** The answer so far and the steps under way, for a run that resumes after a restart. */
 export interface ResumedAnswer extends Message {
   /** The steps that had begun and not ended, in the order of their calls. */
@@ -135,10 +122,18 @@ export interface Turn<
    * Tools that have a result in it need not be called again. `inFlight` lists the steps that were under way.
    */
   readonly resumed: ResumedAnswer | null;
+  /**
+   * Whether this is no run, but a rehearsal of one that another version of the app has begun: whether this version comes to where the run is. Steps, tools and
+   * questions have their former outcomes, and nothing that the app does by the turn has an effect. The signal aborts at its end.
+   */
+  readonly rehearsing: boolean;
   /** The text of the message. */
   readonly text: string;
   readonly message: Message;
-  /** The messages before `message`, oldest first, at most the last 1,000. */
+  /**
+   * The messages before `message`, oldest first, at most the last 1,000. If they are summarized, the first is the summary (`compaction`), as a message of a user,
+   * and the messages that it covers are left out.
+   */
   readonly history: readonly Message[];
   /** Aborted when the run ends other than by its own end. */
   readonly signal: AbortSignal;
@@ -153,7 +148,7 @@ export interface Turn<
   /** The `traceparent` (W3C Trace Context) of the sender's request, to pass on to services that the app calls. */
   readonly traceparent?: string | undefined;
   /** The trigger of the run, if nobody sent its message; else null. */
-  readonly trigger: ScheduleTrigger | ChildTrigger | null;
+  readonly trigger: FeatureTrigger | ChildTrigger | null;
   /**
    * Calls one of `clientTools`, which the sender answers. A tool of the app with the same name takes precedence.
    *
@@ -190,6 +185,13 @@ export interface Turn<
    * @throws GatewayError `INVALID_PARAMS`, and as `step`
    */
   sleep(name: string, time: number | Date): Promise<void>;
+  /**
+   * Has the beginning of `history` summarized now, as `compact` of the app would at the beginning of a run. It is a step. Resolves with the new `history`,
+   * which is the old one if there is nothing to cover.
+   *
+   * @throws GatewayError `INVALID_PARAMS` without a `make`, here or in the app; errors of `make`; and as `step`. Nothing has changed then
+   */
+  compact(options?: CompactOptions): Promise<readonly Message[]>;
   /**
    * Begins a child run of an app, beside the conversation of this session. Its events are in the same log, and its answer is part of this
    * run's (`message.children`). The end of this run ends its children that are not `detached`. After a restart, the same call of a
@@ -241,6 +243,23 @@ export interface Turn<
    * @throws GatewayError `FILE_NOT_FOUND`
    */
   file(fileId: string): Promise<StoredFile>;
+  /**
+   * One of several variants to try, the same for all runs of this session: its key decides at the first call, and the log says it from then on. A choice that is
+   * no longer among them is made anew.
+   *
+   * @param choices Their names, or how often each is chosen; 0 keeps it for the sessions that have it.
+   * @throws GatewayError `INVALID_PARAMS`; `QUOTA_EXCEEDED` beyond `limits.variantsPerSession`
+   */
+  variant<const Choice extends string>(name: string, choices: Choices<Choice>): Choice;
+  /** The present end of the answer, for `retract`. */
+  mark(): AnswerMark;
+  /**
+   * Takes back what the answer says behind a mark: every page shows it up to there, and what the app says next follows. For a model that
+   * breaks off, whose answer another one begins anew. Calls of tools are taken back from the answer, not their effects.
+   *
+   * @default all of it
+   */
+  retract(from?: AnswerMark): void;
   /** Merges metadata into the metadata of the answer. */
   annotate(metadata: Readonly<Record<string, unknown>>): void;
   /**
@@ -266,12 +285,33 @@ export interface Turn<
    * @throws GatewayError `INVALID_PARAMS` for invalid roles or an invalid reason
    */
   handOff(request?: HandOff): void;
-  /** Adds token counts to the run's usage. */
-  usage(counts: Usage): void;
+  /**
+   * Adds to the run's usage what a call of a model has used, or of a tool that costs. Logged at once, so it counts whatever becomes of the run.
+   * Call it once a call, with its `model`, within the step that makes the call if the app has steps.
+   *
+   * @returns Resolves once it is stored, and outside of a step once the run may go on: a budget that is used up may ask a person, or end the run
+   * @throws GatewayError `INTERNAL` for a value that is not an object
+   */
+  usage(call: UsedCall): Promise<void>;
+  /**
+   * Waits until the run may make another call that costs: a budget that is used up may ask a person. Adapters do so before each call of a model.
+   *
+   * @throws DOMException `AbortError` if the run has ended, as by a budget
+   */
+  allowed(): Promise<void>;
 }
 
 type InputOf<T> = T extends Tool<infer Input, any> ? Input : never;
 type ToolOutputOf<T> = T extends Tool<any, infer Output> ? Output : never;
+
+/** All that one call of a model, or of a tool that costs, has used. */
+export interface UsedCall extends Usage {
+  /**
+   * Names the call in its run, which counts each name once, also when it goes on in another process. @default its number among those outside of
+   * steps; there, one with the same numbers as before the restart does not count again
+   */
+  readonly id?: string;
+}
 
 /** The fate of a run when the last client that watched its session leaves. */
 export type OnDisconnect = 'continue' | 'abort';
@@ -281,7 +321,8 @@ export interface Application<
   Tools extends ToolSet = any,
   Data extends ContentSchemas = any,
   Questions extends ContentSchemas = any,
-> {
+> extends Versioned,
+    CompactionOption {
   readonly description?: string;
   /** Messages with which a conversation may begin, for pages to offer: the text of each, or the text and what it shows. */
   readonly suggestions?: readonly (string | Suggestion)[];
@@ -300,30 +341,9 @@ export interface Application<
   readonly resumable?: boolean;
   /** @default 'continue' */
   readonly onDisconnect?: OnDisconnect;
+  /** Stands between the app and the log, behind the guard of the gateway: what it has not let through is delivered to nobody. */
+  readonly guard?: Guard | undefined;
   run(turn: Turn<Tools, Data, Questions>): AppOutput;
-}
-
-type NamesIn<A, Part extends string> = A extends { readonly [P in Part]?: infer All }
-  ? string extends keyof All
-    ? never
-    : keyof All & string
-  : never;
-type PartAt<A, Part extends string, Name extends string> = A extends { readonly [P in Part]?: infer All }
-  ? Name extends keyof All
-    ? All[Name]
-    : never
-  : never;
-type ToolTypes<T> =
-  T extends Tool<infer Input, infer Output> ? { readonly input: Input; readonly output: Output } : never;
-type SchemaInput<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Schema> : never;
-
-/** The types of apps' tools, data blocks and questions, for the type of their gateway. A name in several apps has the union of their types. */
-export interface ContentTypes<Apps> {
-  readonly tools: { readonly [Name in NamesIn<Apps, 'tools'>]: ToolTypes<PartAt<Apps, 'tools', Name>> };
-  readonly data: { readonly [Name in NamesIn<Apps, 'data'>]: SchemaInput<PartAt<Apps, 'data', Name>> };
-  readonly questions: {
-    readonly [Name in NamesIn<Apps, 'questions'>]: SchemaInput<PartAt<Apps, 'questions', Name>>;
-  };
 }
 
 export type { ClientTool, ContentBlock, ToolOutput };

@@ -46,7 +46,10 @@ export interface ChildResult {
   readonly text: string;
   readonly message: Message;
   readonly stopReason: StopReason;
+  /** All that the child itself has used. */
   readonly usage?: Usage;
+  /** The same with the runs under it; absent if it has none that used anything. */
+  readonly totalUsage?: Usage;
 }
 
 /** A child run, as the run that spawned it has it. */

@@ -1,24 +1,6 @@
 import * as z from 'zod';
-import type { OnExpiry } from '../../shared/approvals.js';
+import type { ConfirmPolicy } from '../../shared/approvals.js';
 import { fieldError } from '../../shared/errors.js';
-
-/** The people who may decide a confirmation, the number of approvals, and the time limit. Without a policy, one answer of anybody decides. */
-export interface ConfirmPolicy {
-  /** Only users with one of these roles may vote. @default everybody who reaches the session */
-  readonly roles?: readonly string[] | undefined;
-  /** Number of approvals needed, up to 16. One denial denies. @default 1 */
-  readonly approvals?: number | undefined;
-  /** Excludes the sender of the message that is being answered. */
-  readonly notBy?: 'sender' | undefined;
-  /** Whether guests of share links may vote, each as the person who gave the link. @default false */
-  readonly guests?: boolean | undefined;
-  /** Time in milliseconds after which the question is decided without people. @default never */
-  readonly expiresInMs?: number | undefined;
-  /** The decision after that time; `abort` ends the run. @default 'deny' */
-  readonly onExpiry?: OnExpiry | undefined;
-  /** Roles that may vote too after a time in milliseconds. */
-  readonly escalate?: { readonly afterMs: number; readonly roles: readonly string[] } | undefined;
-}
 
 /** The value of a tool's `confirm`: whether to ask, or the policy by which to ask. */
 export type Confirm = boolean | (ConfirmPolicy & { readonly message?: string | undefined });
@@ -38,8 +20,24 @@ const fields = {
   onExpiry: z.enum(['deny', 'approve', 'abort']).optional(),
   escalate: z.strictObject({ afterMs: time, roles }).optional(),
 };
-const policySchema = z.object(fields);
-const confirmSchema = z.strictObject({ ...fields, message: z.string().optional() });
+
+/** Adds what holds between the fields. */
+const whole = <Schema extends z.ZodType<ConfirmPolicy>>(schema: Schema): Schema =>
+  schema
+    .refine(({ expiresInMs, onExpiry }) => onExpiry === undefined || expiresInMs !== undefined, {
+      path: ['onExpiry'],
+      message: 'needs expiresInMs too',
+    })
+    .refine(({ expiresInMs = MAX_MS, escalate }) => !escalate || escalate.afterMs < expiresInMs, {
+      path: ['escalate', 'afterMs'],
+      message: 'must be less than expiresInMs',
+    });
+
+const policySchema = whole(z.object(fields));
+const confirmSchema = whole(z.strictObject({ ...fields, message: z.string().optional() }));
+
+/** The schema of a policy alone. */
+export const policyAlone = whole(z.strictObject(fields));
 
 /** Whether any field of a policy is set. */
 export function hasPolicy(given: ConfirmPolicy): boolean {
@@ -57,15 +55,10 @@ export function checkPolicy(policy: ConfirmPolicy): void {
 }
 
 function check(schema: z.ZodType<ConfirmPolicy>, policy: ConfirmPolicy, before: string): void {
-  const { error, data } = schema.safeParse(policy);
+  const { error } = schema.safeParse(policy);
   const [issue] = error?.issues ?? [];
   if (issue) {
     const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
     throw fieldError(`${before}${[...issue.path, ...unknown].join('.')}`.replace(/\.$/, ''), issue.message);
   }
-  const { expiresInMs, onExpiry, escalate } = data!;
-  if (onExpiry !== undefined && expiresInMs === undefined)
-    throw fieldError(`${before}onExpiry`, 'needs expiresInMs too');
-  if (escalate && expiresInMs !== undefined && escalate.afterMs >= expiresInMs)
-    throw fieldError(`${before}escalate.afterMs`, 'must be less than expiresInMs');
 }

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../shared/errors.js';
+import { inEveryCopy } from '../../shared/in-every-copy.js';
 import type { Application, ContentSchemas } from './application.js';
 import { checkApp } from './check-app.js';
 import type { SessionHandle, SessionOptions } from './session-handle.js';
@@ -21,7 +22,7 @@ export interface App<
 /** Opens sessions of an app for the gateway that registered it. */
 export type OpenSession = (name: string, options?: SessionOptions) => SessionHandle;
 
-const registrations = new WeakMap<object, OpenSession>();
+const registrations = inEveryCopy('apps', () => new WeakMap<object, OpenSession>());
 
 /** Connects an app to the gateway that registered it. The last gateway wins. */
 export function registerApp(app: object, open: OpenSession): void {

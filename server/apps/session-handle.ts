@@ -1,11 +1,13 @@
 import type { PayloadAt, PayloadName } from '../../shared/contract.js';
 import type { EventOf, GatewayEvent, SessionChanges } from '../../shared/events.js';
+import type { FeatureHandle } from '../../shared/features.js';
 import type { Grant, Shared, ShareParams } from '../../shared/grants.js';
-import type { Message, MessageInput, SendInput } from '../../shared/messages.js';
+import type { MessageInput, SendInput } from '../../shared/messages.js';
 import type { PublishOptions } from '../../shared/method.js';
-import type { CustomNotice } from '../../shared/notices.js';
 import type {
   Accepted,
+  ExportedItems,
+  ExportedKind,
   From,
   HistoryPage,
   HistoryPlace,
@@ -17,7 +19,6 @@ import type {
   SendParams,
   SessionStatusResult,
 } from '../../shared/operation-types.js';
-import type { Schedule, ScheduleHandle } from '../../shared/schedules/contract.js';
 import type { Wire } from '../../shared/wire.js';
 import type { UserLike } from '../auth/types.js';
 
@@ -80,7 +81,7 @@ export interface HostChannel<Payload = unknown> extends AsyncIterable<HostChanne
 }
 
 /** A session for host code, in one user's scope, with the same operations as on every transport. */
-export interface SessionHandle<Channels = any> extends ScheduleHandle {
+export interface SessionHandle<Channels = any> extends FeatureHandle {
   /** Canonical key. */
   readonly id: string;
   send(input: SendInput, options?: HostSendOptions): HostRun;
@@ -118,12 +119,6 @@ export interface SessionHandle<Channels = any> extends ScheduleHandle {
   ): Promise<void>;
   /** Changes the session's title, metadata or archived mark. `null` removes a field; omitted fields stay. */
   update(changes: SessionChanges): Promise<void>;
-  /**
-   * Sends the session's user a notice of the host, by the same way as the gateway's `notify` tells of runs that end.
-   *
-   * @returns the id of the notice: the key of `deliver`, and the id of webhooks
-   */
-  notify(notice: CustomNotice): Promise<{ readonly id: string }>;
   /** Gives access to the session to a user of the same tenant, or to anybody who has the link. */
   share(grant: Omit<ShareParams, 'sessionId'>): Promise<Shared>;
   /** Ends a grant, if there is one, and everything that is open by it. */
@@ -133,10 +128,8 @@ export interface SessionHandle<Channels = any> extends ScheduleHandle {
   close(): Promise<void>;
   /** Ends the conversation and drops everything that is kept of the session. Its followers receive `session_closed` with the reason `deleted`. */
   delete(): Promise<void>;
-  /** The messages on the current path, or the retained events, the oldest first. Items are read as you ask for them. */
-  export(what?: 'messages'): AsyncIterable<Message>;
-  export(what: 'events'): AsyncIterable<GatewayEvent>;
-  export(what: 'schedules'): AsyncIterable<Schedule>;
+  /** The messages on the current path, the retained events, or others, the oldest first. Items are read as you ask for them. @default 'messages' */
+  export<Kind extends ExportedKind = 'messages'>(what?: Kind): AsyncIterable<ExportedItems[Kind]>;
   /** Begins the session with messages from another system, unchanged. */
   import(
     messages: readonly unknown[],

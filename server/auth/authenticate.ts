@@ -11,7 +11,15 @@ import { KeptIdentities } from './kept-identities.js';
 import { unauthenticated } from './refusal.js';
 import type { SessionScope } from './scope.js';
 import { createTokenVerifier } from './static-token.js';
-import type { AuthConfig, Credentials, Person, UserLike, Verification, Verifier } from './types.js';
+import type {
+  AuthConfig,
+  AuthRequest,
+  Credentials,
+  Person,
+  UserLike,
+  Verification,
+  Verifier,
+} from './types.js';
 
 /** A caller who was not let in. */
 export interface AuthRefusal {
@@ -74,6 +82,12 @@ export interface Authenticator {
    * @throws GatewayError `UNAUTHENTICATED` for a user without an id or scope.
    */
   readonly identify: Identify;
+  /**
+   * The identity of the user whom the host names for a request. The caller learns nothing of the host's mistakes, so the log tells them.
+   *
+   * @throws GatewayError as `identify`
+   */
+  identifyNamed(user: UserLike, request: AuthRequest): Person;
 }
 
 /**
@@ -151,6 +165,17 @@ class ConfiguredAuthenticator implements Authenticator {
       this.#count(verification, shown);
       return this.#identityOf(verification, shown);
     });
+  }
+
+  identifyNamed(user: UserLike, request: AuthRequest): Person {
+    const problem = userProblem(user);
+    if (problem !== undefined) this.#host.report(`the host's user: ${problem}`);
+    try {
+      return this.identify(user);
+    } catch (error) {
+      this.#refused(error, request);
+      throw error;
+    }
   }
 
   revalidate(person: Person): MaybePromise<Person> {
@@ -231,10 +256,12 @@ class ConfiguredAuthenticator implements Authenticator {
 
   #tell(error: unknown, { token, request }: Credentials): void {
     // A caller without credentials is asked to authenticate, which is no event.
-    if (!token && request.headers.cookie === undefined) return;
+    if (token || request.headers.cookie !== undefined) this.#refused(error, request);
+  }
+
+  #refused(error: unknown, { ip: address, requestId }: AuthRequest): void {
     if (!isGatewayError(error)) return;
     const { code, cause, message } = error;
-    const { ip: address, requestId } = request;
     const reason = typeof cause === 'string' ? cause : message;
     this.#onRefused({ code, reason, address, ...(requestId !== undefined && { requestId }) });
   }

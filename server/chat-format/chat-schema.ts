@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { idSchema as callId } from '../../shared/schemas/words.js';
+import { idSchema as callId } from '../../shared/values/schema.js';
 
 const text = z.object({ type: z.literal('text'), text: z.string() });
 const refusal = z.object({ type: z.literal('refusal'), refusal: z.string() });

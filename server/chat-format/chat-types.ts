@@ -19,6 +19,13 @@ export interface ChatToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
+/** A call of a tool whose input is text. */
+export interface ChatCustomCall {
+  readonly id: string;
+  readonly type: 'custom';
+  readonly custom: { readonly name: string; readonly input: string };
+}
+
 /** A message of a chat-completions conversation. */
 export type ChatMessage =
   | { readonly role: 'system' | 'developer'; readonly content: string | readonly ChatPart[] }

@@ -8,6 +8,7 @@ const WHY: Partial<Record<StopReason, string>> = {
   error: 'the run failed',
   lost: 'the server was lost',
   taken_over: 'a person took over',
+  moderated: 'it was not allowed to say more',
   max_tokens: 'it reached the limit of tokens',
 };
 

@@ -138,6 +138,7 @@ export function toChatTools(tools: readonly ClientTool[]): ChatTool[] {
 /** The finish reason of a completion for a run's stop reason. */
 export function toFinishReason(reason: StopReason): ChatFinishReason {
   if (reason === 'max_tokens') return 'length';
+  if (reason === 'moderated') return 'content_filter';
   return reason === 'tool_use' ? 'tool_calls' : 'stop';
 }
 

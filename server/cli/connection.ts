@@ -1,4 +1,5 @@
 import { type Client, createClient, GatewayError, isGatewayError } from 'agent-session-gateway/client';
+import { createFiles, type Files } from 'agent-session-gateway/client/files';
 import { createUnixSocketClientTransport } from 'agent-session-gateway/client/node';
 import { type Command, Option } from 'commander';
 
@@ -43,6 +44,12 @@ export function openClient({ url, socket, token, extraRoutes }: CommandConnectio
   return createClient({ baseUrl: mountOf(url), token, ...(extraRoutes !== undefined && { extraRoutes }) });
 }
 
+/** The files of the gateway that the options name, unless they name a socket. */
+export function openFiles({ url, socket, token, extraRoutes }: CommandConnection): Files | undefined {
+  if (socket !== undefined) return undefined;
+  return createFiles({ baseUrl: mountOf(url), token, ...(extraRoutes !== undefined && { extraRoutes }) });
+}
+
 /** Calls a function with a client, and closes the client's connection afterwards in every case. */
 export async function withClient<T>(
   options: CommandConnection,
@@ -85,4 +92,18 @@ export function mountOf(url: string): string {
         : undefined;
   if (problem !== undefined) throw new GatewayError({ code: 'INVALID_REQUEST', message: problem });
   return `${parsed!.origin}${parsed!.pathname.replace(/\/+$/, '')}`;
+}
+
+/** Tells when the connection is lost and when it is back. Returns a function that stops this. */
+export function watchConnection(client: Client, tell: (text: string) => void): () => void {
+  let isLost = false;
+  return client.on('state', (state) => {
+    if (state === 'reconnecting' && !isLost) {
+      isLost = true;
+      tell('(the connection is lost; trying again)');
+    } else if (state === 'open' && isLost) {
+      isLost = false;
+      tell('(connected again)');
+    }
+  });
 }

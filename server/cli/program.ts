@@ -4,9 +4,21 @@ import { packageVersion } from '../runtime/package-files.js';
 import { acpCommand } from './commands/acp.js';
 import { addCommand } from './commands/add.js';
 import { chatCommand } from './commands/chat.js';
+import { checkDeployCommand } from './commands/check-deploy.js';
 import { conformanceCommand } from './commands/conformance.js';
 import { backupCommand, eraseCommand, exportCommand } from './commands/data.js';
 import { demoCommand } from './commands/demo.js';
+import {
+  abortCommand,
+  connectionsCommand,
+  disconnectCommand,
+  lameDuckCommand,
+  runsCommand,
+  sessionCommand,
+  statusCommand,
+  topCommand,
+  usageCommand,
+} from './commands/desk.js';
 import { devCommand } from './commands/dev.js';
 import { doctorCommand } from './commands/doctor.js';
 import { dueCommand } from './commands/due.js';
@@ -15,6 +27,7 @@ import { initCommand } from './commands/init.js';
 import { invokeCommand } from './commands/invoke.js';
 import { noticesCommand } from './commands/notices.js';
 import { replayCommand } from './commands/replay.js';
+import { searchCommand } from './commands/search.js';
 import { sessionsCommand } from './commands/sessions.js';
 import { startCommand } from './commands/start.js';
 import { tailCommand } from './commands/tail.js';
@@ -42,6 +55,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     .addCommand(chatCommand(terminal))
     .addCommand(tailCommand(terminal))
     .addCommand(sessionsCommand(terminal))
+    .addCommand(searchCommand(terminal))
     .addCommand(invokeCommand(terminal))
     .addCommand(acpCommand(terminal))
     .commandsGroup('Build:')
@@ -51,11 +65,21 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     .addCommand(conformanceCommand(terminal))
     .commandsGroup('Operate:')
     .addCommand(doctorCommand(terminal))
+    .addCommand(statusCommand(terminal))
+    .addCommand(topCommand(terminal))
+    .addCommand(runsCommand(terminal))
+    .addCommand(sessionCommand(terminal))
+    .addCommand(connectionsCommand(terminal))
+    .addCommand(usageCommand(terminal))
+    .addCommand(abortCommand(terminal))
+    .addCommand(disconnectCommand(terminal))
+    .addCommand(lameDuckCommand(terminal))
     .addCommand(tokenCommand(terminal))
     .addCommand(backupCommand(terminal))
     .addCommand(exportCommand(terminal))
     .addCommand(noticesCommand(terminal))
     .addCommand(dueCommand(terminal))
+    .addCommand(checkDeployCommand(terminal))
     .addCommand(eraseCommand(terminal))
     .helpCommand(false)
     .addHelpText('after', '\nOf each command: agent-session-gateway <command> --help');

@@ -1,7 +1,7 @@
 import { clearScreenDown, cursorTo } from 'node:readline';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
-import { shown } from '../../shared/cut.js';
+import { cut, shown } from '../../shared/cut.js';
 
 /** The command did its work with a negative outcome: a file is out of date, a check found a fault, a run did not end by itself. */
 export const EXIT_DIFFERENT = 1;
@@ -17,8 +17,8 @@ type Format = Parameters<typeof styleText>[0];
 /** A piece of a line. Styles are ignored on a terminal without colours. */
 export type LinePart = string | { readonly format: Format; readonly text: string };
 
-export function styled(format: Format, text: string): LinePart {
-  return { format, text };
+export function styled(format: Format | readonly string[], text: string): LinePart {
+  return { format: format as Format, text };
 }
 
 /** The output and input of a command. */
@@ -63,11 +63,25 @@ export const processTerminal: Terminal = {
 };
 
 function put(stream: NodeJS.WriteStream, parts: readonly LinePart[], end: string): void {
+  stream.write(`${painted(stream, parts)}${end}`);
+}
+
+/** A line as a stream shows it: with styles, if it has colours. */
+export function painted(stream: NodeJS.WriteStream, parts: readonly LinePart[]): string {
   // `hasColors` of a terminal already respects NO_COLOR and TERM.
   const hasColors = stream.isTTY === true && stream.hasColors();
   const text = parts.map((part) => {
     if (typeof part === 'string') return shown(part);
     return hasColors ? styleText(part.format, shown(part.text), { validateStream: false }) : shown(part.text);
   });
-  stream.write(`${text.join('')}${end}`);
+  return text.join('');
+}
+
+/** Longest shown text of a value, in characters. */
+const SHOWN = 200;
+
+/** A value as one line. */
+export function brief(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return cut(text.replace(/\s+/g, ' '), SHOWN, '…');
 }

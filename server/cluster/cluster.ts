@@ -5,7 +5,7 @@ import { every, within } from '../async/deadline.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Membership, SharedStore } from '../stores/shared-store.js';
 import type { SessionRef } from '../stores/stored.js';
-import { Errands } from './errands.js';
+import { Errands, errand } from './errands.js';
 import { firstFor } from './rendezvous.js';
 
 /** Longest wait for a reply before a question is asked again, in milliseconds; never longer than a lease. */
@@ -16,6 +16,9 @@ const UNSURE_MS = 250;
 export const TAKEN_AT_ONCE = 16;
 /** Time that a reply is remembered for repeated questions, in milliseconds; longer than any asker tries. */
 const REMEMBERED_MS = 20_000;
+
+/** Asks a member whether it serves a session with a run of a version. */
+const SERVES = errand<{ readonly ref: SessionRef; readonly version: string }, boolean>('serves');
 
 /** A question to the gateway that holds a session, or to a gateway by its name. */
 export interface WorkQuestion {
@@ -47,8 +50,8 @@ export interface ClusterOptions {
   readonly holder: string;
   /** Does the work that another gateway asks for. @returns null if the session is not held here */
   serve(ref: SessionRef, input: unknown): Promise<{ readonly output: unknown } | null>;
-  /** Whether a session can be taken up here. */
-  serves(ref: SessionRef): boolean;
+  /** Whether a session can be taken up here, with an active run of this version of its app. @param version @default any */
+  serves(ref: SessionRef, version?: string): boolean;
   /** Takes up a session that was handed over, or left by a member that died. Never rejects. */
   take(ref: SessionRef, from: string): Promise<void>;
   /** Called when another member took a session that may have been held here. */
@@ -80,6 +83,7 @@ export class Cluster {
   constructor(options: ClusterOptions) {
     this.#options = options;
     this.errands = new Errands(this, options.holder);
+    this.errands.on(SERVES, ({ ref, version }) => options.serves(ref, version));
   }
 
   /** The hub of the members. */
@@ -157,6 +161,25 @@ export class Cluster {
     } catch (error) {
       this.#options.report(error, 'handing a session over to another gateway');
     }
+  }
+
+  /** Another member that has a version of the session's app, which one of this version may not; undefined if none is known. */
+  async carrierOf(ref: SessionRef, version: string): Promise<string | undefined> {
+    const others = await this.others();
+    const carry = await Promise.all(
+      others.map((member) =>
+        this.errands.ask(member, SERVES, { ref, version }, { waitMs: ASK_MS }).catch(() => undefined),
+      ),
+    );
+    return firstFor(
+      ref,
+      others.filter((_, at) => carry[at] === true),
+    );
+  }
+
+  /** Asks a member to take up a session that was let go here. */
+  async giveTo(member: string, ref: SessionRef): Promise<void> {
+    await this.#tell(member, { take: ref, asked: [this.#options.holder] });
   }
 
   /** The member that takes up a session given up here; undefined if there is none. */

@@ -3,10 +3,11 @@ import type { GrantRole } from '../../shared/grants.js';
 import type { Role } from '../../shared/messages.js';
 import type { OperationName } from '../../shared/operations.js';
 import type { SessionKey } from '../../shared/session-key.js';
+import type { UserName } from '../../shared/user-name.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 
-/** The use to authorize: an operation, a session's events, a tool call by another protocol, or a notice about the session. */
-export type AccessedOperation = OperationName | 'events' | 'tool-call' | 'notify';
+/** The use to authorize: an operation, a session's events, a tool call by another protocol, its summary, a notice about the session, or to take a message back. */
+export type AccessedOperation = OperationName | 'events' | 'tool-call' | 'compact' | 'notify' | 'retract';
 
 /** A host's decision about a session, on top of scopes. After false, the session seems not to exist. */
 export type SessionAccess = (
@@ -26,6 +27,15 @@ export interface ShareLinks {
   /** Makes the URL of the host's page that opens a link, for the answer of `share`. */
   readonly url?: ((link: { readonly token: string; readonly sessionId: string }) => string) | undefined;
 }
+
+/**
+ * Decides whether a user may read the sessions of all users: asked without a session before they are listed, and of each session that is listed or
+ * read. `owner` is absent if the session belongs to several users.
+ */
+export type Oversight = (
+  user: UserContext,
+  session?: SessionKey & { readonly scope: string; readonly owner?: UserName },
+) => MaybePromise<boolean>;
 
 /** Decides whether a user may use an app. */
 export type AppAccess = (user: UserContext, app: string) => MaybePromise<boolean>;
@@ -49,6 +59,8 @@ export interface ClientMessages {
   readonly tools?: Allowance | undefined;
   /** Parameters of the model that clients may set (`parameters`), by name. @default false */
   readonly parameters?: Allowance | undefined;
+  /** Tools whose outputs clients may say for a run (`toolOutputs`), by name. The app cannot tell them from its own. @default false */
+  readonly toolOutputs?: Allowance | undefined;
   /**
    * Whether clients may begin sessions with conversations from elsewhere (`import`), including messages of every role. The history may then
    * contain answers that no app ever gave. A function that throws, or does not answer in 5 s, does not allow it.

@@ -1,15 +1,17 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ExtraRoutes } from '../../shared/calls.js';
+import type { FeatureConfig } from '../../shared/features.js';
 import type { MethodTree } from '../../shared/method.js';
 import type { Application, OnDisconnect } from '../apps/application.js';
+import type { Guard } from '../apps/guard.js';
 import type { TrustProxy } from '../auth/client-address.js';
 import type { SessionScope } from '../auth/scope.js';
 import type { AuthConfig } from '../auth/types.js';
-import type { NotifyOptions } from '../notices/options.js';
 import type { FileStore } from '../stores/files/file-store.js';
 import type { Store } from '../stores/store.js';
-import type { AppAccess, ClientMessages, SessionAccess, ShareLinks } from './access.js';
+import type { AppAccess, ClientMessages, Oversight, SessionAccess, ShareLinks } from './access.js';
 import type { Limits } from './limits.js';
+import type { MonitorOptions } from './monitor-options.js';
 import type { Origins } from './origins.js';
 
 /** Schemas of payloads, by channel or event name. */
@@ -43,7 +45,7 @@ export interface GatewayConfig<
   Events extends PayloadSchemas = PayloadSchemas,
   Single extends Application = Application,
   Many extends Readonly<Record<string, Application>> = Readonly<Record<string, Application>>,
-> {
+> extends FeatureConfig {
   /** Standalone mode: the port to listen on, 0 for any free one. @default 18789 */
   readonly port?: number | undefined;
   /** Standalone mode: the address to listen on. @default '127.0.0.1' */
@@ -62,6 +64,8 @@ export interface GatewayConfig<
   readonly apps?: Many | undefined;
   /** Name of the app for keys without a colon. */
   readonly defaultApp?: string | undefined;
+  /** Stands between all apps and the log, before the guards of their own: what it has not let through is delivered to nobody. */
+  readonly guard?: Guard | undefined;
   /** Opens no port: the host passes requests to `handleRequest`. @default false */
   readonly embedded?: boolean | undefined;
   /** Path of a Unix socket to listen on as well. */
@@ -77,6 +81,13 @@ export interface GatewayConfig<
   readonly sessionScope?: SessionScope | undefined;
   /** Narrows access within a scope. A refused session seems not to exist. */
   readonly sessionAccess?: SessionAccess | undefined;
+  /**
+   * Lets some users read the sessions of all: list them, follow them, read their history. They change nothing. `sessionAccess` is not asked then,
+   * `appAccess` is. A function that throws, or does not answer in 5 s, refuses.
+   *
+   * @default nobody
+   */
+  readonly oversight?: Oversight | undefined;
   /** Whether sessions may be shared by links, whose bearers need no account. @default false */
   readonly shareLinks?: boolean | ShareLinks | undefined;
   /**
@@ -104,8 +115,8 @@ export interface GatewayConfig<
   /** Store of uploaded files. @default beside the store: of `sqliteStore` in `<path>.files`; else in memory, 256 MiB of them */
   readonly files?: FileStore | undefined;
   readonly limits?: LimitsInput | undefined;
-  /** Notices to people about ended runs and open questions while nobody looks. @default nobody */
-  readonly notify?: NotifyOptions | undefined;
+  /** A port of its own for health, stats, metrics and the operators' desk. @default none; `start` has one on loopback */
+  readonly monitor?: MonitorOptions | undefined;
   /** The fate of a run when its session's last viewer leaves, unless its app decides. @default 'continue' */
   readonly onDisconnect?: OnDisconnect | undefined;
   /** Other sites whose pages may call: their origins as browsers write them, or a function that decides. @default [] */

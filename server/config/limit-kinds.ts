@@ -1,3 +1,5 @@
+import { column, FEATURE_LIMITS } from '../../shared/features.js';
+import type { LimitKindName } from '../../shared/words.js';
 import { MAX_DELAY_MS } from '../async/deadline.js';
 import type { Limits } from './limits.js';
 
@@ -45,6 +47,10 @@ const within = (least: number, most: number): LimitKind => ({
   rule: `must be a number from ${least} to ${most}`,
 });
 
+const NAMED: Readonly<Record<LimitKindName, LimitKind>> = {
+  ...{ count, bytes, rate, age, ms, msOrNone, interval },
+};
+
 type Kinds<Group> = {
   readonly [Name in keyof Group]: Group[Name] extends number ? LimitKind : Kinds<Group[Name]>;
 };
@@ -52,29 +58,33 @@ type Kinds<Group> = {
 /** The kind of each limit. */
 export const LIMIT_KINDS: Kinds<Limits> = {
   ...{ bodyBytes: bytes, jsonDepth: count, connectionsPerAddress: count, requestsPerAddress: count },
+  ...{
+    backlog: {
+      fits: (value) => Number.isSafeInteger(value) && value >= 1,
+      rule: 'must be a whole number, 1 or more',
+    },
+  },
   ...{ connectionsPerUser: count, streamsPerUser: count, handshakes: count, sessionsPerUser: count },
   ...{ sendsPerSecond: rate, subscribesPerSecond: rate, invokesPerSecond: rate, readsPerSecond: rate },
-  ...{ uploadsPerSecond: rate, readsAtOnce: count, sharedPerUser: count, shareRatesMs: ms },
-  ...{
-    sessionBytes: bytes,
-    userBytes: bytes,
-    fileBytes: bytes,
-    userFileBytes: bytes,
-    inlineFileBytes: bytes,
-  },
-  ...{ filesPerSend: count, unnamedFileMs: age },
+  ...{ readsAtOnce: count, sharedPerUser: count, shareRatesMs: ms },
+  ...{ sessionBytes: bytes, userBytes: bytes },
   shared: {
     ...{ connections: count, sessions: count, bytes, fileBytes: bytes },
     ...{ sendsPerSecond: rate, invokesPerSecond: rate, readsPerSecond: rate, uploadsPerSecond: rate },
   },
   retention: { events: count, bytes, ageMs: age },
   ...{ revalidateMs: ms, queueLength: whole(0), importedMessages: count, clientToolsPerSend: count },
-  ...{ titleLength: count, metadataBytes: bytes, noteLength: count, reactionsPerMessage: count },
-  ...{ presenceMembers: count, presenceBytes: bytes, pushSubscriptions: count, grantsPerSession: count },
-  ...{ schedulesPerSession: count, scheduleMinMs: age, scheduleGraceMs: age, scheduleLength: count },
+  ...{ titleLength: count, metadataBytes: bytes, noteLength: count, grantsPerSession: count },
+  ...column(FEATURE_LIMITS, ({ kind }) => NAMED[kind]),
   ...{ pageBytes: bytes, unreadBytes: bytes, handshakeMs: ms, keepAliveMs: ms, heartbeatMs: interval },
   ...{ slowClientMs: age, streamMs: age, methodMs: ms, guardMs: ms, runMs: ms, waitMs: ms, parkMs: ms },
   ...{ answerSize: bytes, stepsSize: bytes, childRuns: count, childDepth: count },
-  ...{ disconnectGraceMs: msOrNone, drainMs: msOrNone, storeMs: msOrNone, loopDelayMs: msOrNone },
+  ...{
+    disconnectGraceMs: msOrNone,
+    lameDuckMs: msOrNone,
+    drainMs: msOrNone,
+    storeMs: msOrNone,
+    loopDelayMs: msOrNone,
+  },
   gatherMs: within(0, 1000),
 };

@@ -1,4 +1,4 @@
-import { FEATURE_LIMITS, type FeatureLimits } from '../../shared/features.js';
+import { column, FEATURE_LIMITS, type FeatureLimits } from '../../shared/features.js';
 
 /** Limits of a gateway, all with defaults. Times are in milliseconds; `Infinity` means no limit, where a limit may have it (`limit-kinds.ts`). */
 export interface Limits extends FeatureLimits {
@@ -8,6 +8,8 @@ export interface Limits extends FeatureLimits {
   readonly jsonDepth: number;
   /** Connections of one address to a standalone gateway, of all users together. A trusted proxy is not counted. @default 10,000 */
   readonly connectionsPerAddress: number;
+  /** Connections that wait to be accepted; the system may allow fewer. @default 511 */
+  readonly backlog: number;
   /** Requests in progress and open WebSockets of one address, counted before authentication. @default 10,000 */
   readonly requestsPerAddress: number;
   /** Open event streams and sockets of one user. @default 32 */
@@ -38,18 +40,6 @@ export interface Limits extends FeatureLimits {
   readonly sessionBytes: number;
   /** Characters kept of all sessions of a scope: of one user, unless `sessionScope` says otherwise. @default 1 Gi */
   readonly userBytes: number;
-  /** Size of an uploaded file, in bytes. @default 100 MiB */
-  readonly fileBytes: number;
-  /** Bytes of all files of a scope. Each counts as at least 4 KiB. @default 1 GiB */
-  readonly userFileBytes: number;
-  /** Files that one message may name. @default 32 */
-  readonly filesPerSend: number;
-  /** Files a user may upload, sustained; bursts may be twice as many. @default 10 */
-  readonly uploadsPerSecond: number;
-  /** Bytes of a file that are read into memory, by `turn.file(id).bytes()` and for models. @default 20 MiB */
-  readonly inlineFileBytes: number;
-  /** Time that a file is kept while no message names it, from its last upload on. @default 24 h */
-  readonly unnamedFileMs: number;
   /**
    * Limits of an identity that many callers share, instead of a user's: `anonymous`, a token without `user`, and a user that authentication
    * marked `service: true`. `sessions`, `bytes` and `fileBytes` also apply if `sessionScope` gives many users one scope.
@@ -81,16 +71,8 @@ export interface Limits extends FeatureLimits {
   readonly metadataBytes: number;
   /** Retained events of a session; the first limit reached applies. Messages are kept. @default 10,000 events, 16 MiB, 7 days */
   readonly retention: { readonly events: number; readonly bytes: number; readonly ageMs: number };
-  /** Length of a person's note on a change of control or a reaction, in characters. @default 2,000 */
+  /** Length of a person's note, as on a change of control, in characters. @default 2,000 */
   readonly noteLength: number;
-  /** People who may react to one message. @default 200 */
-  readonly reactionsPerMessage: number;
-  /** People who may be present in one session. @default 100 */
-  readonly presenceMembers: number;
-  /** Size of a page's data about a present person, in bytes of JSON. @default 1 KiB */
-  readonly presenceBytes: number;
-  /** Browsers of one user that receive pushes. @default 16 */
-  readonly pushSubscriptions: number;
   /** Grants of one session. @default 64 */
   readonly grantsPerSession: number;
   /** Sessions of one owner that are shared with one user. @default 100 */
@@ -112,7 +94,7 @@ export interface Limits extends FeatureLimits {
   /** Time limit of a method's handler. @default 30 s */
   readonly methodMs: number;
   /**
-   * Time limit of the host's decisions (guards, `sessionAccess`, `appAccess`, `clientMessages`, MCP's `toolFilter`). No answer means no.
+   * Time limit of the host's decisions (guards, `sessionAccess`, `appAccess`, `oversight`, `clientMessages`, MCP's `toolFilter`). No answer means no.
    *
    * @default 5 s
    */
@@ -133,6 +115,8 @@ export interface Limits extends FeatureLimits {
   readonly parkMs: number;
   /** Time that `onDisconnect: 'abort'` waits for a viewer to come back. @default 10 s */
   readonly disconnectGraceMs: number;
+  /** Time for which `close()` still serves everybody while `/readyz` says `lame-duck`, before it drains. @default 0 */
+  readonly lameDuckMs: number;
   /** Time that `close()` gives runs and method calls to finish. @default 25 s */
   readonly drainMs: number;
   /** Time limit of one store call, and of callers' waits for the store. @default 10 s */
@@ -148,6 +132,7 @@ export const DEFAULT_LIMITS: Limits = {
   bodyBytes: 1024 * 1024,
   jsonDepth: 64,
   connectionsPerAddress: 10_000,
+  backlog: 511,
   requestsPerAddress: 10_000,
   connectionsPerUser: 32,
   streamsPerUser: 256,
@@ -161,12 +146,6 @@ export const DEFAULT_LIMITS: Limits = {
   shareRatesMs: Number.POSITIVE_INFINITY,
   sessionBytes: 256 * 1024 * 1024,
   userBytes: 1024 * 1024 * 1024,
-  fileBytes: 100 * 1024 * 1024,
-  userFileBytes: 1024 * 1024 * 1024,
-  filesPerSend: 32,
-  uploadsPerSecond: 10,
-  inlineFileBytes: 20 * 1024 * 1024,
-  unnamedFileMs: 24 * 3_600_000,
   shared: {
     connections: 10_000,
     sessions: 100_000,
@@ -184,11 +163,7 @@ export const DEFAULT_LIMITS: Limits = {
   titleLength: 256,
   metadataBytes: 16 * 1024,
   noteLength: 2000,
-  reactionsPerMessage: 200,
-  presenceMembers: 100,
-  presenceBytes: 1024,
-  ...FEATURE_LIMITS,
-  pushSubscriptions: 16,
+  ...column(FEATURE_LIMITS, (words) => words.default),
   grantsPerSession: 64,
   sharedPerUser: 100,
   retention: { events: 10_000, bytes: 16 * 1024 * 1024, ageMs: 7 * 24 * 3_600_000 },
@@ -209,6 +184,7 @@ export const DEFAULT_LIMITS: Limits = {
   childDepth: 4,
   parkMs: 60_000,
   disconnectGraceMs: 10_000,
+  lameDuckMs: 0,
   drainMs: 25_000,
   storeMs: 10_000,
   loopDelayMs: 250,

@@ -1,9 +1,12 @@
 import * as z from 'zod';
 import { cut } from '../../shared/cut.js';
 import { GatewayError } from '../../shared/errors.js';
+import type { FeatureConfig } from '../../shared/features.js';
 import { GRANT_ROLES } from '../../shared/grants.js';
 import type { MethodTree } from '../../shared/method.js';
+import { pick } from '../../shared/pick.js';
 import type { Application } from '../apps/application.js';
+import { checkGuard } from '../apps/guard.js';
 import { SINGLE_APP } from '../apps/registry.js';
 import { isLoopback } from '../auth/address.js';
 import type { TrustProxy } from '../auth/client-address.js';
@@ -11,7 +14,6 @@ import { authConfigSchema } from '../auth/schema.js';
 import { checkSecrets } from '../auth/secrets.js';
 import type { AuthConfig } from '../auth/types.js';
 import { newGatewayId } from '../ids.js';
-import { notifySchema } from '../notices/schema.js';
 import { standardSchemaProblem } from '../schema/check-schema.js';
 import { memoryFiles } from '../stores/files/memory-file-store.js';
 import { memoryStore } from '../stores/memory.js';
@@ -21,38 +23,49 @@ import type { GatewayConfig, PayloadSchemas } from './config.js';
 import { LIMIT_KINDS, type LimitKind } from './limit-kinds.js';
 import { DEFAULT_LIMITS, type Limits } from './limits.js';
 import { type GatewayLogger, safeLogger } from './logger.js';
+import { checkMonitor, monitorSchema } from './monitor.js';
+import type { MonitorOptions } from './monitor-options.js';
 import type { Origins } from './origins.js';
 import { readOrigin } from './origins.js';
 
 /** A configuration with its defaults. */
 export interface ParsedConfig
-  extends Required<
-    Omit<
-      { readonly [Field in keyof GatewayConfig]: NonNullable<GatewayConfig[Field]> },
-      | 'app'
-      | 'limits'
-      | 'logger'
-      | 'notify'
-      | 'shareLinks'
-      | 'sessionAccess'
-      | 'appAccess'
-      | 'trustProxy'
-      | 'methods'
-      | 'socketPath'
-    >
-  > {
+  extends FeatureConfig,
+    Required<
+      Omit<
+        { readonly [Field in keyof GatewayConfig]: NonNullable<GatewayConfig[Field]> },
+        | 'app'
+        | 'limits'
+        | 'logger'
+        | keyof FeatureConfig
+        | 'guard'
+        | 'shareLinks'
+        | 'sessionAccess'
+        | 'appAccess'
+        | 'oversight'
+        | 'trustProxy'
+        | 'methods'
+        | 'socketPath'
+        | 'monitor'
+      >
+    > {
   readonly limits: Limits;
   readonly logger: GatewayLogger;
   readonly methods: MethodTree;
-  readonly notify: GatewayConfig['notify'];
+  readonly guard: GatewayConfig['guard'];
   readonly sessionAccess: GatewayConfig['sessionAccess'];
   readonly appAccess: GatewayConfig['appAccess'];
+  readonly oversight: GatewayConfig['oversight'];
   /** Null if links are not allowed. */
   readonly shareLinks: ShareLinks | null;
   readonly trustProxy: GatewayConfig['trustProxy'];
   readonly socketPath: string | undefined;
+  readonly monitor: MonitorOptions | null;
   readonly warnings: readonly string[];
 }
+
+/** Schemas of the fields that features read. */
+export type FeatureConfigShape = { readonly [Field in keyof FeatureConfig]?: z.ZodType };
 
 const func = z.custom((value) => typeof value === 'function', 'must be a function');
 const allowance = z.union([z.boolean(), z.array(z.string().min(1)), func], {
@@ -99,6 +112,7 @@ const fields = z.strictObject({
   app: app.optional(),
   apps: z.record(z.string(), app).optional(),
   defaultApp: z.string().optional(),
+  guard: z.unknown().optional(),
   embedded: z.boolean().optional(),
   socketPath: z.string().min(1).optional(),
   auth: authConfigSchema.optional(),
@@ -110,6 +124,7 @@ const fields = z.strictObject({
   sessionScope: z.union([z.enum(['user', 'tenant', 'global']), func]).optional(),
   sessionAccess: func.optional(),
   appAccess: func.optional(),
+  oversight: func.optional(),
   shareLinks: z
     .union([z.boolean(), z.strictObject({ upTo: z.enum(GRANT_ROLES).optional(), url: func.optional() })], {
       error: 'must be true, false, or an object',
@@ -124,6 +139,7 @@ const fields = z.strictObject({
       createdAt: z.boolean().optional(),
       tools: allowance.optional(),
       parameters: allowance.optional(),
+      toolOutputs: allowance.optional(),
       import: z.union([z.boolean(), func], { error: 'must be true, false, or a function' }).optional(),
     })
     .optional(),
@@ -144,7 +160,7 @@ const fields = z.strictObject({
     .custom((value) => typeof (value as { put?: unknown } | null)?.put === 'function', 'must be a file store')
     .optional(),
   limits: limitsOfGroup(LIMIT_KINDS).optional(),
-  notify: notifySchema.optional(),
+  monitor: monitorSchema.optional(),
   onDisconnect: z.enum(['continue', 'abort']).optional(),
   origins: z
     .unknown()
@@ -171,23 +187,29 @@ const fields = z.strictObject({
     .optional(),
 });
 
-const schema = z
-  .custom((given) => typeof given === 'object' && given !== null && !Array.isArray(given), {
-    message: 'must be an object of fields, such as { app }',
-    abort: true,
-  })
-  .pipe(fields);
+const schemaOf = (added: z.ZodRawShape) =>
+  z
+    .custom((given) => typeof given === 'object' && given !== null && !Array.isArray(given), {
+      message: 'must be an object of fields, such as { app }',
+      abort: true,
+    })
+    .pipe(fields.extend(added));
 
 /**
  * Checks a configuration and fills in its defaults.
  *
+ * @param added The fields that features read
  * @throws GatewayError `INVALID_REQUEST` naming each wrong field.
  */
-export function parseConfig(config: GatewayConfig<any, any, any> = {}): ParsedConfig {
-  const outcome = schema.safeParse(config);
+export function parseConfig(
+  config: GatewayConfig<any, any, any> = {},
+  added: FeatureConfigShape = {},
+): ParsedConfig {
+  const outcome = schemaOf(added).safeParse(config);
   if (!outcome.success) {
     throw invalid(outcome.error.issues.map((issue) => ({ path: pathOf(issue), message: issue.message })));
   }
+  checkGuard(config.guard, 'guard', 'INVALID_REQUEST');
   const { host = '127.0.0.1', embedded = false, basePath = '' } = config;
   if (embedded && basePath !== '') {
     const message =
@@ -196,6 +218,8 @@ export function parseConfig(config: GatewayConfig<any, any, any> = {}): ParsedCo
   }
   const auth: AuthConfig = config.auth ?? { type: 'none' };
   const limits = limitsOf(config.limits);
+  const monitorProblem = config.monitor && checkMonitor(config.monitor);
+  if (monitorProblem) throw invalid([monitorProblem]);
   const warnings = checkSecrets(config.auth, { loopback: isLoopback(host), embedded });
   return {
     port: config.port ?? 18_789,
@@ -204,6 +228,7 @@ export function parseConfig(config: GatewayConfig<any, any, any> = {}): ParsedCo
     id: config.id ?? newGatewayId(),
     ...appsOf(config),
     embedded,
+    guard: config.guard,
     socketPath: config.socketPath,
     auth,
     methods: config.methods ?? {},
@@ -212,13 +237,15 @@ export function parseConfig(config: GatewayConfig<any, any, any> = {}): ParsedCo
     sessionScope: config.sessionScope ?? 'user',
     sessionAccess: config.sessionAccess,
     appAccess: config.appAccess,
+    oversight: config.oversight,
     shareLinks: config.shareLinks === true ? {} : config.shareLinks || null,
     clientMessages: config.clientMessages ?? {},
     trustProxy: config.trustProxy,
     store: withDeadlines(config.store ?? memoryStore(), limits.storeMs),
     files: config.files ?? config.store?.files ?? memoryFiles(),
     limits,
-    notify: config.notify,
+    ...(pick(config, ...(Object.keys(added) as (keyof FeatureConfig)[])) satisfies FeatureConfig),
+    monitor: config.monitor ?? null,
     onDisconnect: config.onDisconnect ?? 'continue',
     origins: originsOf(config.origins),
     allowedHosts: config.allowedHosts ?? [],

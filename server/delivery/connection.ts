@@ -1,4 +1,4 @@
-import { formatVector } from '../../shared/cursor.js';
+import { formatVector, UNNAMED } from '../../shared/cursor.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { GapReason, SubscriptionInfo, TransientEventType } from '../../shared/events.js';
 import type { SubscribeTarget } from '../../shared/operation-types.js';
@@ -68,8 +68,8 @@ export interface Followed {
   readonly caughtUp: boolean;
 }
 
-/** A vector of more cursors would not fit a header. Only the SDK resumes more sessions, through `subscribe`. */
-const VECTOR_SESSIONS = 8;
+/** Characters of a vector at most, since it comes back in a header. Sessions that do not fit are then told a gap. */
+const VECTOR_LENGTH = 2048;
 const CHECKPOINT_MS = 250;
 /** Interval at which subscriptions are pumped, in case a wake was lost. */
 const PUMP_MS = 5000;
@@ -336,13 +336,15 @@ export class EventConnection implements Outlet {
     this.#dirty = false;
     this.#checkpointAt = performance.now();
     const cursors: [string, string][] = [];
-    if (this.#subscriptions.size <= VECTOR_SESSIONS) {
-      for (const [id, subscription] of this.#subscriptions) {
-        // A vector without this session would drop it for the client. The previous vector stays valid.
-        if (subscription.announcing) return this.send('heartbeat', {});
-        cursors.push([id, subscription.cursor ?? '']);
-      }
+    let length = 0;
+    for (const [id, subscription] of this.#subscriptions) {
+      // A vector without this session would drop it for the client. The previous vector stays valid.
+      if (subscription.announcing) return this.send('heartbeat', {});
+      const cursor = subscription.cursor ?? '';
+      length += id.length + cursor.length + 2;
+      if (length <= VECTOR_LENGTH) cursors.push([id, cursor]);
     }
+    if (cursors.length < this.#subscriptions.size) cursors.push([UNNAMED, '']);
     this.send('heartbeat', {}, cursors.length > 0 ? formatVector(cursors) : undefined);
   }
 }

@@ -122,8 +122,8 @@ export class Connections {
   }
 
   /** Asks every client to reconnect elsewhere. A stream of a single run ends with its run. */
-  drain(): void {
-    for (const connection of [...this.#open.values()]) if (connection.options.client) connection.end('drain');
+  drain(reason: 'drain' | 'away' = 'drain'): void {
+    for (const connection of [...this.#open.values()]) if (connection.options.client) connection.end(reason);
   }
 
   /** Whether any connection still follows a single run. */

@@ -165,7 +165,7 @@ export class DialectSink<State> implements Sink {
 }
 
 function endError(reason: EndReason): GatewayError {
-  if (reason === 'drain') return new GatewayError({ code: 'SHUTTING_DOWN' });
+  if (reason === 'drain' || reason === 'away') return new GatewayError({ code: 'SHUTTING_DOWN' });
   if (reason === 'expired')
     return new GatewayError({ code: 'UNAUTHENTICATED', message: 'The credentials have expired' });
   const message = reason === 'slow' ? 'The stream was read too slowly' : 'The stream was cut off';

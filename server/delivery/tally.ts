@@ -8,6 +8,12 @@ export class Tally {
   bytes = 0;
   /** Subscriptions of clients by their start: without a cursor, exactly behind it, or with a gap. */
   readonly resumes: Record<SubscriptionInfo['resume'], number> = { new: 0, exact: 0, gap: 0 };
+  /** Streams that were told to come back instead of being opened, by reason. */
+  readonly turnedAway: Record<'drain' | 'away' | 'overload', number> = {
+    ...{ drain: 0, away: 0, overload: 0 },
+  };
+  /** Connections that were cut because there were as many as the process may have. */
+  dropped = 0;
   /** Gaps that were announced, by reason. */
   readonly gaps: Record<GapReason, number> = { epoch: 0, truncated: 0, evicted: 0, ahead: 0, malformed: 0 };
 }

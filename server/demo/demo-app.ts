@@ -77,21 +77,15 @@ export function createDemoApp(wordMs = 30, resumable = false): App<typeof tools>
 
 /** Yields text word by word, so that the answer grows visibly. */
 async function* words(turn: DemoTurn, wordMs: number, texts: DemoAnswer): DemoAnswer {
-  const said = turn.resumed ? textOf(turn.resumed) : '';
+  // Words that readers have already need not come slowly again.
+  let said = turn.resumed ? textOf(turn.resumed).length : 0;
   for await (const text of texts) {
-    for (const word of unsaid(text, said).match(/\S+\s*|\s+/g) ?? []) {
-      await delay(wordMs, undefined, { signal: turn.signal });
+    for (const word of text.match(/\S+\s*|\s+/g) ?? []) {
+      if (said <= 0) await delay(wordMs, undefined, { signal: turn.signal });
+      said -= word.length;
       yield word;
     }
   }
-}
-
-/** The rest of a text, if an answer ended within it or behind it. */
-function unsaid(text: string, said: string): string {
-  if (said.includes(text)) return '';
-  for (let at = Math.max(0, said.length - text.length); at < said.length; at++)
-    if (text.startsWith(said.slice(at))) return text.slice(said.length - at);
-  return text;
 }
 
 async function* greeting(turn: DemoTurn): DemoAnswer {

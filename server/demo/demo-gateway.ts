@@ -44,18 +44,23 @@ export function createDemoGateway(options: DemoOptions) {
     auth: demoAuth(tokens),
     methods: createTaskMethods(),
     // Only for admins: an import may contain answers that no app ever gave.
-    clientMessages: { import: ({ roles }) => roles?.includes('admin') === true },
+    clientMessages: { import: isAdmin, toolOutputs: isAdmin },
     shareLinks: { upTo: 'member' },
+    oversight: isAdmin,
     channels: { announcements: z.object({ text: z.string() }) },
   });
   for (const { plugin } of doors) gateway.use(plugin());
-  return gateway.use(playgroundPlugin({ path: '/', ...(kill && { kill: forAdmins(kill) }) }));
+  return gateway.use(playgroundPlugin({ path: '/', traces: true, ...(kill && { kill: forAdmins(kill) }) }));
+}
+
+function isAdmin({ roles }: { readonly roles?: readonly string[] }): boolean {
+  return roles?.includes('admin') === true;
 }
 
 /** Lets only an admin end the process, because that affects all users. */
 function forAdmins(kill: () => void): (user: { readonly roles?: readonly string[] }) => void {
-  return ({ roles }) => {
-    if (!roles?.includes('admin')) {
+  return (user) => {
+    if (!isAdmin(user)) {
       const message = 'Only an admin kills the server: open the link with the other token';
       throw new GatewayError({ code: 'ACCESS_DENIED', message });
     }

@@ -5,6 +5,7 @@ import { mcpServerPlugin } from '../plugins/mcp/index.js';
 import { loadSdk } from '../plugins/mcp/sdk.js';
 import type { GatewayPlugin } from '../plugins/plugin.js';
 import { responsesPlugin } from '../plugins/responses/index.js';
+import { sessionsApiPlugin } from '../plugins/sessions-api/index.js';
 import { uiMessageStreamPlugin } from '../plugins/ui-message-stream/index.js';
 
 /** A door for another protocol's clients to the demo's sessions. */
@@ -50,6 +51,12 @@ export const DOORS: readonly Door[] = [
     path: '/langgraph',
     use: 'apiUrl of useStream, of the SDK or of Agent Chat UI, assistant demo, the token as Bearer',
     plugin: () => langGraphPlugin(),
+  },
+  {
+    name: 'Sessions API',
+    path: '/v1/sessions',
+    use: 'baseURL of the Anthropic SDK for beta.sessions, agent demo, the token as apiKey',
+    plugin: () => sessionsApiPlugin(),
   },
   {
     name: 'MCP',

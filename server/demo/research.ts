@@ -28,12 +28,12 @@ export async function* research(
   }
 }
 
-/** Works step by step. A helper that resumes after a restart repeats none, and says none again. */
+/** Works step by step. A helper that resumes after a restart repeats none. */
 async function* help(turn: Turn, work: readonly string[], wordMs: number): AsyncGenerator<string, void> {
-  const said = turn.resumed ? textOf(turn.resumed) : '';
   for (const [at, sentence] of work.entries()) {
     await turn.step(`${at}`, ({ signal }) => delay(wordMs * STEP_WORDS, null, { signal }));
-    if (!said.includes(sentence)) yield `${sentence} `;
-    for (const told of turn.steered()) yield `(Told: ${textOf(told)}.) `;
+    yield `${sentence} `;
+    for (const told of await turn.step(`told ${at}`, () => turn.steered().map(textOf)))
+      yield `(Told: ${told}.) `;
   }
 }

@@ -2,7 +2,7 @@ import { openaiApp } from '../app-adapters/openai/index.js';
 import { loadOpenAI } from '../app-adapters/openai/sdk.js';
 import { directoryFiles } from '../index.js';
 import { processLogger, withoutLife } from '../runtime/process-logger.js';
-import { stopOnSignals } from '../runtime/stop-on-signals.js';
+import { drainWords, stopOnSignals } from '../runtime/stop-on-signals.js';
 import { isSharedPlace, storeAt } from '../runtime/store-at.js';
 import { createDemoApp } from './demo-app.js';
 import { createDemoGateway } from './demo-gateway.js';
@@ -66,5 +66,10 @@ export async function startDemo(
   for (const warning of warnings) terminal.warn(`Warning: ${warning}`);
   const { url } = await gateway.start();
   terminal.say(welcome(url!, { tokens, database, madeUp, doors, lacks, command: terminal.command }));
-  return { url: url!, close: () => gateway.close() };
+  const close = (): Promise<void> => {
+    const waiting = drainWords(gateway);
+    if (waiting !== null) terminal.warn(waiting);
+    return gateway.close();
+  };
+  return { url: url!, close };
 }

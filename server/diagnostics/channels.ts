@@ -2,9 +2,11 @@ import { channel, tracingChannel } from 'node:diagnostics_channel';
 import type {
   AppendMessage,
   ConnectionEndMessage,
+  GuardMessage,
   ModelMessage,
   OperationMessage,
   RunMessage,
+  StepMessage,
   ToolMessage,
 } from './messages.js';
 
@@ -60,12 +62,16 @@ export interface Channels {
   readonly run: TraceChannel<RunMessage>;
   /** A call of a tool. */
   readonly tool: TraceChannel<ToolMessage>;
+  /** A step of a run. */
+  readonly step: TraceChannel<StepMessage>;
   /** A call of a model by an app adapter. */
   readonly model: TraceChannel<ModelMessage>;
   /** An append to the store. Each attempt counts. */
   readonly append: TraceChannel<AppendMessage>;
   /** The end of a connection. */
   readonly connectionEnd: MessageChannel<ConnectionEndMessage>;
+  /** The verdict of a guard on one text. */
+  readonly guard: MessageChannel<GuardMessage>;
 }
 
 const tracing = <Message extends object>(name: string): TraceChannel<Message> =>
@@ -86,9 +92,11 @@ export const channels: Channels = {
   operation: tracing('operation'),
   run: tracing('run'),
   tool: tracing('tool'),
+  step: tracing('step'),
   model: tracing('model'),
   append: tracing('append'),
   connectionEnd: channel(
     'agent-session-gateway.connection.end',
   ) as unknown as MessageChannel<ConnectionEndMessage>,
+  guard: channel('agent-session-gateway.guard') as unknown as MessageChannel<GuardMessage>,
 };

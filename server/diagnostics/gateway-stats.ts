@@ -1,6 +1,7 @@
 import type { GapReason, SubscriptionInfo } from '../../shared/events.js';
-import type { NoticeKind } from '../../shared/notices.js';
+import type { FeatureStats } from '../../shared/features.js';
 import type { Store } from '../stores/store.js';
+import type { ReadyState } from './ready-state.js';
 
 /** Numbers of runs. */
 export interface RunCounts {
@@ -8,18 +9,6 @@ export interface RunCounts {
   readonly active: number;
   /** Accepted runs that wait for their turn. */
   readonly queued: number;
-}
-
-/** The outcome of a notice, or of an attempt to deliver it: given up (`dead`), to be tried again (`failed`), no receiver left (`gone`). */
-export type NoticeOutcome = 'told' | 'seen' | 'failed' | 'dead' | 'gone';
-
-/** The number of notices with one outcome. */
-export interface NoticeCount {
-  readonly kind: NoticeKind;
-  /** Absent for an outcome without a target, such as `seen`. */
-  readonly target?: string;
-  readonly outcome: NoticeOutcome;
-  readonly count: number;
 }
 
 /** The number of outcomes of due work: attempts that failed, work that was given up, and work that nobody wanted any more. */
@@ -31,10 +20,12 @@ export interface DueCount {
 }
 
 /** The present state of a gateway in numbers, for this process only. Counting takes time in proportion to the sessions and connections in memory. */
-export interface GatewayStats {
+export interface GatewayStats extends FeatureStats {
   readonly gatewayId: string;
   /** Whether new work is refused because the gateway drains. */
   readonly draining: boolean;
+  /** Whether new work is taken, as `/readyz` says, and for how long it has been so. */
+  readonly ready: ReadyState;
   readonly load: {
     /** Lateness of the event loop at the last look, in milliseconds; 0 if a turn is in time. */
     readonly delayMs: number;
@@ -63,18 +54,13 @@ export interface GatewayStats {
     readonly apps: Readonly<Record<string, RunCounts>>;
     /** Open questions and confirmations. */
     readonly questions: number;
+    /** Runs whose ends a close would wait for. The others go on at another gateway, or in the next process. */
+    readonly waitedFor: number;
   };
   /** Work at its time: schedules, deliveries of notices, and others. */
   readonly due: {
     /** Outcomes here since the gateway was made. Work that was done is not counted. */
     readonly outcomes: readonly DueCount[];
-  };
-  /** Notices to people and systems that are away. */
-  readonly notices: {
-    /** Deliveries in progress. */
-    readonly sending: number;
-    /** Outcomes of notices here since the gateway was made. */
-    readonly outcomes: readonly NoticeCount[];
   };
   readonly calls: {
     /** Method calls in progress, without streams. */
@@ -104,6 +90,10 @@ export interface GatewayStats {
     readonly resumes: Readonly<Record<SubscriptionInfo['resume'], number>>;
     /** Gaps that were announced, by reason. */
     readonly gaps: Readonly<Record<GapReason, number>>;
+    /** Streams that were told to come back instead of being opened: while the gateway drains, while the store is away, and while the loop is very late. */
+    readonly turnedAway: Readonly<Record<'drain' | 'away' | 'overload', number>>;
+    /** Connections that were cut because there were as many as the process may have open. */
+    readonly dropped: number;
   };
   /** Bytes written to connections and as answers that were not taken yet. */
   readonly unreadBytes: number;

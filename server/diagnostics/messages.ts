@@ -1,8 +1,11 @@
 import type { UserContext } from '../../shared/contract.js';
+import type { FeatureRoute } from '../../shared/features.js';
 import type { ContentBlock, Usage } from '../../shared/messages.js';
 import type { ParentSpan } from '../../shared/method.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import type { OperationName } from '../../shared/operations.js';
+import type { Variants } from '../../shared/variants/contract.js';
+import type { GuardedPart } from '../apps/guard.js';
 
 /** The fields that a message gains at the end of its work. */
 export interface TraceOutcome<Result = unknown> {
@@ -28,7 +31,7 @@ export interface TraceOrigin {
 export interface OperationMessage extends TraceOutcome {
   readonly gatewayId: string;
   /** `events` opens a stream of events; `tool-call` calls a tool outside of runs; `upload` and `file` receive and serve a file. */
-  readonly operation: OperationName | 'events' | 'tool-call' | 'upload' | 'file';
+  readonly operation: OperationName | FeatureRoute | 'events' | 'tool-call';
   /** `http`, `sse`, `websocket`, `unix-socket`, `in-process`, `host`, or the name of a plugin. */
   readonly transport: string;
   readonly user: UserContext;
@@ -73,6 +76,8 @@ export interface RunMessage extends TraceOutcome<RunResult> {
   readonly queuedMs: number;
   /** Milliseconds from the start to the first text or reasoning. Present at the end, if there was any. */
   firstDeltaMs?: number;
+  /** The variants that its app has asked for. Present at the end, if there were any. */
+  variants?: Variants;
 }
 
 /** A call of a tool. Includes the time it waits for a person. */
@@ -88,6 +93,18 @@ export interface ToolMessage extends TraceOutcome {
   /** Name in the call. There may be no such tool. */
   readonly tool: string;
   readonly user: UserContext | null;
+}
+
+/** A step of a run, until its outcome is kept. Steps that ended in a former process are not reported again. */
+export interface StepMessage extends TraceOutcome {
+  readonly gatewayId: string;
+  readonly sessionId: string;
+  readonly app: string;
+  /** Epoch of the conversation. */
+  readonly epoch: string;
+  readonly runId: string;
+  readonly user: UserContext | null;
+  readonly step: string;
 }
 
 /** A model's answer. */
@@ -157,6 +174,7 @@ export interface AppendMessage
 export type ConnectionEndReason =
   | 'rotate'
   | 'drain'
+  | 'away'
   | 'slow'
   | 'expired'
   | 'interrupted'
@@ -178,4 +196,17 @@ export interface ConnectionEndMessage {
   readonly subscriptions: number;
   /** Whether it counted as a client. A stream of one run and a reader in this process do not. */
   readonly client: boolean;
+}
+
+/** The outcome of a guard's checks of one text, without the text. */
+export interface GuardMessage {
+  readonly gatewayId: string;
+  readonly kind: GuardedPart;
+  /** `failed`: a check threw or took too long; what its policy says of the text follows. */
+  readonly outcome: 'pass' | 'replace' | 'end' | 'failed';
+  /** Milliseconds that the checks took. */
+  readonly ms: number;
+  /** Absent for a message that nobody has accepted yet. */
+  readonly run?: { readonly id: string; readonly app: string; readonly sessionId: string };
+  readonly user: UserContext | null;
 }

@@ -1,6 +1,7 @@
 import type { UserContext } from '../../shared/contract.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
+import type { Variants } from '../../shared/variants/contract.js';
 import { type Context, presentContext } from '../async/async-context.js';
 import { channels } from './channels.js';
 import type { RunMessage, TraceOrigin } from './messages.js';
@@ -28,7 +29,7 @@ interface TracedRun {
 
 /** Starts the run, in the place of its session. */
 interface RunDriver extends RunSource {
-  start(history: readonly Message[]): void;
+  start(history: () => readonly Message[]): void;
 }
 
 /** A run that starts. */
@@ -36,21 +37,23 @@ interface StartingRun extends TracedRun {
   readonly ended: Promise<RunResult>;
   readonly failure: { readonly error: unknown } | null;
   readonly firstDeltaAt: number | null;
+  readonly variants: Variants;
   context: Context;
 }
 
 /** Starts a run, and traces it until its end is stored. */
-export function traceRun(run: StartingRun, driver: RunDriver, history: readonly Message[]): void {
+export function traceRun(run: StartingRun, driver: RunDriver, history: () => readonly Message[]): void {
   if (channels.run.hasSubscribers) startTraced(run, driver, history);
   else driver.start(history);
 }
 
-function startTraced(run: StartingRun, driver: RunDriver, history: readonly Message[]): void {
+function startTraced(run: StartingRun, driver: RunDriver, history: () => readonly Message[]): void {
   const { startedAt } = run;
   const message = messageOf(run, driver);
   const trace = new Trace(channels.run, message);
   const over = (): void => {
     if (run.firstDeltaAt !== null) message.firstDeltaMs = run.firstDeltaAt - startedAt!;
+    if (Object.keys(run.variants).length > 0) message.variants = run.variants;
   };
   trace.during(() => {
     // Later calls into the app, such as an abort or an answer, belong to its trace too.

@@ -1,4 +1,5 @@
 import { ERROR_TABLE, type ErrorCode } from '../../shared/errors.js';
+import { FEATURE_ROUTES, type FeatureRoute } from '../../shared/features.js';
 import { isOperation, OPERATIONS } from '../../shared/operations.js';
 import { type Described, ROUTES } from './routes.js';
 
@@ -17,8 +18,9 @@ const POSTING = [...READING, 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as c
 /** The codes that every route of a kind has. */
 function baseOf(described: Described): readonly ErrorCode[] {
   if (isOperation(described)) return OPERATIONS[described].http === 'GET' ? READING : POSTING;
-  if (described === 'upload') return POSTING;
-  return described === 'events' || described === 'file' ? READING : ORIGIN;
+  if (Object.hasOwn(FEATURE_ROUTES, described))
+    return FEATURE_ROUTES[described as FeatureRoute].http === 'GET' ? READING : POSTING;
+  return described === 'events' ? READING : ORIGIN;
 }
 
 /** The codes of a route by HTTP status. */

@@ -1,3 +1,4 @@
+import { FEATURE_FOLLOWS } from '../../shared/features.js';
 import type { MethodContext } from '../../shared/method.js';
 import type { ApiDocument } from '../../shared/operation-types.js';
 import { beginsRun, isOperation, type OperationName } from '../../shared/operations.js';
@@ -170,7 +171,9 @@ const HEADERS: Readonly<Partial<Record<Described, readonly object[]>>> = {
       { enum: ['now', 'run', 'earliest', 'snapshot'], default: 'now' },
       'The place to start from without a cursor',
     ),
-    query('inbox', { type: 'boolean', default: false }, 'Whether to follow the inbox of the caller'),
+    ...Object.values(FEATURE_FOLLOWS).map((words) =>
+      query(words.query, { type: 'boolean', default: false }, words.summary),
+    ),
     query('lastEventId', TEXT, 'The same as `Last-Event-ID`, for clients that cannot set it'),
     header('Last-Event-ID', 'The last `id` seen: the stream goes on after it'),
   ],

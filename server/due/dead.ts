@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { cut } from '../../shared/cut.js';
+import { recordsOf } from '../records/owned.js';
 import { type RecordChange, type RecordHome, type StoredRecord, textOfHome } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
@@ -8,7 +9,6 @@ import { type Attempted, FAILING, unattempted } from './attempts.js';
 /** Kind of the records of given-up work, and their owner, which finds them across all homes. They are due when they are forgotten. */
 export const DEAD = 'dead';
 const DEAD_MS = 30 * 24 * 60 * 60_000;
-const PAGE = 500;
 
 /** A record that was given up, as its own record keeps it. */
 export interface KeptDead extends Pick<StoredRecord, 'kind' | 'id' | 'owner' | 'value'> {
@@ -72,21 +72,6 @@ export function burying(
 /** All given-up work of a store. */
 export async function* deadWork(store: Pick<Store, 'records'>): AsyncGenerator<FoundDead> {
   for await (const record of recordsOf(store, { owner: DEAD, kind: DEAD })) yield deadOf(record);
-}
-
-/** All records of an owner. */
-export async function* recordsOf(
-  store: Pick<Store, 'records'>,
-  named: { readonly owner: string; readonly kind: string },
-): AsyncGenerator<StoredRecord> {
-  let after: Pick<StoredRecord, 'home' | 'id'> | undefined;
-  for (;;) {
-    const page = await store.records({ ...named, limit: PAGE, ...(after && { after }) });
-    yield* page;
-    const last = page.at(-1);
-    if (page.length < PAGE || !last) return;
-    after = { home: last.home, id: last.id };
-  }
 }
 
 /** The id of given-up work for operators: one for all gateways, and for each home. */

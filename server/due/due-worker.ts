@@ -5,6 +5,7 @@ import type { Report } from '../diagnostics/log-facts.js';
 import { type StoredRecord, type Taken, textOfHome } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
+import type { CommittedWrite } from '../stores/watched-store.js';
 import { type DueKind, LEASE_MS } from './due-kind.js';
 import { type HandlerOptions, RecordHandler } from './record-handler.js';
 
@@ -79,6 +80,12 @@ export class DueWorker {
     };
     await within(ended(), ms);
     await this.#handler.stop(asideMs);
+  }
+
+  /** Expects the records that were written to fall due. */
+  committed({ records }: CommittedWrite): void {
+    for (const { dueAt, value } of records)
+      if (dueAt !== undefined && value !== undefined) this.expect(dueAt);
   }
 
   /** Expects a record to fall due at a time of the store's clock, in milliseconds since the epoch. */

@@ -1,10 +1,8 @@
-import type { Application } from '../apps/application.js';
 import { AppRegistry } from '../apps/registry.js';
 import { createAgeClock } from '../async/age-clock.js';
 import { isLoopback } from '../auth/address.js';
 import { type Authenticator, createAuthenticator } from '../auth/authenticate.js';
 import { type DisconnectTarget, matcherOf, Presence } from '../auth/presence.js';
-import { createScope } from '../auth/scope.js';
 import { Tickets } from '../auth/tickets.js';
 import { errand } from '../cluster/errands.js';
 import { Notes } from '../cluster/notes.js';
@@ -15,33 +13,35 @@ import { withTracedAppends } from '../diagnostics/append.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import { Documents } from '../documents/documents.js';
 import { DueWorker } from '../due/due-worker.js';
-import { tellingStore } from '../due/telling-store.js';
-import { FEATURES, joined } from '../features/features.js';
+import { openFeatures } from '../features/features.js';
 import { GatewayFiles } from '../files/files.js';
 import { Grants } from '../grants/grants.js';
 import { withGuests } from '../grants/guests.js';
-import { givenId, newHolder } from '../ids.js';
-import { InboxChanges } from '../inbox/changes.js';
+import { ENGINE_KINDS } from '../held/kinds.js';
+import type { HostEnvironment } from '../host/open-session.js';
+import { newHolder } from '../ids.js';
 import { Readiness } from '../lifecycle/readiness.js';
 import { LoopDelay } from '../limits/loop-delay.js';
 import { Quotas } from '../limits/quotas.js';
 import { SharedRates } from '../limits/shared-rates.js';
 import { Moderation } from '../log/moderation.js';
 import { flattenMethods } from '../methods/flatten.js';
-import { Notices } from '../notices/notices.js';
-import { Receivers } from '../notices/receivers.js';
+import { Monitor } from '../monitor/monitor.js';
+import { Access } from '../operations/access.js';
+import { type FeatureParts, joined } from '../operations/feature.js';
 import { OpenCalls } from '../operations/open-calls.js';
 import type { Operations } from '../operations/operations.js';
 import { TracedOperations } from '../operations/traced-operations.js';
 import { PluginHost } from '../plugins/plugin-host.js';
-import { PresenceBoard } from '../presence/presence-board.js';
-import { checkLogged } from '../schema/check-logged.js';
+import { OwnerRoom } from '../records/owner-room.js';
 import { SessionDirectory } from '../sessions/directory.js';
-import type { SessionEnvironment } from '../sessions/environment.js';
 import { Eraser } from '../sessions/eraser.js';
 import type { SessionRef } from '../stores/stored.js';
+import { type CommitWatcher, watchedStore } from '../stores/watched-store.js';
 import { setUpDueWork } from './due-work.js';
 import { createReports, type Reports } from './reports.js';
+import { erasingOf, sessionEnvironment } from './session-environment.js';
+import { type GatewayState, newState } from './state.js';
 import { createTransports, type Transports } from './transports.js';
 
 /** Asks other gateways to end everything that a user has open. */
@@ -49,16 +49,6 @@ const DISCONNECT = errand<DisconnectTarget, number>('disconnect');
 
 /** Asks other gateways to end everything that is open by a grant. */
 const UNGRANTED = errand<string, void>('ungranted');
-
-/** The state of a running gateway. */
-export interface GatewayState {
-  /** Whether new work is refused because the gateway drains. */
-  draining: boolean;
-  /** Whether the shared store could not be reached for a lease. Clients are then better served by other gateways. */
-  away: boolean;
-  /** Whether the store is open. */
-  open: boolean;
-}
 
 /** The parts of a gateway. */
 export interface Assembly extends Reports, Transports {
@@ -73,13 +63,15 @@ export interface Assembly extends Reports, Transports {
   readonly files: GatewayFiles;
   readonly eraser: Eraser;
   readonly due: DueWorker;
-  /** Null if the gateway sends no notices. */
-  readonly notices: Notices | null;
-  readonly board: PresenceBoard;
+  readonly features: readonly FeatureParts[];
   readonly operations: Operations;
+  readonly host: HostEnvironment;
   readonly calls: OpenCalls;
   readonly plugins: PluginHost;
   readonly readiness: Readiness;
+  readonly monitor: Monitor;
+  /** Id of this gateway among those on its store. */
+  readonly holder: string;
   /** Ends everything that a user has open, and returns the number. */
   disconnect(target: DisconnectTarget): number;
   /** The clock for ageing. */
@@ -93,6 +85,8 @@ interface OwnGateway {
   /** Resolves once the store is open; null if it is. */
   ready(): Promise<void> | null;
   stats(): GatewayStats;
+  /** Answers a question to the operators' desk. */
+  desk(body: string): AsyncIterable<string>;
 }
 
 /**
@@ -100,9 +94,9 @@ interface OwnGateway {
  *
  * @throws GatewayError `INVALID_REQUEST` naming the wrong field
  */
-export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): Assembly {
+export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGateway): Assembly {
   const { auth, sessionScope, limits, store, id, logger } = config;
-  const state: GatewayState = { draining: false, away: false, open: false };
+  const state = newState();
   const apps = new AppRegistry(config.apps, config.defaultApp);
   const reports = createReports(config, apps);
   const { lifecycle, refusals, report, notify } = reports;
@@ -136,7 +130,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   });
   const moderation = new Moderation(limits.gatherMs);
   const used = (rate: number, key: string, units: number): void => rates?.used(rate, key, units);
-  const quotas = new Quotas(limits, sharesRates ? used : undefined, load.admit);
+  const quotas = new Quotas(limits, sharesRates ? used : undefined, load.admit, load.admitReader);
   const ticker = new Ticker(limits, report);
   const holder = newHolder(id);
   const connections = new Connections(
@@ -164,20 +158,27 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     report,
   });
   const reaches = (isReached: boolean): void => {
-    state.away = !isReached;
-    if (state.away) connections.drain();
+    if (isReached) state.awayAt = null;
+    else {
+      state.awayAt ??= performance.now();
+      connections.drain('away');
+    }
   };
   const format = ({ app, name }: SessionRef): string => apps.format(app, name);
   const due = new DueWorker({ store, report, format });
-  const inboxChanges = new InboxChanges(report);
-  const sessionStore = inboxChanges.telling(
-    tellingStore(withTracedAppends(store, { gatewayId: id, format }), (at) => due.expect(at)),
-  );
-  const receivers = new Receivers({ grants, scopeOf: createScope(sessionScope), format });
-  const notices = config.notify
-    ? new Notices(config.notify, { causes: joined('causes'), store: sessionStore, receivers, report })
-    : null;
-  notices?.workIn(due);
+  const watchers: CommitWatcher[] = [(committed) => due.committed(committed)];
+  const watched = watchedStore(withTracedAppends(store, { gatewayId: id, format }), watchers);
+  const features = openFeatures({
+    ...{ config, store: watched, apps, grants, ready, report },
+    features: () => features,
+    sessions: () => sessions,
+    logOf: async (ref) => (await sessions.existing(ref)).log!,
+    mayReach: async (ref, ...asked) =>
+      (await access.mayUse(ref.app, asked[1])) && access.mayReach(ref, ...asked),
+  });
+  const kinds = [...ENGINE_KINDS, ...features.flatMap((feature) => feature.kinds ?? [])];
+  watchers.push(...features.flatMap(({ committed }) => committed ?? []));
+  for (const [kind, does] of Object.entries(joined(features, 'dueKinds'))) due.on(kind, does);
   const ungranted = (grantId: string): void => {
     presence.endGrant(grantId);
     sessions.cluster.errands
@@ -187,8 +188,9 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   const sessions = new SessionDirectory(
     sessionEnvironment(config, {
       isSpare: ({ app, name }): boolean => plugins.isSpare(apps.format(app, name)),
-      store: sessionStore,
-      notices,
+      store: watched,
+      features,
+      kinds,
       holder,
       apps,
       quotas,
@@ -201,13 +203,27 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       now,
     }),
   );
-  setUpDueWork(due, { config, apps, report, store: sessionStore, authenticator, grants, sessions });
+  const access = new Access({ ...config, apps, grants, report, sessions });
+  setUpDueWork(due, {
+    config,
+    access,
+    features,
+    apps,
+    report,
+    store: watched,
+    authenticator,
+    grants,
+    sessions,
+  });
   const alive = (other: string): Promise<boolean> => sessions.cluster.alive(other);
-  const eraser = new Eraser({ store, sessions, files, holder, alive, report });
+  const eraser = new Eraser({
+    ...{ store, kinds, sessions, files, holder, alive, report },
+    erasing: erasingOf(features),
+  });
   const { cluster } = sessions;
   const rates = sharesRates ? new SharedRates(cluster.errands, limits.shareRatesMs, report) : null;
   rates?.serve(quotas);
-  const notes = new Notes(sessionStore);
+  const notes = new Notes(watched);
   const tickets = new Tickets({ errands: cluster.errands, notes, authenticator, report });
   const disconnect = (target: DisconnectTarget): number => {
     tickets.withdraw(matcherOf(target));
@@ -215,8 +231,7 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
   };
   cluster.errands.on(DISCONNECT, disconnect);
   cluster.errands.on(UNGRANTED, (grantId) => presence.endGrant(grantId));
-  inboxChanges.join(cluster.errands);
-  const board = new PresenceBoard({ errands: cluster.errands, heartbeatMs: limits.heartbeatMs, report });
+  for (const { join } of features) join?.(cluster.errands);
   const calls = new OpenCalls((person) => quotas.streams(person));
   const methods = flattenMethods(config.methods);
   const operations: Operations = new TracedOperations({
@@ -236,30 +251,34 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     connections,
     tickets,
     presence,
-    inboxChanges,
     quotas,
     files,
     clientMessages: config.clientMessages,
     limits,
-    features: FEATURES,
-    notices,
+    features,
+    owners: new OwnerRoom(store),
     grants,
     sharing: {
       links: config.shareLinks,
       named: auth.type !== 'none',
     },
-    board,
     appAccess: config.appAccess,
+    oversight: config.oversight,
     calls,
     sessionAccess: config.sessionAccess,
     state,
     notify,
     report,
   });
-  const host = { operations, connections, heartbeatMs: limits.heartbeatMs, ready };
+  const host = { operations, connections, heartbeatMs: limits.heartbeatMs, features, ready };
   const { extraRoutes } = config;
+  const monitor: Monitor = new Monitor({
+    ...{ gatewayId: id, options: config.monitor, stats, desk, report },
+    readiness: () => readiness,
+  });
   const environment = {
     gatewayId: id,
+    monitor,
     extraRoutes,
     apps,
     lifecycle,
@@ -276,7 +295,19 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
     ...{ state, load, store, written, left, plugins, storeMs: limits.storeMs, ready, report },
   });
   const transports = createTransports(config, {
-    ...{ operations, connections, authenticator, tickets, presence, apps, plugins, readiness, calls, ticker },
+    ...{
+      operations,
+      connections,
+      authenticator,
+      tickets,
+      presence,
+      apps,
+      plugins,
+      readiness,
+      calls,
+      ticker,
+      load,
+    },
     ...{ refusals, state, ready, report },
   });
   return {
@@ -292,12 +323,14 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
       files,
       eraser,
       due,
-      notices,
-      board,
+      features,
       operations,
+      host,
       calls,
       plugins,
       readiness,
+      monitor,
+      holder,
     },
     ...reports,
     ...transports,
@@ -307,39 +340,6 @@ export function assemble(config: ParsedConfig, { ready, stats }: OwnGateway): As
         .askAll(DISCONNECT, target)
         .catch((error: unknown) => report(error, 'disconnecting a user from other gateways'));
       return disconnect(target);
-    },
-  };
-}
-
-function sessionEnvironment(
-  config: ParsedConfig,
-  parts: { readonly apps: AppRegistry; readonly quotas: Quotas } & Pick<
-    SessionEnvironment,
-    | 'store'
-    | 'moderation'
-    | 'notices'
-    | 'holder'
-    | 'files'
-    | 'reaches'
-    | 'ungranted'
-    | 'isSpare'
-    | 'notify'
-    | 'report'
-    | 'now'
-  >,
-): Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written' | 'makeRoom'> {
-  const { apps, quotas, ...given } = parts;
-  const { limits, id: gatewayId, onDisconnect } = config;
-  return {
-    ...{ limits, gatewayId, onDisconnect, workers: joined('work'), exporters: joined('exports') },
-    endsWithGrant: FEATURES.flatMap((feature) => feature.endsWithGrant ?? []),
-    ...given,
-    sessionsIn: (scope) => quotas.sessions(scope),
-    app: (name): Application => apps.get(name),
-    format: (app, name) => apps.format(app, name),
-    checkPayload(kind, name, payload) {
-      givenId(name, kind === 'channels' ? 'channel' : 'name');
-      checkLogged(config[kind], name, payload, (error) => parts.report(error, `payload of ${kind} ${name}`));
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { mostConnections, mostDescriptors } from '../runtime/descriptors.js';
 import { type ListeningServer, listen } from '../transports/http/listen.js';
 import { UnixSocketDoor } from '../transports/unix-socket/unix-socket-door.js';
 import type { Assembly } from './assembly.js';
@@ -10,10 +11,17 @@ export interface StartedGateway {
   readonly host?: string;
   readonly port?: number;
   readonly socketPath?: string;
+  /** The monitoring port, if it is configured. */
+  readonly monitor?: string;
 }
 
 const SHARED_DIRECTORY =
   'socketPath: others can make files in its directory, and pose as the gateway while it does not run; use one with mode 700';
+
+/** Connections below which a gateway says at its start that it may have few. */
+const FEW = 512;
+const FEW_CONNECTIONS =
+  'the process may have few connections: raise its limit of open files (ulimit -n, LimitNOFILE)';
 
 /** The listeners of a gateway: its port for HTTP and WebSockets, and its Unix socket. */
 export class Doors {
@@ -45,9 +53,15 @@ export class Doors {
     const { config, http, webSocket } = this.#parts;
     const { host, port: wanted, basePath, limits } = config;
     const mount = { basePath };
+    const most = mostConnections(mostDescriptors());
+    if (most < FEW) config.logger.warn({ gateway: config.id, most }, FEW_CONNECTIONS);
     this.#http = await listen(
-      { host, port: wanted, handshakeMs: limits.handshakeMs, keepAliveMs: limits.keepAliveMs },
       {
+        ...{ host, port: wanted, mostConnections: most },
+        ...{ handshakeMs: limits.handshakeMs, keepAliveMs: limits.keepAliveMs, backlog: limits.backlog },
+      },
+      {
+        dropped: () => this.#dropped(most),
         admit: (socket) => this.#admit(socket),
         request: (request, response) =>
           http.handle(request, response, mount) || http.notFound(request, response, mount),
@@ -60,8 +74,23 @@ export class Doors {
     return { url: `http://${name}:${port}${basePath}`, host, port };
   }
 
+  #dropped(most: number): void {
+    const { state, connections, refusals } = this.#parts;
+    state.droppedAt = performance.now();
+    connections.tally.dropped += 1;
+    refusals.warn('connections are cut: the process has as many as its file descriptors allow (ulimit -n)', {
+      most,
+    });
+  }
+
   #admit(socket: Socket): boolean {
-    const { connectionGate, trust, refusals } = this.#parts;
+    const { connectionGate, trust, refusals, load } = this.#parts;
+    if (load.cuts) {
+      refusals.warn('connections are cut: the event loop is too late to serve new ones', {
+        delayMs: Math.round(load.delayMs),
+      });
+      return false;
+    }
     const address = socket.remoteAddress ?? '';
     // A trusted proxy carries many clients. Their requests in progress are counted instead.
     if (trust(address, 0)) return true;

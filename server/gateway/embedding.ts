@@ -1,6 +1,19 @@
+import type { GatewayConfig } from '../config/config.js';
 import type { ParsedConfig } from '../config/parse.js';
 import type { Gateway } from './gateway.js';
 import { partsOf } from './parts.js';
+
+/** The configuration of a gateway that a host serves. If the host names the users, requests without one are refused, and no `auth` is needed. */
+export function embeddedIn(
+  { user }: { readonly user?: unknown },
+  config: GatewayConfig<any, any, any>,
+): GatewayConfig<any, any, any> {
+  return {
+    ...config,
+    embedded: true,
+    auth: config.auth ?? (user === undefined ? undefined : { type: 'none' }),
+  };
+}
 
 /** The hosting options that a gateway was made with. */
 export function hostingOf(gateway: Gateway<any, any, any>): Pick<ParsedConfig, 'embedded' | 'extraRoutes'> {

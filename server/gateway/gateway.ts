@@ -1,44 +1,49 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ClientTransport } from '../../shared/client-transport.js';
+import type { UsageRow } from '../../shared/budgets/contract.js';
+import type { GatewayBudgets, HostUsageQuery } from '../../shared/budgets/options.js';
 import type { PayloadTypes } from '../../shared/contract.js';
 import { installErrorTable } from '../../shared/errors.js';
 import type { MethodTree } from '../../shared/method.js';
+import type { FailedNotice, FailedNoticesOptions } from '../../shared/notices/contract.js';
 import type { HistoryPlace, ParamsOf, ResultOf } from '../../shared/operation-types.js';
-import type { Application, ContentTypes } from '../apps/application.js';
+import type { Application } from '../apps/application.js';
+import type { ContentTypes } from '../apps/content-types.js';
 import { registerApp } from '../apps/define-app.js';
 import type { SessionHandle, SessionOptions } from '../apps/session-handle.js';
 import type { DisconnectTarget } from '../auth/presence.js';
 import type { GatewayConfig, PayloadSchemas } from '../config/config.js';
 import { parseConfig } from '../config/parse.js';
+import type { Desk } from '../desk/desk.js';
+import { type DeskQuestion, readQuestion } from '../desk/questions.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type { DeadWork } from '../due/dead.js';
+import { FEATURE_CONFIG } from '../features/features.js';
+import { budgetsOf } from '../host/budgets.js';
 import type {
   EraseOptions,
   ExportOptions,
-  FailedNoticesOptions,
   HeldOptions,
   HeldSessionInfo,
   ImportOptions,
   ImportSource,
   WholeScope,
 } from '../host/data-options.js';
+import type { Deploys } from '../host/deploys.js';
 import type { ExecuteOptions, SessionsOptions } from '../host/execute-options.js';
 import { HostData } from '../host/host-data.js';
-import { hostIdentity } from '../host/host-identity.js';
-import { hostCaller, openSession } from '../host/open-session.js';
 import type { LifecycleEvent, LifecycleListener } from '../lifecycle/lifecycle.js';
-import type { FailedNotice } from '../notices/ledger.js';
 import type { PlainOperation } from '../operations/operations.js';
 import type { GatewayPlugin } from '../plugins/plugin.js';
 import type { Erased } from '../sessions/eraser.js';
 import { type FetchOptions, serveFetch } from '../transports/fetch/serve-fetch.js';
-import { inProcessTransport } from '../transports/in-process/in-process-transport.js';
 import type { HandleOptions, OperationOptions, ServedOperation } from '../transports/request.js';
 import { type Assembly, assemble } from './assembly.js';
+import { deskOf } from './desk.js';
 import type { StartedGateway } from './doors.js';
+import { executeFor, sessionFor } from './for-host.js';
 import { GatewayLife } from './life.js';
-import { keepParts, partsOf } from './parts.js';
+import { keepParts } from './parts.js';
 import { statsOf } from './stats.js';
 
 // Bundlers may drop the module that does this on import.
@@ -61,19 +66,27 @@ export class Gateway<
   readonly #parts: Assembly;
   readonly #life: GatewayLife;
   readonly #data: HostData;
+  readonly #desk: Desk;
 
   /** @throws GatewayError `INVALID_REQUEST` naming each wrong field */
   constructor(config: GatewayConfig<Methods & MethodTree, Channels, Events>) {
-    this.#parts = assemble(parseConfig(config), {
+    this.#parts = assemble(parseConfig(config, FEATURE_CONFIG), {
       ready: () => this.#life.readyForRequests(),
       stats: () => this.stats(),
+      desk: (body) => this.#desk.lines(body),
     });
     keepParts(this, this.#parts);
     this.#life = new GatewayLife(this.#parts);
     this.#data = new HostData({ ...this.#parts, ready: () => this.#life.ready() });
+    this.#desk = deskOf(this.#parts, this.#data, () => this.#life.ready());
     for (const [name, app] of this.#parts.apps.entries()) {
       registerApp(app, (session, options) => this.session(`${name}:${session}`, options));
     }
+  }
+
+  /** Runs that outlive the code that began them. */
+  get deploys(): Deploys {
+    return this.#parts.features.find(({ deploys }) => deploys)!.deploys!;
   }
 
   get id(): string {
@@ -132,16 +145,8 @@ export class Gateway<
     params: ParamsOf<Name>,
     options: ExecuteOptions = {},
   ): Promise<ResultOf<Name>> {
-    const { config, authenticator, operations, http } = this.#parts;
-    const { auth, sessionScope } = config;
     await this.#life.ready();
-    if (options.by && !options.user) {
-      const person = await http.identify(options.by);
-      // The params of a request deserve no more trust than its client.
-      return operations.execute(name, params, hostCaller(person, { trusted: false }));
-    }
-    const person = hostIdentity({ authenticator, auth, sessionScope }, options);
-    return operations.execute(name, params, hostCaller(person));
+    return executeFor(this.#parts, name, params, options);
   }
 
   /** Serves an upgrade to a WebSocket. A path that is not the gateway's is answered with 404. */
@@ -188,15 +193,7 @@ export class Gateway<
    * `anonymous` is given; `APP_NOT_FOUND`.
    */
   session(key: string, options: SessionOptions = {}): SessionHandle<PayloadTypes<Channels>> {
-    const { config, authenticator, apps, operations, connections } = this.#parts;
-    const { auth, sessionScope, limits } = config;
-    const { app, name } = apps.parse(key);
-    const person = hostIdentity({ authenticator, auth, sessionScope }, options);
-    return openSession(
-      { operations, connections, heartbeatMs: limits.heartbeatMs, ready: () => this.#life.ready() },
-      apps.format(app, name),
-      hostCaller(person),
-    );
+    return sessionFor(this.#parts, () => this.#life.ready(), key, options);
   }
 
   /**
@@ -262,12 +259,26 @@ export class Gateway<
   }
 
   /**
+   * Usage of all users, or in one session. Grouped by the fields of `by`. There is no access check.
+   *
+   * @throws GatewayError `OVERLOADED`
+   */
+  async usage(query: HostUsageQuery = {}): Promise<readonly UsageRow[]> {
+    return (await this.#data.features()).usage(query);
+  }
+
+  /** Budgets that are set at run time, at all gateways of the store. */
+  get budgets(): GatewayBudgets {
+    return budgetsOf(() => this.#data.features());
+  }
+
+  /**
    * The undelivered notices of all users: those that are tried again, and those given up. There is no access check.
    *
    * @throws GatewayError during iteration
    */
-  failedNotices(options: FailedNoticesOptions = {}): AsyncIterable<FailedNotice> {
-    return this.#data.notices(options);
+  async *failedNotices(options: FailedNoticesOptions = {}): AsyncIterable<FailedNotice> {
+    yield* (await this.#data.features()).failedNotices(options);
   }
 
   /**
@@ -276,8 +287,8 @@ export class Gateway<
    * @param id Id of an item of `failedNotices`; or of a notice, for all targets that did not receive it
    * @returns the number that is sent again
    */
-  resendNotice(id: string): Promise<number> {
-    return this.#data.resend(id);
+  async resendNotice(id: string): Promise<number> {
+    return (await this.#data.features()).resendNotice(id);
   }
 
   /** All due work that failed until it was given up: schedules, deliveries and others. There is no access check. */
@@ -311,6 +322,19 @@ export class Gateway<
     return this.#data.backup(path);
   }
 
+  /**
+   * Asks the operators' desk, or has it act. There is no access check, and no text of a conversation in the rows.
+   * @param options.elsewhere Whether a gateway that serves answers, if there is one on the store
+   * @throws GatewayError during iteration
+   */
+  desk(
+    question: DeskQuestion,
+    { elsewhere = false }: { readonly elsewhere?: boolean } = {},
+  ): AsyncIterable<object> {
+    const read = readQuestion(question);
+    return elsewhere ? this.#desk.askElsewhere(read) : this.#desk.ask(read);
+  }
+
   /** The present numbers of the gateway, for metrics. */
   stats(): GatewayStats {
     return statsOf(this.#parts);
@@ -324,24 +348,3 @@ export class Gateway<
 
 /** The inferred tree, or an empty one if no methods were given. */
 export type GivenMethods<Methods> = MethodTree extends Methods ? Readonly<Record<never, never>> : Methods;
-
-/**
- * Reaches a gateway in this process, for `createClient({ transport })` in host code and tests. Operations, limits and events are the same
- * as over a network.
- *
- * @throws GatewayError `INVALID_REQUEST` if users have their own sessions and none is named
- *
- * @example
- * ```ts
- * const client = createClient<typeof gateway>({ transport: createInProcessTransport(gateway, { user: { id: 'alice' } }) });
- * const { message } = await client.send('main', 'Hello').result;
- * ```
- */
-export function createInProcessTransport(
-  gateway: Gateway<any, any, any>,
-  options: SessionOptions = {},
-): ClientTransport {
-  const parts = partsOf(gateway);
-  const { auth, sessionScope } = parts.config;
-  return inProcessTransport(parts, hostIdentity({ ...parts, auth, sessionScope }, options));
-}

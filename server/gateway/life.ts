@@ -1,6 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../shared/errors.js';
+import { asks } from '../apps/check-app.js';
+import { isOf } from '../apps/versions.js';
 import { within } from '../async/deadline.js';
 import { isPromise } from '../async/maybe-promise.js';
+import type { ParsedConfig } from '../config/parse.js';
 import { drainSessions } from '../sessions/drain.js';
 import type { Assembly } from './assembly.js';
 import { Doors, type StartedGateway } from './doors.js';
@@ -45,14 +49,23 @@ export class GatewayLife {
     this.#listening = new Promise((resolve) => {
       begun = resolve;
     });
+    // The first to answer and the last: it tells why the others do not.
+    const opened = this.#parts.monitor.open();
     try {
-      await this.ready();
+      await Promise.all([opened, this.ready()]);
       await plugins.start();
     } finally {
       begun();
     }
-    const started = await this.#doors.open();
+    const monitor = await opened;
+    const started = { ...(await this.#doors.open()), ...(monitor !== undefined && { monitor }) };
     config.logger.info({ gateway: config.id, ...started }, 'the gateway has started');
+    for (const [name, app] of this.#parts.apps.entries())
+      if (keepsRuns(config) && asks(app) && !app.resumable)
+        config.logger.warn(
+          { gateway: config.id, app: name },
+          `the app ${name} asks people and is not resumable: its runs that wait for an answer are lost with the process`,
+        );
     lifecycle.emit('started', started.url === undefined ? {} : { url: started.url });
     return started;
   }
@@ -82,11 +95,25 @@ export class GatewayLife {
   }
 
   async #openStore(): Promise<void> {
-    const { config, sessions, files, eraser, due, apps, readiness, report, now: clock } = this.#parts;
+    const {
+      config,
+      sessions,
+      files,
+      eraser,
+      due,
+      features,
+      apps,
+      readiness,
+      report,
+      now: clock,
+    } = this.#parts;
     try {
       const opened = config.store.open();
       if (isPromise(opened)) await opened;
-      await sessions.join(({ app }) => !this.#closed && apps.has(app));
+      await sessions.join(
+        ({ app }, version) =>
+          !this.#closed && apps.has(app) && (version === undefined || isOf(apps.get(app), version)),
+      );
       // Finish erasures before any of their data is taken up again, or seen.
       await eraser.resume();
       this.#parts.state.open = true;
@@ -94,14 +121,19 @@ export class GatewayLife {
       this.#opening = null;
       throw error;
     }
+    const look = async (): Promise<void> => {
+      if (!this.#closed) await Promise.all(features.map((feature) => feature.look?.()));
+    };
     this.#parts.load.start();
     this.#recovered = this.#listening
       .then(() => due.start())
       .then(() => sessions.recover(() => this.#closed !== null))
+      .then(() => look())
       .catch((error: unknown) => report(error, 'recovering sessions'));
     this.#sweeper = setInterval(() => {
       sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));
       void eraser.resume();
+      void look();
       // Nobody may ask for it, and a file that was removed fails no write.
       void readiness.look();
       const before = clock() - Math.max(RUN_AGE_MS, config.limits.retention.ageMs);
@@ -125,24 +157,24 @@ export class GatewayLife {
   }
 
   async #close(): Promise<void> {
-    const { config, state, connections, calls, due, board, notices, sessions, plugins, lifecycle } =
-      this.#parts;
+    const { config, state, connections, calls, due, features, sessions, plugins, lifecycle } = this.#parts;
+    await this.#leaveBalancers();
     state.draining = true;
     config.logger.info({ gateway: config.id }, 'the gateway drains');
     await this.#started?.catch(() => {});
     // Let an opening that a first request caused finish, then close the store with the rest.
     await this.#opening?.catch(() => {});
     connections.drain();
-    board.close();
+    for (const { drain } of features) drain?.();
     const drained = plugins.drain();
     const { storeMs } = config.limits;
     await within(this.#recovered, storeMs);
     await due.stop(storeMs, Math.min(storeMs, config.limits.drainMs));
-    notices?.close();
+    for (const feature of features) feature.close?.();
     await drainSessions(sessions, {
       drainMs: config.limits.drainMs,
       storeMs,
-      handOver: config.store.shared !== undefined || config.store.durability !== 'memory',
+      handOver: keepsRuns(config),
       others: Promise.all([calls.idle(), drained]).then(() => {}),
       answers: () => calls.areWaiting,
       tells: () => connections.tellOfRuns,
@@ -156,9 +188,20 @@ export class GatewayLife {
     clearInterval(this.#sweeper);
     clearInterval(this.#fileSweeper);
     if (state.open) await this.#closeStore();
+    await this.#parts.monitor.close();
     this.#parts.stopLog();
     config.logger.info({ gateway: config.id }, 'the gateway has stopped');
     lifecycle.emit('stopped', {});
+  }
+
+  /** Serves on while balancers learn from `/readyz` that others should get the new clients. */
+  async #leaveBalancers(): Promise<void> {
+    const { config, state } = this.#parts;
+    const { lameDuckMs } = config.limits;
+    if (lameDuckMs === 0 || !this.#started) return;
+    state.lameDuck = true;
+    config.logger.info({ gateway: config.id, lameDuckMs }, 'the gateway takes no new clients');
+    await delay(lameDuckMs);
   }
 
   async #closeStore(): Promise<void> {
@@ -171,6 +214,10 @@ export class GatewayLife {
     }
   }
 }
+
+/** Whether the store passes unfinished runs on, to another gateway or the next process. */
+export const keepsRuns = ({ store }: Pick<ParsedConfig, 'store'>): boolean =>
+  store.shared !== undefined || store.durability !== 'memory';
 
 function closedForGood(): GatewayError {
   return new GatewayError({

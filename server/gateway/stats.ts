@@ -1,5 +1,8 @@
+import type { FeatureStats } from '../../shared/features.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
+import { waitedFor } from '../sessions/drain.js';
 import type { Assembly } from './assembly.js';
+import { keepsRuns } from './life.js';
 
 type StatsParts = Pick<
   Assembly,
@@ -8,9 +11,10 @@ type StatsParts = Pick<
   | 'config'
   | 'connections'
   | 'due'
+  | 'features'
   | 'load'
   | 'moderation'
-  | 'notices'
+  | 'readiness'
   | 'sessions'
   | 'state'
   | 'unread'
@@ -23,9 +27,10 @@ export function statsOf({
   config,
   connections,
   due,
+  features,
   load,
   moderation,
-  notices,
+  readiness,
   sessions,
   state,
   unread,
@@ -33,17 +38,19 @@ export function statsOf({
   const perApp: Record<string, { active: number; queued: number }> = Object.create(null);
   for (const [name] of apps.entries()) perApp[name] = { active: 0, queued: 0 };
   const counts = { live: 0, held: 0, active: 0, queued: 0, questions: 0, tools: 0 };
-  for (const { ref, held, calls: own } of sessions.values()) {
+  for (const { ref, held, callsUnderWay } of sessions.values()) {
     counts.live += 1;
-    counts.tools += own.size;
+    counts.tools += callsUnderWay;
     if (!held) continue;
+    counts.held += 1;
     const { runs } = held;
+    counts.questions += runs.questions.size;
+    // Nearly all sessions have nothing to do at a time.
+    if (!runs.busy) continue;
     const active = (runs.active ? 1 : 0) + runs.lanes.size;
     const queued = runs.queue.length;
-    counts.held += 1;
     counts.active += active;
     counts.queued += queued;
-    counts.questions += runs.questions.size;
     const app = perApp[ref.app];
     if (!app) continue;
     app.active += active;
@@ -53,6 +60,7 @@ export function statsOf({
   return {
     gatewayId: config.id,
     draining: state.draining,
+    ready: readiness.state,
     load: { delayMs: load.delayMs, refusing: load.refusing, gatherMs: moderation.waitMs },
     store: {
       durability: config.store.durability,
@@ -60,18 +68,38 @@ export function statsOf({
       shared: config.store.shared !== undefined,
     },
     sessions: { live, held, stray: sessions.strays.count },
-    runs: { active, queued, apps: perApp, questions },
+    runs: {
+      active,
+      queued,
+      apps: perApp,
+      questions,
+      waitedFor: waitedFor(sessions.values(), keepsRuns(config)),
+    },
     due: { outcomes: due.outcomes },
-    notices: notices?.stats ?? { sending: 0, outcomes: [] },
     calls: { methods: calls.size, streams: calls.streams, tools },
     delivered: deliveredBy(connections.tally),
     ...connectionStats(connections.values(), unread.bytes),
+    ...(Object.assign({}, ...features.map((feature) => feature.stats?.())) as FeatureStats),
   };
 }
 
 /** A copy, so that numbers already returned do not change. */
-function deliveredBy({ events, bytes, resumes, gaps }: GatewayStats['delivered']): GatewayStats['delivered'] {
-  return { events, bytes, resumes: { ...resumes }, gaps: { ...gaps } };
+function deliveredBy({
+  events,
+  bytes,
+  resumes,
+  gaps,
+  turnedAway,
+  dropped,
+}: GatewayStats['delivered']): GatewayStats['delivered'] {
+  return {
+    events,
+    bytes,
+    resumes: { ...resumes },
+    gaps: { ...gaps },
+    turnedAway: { ...turnedAway },
+    dropped,
+  };
 }
 
 function connectionStats(

@@ -24,6 +24,7 @@ interface TransportParts
     | 'authenticator'
     | 'calls'
     | 'connections'
+    | 'load'
     | 'operations'
     | 'presence'
     | 'readiness'

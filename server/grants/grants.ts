@@ -1,21 +1,16 @@
 import { asUnavailable } from '../log/unavailable.js';
+import type { Kind } from '../records/kind.js';
 import type { RecordHome, StoredRecord } from '../stores/records.js';
 import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
 import type { SessionRef } from '../stores/stored.js';
-import {
-  GRANT,
-  GRANT_ADDRESS,
-  hashOf,
-  type KeptGrant,
-  keptGrant,
-  ownerOfLink,
-  ownerOfUser,
-} from './grant-record.js';
+import { GRANT_ADDRESSES, GRANTS, hashOf, type KeptGrant, ownerOfLink, ownerOfUser } from './grant-record.js';
 
 /** A valid grant with its session. */
 export interface FoundGrant {
   readonly home: SessionRef;
+  /** The conversation that is shared. */
+  readonly epoch: string;
   readonly kept: KeptGrant;
 }
 
@@ -43,21 +38,21 @@ export class Grants {
 
   /** A grant by its id, even if it is over and not dropped yet. @throws GatewayError `OVERLOADED` */
   async place(grantId: string): Promise<FoundGrant | null> {
-    return this.#first({ owner: grantId, kind: GRANT_ADDRESS });
+    return this.#first(GRANT_ADDRESSES, grantId);
   }
 
   /** The grant of a link, by its token. @throws GatewayError `OVERLOADED` */
   async ofLink(token: string): Promise<FoundGrant | null> {
-    return this.#good(await this.#first({ owner: ownerOfLink(hashOf(token)), kind: GRANT }));
+    return this.#good(await this.#first(GRANTS, ownerOfLink(hashOf(token))));
   }
 
   /** A page of the grants of a user, in the store's order. @param after The last grant of the previous page */
   async ofUser(userKey: string, limit: number, after: FoundGrant | null): Promise<GrantPage> {
     const place = after && { after: { home: after.home, id: after.kept.grant.grantId } };
     const records = await asUnavailable(() =>
-      this.#store.records({ owner: ownerOfUser(userKey), kind: GRANT, limit: limit + 1, ...place }),
+      this.#store.records({ owner: ownerOfUser(userKey), kind: GRANTS.name, limit: limit + 1, ...place }),
     );
-    const found = records.map(foundIn).filter((grant) => grant !== null);
+    const found = records.map((record) => foundIn(GRANTS, record)).filter((grant) => grant !== null);
     const page = found.slice(0, limit);
     return { grants: page.filter((grant) => this.#isGood(grant)), next: found[limit] ? page.at(-1)! : null };
   }
@@ -69,14 +64,16 @@ export class Grants {
 
   /** The grants of one session. @throws GatewayError `OVERLOADED` */
   async in(home: SessionRef): Promise<readonly FoundGrant[]> {
-    const records = await asUnavailable(() => this.#store.records({ home, kind: GRANT, limit: 10_000 }));
-    const found = records.map(foundIn).filter((grant) => grant !== null);
-    return found.filter((grant) => this.#isGood(grant));
+    const all = await GRANTS.all(this.#store, home);
+    return all
+      .map(({ epoch, value: kept }) => ({ home, epoch: epoch!, kept }))
+      .filter((grant) => this.#isGood(grant));
   }
 
-  async #first(named: { readonly owner: string; readonly kind: string }): Promise<FoundGrant | null> {
-    const [record] = await asUnavailable(() => this.#store.records({ ...named, limit: 1 }));
-    return record ? foundIn(record) : null;
+  async #first(kind: Kind<KeptGrant>, owner: string): Promise<FoundGrant | null> {
+    const named = { owner, kind: kind.name, limit: 1 };
+    const [record] = await asUnavailable(() => this.#store.records(named));
+    return record ? foundIn(kind, record) : null;
   }
 
   #good(grant: FoundGrant | null): FoundGrant | null {
@@ -88,6 +85,8 @@ export class Grants {
   }
 }
 
-function foundIn(record: StoredRecord): FoundGrant | null {
-  return isSession(record.home) ? { home: record.home, kept: keptGrant(record) } : null;
+function foundIn(kind: Kind<KeptGrant>, record: StoredRecord): FoundGrant | null {
+  const { home } = record;
+  const kept = isSession(home) ? kind.read(record) : null;
+  return kept && { home: home as SessionRef, epoch: kept.epoch!, kept: kept.value };
 }

@@ -40,6 +40,10 @@ class GuestAuthenticator implements Authenticator {
     return this.#inner.identify;
   }
 
+  identifyNamed(...named: Parameters<Authenticator['identifyNamed']>): Person {
+    return this.#inner.identifyNamed(...named);
+  }
+
   authenticate(credentials: Credentials): ReturnType<Authenticator['authenticate']> {
     const { token } = credentials;
     if (!token?.startsWith(LINK)) return this.#inner.authenticate(credentials);

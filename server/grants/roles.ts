@@ -5,7 +5,10 @@ import type { OperationName } from '../../shared/operations.js';
 import type { AccessedOperation } from '../config/access.js';
 
 /** Uses that access is asked for, beside operations. */
-const OTHER_ACCESS = { events: 'viewer', 'tool-call': 'member', notify: 'owner' } as const;
+const OTHER_ACCESS = {
+  ...({ events: 'viewer', 'tool-call': 'member', compact: 'owner' } as const),
+  ...({ notify: 'owner', retract: 'operator' } as const),
+} as const;
 
 /** The least role that each operation needs by a grant. `owner` means that no grant allows it. */
 export const LEAST_ROLES: Readonly<Record<AccessedOperation, GrantRole | 'owner'>> = {

@@ -1,7 +1,8 @@
+import type { Compaction } from '../../shared/compaction/contract.js';
 import type { ActiveRun, PendingQuestion, QueuedMessage, SessionState } from '../../shared/fold.js';
 import type { GrantRole, HiddenPart } from '../../shared/grants.js';
 import { isAtLeast } from '../../shared/grants.js';
-import type { ContentBlock, LanePlace, Message } from '../../shared/messages.js';
+import type { ContentBlock, LanePlace, Message, Outcome } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
 
 type ShownFields = Readonly<Record<string, unknown>>;
@@ -10,6 +11,9 @@ type ShownFields = Readonly<Record<string, unknown>>;
 function without(fields: ShownFields, ...names: readonly string[]): ShownFields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 }
+
+/** The parts of content that a summary may repeat. */
+const IN_SUMMARIES: readonly HiddenPart[] = ['reasoning', 'toolInput', 'toolOutput', 'data', 'metadata'];
 
 /** Events that carry one message. */
 const MESSAGE: ReadonlySet<string> = new Set([
@@ -41,6 +45,8 @@ export class View {
   /** Whether events of a type are hidden entirely. Reasoning is not: an empty block keeps its place. */
   hidesType(type: string): boolean {
     if (type === 'grant_added' || type === 'grant_removed') return !this.#manages;
+    if (type === 'usage_added') return this.hides('usage');
+    if (type === 'variant') return this.hides('metadata');
     return type === 'tool_progress' && this.hides('toolOutput');
   }
 
@@ -67,24 +73,40 @@ export class View {
     if (type === 'data' && this.hides('data')) change({ value: null });
     if (/^(message_accepted|run_spawned|session_updated)$/.test(type) && this.hides('metadata'))
       drop('metadata');
-    if (type === 'message_end' && this.hides('usage')) drop('usage');
+    if (type === 'message_end' && this.hides('usage')) drop('usage', 'totalUsage');
+    if (type === 'compacted') shown = this.#summary(shown as unknown as Compaction) as unknown as ShownFields;
     for (const name of ['messages', 'preceding'])
       if (shown[name]) change({ [name]: (shown[name] as readonly Message[]).map(this.message) });
+    if (type === 'message_replaced')
+      change({ content: (shown.content as readonly ContentBlock[]).map(this.#block) });
     if (MESSAGE.has(type)) change({ message: this.message(shown.message as Message) });
     return shown;
   }
 
+  /** The shown part of a summary, or of its event. It may tell of everything that a grant can hide in content. */
+  #summary<S extends Pick<Compaction, 'summary' | 'usage'>>(given: S): S {
+    const { usage, ...others } = given;
+    const hidden = IN_SUMMARIES.some((part) => this.hides(part));
+    return {
+      ...others,
+      ...(hidden && { summary: '' }),
+      ...(usage && !this.hides('usage') && { usage }),
+    } as S;
+  }
+
   /** The shown part of a message. */
   readonly message = <M extends Message>(message: M): M => {
-    const { children } = message;
+    const { children, compaction } = message;
     let shown: Message = {
       ...message,
       content: message.content.map(this.#block),
       ...(children && { children: children.map((child) => this.#run(child)) }),
+      ...(compaction && { compaction: this.#summary(compaction) }),
     };
-    if (this.hides('usage')) shown = without(shown as unknown as ShownFields, 'usage') as unknown as Message;
+    if (this.hides('usage'))
+      shown = without(shown as unknown as ShownFields, 'usage', 'totalUsage') as unknown as Message;
     if (this.hides('metadata'))
-      shown = without(shown as unknown as ShownFields, 'metadata') as unknown as Message;
+      shown = without(shown as unknown as ShownFields, 'metadata', 'variants') as unknown as Message;
     return shown as M;
   };
 
@@ -100,7 +122,7 @@ export class View {
 
   /** The shown part of a session's state. */
   state(state: SessionState): SessionState {
-    const { messages, run, lanes, pending, queue, metadata, ...others } = state;
+    const { messages, run, lanes, pending, queue, metadata, variants, ...others } = state;
     return {
       ...others,
       messages: messages.map(this.message),
@@ -109,17 +131,18 @@ export class View {
       pending: pending.map((question) => this.#question(question)),
       queue: queue.map((queued) => this.#queued(queued)),
       ...(metadata && !this.hides('metadata') && { metadata }),
+      ...(variants && !this.hides('metadata') && { variants }),
     };
   }
 
-  #run<Run extends ActiveRun & Partial<LanePlace>>(run: Run): Run {
-    const { message, usage, progress, asked, steering, ...others } = run;
+  #run<Run extends ActiveRun & Partial<LanePlace & Pick<Outcome, 'totalUsage'>>>(run: Run): Run {
+    const { message, usage, totalUsage, progress, asked, steering, ...others } = run;
     return {
       ...others,
       message: this.message(message),
       ...(asked && { asked: this.message(asked) }),
       ...(steering && { steering: steering.map(this.message) }),
-      ...(usage && !this.hides('usage') && { usage }),
+      ...(!this.hides('usage') && { ...(usage && { usage }), ...(totalUsage && { totalUsage }) }),
       ...(progress && !this.hides('toolOutput') && { progress }),
     } as unknown as Run;
   }
@@ -145,7 +168,8 @@ export class View {
 
   /** The shown part of a run's result. */
   result(result: RunResult): RunResult {
-    const { message, usage, ...others } = result;
-    return { ...others, message: this.message(message), ...(usage && !this.hides('usage') && { usage }) };
+    const { message, usage, totalUsage, ...others } = result;
+    const used = { ...(usage && { usage }), ...(totalUsage && { totalUsage }) };
+    return { ...others, message: this.message(message), ...(!this.hides('usage') && used) };
   }
 }

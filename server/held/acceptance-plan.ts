@@ -4,7 +4,6 @@ import type { SessionState } from '../../shared/fold.js';
 import { lastMessage } from '../../shared/last-message.js';
 import type { Message } from '../../shared/messages.js';
 import type { Plan } from '../log/plan.js';
-import { placing, wholeTo } from '../read-places/read-place.js';
 import { endDrafts } from '../runs/ending.js';
 import type { LiveRun, RunRequest } from '../runs/live-run.js';
 import type { RecordChange } from '../stores/records.js';
@@ -82,8 +81,8 @@ export function planAcceptance(
   const follows = kept ? [kept.end] : starts ? runs.startOf(run) : [];
   return {
     events: [...moved, acceptedAt(run, position, kept ?? request), ...follows],
-    // A sender has read the conversation up to this message. Its place is known once the events are made.
-    records: cause?.records ?? (() => readBy(held, request, before + 1)),
+    // The place of this message is known once the events are made.
+    records: cause?.records ?? (() => recordsOfSender(held, request, before + 1)),
     ...{ before, position, starts, kept },
   };
 }
@@ -112,12 +111,16 @@ function acceptedAt(
   };
 }
 
-/** The sender's read place, just behind the message. @param count Events of the append up to that message */
-function readBy({ store, log }: HeldSession, { reader }: RunRequest, count: number): readonly RecordChange[] {
-  if (reader === undefined) return [];
+/** The records that features add for the sender, who has read up to the message. @param count Events of the append up to that message */
+function recordsOfSender(
+  { env, store, log }: HeldSession,
+  { reader }: RunRequest,
+  count: number,
+): readonly RecordChange[] {
+  if (reader === undefined || env.addedOfSender.length === 0) return [];
   const { ref, term, view, arrivals } = log;
-  const place = { epoch: ref.epoch, term, seq: view.head + count };
-  return [placing(reader, wholeTo(place, arrivals, storeTime(store)))];
+  const sent = { reader, epoch: ref.epoch, term, seq: view.head + count, arrivals, at: storeTime(store) };
+  return env.addedOfSender.flatMap((recordsOf) => recordsOf(sent));
 }
 
 /** The message to keep if a person has control; null if the app has it. A message of the person in control is kept as an answer. */

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { UserContext } from '../../shared/contract.js';
 import type { Control, ControlMove } from '../../shared/control.js';
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
@@ -7,6 +8,7 @@ import type { Message } from '../../shared/messages.js';
 import { withoutPlace } from '../../shared/messages.js';
 import type { Plan } from '../log/plan.js';
 import { unavailable } from '../log/unavailable.js';
+import { type Kept, kind } from '../records/kind.js';
 import { isOpen } from '../runs/ending.js';
 import type { RunRequest } from '../runs/live-run.js';
 import { StoreError } from '../stores/append.js';
@@ -14,8 +16,18 @@ import type { RecordChange } from '../stores/records.js';
 import { acceptWith } from './acceptance.js';
 import type { HeldSession } from './held-session.js';
 
-/** Kind of the records that return control to the app in time. */
-export const CONTROL = 'control';
+/** The record that returns control to the app in time. */
+interface KeptControl {
+  readonly by: string;
+  readonly until?: number;
+}
+
+/** The records that return control to the app in time. A session has one at most. */
+export const CONTROLS = kind<KeptControl>({
+  ...{ name: 'control', endsWith: 'conversation' },
+  schema: z.object({ by: z.string(), until: z.number().exactOptional() }),
+  dueOf: ({ until }) => until,
+});
 
 /** A request of a person to take control. */
 export interface TakeOverRequest {
@@ -43,13 +55,12 @@ export interface HandBackRequest {
 
 /** The time of the person in control is over. */
 export interface DueControl {
-  /** Value of the record that fell due. */
-  readonly value: string;
-  readonly token: number;
+  readonly kept: Kept<KeptControl>;
 }
 
-/** A change without a value drops the record. */
-const named: RecordChange = { kind: CONTROL, id: CONTROL };
+/** The id of the record. */
+const ID = 'control';
+const dropped: RecordChange = CONTROLS.drop(ID);
 
 function taken({ by }: Control): GatewayError {
   return new GatewayError({ code: 'CONTROL_TAKEN', details: { by } });
@@ -68,8 +79,7 @@ export async function takeOver(
   { by, reason, until, via }: TakeOverRequest,
 ): Promise<Control> {
   const { log, runs } = held;
-  const { epoch } = log.ref;
-  const record = { ...named, dueAt: until, value: JSON.stringify({ epoch, by }) };
+  const record = until === undefined ? dropped : CONTROLS.put(ID, { by, until }, log.ref);
   const move = ({ control }: SessionState): Plan => {
     if (control && !isTheirs(control, by, via)) throw taken(control);
     if (control?.by === by && (until === undefined || until === control.until)) return { events: [] };
@@ -79,7 +89,7 @@ export async function takeOver(
       ...(until !== undefined && { until }),
       ...(via !== undefined && { grantId: via }),
     };
-    return { events: [moved({ to: by, by, ...said })], records: [until === undefined ? named : record] };
+    return { events: [moved({ to: by, by, ...said })], records: [record] };
   };
   try {
     await runs.endWith(runs.all(), {
@@ -129,7 +139,7 @@ export async function handBack(
         drafts = isOutdated ? [] : handed(state);
         return drafts;
       };
-      await log.commit(made, { refusable: true, records: () => (drafts.length > 0 ? [named] : []) });
+      await log.commit(made, { refusable: true, records: () => (drafts.length > 0 ? [dropped] : []) });
       // Somebody sent another message meanwhile, which the app has to answer instead.
       if (isOutdated) continue;
       return {};
@@ -140,7 +150,7 @@ export async function handBack(
           if (!state.control) throw new HandedBack();
           return handed(state);
         },
-        records: [named],
+        records: [dropped],
         behind: message.id,
         handsBack: true,
       });
@@ -166,18 +176,20 @@ export function controlAfter(
   grantId: string,
 ): { readonly events: readonly EventDraft[]; readonly records: readonly RecordChange[] } {
   if (control?.grantId !== grantId) return { events: [], records: [] };
-  return { events: [moved({ to: null, by: 'gateway', grantId })], records: [named] };
+  return { events: [moved({ to: null, by: 'gateway', grantId })], records: [dropped] };
 }
 
 /** Control was handed back in the meantime. */
 class HandedBack extends Error {}
 
 /** Returns control to the app when its time is over, unless that was prolonged or control was handed back since. */
-export async function releaseControl({ log }: HeldSession, { value, token }: DueControl): Promise<void> {
-  const { epoch, by } = JSON.parse(value) as { readonly epoch: string; readonly by: string };
+export async function releaseControl({ log }: HeldSession, { kept }: DueControl): Promise<void> {
+  const { epoch, token, value } = kept;
   const expired = ({ control }: SessionState): readonly EventDraft[] =>
-    log.ref.epoch === epoch && control?.by === by ? [moved({ to: null, by: 'gateway', expired: true })] : [];
-  await log.commit(expired, { refusable: true, records: [{ ...named, token }] });
+    log.ref.epoch === epoch && control?.by === value.by
+      ? [moved({ to: null, by: 'gateway', expired: true })]
+      : [];
+  await log.commit(expired, { refusable: true, records: [CONTROLS.drop(ID, token)] });
 }
 
 /** The last message, if it is unanswered. */

@@ -1,18 +1,16 @@
 import type { EventDraft } from '../../shared/events.js';
-import type { SessionState } from '../../shared/fold.js';
 import type { Grant, GrantEnd } from '../../shared/grants.js';
-import { droppingGrant, GRANT, type KeptGrant, keepingGrant, keptGrant } from '../grants/grant-record.js';
-import { LimitError } from '../limit-error.js';
-import { asUnavailable } from '../log/unavailable.js';
-import type { RecordChange, StoredRecord } from '../stores/records.js';
+import { droppingGrant, GRANTS, type KeptGrant, keepingGrant } from '../grants/grant-record.js';
+import { assertRoom } from '../records/kind.js';
 import type { Store } from '../stores/store.js';
-import type { SessionRef } from '../stores/stored.js';
+import type { LogRef } from '../stores/stored.js';
 import { controlAfter } from './control.js';
 import type { HeldSession } from './held-session.js';
+import { changeKept, endsWithGrant } from './keeping.js';
 
 /** A new grant. The holder of the session adds the conversation to it. */
 export interface NewGrant {
-  readonly kept: Omit<KeptGrant, 'epoch'>;
+  readonly kept: KeptGrant;
   /** `limits.grantsPerSession`. */
   readonly most: number;
 }
@@ -26,49 +24,31 @@ export interface EndedGrant {
   readonly via?: string | undefined;
 }
 
-const recordsOf = async (store: Pick<Store, 'records'>, home: SessionRef): Promise<readonly StoredRecord[]> =>
-  asUnavailable(() => store.records({ home, kind: GRANT, limit: 10_000 }));
-
 /** The grants of a conversation, the oldest first. @throws GatewayError `OVERLOADED` */
-export async function grantsOf(
-  store: Pick<Store, 'records'>,
-  home: SessionRef,
-  epoch: string,
-): Promise<readonly KeptGrant[]> {
-  const kept = (await recordsOf(store, home)).map(keptGrant);
-  return kept.filter((grant) => grant.epoch === epoch).sort((a, b) => a.grant.at - b.grant.at);
+export async function grantsOf(store: Pick<Store, 'records'>, log: LogRef): Promise<readonly KeptGrant[]> {
+  const kept = (await GRANTS.all(store, log)).map(({ value }) => value);
+  return kept.sort((a, b) => a.grant.at - b.grant.at);
 }
 
 /** @throws GatewayError `QUOTA_EXCEEDED` naming `limits.grantsPerSession` */
-export function addGrant(held: HeldSession, given: NewGrant): Promise<Omit<Grant, 'sessionId'>> {
-  return held.inTurn(() => add(held, given));
-}
-
-async function add(
-  { log, ref, store }: HeldSession,
-  { kept, most }: NewGrant,
-): Promise<Omit<Grant, 'sessionId'>> {
-  const { epoch } = log.ref;
-  const records = await recordsOf(store, ref);
-  const isOver = (record: StoredRecord): boolean => keptGrant(record).epoch !== epoch;
-  if (records.filter((record) => !isOver(record)).length >= most) {
-    const message = `A session has at most ${most} grants (limits.grantsPerSession)`;
-    throw new LimitError('limits.grantsPerSession', { code: 'QUOTA_EXCEEDED', message });
-  }
+export function addGrant(held: HeldSession, { kept, most }: NewGrant): Promise<Omit<Grant, 'sessionId'>> {
   const { grant } = kept;
   const { grantId, as, by, hide, expiresAt } = grant;
-  const draft: EventDraft = {
-    type: 'grant_added',
-    ts: Date.now(),
-    ...{ grantId, as, by },
-    ...('userId' in grant.with ? { with: 'user', userId: grant.with.userId } : { with: 'link' }),
-    ...(hide && { hide }),
-    ...(expiresAt !== undefined && { expiresAt }),
-  };
-  // Grants of past conversations are dropped in the same append.
-  const over = records.filter(isOver).flatMap(({ id }) => droppingGrant(id));
-  await log.commit([draft], { records: [...over, ...keepingGrant({ ...kept, epoch })], refusable: true });
-  return grant;
+  return changeKept(held, GRANTS, (others) => {
+    assertRoom(others.length, {
+      ...{ most, option: 'limits.grantsPerSession' },
+      says: `A session has at most ${most} grants`,
+    });
+    const draft: EventDraft = {
+      type: 'grant_added',
+      ts: Date.now(),
+      ...{ grantId, as, by },
+      ...('userId' in grant.with ? { with: 'user', userId: grant.with.userId } : { with: 'link' }),
+      ...(hide && { hide }),
+      ...(expiresAt !== undefined && { expiresAt }),
+    };
+    return { plan: { events: [draft], records: keepingGrant(kept, held.log.ref.epoch) }, result: grant };
+  });
 }
 
 /**
@@ -84,7 +64,7 @@ export async function endGrant(held: HeldSession, ended: EndedGrant): Promise<bo
   const settle = await grants.end(grantId);
   let hasEnded = false;
   try {
-    hasEnded = await held.inTurn(() => end(held, ended));
+    hasEnded = await end(held, ended);
   } finally {
     settle(hasEnded);
   }
@@ -92,32 +72,25 @@ export async function endGrant(held: HeldSession, ended: EndedGrant): Promise<bo
   return hasEnded;
 }
 
-async function end(held: HeldSession, { grantId, by, reason }: EndedGrant): Promise<boolean> {
-  const { env, log, ref, store } = held;
-  for (;;) {
-    const record = (await recordsOf(store, ref)).find(({ id }) => id === grantId);
-    if (!record) return false;
-    const drop = droppingGrant(grantId, record.token);
-    if (keptGrant(record).epoch !== log.ref.epoch) {
-      await log.commit([], { records: drop, refusable: true });
-      return true;
-    }
+function end(held: HeldSession, { grantId, by, reason }: EndedGrant): Promise<boolean> {
+  return changeKept(held, GRANTS, async (kept) => {
+    const grant = kept.find(({ id }) => id === grantId);
+    // Nothing is left of one of a past conversation but its record.
+    const past = grant ? null : await GRANTS.one(held.store, held.ref, grantId);
+    if (past) return { plan: { events: [], records: droppingGrant(grantId, past.token) }, result: true };
+    if (!grant) return { result: false };
+    const lost = await endsWithGrant(held, grantId);
     const removed: EventDraft = { type: 'grant_removed', ts: Date.now(), grantId, by, reason };
-    const ended = await asUnavailable(() =>
-      Promise.all(env.endsWithGrant.map((endsWith) => endsWith(held, grantId))),
-    );
-    let control: ReturnType<typeof controlAfter>;
-    const drafts = (state: SessionState): readonly EventDraft[] => {
-      control = controlAfter(state, grantId);
-      return [removed, ...ended.flatMap(({ events }) => events), ...control.events];
+    return {
+      // A schedule may fire meanwhile, or somebody else end the grant.
+      plan: (state) => {
+        const control = controlAfter(state, grantId);
+        return {
+          events: [removed, ...lost.events, ...control.events],
+          records: [...droppingGrant(grantId, grant.token), ...lost.records, ...control.records],
+        };
+      },
+      result: true,
     };
-    const records = (): readonly RecordChange[] => [
-      ...drop,
-      ...ended.flatMap(({ records: lost }) => lost),
-      ...control.records,
-    ];
-    const { stale } = await log.commit(drafts, { records, refusable: true });
-    // A schedule has fired meanwhile, or somebody else has ended the grant.
-    if (!stale) return true;
-  }
+  });
 }

@@ -1,8 +1,7 @@
 import { GatewayError } from '../../shared/errors.js';
 import { within } from '../async/deadline.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
-import { GRANT, keptGrant } from '../grants/grant-record.js';
-import { asUnavailable } from '../log/unavailable.js';
+import { GRANTS } from '../grants/grant-record.js';
 import { storeTime } from '../stores/skew.js';
 import type { HeldSession } from './held-session.js';
 
@@ -103,12 +102,10 @@ export class HeldGrants {
   async #find(grantId: string): Promise<KnownGrant> {
     const known = this.#known.get(grantId);
     if (known) return known;
-    const { ref: home, log, store } = this.#held;
-    const records = await asUnavailable(() => store.records({ home, kind: GRANT, limit: 10_000 }));
-    const record = records.find(({ id }) => id === grantId);
-    const kept = record && keptGrant(record);
-    if (kept?.epoch !== log.ref.epoch) throw gone();
-    const { expiresAt = Number.POSITIVE_INFINITY } = kept.grant;
+    const { log, store } = this.#held;
+    const kept = await GRANTS.one(store, log.ref, grantId);
+    if (!kept) throw gone();
+    const { expiresAt = Number.POSITIVE_INFINITY } = kept.value.grant;
     // It may have become known meanwhile, and be over.
     const found = this.#known.get(grantId) ?? unused(expiresAt);
     this.#known.set(grantId, found);

@@ -8,13 +8,14 @@ import type { LogBatch } from '../log/batch.js';
 import { commitPlan, type Plan } from '../log/plan.js';
 import { asUnavailable } from '../log/unavailable.js';
 import { depthUnder, LiveRun, type RunRequest } from '../runs/live-run.js';
-import { InheritedQuestion, Resumption } from '../runs/resumption.js';
+import { InheritedQuestion, type Resumption } from '../runs/resumption.js';
 import { RunOver } from '../runs/run-over.js';
 import type { Overseer } from '../runs/run-port.js';
 import type { RunRecord } from '../stores/stored.js';
 import type { HeldSession } from './held-session.js';
 import { portOf } from './port.js';
 import { type LeftRuns, toNewRun } from './run-record.js';
+import { goOn, takenUp } from './taking-up.js';
 
 /** The runs beside the conversation of one session: children of other runs, and runs in lanes of their own. */
 export class Lanes {
@@ -84,7 +85,11 @@ export class Lanes {
     run: LiveRun,
     allowed: (state: SessionState) => boolean,
   ): Promise<{ readonly place: number; readonly duplicate?: RunRecord }> {
-    const make = (state: SessionState): Plan => ({ events: allowed(state) ? [spawned(run, state)] : [] });
+    const { inline, app } = run.request.lane!;
+    const version = inline ? undefined : this.#held.env.app(app).version;
+    const make = (state: SessionState): Plan => ({
+      events: allowed(state) ? [spawned(run, state, version)] : [],
+    });
     const options = { opens: toNewRun(run.request), refusable: true };
     const { plan, committed } = await asUnavailable(() => commitPlan(this.#held.log, make, options));
     if (plan.events.length === 0) throw new RunOver();
@@ -107,7 +112,7 @@ export class Lanes {
 
   /** Takes up a run that a former process left, or ends it as `lost`. */
   resume(lane: LaneRun, by: TakeUp): LiveRun {
-    const { log, runs } = this.#held;
+    const { runs } = this.#held;
     const { app, parent } = by;
     const { runId, asked, message: resumed } = lane;
     const left = this.#left!;
@@ -119,10 +124,9 @@ export class Lanes {
       void runs.end(run, { stopReason: 'lost' });
       return run;
     }
-    const pending = log.state.pending.filter((question) => question.runId === runId);
-    const resumption = new Resumption(resumed, pending, left.steps(runId));
-    const execution = this.execute(run, { ...by, app, resumption });
-    setImmediate(() => execution?.start());
+    const taken = takenUp(this.#held, run, { left, app });
+    const { resumption } = taken;
+    if (this.execute(run, { ...by, app, resumption })) goOn(this.#held, taken);
     return run;
   }
 
@@ -204,12 +208,17 @@ function appOf(app: (name: string) => Application, name: string): Application | 
 }
 
 /** The beginning of a run, in a lane above those of the state. */
-function spawned({ id: runId, messageId, request }: LiveRun, { lanes = [] }: SessionState): EventDraft {
+function spawned(
+  { id: runId, messageId, request }: LiveRun,
+  { lanes = [] }: SessionState,
+  version: string | undefined,
+): EventDraft {
   const { message, key, metadata } = request;
-  const { app, depth: _, inline: __, ...place } = request.lane!;
+  const { app, depth: _, inline: __, compacts: ___, ...place } = request.lane!;
   const lane = 1 + Math.max(0, ...lanes.map((each) => each.lane));
   return {
     ...{ type: 'run_spawned', runId, ts: Date.now(), messageId, app, lane, ...place, message },
+    ...(version !== undefined && { version }),
     ...(key !== undefined && { key }),
     ...(Object.keys(metadata).length > 0 && { metadata }),
   };

@@ -4,6 +4,7 @@ import type { LogWriter } from '../log/log-writer.js';
 import type { LiveRun } from '../runs/live-run.js';
 import type { RunPort } from '../runs/run-port.js';
 import { storeTime } from '../stores/skew.js';
+import { hindrance } from './gates.js';
 import type { HeldSession } from './held-session.js';
 import { vote } from './session-approvals.js';
 import { spawn } from './spawning.js';
@@ -14,18 +15,20 @@ import { park } from './waking.js';
 export function portOf(held: HeldSession, run: LiveRun, app: Application): RunPort {
   const { id, ref, env, log, runs, publisher } = held;
   const { gatewayId } = env;
-  const { runMs, waitMs, answerSize, stepsSize, parkMs } = env.limits;
+  const { runMs, waitMs, answerSize, stepsSize, summaryLength, variantsPerSession, parkMs } = env.limits;
   const session = new RunSession(held, gatewayId);
   return {
     setting: {
-      ...{ gatewayId, session, app },
-      ...{ runMs, waitMs, answerSize, stepsSize, parkMs },
+      ...{ gatewayId, session, app, guard: env.guardOf(app) },
+      ...{ runMs, waitMs, answerSize, stepsSize, summaryLength, variantsPerSession, parkMs },
     },
     log,
     questions: runs.questions,
     now: () => storeTime(env.store),
     vote: (ballot) => vote(held, ballot),
     file: (fileId) => env.files.open(ref.scope, fileId),
+    priced: (usage) => env.prices.reduce((priced, prices) => prices(priced), usage),
+    ...(env.gates.length > 0 && { gate: () => hindrance(held, run) }),
     steered: run.request.lane ? steeringOf(run, log) : () => runs.takeSteered(run),
     spawn: (scope, asked) => spawn(held, run, scope, asked),
     publish: (channel, type, payload) => publisher.publish(channel, type, payload, run.id),

@@ -4,10 +4,12 @@ import { rootContext } from '../async/async-context.js';
 import { commitPlan, type Plan } from '../log/plan.js';
 import { endDrafts, PLAINER_ENDS } from '../runs/ending.js';
 import { LiveRun } from '../runs/live-run.js';
-import { InheritedQuestion, Resumption } from '../runs/resumption.js';
+import { InheritedQuestion } from '../runs/resumption.js';
 import type { HeldSession } from './held-session.js';
 import { resultsOf } from './run-endings.js';
 import type { LeftRuns } from './run-record.js';
+import { goOn, takenUp } from './taking-up.js';
+import { unpark } from './waking.js';
 
 /** Takes up the runs that another process left: resumes the active run or ends it as `lost`, and starts the queued ones. */
 export function recover(held: HeldSession, open: LeftRuns): void {
@@ -36,27 +38,23 @@ export function recoverToEnd({ log, runs }: HeldSession, open: LeftRuns): void {
   }
 }
 
-function resume(
-  { env, log, ref, runs }: HeldSession,
-  { runId, message: answer }: ActiveRun,
-  open: LeftRuns,
-): boolean {
-  const { messages, pending } = log.state;
+function resume(held: HeldSession, { runId, message: answer }: ActiveRun, open: LeftRuns): boolean {
+  const { env, log, ref, runs } = held;
+  const { messages } = log.state;
   const messageId = open.messageId(runId);
   const message = messages.findLast(({ id }) => id === messageId);
-  if (!message || !env.app(ref.app).resumable) return false;
+  const app = env.app(ref.app);
+  if (!message || !app.resumable) return false;
   const run = new LiveRun(open.request({ runId, message, onBusy: 'queue' }), {
     resumed: answer,
     context: rootContext,
   });
-  // From here on the run is lost with this process, like any other.
-  if (log.view.activity.parked) log.commit([], { parked: false }).catch(() => {});
+  if (log.view.activity.parked && !log.state.run?.held) unpark(held, runId);
   const execution = runs.activate(run);
-  const asked = pending.filter((question) => question.runId === runId);
-  for (const question of asked) runs.questions.add(new InheritedQuestion(runId, question));
-  execution.resume(new Resumption(answer, asked, open.steps(runId)));
-  // Opening the session does not wait for the app.
-  setImmediate(() => runs.letBegin(run));
+  const taken = takenUp(held, run, { left: open, app });
+  for (const question of taken.asked) runs.questions.add(new InheritedQuestion(runId, question));
+  execution.resume(taken.resumption);
+  goOn(held, taken);
   return true;
 }
 

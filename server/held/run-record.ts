@@ -7,16 +7,17 @@ import type { LeftRun, StepRecord } from '../stores/stored.js';
 /** The parts of a request that are kept out of the log, because its readers may not see them. */
 type Private = Pick<
   RunRequest,
-  'user' | 'givenBy' | 'metadata' | 'clientTools' | 'parameters' | 'trigger' | 'trace' | 'lane'
+  'user' | 'grant' | 'metadata' | 'clientTools' | 'parameters' | 'toolOutputs' | 'trigger' | 'trace' | 'lane'
 > & {
   readonly messageId: string;
 };
 
 /** The record from which a run is found and can be started in another process. */
 export function toNewRun({ runId, key, hash, message, ...request }: RunRequest): NewRun {
-  const { user, givenBy, metadata, clientTools, parameters, trigger, trace, lane } = request;
+  const { user, grant, metadata, clientTools, parameters, toolOutputs, trigger, trace, lane } = request;
   const kept: Private = {
-    ...{ messageId: message.id, user, givenBy, metadata, clientTools, parameters, trace },
+    ...{ messageId: message.id, user, grant, metadata, clientTools, parameters, trace },
+    ...(toolOutputs && { toolOutputs }),
     ...(trigger && { trigger }),
     ...(lane && { lane }),
   };
@@ -59,6 +60,11 @@ export class LeftRuns {
     return this.#records.get(runId)?.steps ?? [];
   }
 
+  /** Place just before the first event of a run. */
+  from(runId: string): number {
+    return (this.#records.get(runId)?.accepted ?? 1) - 1;
+  }
+
   #private(runId: string): Private | undefined {
     const request = this.#records.get(runId)?.request;
     return request === undefined ? undefined : (JSON.parse(request) as Private);
@@ -69,16 +75,17 @@ export class LeftRuns {
     const unknown = { user: creator, metadata: {}, clientTools: [], parameters: {} };
     const {
       user,
-      givenBy,
+      grant,
       metadata,
       clientTools,
       parameters,
+      toolOutputs,
       trigger,
       trace,
       lane,
     }: Omit<Private, 'messageId'> = this.#private(runId) ?? unknown;
     const { key, hash } = this.#records.get(runId) ?? {};
     const sent = { runId, message, preceding, onBusy, key, hash };
-    return { ...sent, user, givenBy, metadata, clientTools, parameters, trigger, trace, lane };
+    return { ...sent, user, grant, metadata, clientTools, parameters, toolOutputs, trigger, trace, lane };
   }
 }

@@ -1,6 +1,15 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { LogWriter } from '../log/log-writer.js';
-import { APPROVAL, type Ballot, due, isOver, openIn, type Settled, voted } from '../runs/approvals.js';
+import {
+  APPROVALS,
+  type Ballot,
+  decided,
+  due,
+  isOver,
+  openIn,
+  type Settled,
+  voted,
+} from '../runs/approvals.js';
 import { isOpen } from '../runs/ending.js';
 import type { Answer } from '../runs/questions.js';
 import { storeTime } from '../stores/skew.js';
@@ -40,7 +49,7 @@ export async function expire(
   const aborts = question && isOver(question, now) && question.policy.onExpiry === 'abort';
   const run = aborts && question.runId !== undefined ? runs.find(question.runId) : null;
   if (run) {
-    const fenced = { kind: APPROVAL, id: callId, ...(token !== undefined && { token }) };
+    const fenced = APPROVALS.drop(callId, token);
     await runs.endWith([run], {
       ending: { stopReason: 'aborted', reason: `Nobody has decided on ${question!.name} in time` },
       concerns: (state) => isOpen(state, run.id) && openIn(state, callId) !== null,
@@ -52,6 +61,16 @@ export async function expire(
   }
   const decision = await settle(log, (state) => due(state, callId, now), { token });
   if (decision) runs.questions.decide(callId, decision);
+}
+
+/** Decides a question that is open, whoever may vote on it. */
+export async function decide({ log, runs }: HeldSession, callId: string, decision: Answer): Promise<void> {
+  const made = (state: LogWriter['state']): Settled => {
+    const question = openIn(state, callId);
+    return question ? decided(question, decision) : { events: [] };
+  };
+  const settled = await settle(log, made, {});
+  if (settled) runs.questions.decide(callId, settled);
 }
 
 /** Logs the result of a question, computed from the state of the log just before it. */

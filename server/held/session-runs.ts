@@ -6,19 +6,22 @@ import type { RunResult } from '../../shared/operation-types.js';
 import { isPromise } from '../async/maybe-promise.js';
 import type { LogFacts } from '../diagnostics/log-facts.js';
 import { traceRun, traceUnstarted } from '../diagnostics/run.js';
-import { shownBefore } from '../log/message-tree.js';
 import { outcomesOf } from '../log/outcome.js';
 import { commitPlan, type Done, type Plan } from '../log/plan.js';
 import { unavailable } from '../log/unavailable.js';
 import { type Ending, endDrafts, isOpen, PLAINER_ENDS } from '../runs/ending.js';
 import { Execution } from '../runs/execution.js';
 import type { LiveRun } from '../runs/live-run.js';
+import type { ShownHistory } from '../runs/live-turn.js';
 import { type Answer, Questions } from '../runs/questions.js';
 import type { RunPort } from '../runs/run-port.js';
 import { StoreError } from '../stores/append.js';
 import type { HeldEnvironment } from './environment.js';
 import type { HeldSession } from './held-session.js';
+import { historyOf } from './history.js';
+import { endsWithConversation } from './keeping.js';
 import { Lanes } from './lanes.js';
+import { respond } from './lost-question.js';
 import { portOf } from './port.js';
 import { type CausedEnding, type EndedRun, endRuns, resultsOf } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
@@ -79,10 +82,12 @@ export class SessionRuns {
     acknowledged: () => void,
   ): Promise<void> {
     const closed: EventDraft = { type: 'session_closed', ts: Date.now(), reason };
+    // An erasure takes everything along.
+    const records = erase === undefined ? await endsWithConversation(this.held) : [];
     await this.endWith([...this.all()].reverse(), {
       ending: { stopReason: 'aborted', reason },
       concerns: (state, run) => isOpen(state, run.id),
-      cause: () => ({ events: [closed] }),
+      cause: () => ({ events: [closed], records }),
       options: { close: true, refusable: true, ...(erase !== undefined && { erase }) },
       acknowledged,
     });
@@ -147,27 +152,30 @@ export class SessionRuns {
   /** The events that start a run. */
   startOf({ id: runId, messageId, request: { message, onBusy } }: LiveRun): readonly EventDraft[] {
     const base = { runId, ts: Date.now() };
-    const start: EventDraft = { type: 'message_start', ...base, messageId, app: this.held.ref.app };
+    const { app } = this.held.ref;
+    const { version } = this.env.app(app);
+    const start: EventDraft = {
+      type: 'message_start',
+      ...base,
+      messageId,
+      app,
+      ...(version !== undefined && { version }),
+    };
     if (onBusy !== 'steer') return [start];
     return [{ type: 'steer', ...base, messageId: message.id, consumed: false }, start];
   }
 
   /** Lets the app of the active run begin, unless the run has ended meanwhile. */
   letBegin(run: LiveRun): void {
-    const { log } = this.held;
     const execution = this.#executions.get(run);
     if (run.state !== 'active' || !execution) return;
-    const { message, lane } = run.request;
-    const { id } = message;
-    run.placed = lane ? null : (log.view.state.messages.findLast((each) => each.id === id) ?? null);
-    // A child knows what its parent tells it.
-    const before = lane?.parentRunId === undefined ? shownBefore(log.view, id) : [];
-    if (isPromise(before)) before.then((late) => this.#begin(run, execution, late), this.#unread(run));
+    const before = historyOf(this.held.log.view, run);
+    if (isPromise(before)) before.then((late) => this.#begin(run, execution, late), this.unread(run));
     else this.#begin(run, execution, before);
   }
 
   /** Fails a run whose conversation can't be read, as if its app had failed. */
-  #unread(run: LiveRun): (error: unknown) => void {
+  unread(run: LiveRun): (error: unknown) => void {
     return (error) => {
       this.env.report(error, `reading the history of session ${this.held.id}`);
       const { code, message } = new GatewayError({ code: 'OVERLOADED' });
@@ -175,16 +183,13 @@ export class SessionRuns {
     };
   }
 
-  #begin(run: LiveRun, execution: Execution, before: readonly Message[]): void {
+  #begin(run: LiveRun, execution: Execution, before: ShownHistory): void {
     if (execution !== this.#executions.get(run) || run.state !== 'active') return;
-    // An answer that failed before it had content is not shown to a model either.
-    const says = ({ content }: Message): boolean => content.length > 0;
-    const said = before.every(says) ? before : before.filter(says);
     run.context(() => {
       const { user } = run.request;
       this.env.notify({ type: 'run:started', sessionId: this.held.id, runId: run.id, user });
       run.startedAt = performance.now();
-      traceRun(run, execution, said);
+      traceRun(run, execution, before);
     });
   }
 
@@ -300,7 +305,7 @@ export class SessionRuns {
   }
 
   respond(callId: string, answer: Answer): Promise<void> {
-    return this.questions.answer(callId, answer);
+    return respond(this.held, callId, answer);
   }
 
   endAll(ending: Ending): void {
@@ -332,6 +337,8 @@ export class SessionRuns {
   /** Stops a run and its children without logging it. */
   stop(run: LiveRun): readonly LiveRun[] {
     const { tree } = run;
+    // They are open still, in the log.
+    this.questions.leave();
     const stopped = tree.map((each) => this.#seal(each));
     for (const { execution } of stopped) execution?.release({ stopReason: 'lost' });
     return tree;

@@ -3,6 +3,7 @@ import { fieldError, GatewayError } from '../../shared/errors.js';
 import type { LaneRun } from '../../shared/fold.js';
 import type { Message, SendInput } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
+import { pick } from '../../shared/pick.js';
 import type { Application } from '../apps/application.js';
 import type { SpawnOptions } from '../apps/child.js';
 import { givenId, newRunId } from '../ids.js';
@@ -38,8 +39,8 @@ export function spawn(held: HeldSession, parent: LiveRun, overseer: Overseer, as
   if (asked.callId !== undefined) givenId(asked.callId, 'callId');
   if (!asked.message) throw fieldError('message', 'must be a text, content blocks or a message');
   if (held.over || parent.state !== 'active') throw new RunOver();
-  const { resumable = false } = overseer.app;
-  const app: Application = run ? { run, resumable } : env.app(name);
+  const { resumable = false, guard } = overseer.app;
+  const app: Application = run ? { run, resumable, guard } : env.app(name);
   const message = toMessage(asked.message);
   const joined = overseer.children.get(id);
   if (joined) {
@@ -67,7 +68,7 @@ function begin(held: HeldSession, message: Message, asked: SpawnCall, by: Spawne
   const { lanes } = runs;
   const { parent } = by;
   const { id, app, run: inline, detached, wakes, callId, tools = [], parameters = {} } = asked;
-  const { user, trace, requestId } = parent.request;
+  const { user, grant, trace, requestId } = parent.request;
   const lane: LaneRequest = {
     ...{ app, depth: depthUnder(parent), name: id, parentRunId: parent.id },
     ...(callId !== undefined && { callId }),
@@ -77,7 +78,7 @@ function begin(held: HeldSession, message: Message, asked: SpawnCall, by: Spawne
   };
   const request: RunRequest = {
     ...{ runId: newRunId(), message, preceding: [], onBusy: 'queue', key: undefined, lane },
-    ...{ user, trace, requestId, metadata: {}, clientTools: tools, parameters },
+    ...{ user, grant, trace, requestId, metadata: {}, clientTools: tools, parameters },
   };
   const run = new LiveRun(request, { context: parent.context });
   lanes.add(run, parent);
@@ -101,11 +102,11 @@ function join(held: HeldSession, lane: LaneRun, by: Spawner): ChildPort {
   const live = lanes.find(runId);
   if (live) return childPort(held, runId, live.ended, place);
   if (stopReason) {
-    const { message, error, usage } = lane;
+    const { message, error } = lane;
     const result: RunResult = {
       ...{ runId, message, stopReason, cursor: held.log.view.cursor },
       ...(error && { error }),
-      ...(usage && { usage }),
+      ...pick(lane, 'usage', 'totalUsage'),
     };
     by.overseer?.answer.add(JSON.stringify(message.content).length);
     return childPort(held, runId, Promise.resolve(result), place);

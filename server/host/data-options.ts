@@ -28,12 +28,6 @@ export interface ExportOptions extends WhoseSessions {
 /** Options of an import: the session's owner, title and metadata. */
 export type ImportOptions = SessionOptions & Omit<ImportParams, 'sessionId' | 'messages'>;
 
-/** Selects undelivered notices. */
-export interface FailedNoticesOptions {
-  /** Only notices that were given up. @default also those that are tried again */
-  readonly dead?: boolean | undefined;
-}
-
 /** Selects held sessions. */
 export interface HeldOptions {
   /** Id of a gateway, or of one process of it as in `holder`. @default all */

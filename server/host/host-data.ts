@@ -1,4 +1,5 @@
 import { GatewayError } from '../../shared/errors.js';
+import type { FeatureOperator } from '../../shared/features.js';
 import { encodeLine } from '../../shared/ndjson.js';
 import type { HistoryPlace, ParamsOf, ResultOf } from '../../shared/operation-types.js';
 import { parseSessionKey } from '../../shared/session-key.js';
@@ -8,7 +9,7 @@ import { type DeadWork, deadIdOf, deadWork, deadWorkOf, revive } from '../due/de
 import type { DueWorker } from '../due/due-worker.js';
 import { gatewayIdOf } from '../ids.js';
 import { asUnavailable } from '../log/unavailable.js';
-import { type FailedNotice, failedNotices, resendNotice } from '../notices/ledger.js';
+import { type FeatureParts, joined } from '../operations/feature.js';
 import type { Operations } from '../operations/operations.js';
 import type { SessionDirectory } from '../sessions/directory.js';
 import type { Erased, Eraser } from '../sessions/eraser.js';
@@ -19,7 +20,6 @@ import type { SessionRef } from '../stores/stored.js';
 import type {
   EraseOptions,
   ExportOptions,
-  FailedNoticesOptions,
   HeldOptions,
   HeldSessionInfo,
   ImportOptions,
@@ -46,6 +46,7 @@ interface DataEnvironment {
   readonly sessions: SessionDirectory;
   readonly eraser: Eraser;
   readonly due: DueWorker;
+  readonly features: readonly FeatureParts[];
   /** Opens the store on first use; null once it is open. */
   ready(): Promise<void> | null;
 }
@@ -101,17 +102,10 @@ export class HostData {
     }
   }
 
-  async *notices(options: FailedNoticesOptions): AsyncGenerator<FailedNotice> {
+  /** The operators' access to features. */
+  async features(): Promise<FeatureOperator> {
     await this.#env.ready();
-    yield* failedNotices(this.#env.config.store, options);
-  }
-
-  async resend(id: string): Promise<number> {
-    await this.#env.ready();
-    const { store } = this.#env.config;
-    const count = await asUnavailable(() => resendNotice(store, id));
-    this.#env.due.expect(storeTime(store));
-    return count;
+    return joined(this.#env.features, 'operator');
   }
 
   async *dead(): AsyncGenerator<DeadWork> {

@@ -1,7 +1,8 @@
 import { isGatewayError } from '../../shared/errors.js';
 import type { GatewayEvent } from '../../shared/events.js';
+import type { FeatureHandle } from '../../shared/features.js';
 import type { SendInput } from '../../shared/messages.js';
-import type { ExportedKind, From, ResultOf, RunResult } from '../../shared/operation-types.js';
+import type { ExportedKind, From, RunResult } from '../../shared/operation-types.js';
 import { eventType } from '../apps/publish-options.js';
 import type {
   HostChannel,
@@ -17,7 +18,8 @@ import type { Connections } from '../delivery/connections.js';
 import { newConnectionId, newRequestId, newTraceId } from '../ids.js';
 import { currentContext } from '../methods/context.js';
 import type { Caller } from '../operations/caller.js';
-import type { Operations, PlainOperation } from '../operations/operations.js';
+import type { FeatureParts, HandleCall, HandleHostCall } from '../operations/feature.js';
+import type { Operations } from '../operations/operations.js';
 import type { FollowableRun, Sent } from '../operations/send-operations.js';
 import { readEvents } from './event-reader.js';
 
@@ -26,6 +28,7 @@ export interface HostEnvironment {
   readonly operations: Operations;
   readonly connections: Connections;
   readonly heartbeatMs: number;
+  readonly features: readonly FeatureParts[];
   /** Opens the store on first use; null once it is open. */
   ready(): Promise<void> | null;
 }
@@ -91,12 +94,13 @@ function paramsOf(sessionId: string, ...given: readonly object[]): object {
 export function openSession(env: HostEnvironment, id: string, caller: Caller): SessionHandle {
   const { operations } = env;
   const { person } = caller;
-  const execute = async <Name extends PlainOperation>(
-    name: Name,
-    params: object = {},
-  ): Promise<ResultOf<Name>> => {
+  const execute: HandleCall = async (name, params = {}) => {
     await env.ready();
     return operations.execute(name, paramsOf(id, params), caller);
+  };
+  const hostCall: HandleHostCall = async (name, params) => {
+    await env.ready();
+    return operations.forHost(name, { ...params, sessionId: id } as never, caller);
   };
   const send = async (input: SendInput, options: HostSendOptions = {}): Promise<Sent> => {
     const { preceding = [], behind, ...params } = options;
@@ -124,7 +128,7 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
       await operations.open(connection, [{ sessionId: id, ...startOf(from) }]);
     });
   };
-  return {
+  const own: Omit<SessionHandle, keyof FeatureHandle> = {
     id,
     send: (input, options) => startRun(env, caller, send(input, options)),
     regenerate: (options) => startRun(env, caller, regenerate(options)),
@@ -149,15 +153,6 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
     async update(changes) {
       await execute('update', changes);
     },
-    schedule: async (schedule) => (await execute('schedule', schedule)).schedule,
-    async unschedule(id) {
-      await execute('unschedule', { id });
-    },
-    schedules: async () => (await execute('schedules')).schedules,
-    async notify(notice) {
-      await env.ready();
-      return operations.notify(id, notice, caller);
-    },
     share: (grant) => execute('share', grant),
     async unshare(grantId) {
       await execute('unshare', { grantId });
@@ -179,6 +174,10 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
         await execute('channel', { channel: name, type: eventType(options), payload });
       }) as HostChannel<any>,
   };
+  return Object.assign(
+    own,
+    ...env.features.map(({ handle }) => handle?.(execute, hostCall)),
+  ) as SessionHandle;
 }
 
 function startRun(env: HostEnvironment, caller: Caller, sending: Promise<Sent>): HostRun {

@@ -1,27 +1,22 @@
 import { GatewayError } from '../../shared/errors.js';
 import { within } from '../async/deadline.js';
+import type { ReadyState, UnreadyReason } from '../diagnostics/ready-state.js';
 import { StoreError } from '../stores/append.js';
 
 /** Time between two looks at the store while somebody asks, in milliseconds. */
 const LOOK_MS = 1000;
 /** Time after which a store that has not answered counts as silent, in milliseconds. */
 export const SILENT_MS = 1000;
+/** Time after a connection was cut for want of descriptors in which new ones should go elsewhere, in milliseconds. */
+const DROPPED_MS = 10_000;
 /** Time for which the store is looked at after a question, in milliseconds. A gateway that nobody asks writes nothing. */
 const WATCHED_MS = 60_000;
 
-/** Reason why new work is refused, reported as `details.reason`. */
-export type UnreadyReason =
-  | 'draining'
-  | 'overloaded'
-  | 'store-closed'
-  | 'store-silent'
-  | 'store-unwritable'
-  | 'plugin'
-  | 'recovering';
-
-type StoreReason = Extract<UnreadyReason, `store-${string}`>;
+type StoreReason = Extract<UnreadyReason, `store-${string}` | 'starting'>;
 
 const SAID: Readonly<Record<StoreReason, string>> = {
+  starting: 'The gateway starts',
+  'store-full': 'The store has no room left',
   'store-closed': 'The store is not open',
   'store-silent': 'The store does not answer',
   'store-unwritable': 'The store cannot be written',
@@ -29,7 +24,12 @@ const SAID: Readonly<Record<StoreReason, string>> = {
 
 /** The parts of a gateway that its readiness depends on. */
 export interface ReadinessEnvironment {
-  readonly state: { readonly draining: boolean; readonly open: boolean };
+  readonly state: {
+    readonly draining: boolean;
+    readonly open: boolean;
+    readonly lameDuck: boolean;
+    readonly droppedAt: number;
+  };
   /** Whether new work is refused because of high load. */
   readonly load: { readonly refusing: boolean };
   readonly store: { check?(): void | Promise<void> };
@@ -54,7 +54,9 @@ export class Readiness {
   /** The look that is under way. Resolves once it has found something, or the store counts as silent. */
   #look: Promise<void> | null = null;
   /** The finding of the last look; null: the store can be written. */
-  #found: StoreReason | null = 'store-closed';
+  #found: StoreReason | null = 'starting';
+  /** The answer that was given last, and since when it holds. */
+  #said: { readonly reason: UnreadyReason | null; readonly at: number } | null = null;
   #silentSince = Number.POSITIVE_INFINITY;
   #askedAt = Number.NEGATIVE_INFINITY;
   #watch: NodeJS.Timeout | undefined;
@@ -79,12 +81,37 @@ export class Readiness {
         await within(left.known, Math.min(SILENT_MS, this.#env.storeMs));
     }
     const refusal = this.#refusal();
-    if (refusal) throw refusal;
+    this.#says(refusal?.why ?? null);
+    if (refusal) throw refusal.error;
   }
 
-  #refusal(): GatewayError | null {
+  /** The answer from memory. Asking for it has the store looked at, as `check` does. */
+  get state(): ReadyState {
+    this.#askedAt = performance.now();
+    if (this.#env.state.open && !this.#env.state.draining && !this.#watch) {
+      void this.look();
+      this.#watch = setInterval(() => this.#lookAgain(), LOOK_MS).unref();
+    }
+    const { reason, at } = this.#says(this.#refusal()?.why ?? null);
+    return { reason, forMs: performance.now() - at };
+  }
+
+  /** The error with which `check` would refuse, from memory; null if new work is taken. */
+  get refusal(): GatewayError | null {
+    return this.state.reason === null ? null : (this.#refusal()?.error ?? null);
+  }
+
+  #says(reason: UnreadyReason | null): { readonly reason: UnreadyReason | null; readonly at: number } {
+    if (this.#said?.reason !== reason) this.#said = { reason, at: performance.now() };
+    return this.#said!;
+  }
+
+  #refusal(): NotReady | null {
     const { state, load, plugins, left } = this.#env;
-    if (state.draining) return new GatewayError({ code: 'SHUTTING_DOWN', details: reason('draining') });
+    if (state.draining) return leaving('draining', 'The gateway drains');
+    if (state.lameDuck) return leaving('lame-duck', 'The gateway serves, and takes no new clients');
+    if (performance.now() - state.droppedAt < DROPPED_MS)
+      return unready('descriptors', 'The process has as many connections as its file descriptors allow');
     if (load.refusing) return unready('overloaded', 'The event loop is late: there is too much to do');
     const found = this.#storeReason();
     if (found) return unready(found, SAID[found]);
@@ -146,7 +173,8 @@ export class Readiness {
       await store.check?.();
       return { found: null };
     } catch (error) {
-      return { found: 'store-unwritable', error };
+      const isFull = error instanceof StoreError && error.isFull;
+      return { found: isFull ? 'store-full' : 'store-unwritable', error };
     }
   }
 
@@ -162,8 +190,17 @@ export class Readiness {
   }
 }
 
-const reason = (why: UnreadyReason): { readonly reason: UnreadyReason } => ({ reason: why });
+/** An answer that no work is taken. */
+interface NotReady {
+  readonly why: UnreadyReason;
+  readonly error: GatewayError;
+}
 
-function unready(why: UnreadyReason, message: string): GatewayError {
-  return new GatewayError({ code: 'OVERLOADED', message, details: reason(why), retryAfterMs: 1000 });
+function leaving(why: UnreadyReason, message: string): NotReady {
+  return { why, error: new GatewayError({ code: 'SHUTTING_DOWN', message, details: { reason: why } }) };
+}
+
+function unready(why: UnreadyReason, message: string): NotReady {
+  const details = { reason: why };
+  return { why, error: new GatewayError({ code: 'OVERLOADED', message, details, retryAfterMs: 1000 }) };
 }

@@ -7,6 +7,10 @@ const LATE_LOOKS = 2;
 /** Time after an overload in which a single late turn counts as the same overload, in milliseconds. */
 const AGAIN_MS = 30_000;
 const RETRY_AFTER_MS = 2000;
+/** Times the limit of lateness at which readers are turned away, too: new streams, subscriptions, lists and histories. */
+const READERS_AT = 4;
+/** Times the limit at which new connections are cut before they have said anything. */
+const CONNECTIONS_AT = 16;
 
 /** Timers of the machine: fake clocks of tests leave them alone, and need not stop ten times a second on the way to tomorrow. */
 const { setInterval, clearInterval } = globalThis;
@@ -62,15 +66,33 @@ export class LoopDelay {
     this.#refusing = false;
   }
 
+  /** Whether new readers are turned away: those that are there have the loop to themselves. */
+  get turnsAway(): boolean {
+    return this.#refusing && this.#delayMs > READERS_AT * this.#limitMs;
+  }
+
+  /** Whether new connections are cut. */
+  get cuts(): boolean {
+    return this.#refusing && this.#delayMs > CONNECTIONS_AT * this.#limitMs;
+  }
+
+  /** Refuses reads and subscriptions under heavier load than `admit` refuses new work. @throws GatewayError `OVERLOADED` */
+  readonly admitReader = (): void => {
+    if (this.turnsAway) this.#refuse();
+  };
+
   /** @throws GatewayError `OVERLOADED` */
   readonly admit = (): void => {
-    if (!this.#refusing) return;
+    if (this.#refusing) this.#refuse();
+  };
+
+  #refuse(): never {
     throw new LimitError('limits.loopDelayMs', {
       code: 'OVERLOADED',
       message: 'The gateway has too much to do now; try again later',
       retryAfterMs: RETRY_AFTER_MS,
     });
-  };
+  }
 
   #look(): void {
     const now = monotonicMs();

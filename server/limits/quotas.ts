@@ -109,12 +109,14 @@ export class Quotas {
 
   /**
    * @param used Called for each use of a rate, which it can `spend` at another gateway.
-   * @param admit Called before new work is counted. Reads and subscriptions are exempt, because callers need them to follow accepted work.
+   * @param admit Called before new work is counted.
+   * @param admitReader Called before reads and subscriptions are counted. Callers need them to follow accepted work, so that they are refused later.
    */
   constructor(
     limits: UserLimits,
     used?: (rate: number, key: string, units: number) => void,
     admit: Admit = ADMIT_ALL,
+    admitReader: Admit = ADMIT_ALL,
   ) {
     this.#limits = limits;
     const made: Rates[] = [];
@@ -128,9 +130,12 @@ export class Quotas {
     };
     this.sends = rates(['sendsPerSecond', 'sendsPerSecond']);
     this.invokes = rates(['invokesPerSecond', 'invokesPerSecond']);
-    this.reads = rates(['readsPerSecond', 'readsPerSecond'], {});
+    this.reads = rates(['readsPerSecond', 'readsPerSecond'], { admit: admitReader });
     this.uploads = rates(['uploadsPerSecond', 'uploadsPerSecond']);
-    this.subscribes = rates(['subscribesPerSecond', 'readsPerSecond'], { burst: SUBSCRIBE_BURST });
+    this.subscribes = rates(['subscribesPerSecond', 'readsPerSecond'], {
+      burst: SUBSCRIBE_BURST,
+      admit: admitReader,
+    });
     this.#rates = made;
   }
 

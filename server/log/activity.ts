@@ -18,9 +18,18 @@ const USING: ReadonlySet<string> = new Set([
   'session_closed',
 ]);
 
+/** Events that change the record of a session and are no use of it. */
+const CHANGING: ReadonlySet<string> = new Set([
+  'message_replaced',
+  'session_updated',
+  'run_held',
+  'run_taken_up',
+  'usage_added',
+]);
+
 /** Whether an event of this type changes the record of a session. */
 export function changesRecord(type: string): boolean {
-  return USING.has(type) || type === 'session_updated';
+  return USING.has(type) || CHANGING.has(type);
 }
 
 /** Whether an event of this type counts as a use of its session. */
@@ -43,9 +52,14 @@ export function activityOf(
   const isBeside = lanes?.some(({ stopReason }) => !stopReason);
   if (!run && queue.length === 0 && pending.length === 0 && !isBeside)
     return { status: 'idle', queued: 0, ...counted };
-  const active = run && { runId: run.runId, ...(start !== undefined && { start }) };
-  const status = pending.length > 0 ? 'waiting' : 'running';
-  return { status, queued: queue.length, ...counted, ...active };
+  const active = run && {
+    runId: run.runId,
+    ...(run.version !== undefined && { version: run.version }),
+    ...(start !== undefined && { start }),
+  };
+  const isHeld = run ? run.held : isBeside && lanes!.every(({ stopReason, held }) => stopReason || held);
+  const status = pending.length > 0 || isHeld ? 'waiting' : 'running';
+  return { status, queued: queue.length, ...counted, ...active, ...(isHeld && { parked: true }) };
 }
 
 export function isSameActivity(a: Activity, b: Activity): boolean {
@@ -55,6 +69,7 @@ export function isSameActivity(a: Activity, b: Activity): boolean {
     a.start === b.start &&
     a.queued === b.queued &&
     a.ended === b.ended &&
+    a.version === b.version &&
     a.parked === b.parked
   );
 }

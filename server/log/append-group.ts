@@ -110,7 +110,7 @@ export const changesMore = (options: GroupOptions | null): boolean =>
 export function appendOptionsOf(
   group: Group,
   entries: readonly Entry[],
-  caused: Pick<AppendOptions, 'activity' | 'about' | 'records'> | null,
+  caused: Pick<AppendOptions, 'activity' | 'about' | 'records' | 'said'> | null,
   batch: Pick<AppendOptions, 'term' | 'batch'>,
 ): AppendOptions {
   if (!group.options) return caused ? { ...batch, ...caused } : batch;

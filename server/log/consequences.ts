@@ -12,14 +12,18 @@ import { arrivalsAfter, NO_ARRIVALS } from './arrivals.js';
 import type { Entry } from './entry.js';
 import type { LogOptions } from './log-options.js';
 import type { LogView } from './log-view.js';
+import { saidChanges, saidInRows } from './said.js';
+
+/** Events that concern messages off the path. */
+const CHANGING_ASIDE: ReadonlySet<string> = new Set(['history_moved', 'message_replaced']);
 
 /** The changes of a session's record that come with events. */
-type RecordParts = Pick<AppendOptions, 'activity' | 'about' | 'records'>;
+type RecordParts = Pick<AppendOptions, 'activity' | 'about' | 'records' | 'said'>;
 
-/** Works out what events change beside their log, in the same append: what lists show, the activity, and records. */
+/** Works out what events change beside their log, in the same append: what lists show, what search finds, the activity, and records. */
 export class Consequences {
   readonly #view: LogView;
-  readonly #store: Pick<Store, 'shared'>;
+  readonly #store: Pick<Store, 'shared' | 'search'>;
   readonly #recordsOf: LogOptions['recordsOf'];
   /** The arrivals of acknowledged events, without and with those being written. */
   #arrivals: { readonly before: Arrivals; readonly after: Arrivals };
@@ -43,12 +47,14 @@ export class Consequences {
     this.#foreseen = null;
     this.#arrive(this.#arrivals.before);
     if (options?.parked !== undefined) return { activity: this.#parked(options.parked) };
-    if (!entries.some(changesSession)) return null;
+    const rows = this.#store.search && options?.messages;
+    if (!entries.some(changesSession)) return rows ? { said: saidInRows(rows) } : null;
     const { activity, head, state: before } = this.#view;
     const events = mapPacked(entries, eventOf);
     const { state: after, arrivals } = arrivalsAfter(this.#arrivals.before, before, events, head + 1);
-    // The view must fold a move itself, because its fold keeps the messages that the move takes off the path.
-    const moves = entries.some(({ record }) => record.type === 'history_moved');
+    // The view must fold these itself, because its fold has messages off the path.
+    const moves = entries.some(({ record }) => CHANGING_ASIDE.has(record.type));
+    const replaces = entries.some(({ record }) => record.type === 'message_replaced');
     this.#foreseen = moves ? null : { before, after };
     let { start } = activity;
     if (after.run && after.run.runId !== activity.runId)
@@ -60,11 +66,19 @@ export class Consequences {
     this.#arrivals = { before: this.#arrivals.before, after: counted };
     const usedAt = entries.findLast(usesSession)?.record.ts;
     const used = usedAt === undefined ? {} : { usedAt: storeTime(this.#store, usedAt) };
+    const isShown = rows?.some(({ id }) => before.messages.some((message) => message.id === id));
+    const said =
+      rows && !(isShown && replaces)
+        ? saidInRows(rows)
+        : this.#store.search
+          ? saidChanges(before, after, entries.map(typeOf))
+          : null;
     const records = this.#recordsOf?.({ head, events, ends: options?.ends ?? [], before, after });
     return {
       about: { ...used, arrivals: counted, ...aboutOf(after) },
       ...(!isSameActivity(activity, next) && { activity: next }),
       ...(records && records.length > 0 && { records }),
+      ...(said && { said }),
     };
   }
 
@@ -93,6 +107,7 @@ export class Consequences {
   }
 }
 
+const typeOf = ({ record }: Entry): string => record.type;
 const eventOf = ({ event }: Entry): GatewayEvent => event;
 const usesSession = ({ record }: Entry): boolean => isUse(record.type);
 const changesSession = ({ record }: Entry): boolean => changesRecord(record.type);

@@ -16,6 +16,7 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'message_accepted',
   'run_spawned',
   'run_steered',
+  'message_replaced',
   'history_moved',
   'session_updated',
   'tool_use',

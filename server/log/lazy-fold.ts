@@ -20,8 +20,8 @@ export class LazyFold {
    * move may take a reader behind its first message, so only the messages that the move names are certain.
    */
   sureFrom: string | undefined;
-  /** Ids of messages with reactions since rows were last written. */
-  readonly reacted = new Set<string>();
+  /** Ids of messages that got reactions or a summary since rows were last written. */
+  readonly changed = new Set<string>();
   /** The deltas that are not folded yet. */
   readonly #delta = new JoinedDelta({ pieces: GATHERED });
 
@@ -38,9 +38,16 @@ export class LazyFold {
     this.#fold(this.#delta.take());
     if (event.type === 'history_moved') this.#move(event);
     else {
-      if (event.type === 'reaction') this.reacted.add(event.messageId);
+      if (event.type === 'reaction' || event.type === 'compacted' || event.type === 'message_replaced')
+        this.changed.add(event.messageId);
       this.#state = reduce(this.#state, event);
+      if (event.type === 'message_replaced' && this.#aside) this.#replaceAside(this.#aside, event);
     }
+  }
+
+  #replaceAside(aside: Map<string, Message>, event: EventOf<'message_replaced'>): void {
+    const { messages } = reduce({ ...this.#state, messages: [...aside.values()] }, event);
+    for (const message of messages) aside.set(message.id, message);
   }
 
   #move(event: EventOf<'history_moved'>): void {

@@ -126,13 +126,13 @@ export class LogView implements ReadableLog {
     return this.#folded!.fold.aside;
   }
 
-  /** Messages with reactions since their rows were written: those on the path up to `tip`, and others that `isOther` picks. Needs a folded view. */
-  reactedTo(tip: string | null, isOther: (id: string) => boolean): readonly Message[] {
-    const { reacted, state, aside } = this.#folded!.fold;
-    if (reacted.size === 0) return [];
+  /** Messages that changed since their rows were written: those on the path up to `tip`, and others that `isOther` picks. Needs a folded view. */
+  changedTo(tip: string | null, isOther: (id: string) => boolean): readonly Message[] {
+    const { changed, state, aside } = this.#folded!.fold;
+    if (changed.size === 0) return [];
     const upTo = state.messages.findLastIndex(({ id }) => id === tip) + 1;
     const others = [...aside.values()].filter(({ id }) => isOther(id));
-    return [...others, ...state.messages.slice(0, upTo)].filter(({ id }) => reacted.has(id));
+    return [...others, ...state.messages.slice(0, upTo)].filter(({ id }) => changed.has(id));
   }
 
   /** Number of moves of the path since it was first folded here. */
@@ -305,7 +305,7 @@ export class LogView implements ReadableLog {
   /** Lets messages leave memory that now have rows: the path to the tip of a checkpoint, and those off the path. */
   forgetMessages({ state: { tip } }: Checkpoint, stored: readonly Message[]): void {
     this.#folded!.fold.forgetAside(stored);
-    for (const { id } of stored) this.#folded!.fold.reacted.delete(id);
+    for (const { id } of stored) this.#folded!.fold.changed.delete(id);
     const { messages } = this.state;
     const kept = messages.findLastIndex(({ id }) => id === tip) + 1;
     const excess = Math.min(messages.length - MESSAGES_IN_MEMORY, kept);

@@ -43,7 +43,7 @@ const MAX_HELD = 8 * 1024 * 1024;
 export class LogWriter {
   readonly view: LogView;
   readonly term: number;
-  readonly #cutter: LogCutter;
+  readonly cutter: LogCutter;
   readonly #store: Store;
   readonly #listener: LogListener;
   readonly #consequences: Consequences;
@@ -72,7 +72,7 @@ export class LogWriter {
     this.#consequences = new Consequences(view, store, options);
     this.view = view;
     this.term = term;
-    this.#cutter = new LogCutter(view, store, {
+    this.cutter = new LogCutter(view, store, {
       term,
       failed: (error) => options.listener.unavailable(error),
       ...options,
@@ -170,9 +170,9 @@ export class LogWriter {
 
   /** Waits until nothing of this log is on its way to the store, so that another writer can take over. */
   async quiesce(): Promise<void> {
-    while (this.#groups.length > 0 || this.#writing || this.#cutter.cutting) {
+    while (this.#groups.length > 0 || this.#writing || this.cutter.cutting) {
       await this.settled();
-      await this.#cutter.cutting;
+      await this.cutter.cutting;
     }
   }
 
@@ -338,11 +338,11 @@ export class LogWriter {
     if (batch.tells !== undefined) this.#answering = batch.tells;
     this.#fresh = [];
     this.#listener.committed(batch);
-    this.#cutter.grown(batch.events.length, batch.chars);
+    this.cutter.grown(batch.events.length, batch.chars);
   }
 
   /** Cuts events that have become too old. */
   async expire(): Promise<void> {
-    if (!this.#flow.broken) await this.#cutter.expire();
+    if (!this.#flow.broken) await this.cutter.expire();
   }
 }

@@ -68,14 +68,20 @@ export async function depthOf(log: LogView, tip: string | null): Promise<number>
   return length;
 }
 
-/** The messages before one on the path: as many as memory keeps, even if a move left fewer of them in memory. */
-export function shownBefore(log: LogView, id: string): MaybePromise<readonly Message[]> {
+/**
+ * The messages before one on the path as it is now: as many as memory keeps, even if a move left fewer of them in memory. They are taken out
+ * when they are asked for, so that a turn that looks at none costs the same in a long conversation.
+ */
+export function shownBefore(log: LogView, id: string): MaybePromise<() => readonly Message[]> {
   const { messages, hasMore } = log.state;
   const at = messages.findLastIndex((message) => message.id === id);
-  const shown = at < 0 ? messages : messages.slice(0, at);
+  const shown = (): readonly Message[] => (at < 0 ? messages : messages.slice(0, at));
   const before = messages[0]?.parentId ?? null;
   if (!hasMore || before === null || messages.length >= MESSAGES_IN_MEMORY) return shown;
-  return pathTo(log, before, MESSAGES_IN_MEMORY - messages.length).then((older) => [...older, ...shown]);
+  return pathTo(log, before, MESSAGES_IN_MEMORY - messages.length).then((older) => () => [
+    ...older,
+    ...shown(),
+  ]);
 }
 
 /** The newest message behind one: at each step the newest reply, whether or not it is on the current path. */

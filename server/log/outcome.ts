@@ -2,6 +2,7 @@ import { parseCursor } from '../../shared/cursor.js';
 import type { EventDraft } from '../../shared/events.js';
 import type { Message } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
+import { pick } from '../../shared/pick.js';
 import type { RunEnd } from '../stores/append.js';
 import type { Store } from '../stores/store.js';
 import type { KeptResult, LogRef, RunRecord, SessionRef } from '../stores/stored.js';
@@ -30,14 +31,14 @@ function endsIn(events: readonly Pick<EventDraft, 'type'>[]): readonly (readonly
   for (const event of events as readonly EventDraft[]) {
     if (event.type === 'run_error') errors.set(event.runId!, { code: event.code, message: event.message });
     if (event.type !== 'message_end') continue;
-    const { message, stopReason, usage, intoRunId } = event;
+    const { message, stopReason, intoRunId } = event;
     const runId = event.runId!;
     const error = errors.get(runId);
     const outcome = {
       runId,
       message,
       stopReason,
-      ...(usage && { usage }),
+      ...pick(event, 'usage', 'totalUsage'),
       ...(intoRunId !== undefined && { intoRunId }),
       ...(error && { error }),
     };

@@ -13,6 +13,8 @@ export class Tail {
   #ahead: News[] = [];
 
   add(events: readonly StoredEvent[]): void {
+    // Readers behind it get what the store has by then.
+    if (events.some(({ type }) => type === 'message_replaced')) this.clear();
     this.#events.push(...events);
     if (this.#events.length > 2 * KEPT) this.#events = this.#events.slice(-KEPT);
   }

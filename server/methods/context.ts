@@ -1,9 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { GatewayError } from '../../shared/errors.js';
+import { inEveryCopy } from '../../shared/in-every-copy.js';
 import type { MethodContext } from '../../shared/method.js';
 import { type Context, presentContext } from '../async/async-context.js';
 
-const storage = new AsyncLocalStorage<MethodContext>();
+const storage = inEveryCopy('context', () => new AsyncLocalStorage<MethodContext>());
 
 /**
  * The context of the running method call: the caller, the session, the signal. It is the handler's second argument, within reach of all

@@ -10,7 +10,7 @@ import { APP_FILTER } from '@nestjs/core';
 import { GatewayError } from '../../shared/errors.js';
 import type { MethodTree } from '../../shared/method.js';
 import type { PayloadSchemas } from '../config/config.js';
-import { hostingOf } from '../gateway/embedding.js';
+import { embeddedIn, hostingOf } from '../gateway/embedding.js';
 import { Gateway } from '../gateway/gateway.js';
 import { EXTRA_ROUTES, GatewayController, pluginController } from './gateway-controller.js';
 import { GatewayErrorFilter } from './gateway-error-filter.js';
@@ -144,9 +144,11 @@ function checkHosting(gateway: NestGateway, registerController = true): void {
 }
 
 function makeGateway(source: GatewayFactoryResult): NestGateway {
-  const { user: _user, plugins = [], ...rest } = source;
+  const { user, plugins = [], ...rest } = source;
   const gateway =
-    'gateway' in rest ? rest.gateway : new Gateway({ ...rest, embedded: true, extraRoutes: EXTRA_ROUTES });
+    'gateway' in rest
+      ? rest.gateway
+      : new Gateway(embeddedIn({ user }, { ...rest, extraRoutes: EXTRA_ROUTES }));
   for (const plugin of plugins) gateway.use(plugin);
   return gateway;
 }

@@ -3,6 +3,7 @@ import { type GrantRole, grantIn, grantName } from '../../shared/grants.js';
 import type { AppSummary } from '../../shared/operation-types.js';
 import { settleWithin } from '../async/deadline.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
+import { userOfScope } from '../auth/scope.js';
 import type { Person } from '../auth/types.js';
 import type { AccessedOperation, Allowance } from '../config/access.js';
 import type { FoundGrant } from '../grants/grants.js';
@@ -11,11 +12,20 @@ import { View } from '../grants/view.js';
 import type { SessionRef } from '../stores/stored.js';
 import { type ClientParts, checkBrought } from './client-messages.js';
 import type { OperationEnvironment } from './environment.js';
+import { assertOverseen, overseenIn, overseenName } from './overseen.js';
 import type { Reach } from './reach.js';
 
 type AccessEnvironment = Pick<
   OperationEnvironment,
-  'apps' | 'sessions' | 'grants' | 'appAccess' | 'sessionAccess' | 'clientMessages' | 'limits' | 'report'
+  | 'apps'
+  | 'sessions'
+  | 'grants'
+  | 'appAccess'
+  | 'oversight'
+  | 'sessionAccess'
+  | 'clientMessages'
+  | 'limits'
+  | 'report'
 >;
 
 const notFound = (): GatewayError => new GatewayError({ code: 'SESSION_NOT_FOUND' });
@@ -29,7 +39,7 @@ export class Access {
   }
 
   /**
-   * Finds the session that a key names for a caller: one of its scope, or one that is shared with it.
+   * Finds the session that a key names for a caller: one of its scope, one that is shared with it, or any for whom may read all.
    *
    * @param ownGrant The grant that the operation is about. A user may do it with their own, whatever its role.
    * @throws GatewayError `INVALID_REQUEST`, `APP_NOT_FOUND`, `SESSION_NOT_FOUND`; `ACCESS_DENIED` for more than a grant allows
@@ -46,6 +56,8 @@ export class Access {
     const ref = { scope: person.scope, app, name };
     return andThen(this.mayUse(app, person), (usable) => {
       if (!usable) throw apps.unknown(app);
+      const overseen = overseenIn(app, name);
+      if (overseen) return this.#overseen(overseen, operation, person);
       if (grantId !== null) return this.#byGrant(app, grantId, { operation, ownGrant }, person);
       if (person.link) throw notFound();
       return andThen(this.mayReach(ref, operation, person), (allowed) => {
@@ -53,6 +65,26 @@ export class Access {
         throw notFound();
       });
     });
+  }
+
+  async #overseen(ref: SessionRef, operation: AccessedOperation, person: Person): Promise<Reach> {
+    const found = (await this.mayOversee(person, ref)) && (await this.#env.sessions.get(ref).look());
+    if (!found) throw notFound();
+    assertOverseen(operation);
+    return { ref, sessionId: this.overseenId(ref) };
+  }
+
+  /** The id by which those who may read all sessions reach one. */
+  overseenId(ref: SessionRef): string {
+    return this.#env.apps.format(ref.app, overseenName(ref));
+  }
+
+  /** Whether a caller may read the sessions of all users, or one of them. */
+  mayOversee({ user, link }: Person, ref?: SessionRef): MaybePromise<boolean> {
+    const { oversight } = this.#env;
+    if (!oversight || link) return false;
+    const owner = ref && userOfScope(ref.scope);
+    return this.#ask('oversight', () => oversight(user, ref && { ...ref, ...(owner && { owner }) }));
   }
 
   async #byGrant(
@@ -73,12 +105,12 @@ export class Access {
    * @throws GatewayError `ACCESS_DENIED` for an operation that the grant does not allow
    */
   async shared(
-    { home, kept }: FoundGrant,
+    { home, epoch, kept }: FoundGrant,
     operation: AccessedOperation,
     person: Person,
     ownGrant?: string,
   ): Promise<Reach | null> {
-    const { grant, epoch, userKey } = kept;
+    const { grant, userKey } = kept;
     const { grantId, as, hide = [] } = grant;
     const { link: guest } = person;
     if (guest ? guest.grantId !== grantId : userKey !== person.key) return null;
@@ -126,9 +158,9 @@ export class Access {
     return all.filter(({ name }) => name === app).map((summary) => ({ ...summary, tools: [] }));
   }
 
-  /** Checks the tools and parameters that a client brings with a message. @throws GatewayError `INVALID_PARAMS` */
+  /** Checks the tools, outputs of tools and parameters that a client brings with a message. @throws GatewayError `INVALID_PARAMS` */
   async brought(
-    { clientTools = [], parameters = {} }: ClientParts,
+    { clientTools = [], parameters = {}, toolOutputs = [] }: ClientParts,
     app: string,
     person: Person,
   ): Promise<void> {
@@ -136,6 +168,11 @@ export class Access {
     const tools = clientTools.map(({ name }) => name);
     if (tools.length > 0)
       checkBrought('clientTools', tools, await this.#allowed('tools', clientMessages.tools, app, person));
+    const given = toolOutputs.map(({ name }) => name);
+    if (given.length > 0) {
+      const allowed = await this.#allowed('toolOutputs', clientMessages.toolOutputs, app, person);
+      checkBrought('toolOutputs', given, allowed);
+    }
     const names = Object.keys(parameters);
     if (names.length > 0) {
       const allowed = await this.#allowed('parameters', clientMessages.parameters, app, person);
@@ -152,7 +189,7 @@ export class Access {
   }
 
   async #allowed(
-    what: 'tools' | 'parameters',
+    what: 'tools' | 'parameters' | 'toolOutputs',
     allowance: Allowance = false,
     app: string,
     { user }: Person,

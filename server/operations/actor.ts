@@ -1,4 +1,3 @@
-import type { UserContext } from '../../shared/contract.js';
 import { isGatewayError } from '../../shared/errors.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { AbsentUser } from '../auth/absent.js';
@@ -6,7 +5,7 @@ import type { Identify } from '../auth/identity.js';
 import type { Person } from '../auth/types.js';
 import type { Grants } from '../grants/grants.js';
 import { guestOf } from '../grants/guests.js';
-import type { AbsentActor } from '../sessions/due-in-session.js';
+import type { AbsentActor, PresentActor } from '../sessions/due-in-session.js';
 import type { SessionRef } from '../stores/stored.js';
 import type { Access } from './access.js';
 
@@ -20,7 +19,7 @@ export interface ActorOptions {
 }
 
 /** The user as whom work is done later; null if that user may not send to its session any more. @throws if nobody can say now */
-export type ActorOf = (home: SessionRef, kept: AbsentActor) => Promise<UserContext | null>;
+export type ActorOf = (home: SessionRef, kept: AbsentActor) => Promise<PresentActor | null>;
 
 /** Makes a function that asks anew for the user for whom work is due: for the user, the grant, the app and the session. */
 export function createActorOf({ access, grants, identify, absent }: ActorOptions): ActorOf {
@@ -37,7 +36,7 @@ export function createActorOf({ access, grants, identify, absent }: ActorOptions
     home: SessionRef,
     kept: AbsentActor,
     grantId: string,
-  ): Promise<UserContext | null> => {
+  ): Promise<PresentActor | null> => {
     const found = await grants.find(grantId);
     if (!found) return null;
     const { user } = kept;
@@ -45,13 +44,14 @@ export function createActorOf({ access, grants, identify, absent }: ActorOptions
     const guest = guestOf(found, user);
     const person = isLink ? guest : await presentOf(kept);
     const usable = await access.mayUse(home.app, person);
-    return usable && (await access.shared(found, 'send', person)) ? person.user : null;
+    if (!usable || !(await access.shared(found, 'send', person))) return null;
+    return { user: person.user, grant: { id: grantId, givenBy: person.link?.givenBy } };
   };
-  const owned = async (home: SessionRef, kept: AbsentActor): Promise<UserContext | null> => {
+  const owned = async (home: SessionRef, kept: AbsentActor): Promise<PresentActor | null> => {
     const person = await presentOf(kept);
     if (!kept.byHost && person.scope !== home.scope) return null;
     const usable = (await access.mayUse(home.app, person)) && (await access.mayReach(home, 'send', person));
-    return usable ? person.user : null;
+    return usable ? { user: person.user } : null;
   };
   return async (home, kept) => {
     try {

@@ -7,8 +7,8 @@ type Changes = 'abort' | 'close' | 'delete' | 'tool-response' | 'channel' | 'upd
 
 /** The operations that change a session other than by a message: they answer, publish, name, move, copy and end. */
 export const changeOperations = (
-  { sessions, inboxChanges, report }: OperationEnvironment,
-  { authorize, inbox, room }: OperationParts,
+  { sessions }: OperationEnvironment,
+  { authorize, room }: OperationParts,
 ): Handlers<Changes> => ({
   abort: async ({ runId, reason }, call) => ({
     aborted: await call.perform({ type: 'abort', runId, reason }),
@@ -22,16 +22,12 @@ export const changeOperations = (
   },
 
   async 'tool-response'({ callId, sessionId: _, ...answer }, call) {
-    const { user, key: userKey, link: guest } = call.caller.person;
-    const { ref } = call.reach;
+    const { user, link: guest } = call.caller.person;
     const { id: by, roles } = user;
-    const given = { ...answer, by, givenBy: guest?.givenBy, roles };
+    const { app } = call.reach.ref;
+    const said = await sessions.sender.checkedAnswer(app, answer, user);
+    const given = { ...said, by, givenBy: guest?.givenBy, roles };
     await call.perform({ type: 'respond', callId, answer: given });
-    // An answer implies that the user has read the session. A read place that can't be stored now is stored with the next one.
-    await inbox.places
-      .reach(ref, userKey)
-      .then(() => inboxChanges.changed(ref, false))
-      .catch((error: unknown) => report(error, 'keeping a read place'));
     return { ok: true };
   },
 

@@ -28,19 +28,22 @@ export function checkClientMessages(
 }
 
 /** @throws GatewayError `INVALID_PARAMS` naming the limit */
-export function checkToolCount({ clientTools = [] }: ClientParts, most: number): void {
-  if (clientTools.length > most)
-    throw fieldError(
-      'clientTools',
-      `must have at most ${most} tools (limits.clientToolsPerSend), not ${clientTools.length}`,
-    );
+export function checkToolCount(given: ClientParts, most: number): void {
+  for (const field of ['clientTools', 'toolOutputs'] as const) {
+    const { length = 0 } = given[field] ?? {};
+    if (length > most)
+      throw fieldError(field, `must have at most ${most} tools (limits.clientToolsPerSend), not ${length}`);
+  }
 }
 
-/** The tools and parameters that a client brings with a message. */
-export type ClientParts = Pick<SendParams, 'clientTools' | 'parameters'>;
+/** The options that allow what a client brings with a message. */
+const OPTIONS = { clientTools: 'tools', parameters: 'parameters', toolOutputs: 'toolOutputs' } as const;
+
+/** The tools, outputs of tools and parameters that a client brings with a message. */
+export type ClientParts = Pick<SendParams, keyof typeof OPTIONS>;
 
 /**
- * Checks that a client may bring tools or parameters with a message.
+ * Checks that a client may bring tools, outputs or parameters with a message.
  *
  * @throws GatewayError `INVALID_PARAMS` naming the field and the option that would allow it
  */
@@ -49,12 +52,12 @@ export function checkBrought(
   names: readonly string[],
   allowed: boolean | readonly string[],
 ): void {
-  const option = field === 'clientTools' ? 'clientMessages.tools' : 'clientMessages.parameters';
+  const option = `clientMessages.${OPTIONS[field]}`;
   if (allowed === true) return;
   if (allowed === false) throw refusedField(option, field, 'clients may not bring this');
   for (const [index, name] of names.entries()) {
     if (allowed.includes(name)) continue;
-    const path = field === 'clientTools' ? `${field}.${index}.name` : `${field}.${name}`;
+    const path = field === 'parameters' ? `${field}.${name}` : `${field}.${index}.name`;
     throw refusedField(option, path, `clients may not bring ${JSON.stringify(name)}`);
   }
 }

@@ -1,6 +1,6 @@
 import { fieldError, GatewayError } from '../../shared/errors.js';
+import type { UploadedFile } from '../../shared/files/contract.js';
 import type { SendInput } from '../../shared/messages.js';
-import type { UploadedFile } from '../../shared/operation-types.js';
 import type { Person } from '../auth/types.js';
 import { fileNotFound, namedFiles } from '../files/named-files.js';
 import type { Upload } from '../files/uploads.js';

@@ -5,13 +5,12 @@ import type { ParamsOf, ResultOf, SessionSummary } from '../../shared/operation-
 import { andThen } from '../async/maybe-promise.js';
 import { userScope } from '../auth/scope.js';
 import type { ShareLinks } from '../config/access.js';
-import { hashOf, type KeptGrant } from '../grants/grant-record.js';
-import type { FoundGrant, GrantPage } from '../grants/grants.js';
+import { GRANTS, hashOf, type KeptGrant, ownerOfUser } from '../grants/grant-record.js';
 import { LINK } from '../grants/guests.js';
 import { grantsOf } from '../held/granting.js';
 import { newGrantId } from '../ids.js';
-import { LimitError } from '../limit-error.js';
 import { asUnavailable } from '../log/unavailable.js';
+import type { SessionInput } from '../sessions/session-work.js';
 import { storeTime } from '../stores/skew.js';
 import type { SessionRecord } from '../stores/stored.js';
 import type { Access } from './access.js';
@@ -52,7 +51,7 @@ export class GrantOperations {
 
     grants: async (_params, { reach }) => {
       const { log } = await this.#env.sessions.existing(reach.ref);
-      const kept = await grantsOf(this.#env.store, reach.ref, log!.ref.epoch);
+      const kept = await grantsOf(this.#env.store, log!.ref);
       const now = storeTime(this.#env.store);
       const good = kept.filter(({ grant: { expiresAt = Number.POSITIVE_INFINITY } }) => expiresAt > now);
       return { grants: good.map(({ grant }) => this.#addressed(grant, reach)) };
@@ -68,9 +67,8 @@ export class GrantOperations {
     const token = userId === undefined ? `${LINK}${randomBytes(32).toString('base64url')}` : undefined;
     const whom = this.#whom(userId, token, caller);
     const { link: guest } = caller.person;
-    if (whom.userKey !== undefined) await this.#checkGiver(whom.userKey, reach);
     const at = storeTime(store);
-    const given = await call.perform({
+    const share: SessionInput & { readonly type: 'share' } = {
       type: 'share',
       most: limits.grantsPerSession,
       kept: {
@@ -86,7 +84,8 @@ export class GrantOperations {
           ...(expiresInMs !== undefined && { expiresAt: Math.ceil(at + expiresInMs) }),
         },
       },
-    });
+    };
+    const given = await this.#within(whom.userKey, reach, async () => call.perform(share));
     const grant = this.#addressed(given, reach);
     if (token === undefined) return { grant };
     const url = sharing.links?.url?.({ token, sessionId: grant.sessionId });
@@ -106,21 +105,22 @@ export class GrantOperations {
       throw fieldError('as', `a share link may give ${upTo} at most (shareLinks.upTo)`);
   }
 
-  /** Nobody fills the inbox of another. @throws GatewayError `QUOTA_EXCEEDED` naming `limits.sharedPerUser` */
-  async #checkGiver(userKey: string, { ref: { scope } }: Reach): Promise<void> {
+  /** Gives a grant to a user. Nobody fills the lists of another. @throws GatewayError `QUOTA_EXCEEDED` naming `limits.sharedPerUser` */
+  #within<Result>(
+    userKey: string | undefined,
+    { ref: { scope } }: Reach,
+    give: () => Promise<Result>,
+  ): Promise<Result> {
+    if (userKey === undefined) return give();
     const { sharedPerUser: most } = this.#env.limits;
-    let count = 0;
-    for (let after: FoundGrant | null = null; ; ) {
-      const page: GrantPage = await this.#env.grants.ofUser(userKey, 250, after);
-      count += page.grants.filter(({ home }) => home.scope === scope).length;
-      if (count >= most)
-        throw new LimitError('limits.sharedPerUser', {
-          code: 'QUOTA_EXCEEDED',
-          message: `You share ${most} sessions with this user already (limits.sharedPerUser)`,
-        });
-      after = page.next;
-      if (!after) return;
-    }
+    return this.#env.owners.add(
+      {
+        ...{ kind: GRANTS.name, owner: ownerOfUser(userKey), most, option: 'limits.sharedPerUser' },
+        says: `You share ${most} sessions with this user already`,
+        counts: ({ home }) => home.scope === scope,
+      },
+      give,
+    );
   }
 
   #whom(
@@ -143,7 +143,7 @@ export class GrantOperations {
 
   /** A page of the sessions that are shared with a caller. @throws GatewayError `INVALID_PARAMS` */
   async sharedWith(
-    { limit = 50, before, archived = false, status, query }: ParamsOf<'sessions'>,
+    { limit = 50, before, archived = false, status, query, app }: ParamsOf<'sessions'>,
     { person }: Caller,
     summaryOf: (record: SessionRecord) => SessionSummary,
   ): Promise<ResultOf<'sessions'>> {
@@ -167,6 +167,7 @@ export class GrantOperations {
       const { forkedFrom: _, metadata, ...summary } = summaryOf(record);
       const isWanted =
         summary.archived === archived &&
+        (app === undefined || summary.app === app) &&
         (status === undefined || summary.status === status) &&
         (query === undefined || summary.title?.toLowerCase().includes(query.toLowerCase()));
       if (!isWanted) continue;

@@ -1,6 +1,5 @@
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { AccessedOperation } from '../config/access.js';
-import type { Inbox } from '../inbox/inbox.js';
 import type { SessionRoom } from '../limits/session-room.js';
 import type { Access } from './access.js';
 import type { Caller } from './caller.js';
@@ -21,5 +20,4 @@ export interface OperationParts {
   readonly authorize: Authorize;
   readonly files: FileOperations;
   readonly room: SessionRoom;
-  readonly inbox: Inbox;
 }

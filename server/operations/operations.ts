@@ -1,8 +1,8 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
-import type { FeatureOperations } from '../../shared/features.js';
-import type { CustomNotice } from '../../shared/notices.js';
-import type { ResultOf, SubscribeTarget, UploadedFile } from '../../shared/operation-types.js';
+import type { FeatureHostCalls, FeatureOperations } from '../../shared/features.js';
+import type { UploadedFile } from '../../shared/files/contract.js';
+import type { ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
 import { OPERATION_WORDS } from '../../shared/operation-words.js';
 import type { RunOperation } from '../../shared/operations.js';
 import type { OperationWords } from '../../shared/words.js';
@@ -12,7 +12,6 @@ import { SharedTimer } from '../async/shared-timer.js';
 import type { AccessedOperation } from '../config/access.js';
 import type { EventConnection } from '../delivery/connection.js';
 import type { Upload } from '../files/uploads.js';
-import { Inbox } from '../inbox/inbox.js';
 import { ReadTurns } from '../limits/read-turns.js';
 import { SessionRoom } from '../limits/session-room.js';
 import { asUnavailable } from '../log/unavailable.js';
@@ -24,10 +23,10 @@ import type { Caller } from './caller.js';
 import { changeOperations } from './change-operations.js';
 import { controlOperations } from './control-operations.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
+import type { HostHandlers } from './feature.js';
 import { FileOperations, type ReadableFile } from './file-operations.js';
 import { GrantOperations, guestDenied } from './grant-operations.js';
 import { importOperations } from './import-operations.js';
-import { inboxOperations } from './inbox-operations.js';
 import {
   type Invocation,
   InvokeCall,
@@ -37,10 +36,8 @@ import {
   type StreamInvocation,
   streamOwn,
 } from './invoke.js';
-import { noticeOperations, notify } from './notice-operations.js';
 import type { Authorize, OperationParts } from './operation-parts.js';
 import { readInvoke, readParams } from './params.js';
-import { presenceOperations } from './presence-operations.js';
 import { asReached, byGrant, type Reach } from './reach.js';
 import { ReadOperations, type SentRun } from './read-operations.js';
 import { type FollowableRun, SendOperations, type Sent } from './send-operations.js';
@@ -75,6 +72,8 @@ export class Operations {
   readonly #parts: OperationParts;
   readonly #turns: ReadTurns;
   readonly #handlers: Handlers;
+  readonly #hostCalls: HostHandlers;
+  readonly #after = new Map<string, readonly ((call: SessionCall) => Promise<void>)[]>();
 
   constructor(env: OperationEnvironment) {
     this.#env = env;
@@ -82,21 +81,13 @@ export class Operations {
     this.#room = new SessionRoom(env.store, env.quotas);
     this.#turns = new ReadTurns((person) => env.quotas.readsAtOnce(person));
     const authorize: Authorize = (...asked) => this.#authorize(...asked);
-    const inbox = new Inbox({
-      ...{ store: env.store, apps: env.apps, grants: env.grants },
-      logOf: async (ref) => (await env.sessions.existing(ref)).log!,
-      mayShow: async (ref, person, via) =>
-        (!via || env.apps.has(ref.app)) &&
-        (await this.#access.mayUse(ref.app, person)) &&
-        this.#access.mayReach(ref, 'inbox', person, via),
-    });
-    this.#following = new Subscriptions(env, { authorize, inbox });
+    this.#following = new Subscriptions(env, authorize);
     const { calls, limits } = env;
     const { methodMs: timeoutMs, guardMs } = limits;
     const bounds = { timeoutMs, guardMs, timer: new SharedTimer(), ended: calls.end };
     this.#invokeEnv = { ...env, access: this.#access, bounds };
     const files = new FileOperations(env, this.#access);
-    const parts = { access: this.#access, authorize, files, room: this.#room, inbox };
+    const parts = { access: this.#access, authorize, files, room: this.#room };
     this.#parts = parts;
     this.#sending = new SendOperations(env, parts);
     const sharing = new GrantOperations(env, this.#access);
@@ -109,14 +100,15 @@ export class Operations {
       ...changeOperations(env, parts),
       ...controlOperations(env),
       ...importOperations(env, parts),
-      ...inboxOperations(env, parts),
-      ...noticeOperations(env),
-      ...presenceOperations(env, parts),
       ...serviceOperations(env, parts),
       ...(Object.assign({}, ...env.features.map((feature) => feature.operations?.(env, parts))) as Handlers<
         keyof FeatureOperations
       >),
     };
+    for (const { after = {} } of env.features)
+      for (const [name, follow] of Object.entries(after))
+        this.#after.set(name, [...(this.#after.get(name) ?? []), follow]);
+    this.#hostCalls = Object.assign({}, ...env.features.map((feature) => feature.hostCalls?.(env)));
   }
 
   /**
@@ -161,9 +153,20 @@ export class Operations {
       const reached = this.#authorize(sessionId, name, caller, grantId);
       // A send that was called before takes a moment more than a change, which must not overtake it.
       return andThen(rate === 'reads' ? reached : Promise.resolve(reached), (reach) => {
-        const run = (): MaybePromise<unknown> => handler(params, new SessionCall(this.#env, caller, reach));
+        const call = new SessionCall(this.#env, caller, reach);
+        const run = (): MaybePromise<unknown> => this.#followed(name, call, handler(params, call));
         return fills ? andThen(this.#room.check(reach.ref, reach.via !== undefined), run) : run();
       });
+    });
+  }
+
+  /** Lets features do what follows an operation. */
+  #followed(name: PlainOperation, call: SessionCall, result: MaybePromise<unknown>): MaybePromise<unknown> {
+    const after = this.#after.get(name);
+    if (!after) return result;
+    return andThen(result, async (answer) => {
+      for (const follow of after) await follow(call);
+      return answer;
     });
   }
 
@@ -264,11 +267,16 @@ export class Operations {
     await asUnavailable(() => this.#env.sessions.discard(ref));
   }
 
-  /** Sends the caller a host's notice of a session. @throws GatewayError */
-  notify(sessionId: string, notice: CustomNotice, caller: Caller): Promise<{ readonly id: string }> {
-    return Promise.resolve(
-      asUnavailable(() => notify(this.#env, this.#parts, { sessionId, notice, caller })),
-    );
+  /** Does a feature's call on a session for host code. @throws GatewayError */
+  async forHost<Name extends keyof FeatureHostCalls>(
+    name: Name,
+    params: FeatureHostCalls[Name]['params'],
+    caller: Caller,
+  ): Promise<FeatureHostCalls[Name]['result']> {
+    return asUnavailable(async () => {
+      const reach = await this.#authorize(params.sessionId, name, caller);
+      return this.#hostCalls[name](params, new SessionCall(this.#env, caller, reach));
+    });
   }
 
   /** Lists all open sessions of a scope, for the host, without access checks. @throws GatewayError */

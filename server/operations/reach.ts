@@ -4,7 +4,7 @@ import type { GrantRole, HiddenPart } from '../../shared/grants.js';
 import type { Message } from '../../shared/messages.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import type { Subscribable, Subscription } from '../delivery/subscription.js';
-import type { View } from '../grants/view.js';
+import { View } from '../grants/view.js';
 import type { LogView } from '../log/log-view.js';
 import type { ReadableLog } from '../log/readable-log.js';
 import type { Session } from '../sessions/session.js';
@@ -38,9 +38,9 @@ export interface Followable extends Subscribable {
 /** The grant by which a caller has work done, for the holder of the session, who asks for it once more. Empty for an owner. */
 export const byGrant = ({ via }: Reach): { readonly via?: string } => (via ? { via: via.grantId } : {});
 
-/** The session in its caller's view. */
+/** The session in its caller's view, by its caller's name. */
 export const asReached = (session: Session, { via, sessionId }: Reach): Followable =>
-  via ? new GrantedSession(session, sessionId, via) : session;
+  via || sessionId !== session.id ? new ReachedSession(session, sessionId, via) : session;
 
 /** The messages in the caller's view, without hidden parts. */
 export const shownMessages = (messages: readonly Message[], { via }: Reach): readonly Message[] =>
@@ -51,18 +51,21 @@ export function assertShared(cursor: string, { via }: Reach): void {
   if (via && parseCursor(cursor)?.epoch !== via.epoch) throw new GatewayError({ code: 'SESSION_NOT_FOUND' });
 }
 
-/** One conversation of a session, reached by a grant and named by the grant's address. */
-class GrantedSession implements Followable {
+/** Shows all. Readers of a session under its own name share what is sent, so whoever has another name for it reads through a view. */
+const WHOLE = new View([], 'operator');
+
+/** A session under the address by which it is reached; by a grant one conversation of it. */
+class ReachedSession implements Followable {
   readonly id: string;
   readonly view: View;
   readonly #session: Session;
-  readonly #epoch: string;
+  readonly #epoch: string | undefined;
 
-  constructor(session: Session, id: string, { view, epoch }: Via) {
+  constructor(session: Session, id: string, via: Via | undefined) {
     this.id = id;
-    this.view = view;
+    this.view = via?.view ?? WHOLE;
     this.#session = session;
-    this.#epoch = epoch;
+    this.#epoch = via?.epoch;
   }
 
   get viewers(): Viewers {
@@ -73,7 +76,7 @@ class GrantedSession implements Followable {
   }
   get log(): LogView | null {
     const { log } = this.#session;
-    return log?.ref.epoch === this.#epoch ? log : null;
+    return log && this.#has(log.ref.epoch) ? log : null;
   }
   get runStart(): number | null {
     return this.log ? this.#session.runStart : null;
@@ -85,19 +88,24 @@ class GrantedSession implements Followable {
   }
 
   async pastLog(epoch: string): Promise<ReadableLog | null> {
-    return epoch === this.#epoch ? this.#session.pastLog(epoch) : null;
+    return this.#has(epoch) ? this.#session.pastLog(epoch) : null;
   }
 
   lastLog(): Promise<ReadableLog | null> {
-    return this.pastLog(this.#epoch);
+    return this.#epoch === undefined ? this.#session.lastLog() : this.pastLog(this.#epoch);
   }
 
   /** Never leads past the shared conversation. */
   nextLog(after: string | null): MaybePromise<ReadableLog | 'gone' | null> {
+    if (this.#epoch === undefined) return this.#session.nextLog(after);
     if (after !== null) return null;
     return andThen(this.#session.nextLog(null), (log) =>
       log !== 'gone' && log?.ref.epoch === this.#epoch ? log : null,
     );
+  }
+
+  #has(epoch: string): boolean {
+    return this.#epoch === undefined || epoch === this.#epoch;
   }
 
   refresh(): Promise<void> | null {

@@ -1,13 +1,14 @@
 import { parseCursor } from '../../shared/cursor.js';
-import { GatewayError } from '../../shared/errors.js';
+import { fieldError, GatewayError } from '../../shared/errors.js';
 import { formatListPlace, parseListPlace } from '../../shared/list-place.js';
 import type { Message } from '../../shared/messages.js';
 import type { ParamsOf, ResultOf, SessionSummary } from '../../shared/operation-types.js';
 import { pick } from '../../shared/pick.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
-import type { MaybePromise } from '../async/maybe-promise.js';
+import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import { nextTurn } from '../async/turn.js';
-import { nameOf } from '../auth/scope.js';
+import { nameOf, userOfScope } from '../auth/scope.js';
+import type { Person } from '../auth/types.js';
 import { resultOf } from '../log/outcome.js';
 import { historyPage } from '../log/page.js';
 import { asUnavailable } from '../log/unavailable.js';
@@ -67,8 +68,10 @@ export class ReadOperations {
       return { ...page, messages: shownMessages(page.messages, reach) };
     },
 
-    sessions: ({ shared = false, ...params }, { caller }) => {
+    sessions: ({ shared = false, all = false, ...params }, { caller }) => {
       const { person } = caller;
+      if (all && shared) throw fieldError('all', 'goes with no `shared`');
+      if (all) return this.#listAll(params, person);
       if (shared) return this.#sharing.sharedWith(params, caller, (record) => this.#summaryOf(record));
       return this.list(
         person.scope,
@@ -96,11 +99,30 @@ export class ReadOperations {
     },
   };
 
-  /** A page of the open sessions of a scope. @param mayShow Whether the caller may see a session */
+  /** A page of the sessions of all users. @throws GatewayError `ACCESS_DENIED` */
+  async #listAll(params: ParamsOf<'sessions'>, person: Person): Promise<ResultOf<'sessions'>> {
+    if (!(await this.#access.mayOversee(person))) {
+      const message = 'You may not read the sessions of all users (oversight)';
+      throw new GatewayError({ code: 'ACCESS_DENIED', message });
+    }
+    const mayShow = async (ref: SessionRef): Promise<boolean> =>
+      this.#env.apps.has(ref.app) &&
+      (await this.#access.mayUse(ref.app, person)) &&
+      this.#access.mayOversee(person, ref);
+    return this.list(null, params, mayShow, (record) => {
+      // Its owner's names lead nobody else to a session.
+      const { forkedFrom: _, ...summary } = this.#summaryOf(record);
+      const owner = userOfScope(record.ref.scope);
+      return { ...summary, sessionId: this.#access.overseenId(record.ref), ...(owner && { owner }) };
+    });
+  }
+
+  /** A page of the open sessions of a scope, or of all. @param mayShow Whether the caller may see a session */
   async list(
-    scope: string,
-    { limit = PAGE, before, ...filter }: ParamsOf<'sessions'>,
+    scope: string | null,
+    { limit = PAGE, before, app, ...filter }: ParamsOf<'sessions'>,
     mayShow: (ref: SessionRef) => MaybePromise<boolean>,
+    summaryOf = (record: SessionRecord): SessionSummary => this.#summaryOf(record),
   ): Promise<ResultOf<'sessions'>> {
     const sessions: SessionSummary[] = [];
     let bytes = 0;
@@ -110,9 +132,10 @@ export class ReadOperations {
       const part = { limit: Math.min(left, PART), before: place };
       const { records, next } = await this.#env.store.list(scope, part, filter);
       for (const record of records) {
+        if (app !== undefined && record.ref.app !== app) continue;
         if (!(await mayShow(record.ref))) continue;
         bytes += record.metadata ? JSON.stringify(record.metadata).length : 0;
-        sessions.push(this.#summaryOf(record));
+        sessions.push(summaryOf(record));
       }
       if (!next || left <= PART || bytes > LIST_BYTES) return { sessions, cursor: formatListPlace(next) };
       place = next;
@@ -134,14 +157,15 @@ export class ReadOperations {
     };
   }
 
-  #ownStatus({ person }: Caller): ResultOf<'status'> {
+  #ownStatus({ person }: Caller): MaybePromise<ResultOf<'status'>> {
     const { gatewayId, state } = this.#env;
-    return {
+    return andThen(this.#access.mayOversee(person), (oversees) => ({
       gatewayId,
       protocol: PROTOCOL_RANGE,
       draining: state.draining,
       user: nameOf(person.user),
-    };
+      ...(oversees && { oversees: true }),
+    }));
   }
 
   async #statusOf(reach: Reach): Promise<ResultOf<'status'>> {

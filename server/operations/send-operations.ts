@@ -1,7 +1,7 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { Accepted, ParamsOf, RunResult } from '../../shared/operation-types.js';
 import type { RunOperation } from '../../shared/operations.js';
-import type { MaybePromise } from '../async/maybe-promise.js';
+import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { isNamed } from '../auth/scope.js';
 import type { AccessedOperation } from '../config/access.js';
 import { channels } from '../diagnostics/channels.js';
@@ -71,9 +71,11 @@ export class SendOperations {
       const inputs = [input];
       if (!caller.trusted) checkClientMessages(inputs, this.#env.clientMessages);
       await this.#checkFiles(inputs, reach, caller);
-      const message = toMessage(input, senderIn(reach, caller));
-      await call.perform({ type: 'steer', runId, message });
-      return { messageId: message.id };
+      const said = [toMessage(input, senderIn(reach, caller))];
+      const { sender } = this.#env.sessions;
+      const [message] = await sender.checked(reach.ref.app, said, caller.person.user);
+      await call.perform({ type: 'steer', runId, message: message! });
+      return { messageId: message!.id };
     },
   };
 
@@ -83,7 +85,17 @@ export class SendOperations {
     this.#env.quotas.sends.take(caller.person);
     const check = (): MaybePromise<void> => this.#parts.room.check(reach.ref, reach.via !== undefined);
     const readable = this.#checkFiles(inputs, reach, caller);
-    return readable ? readable.then(check) : check();
+    const admitted = readable ? readable.then(check) : check();
+    return andThen(admitted, () => this.#admittedBy(reach, caller));
+  }
+
+  /** Asks the features that may refuse a message. */
+  #admittedBy(reach: Reach, caller: Caller, from = 0): MaybePromise<void> {
+    const { features } = this.#env;
+    for (let at = from; at < features.length; at += 1) {
+      const admitted = features[at]!.admits?.({ reach, caller });
+      if (isPromise(admitted)) return admitted.then(() => this.#admittedBy(reach, caller, at + 1));
+    }
   }
 
   #checkFiles(inputs: SendRequest['inputs'], { ref, via }: Reach, { person }: Caller): Promise<void> | null {
@@ -131,6 +143,7 @@ export class SendOperations {
       requestId: caller.requestId,
       clientTools: params.clientTools,
       parameters: params.parameters,
+      toolOutputs: params.toolOutputs,
       admit: () => {
         const admitted = this.#admit(inputs, reach, caller);
         isCounted = true;

@@ -1,17 +1,15 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { SubscriptionInfo } from '../../shared/events.js';
-import { INBOX } from '../../shared/inbox.js';
 import type { ParamsOf, ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
 import { PROTOCOL_RANGE } from '../../shared/version.js';
 import { authExpiry } from '../auth/expiry.js';
 import { nameOf } from '../auth/scope.js';
 import { errand } from '../cluster/errands.js';
-import { type EventConnection, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
-import type { Inbox } from '../inbox/inbox.js';
-import { InboxStream } from '../inbox/inbox-stream.js';
+import { type EventConnection, type Followed, MAX_SUBSCRIPTIONS } from '../delivery/connection.js';
 import { asUnavailable } from '../log/unavailable.js';
 import type { Caller } from './caller.js';
 import { assertOpen, type OperationEnvironment } from './environment.js';
+import { type Follows, joined } from './feature.js';
 import type { Authorize } from './operation-parts.js';
 import { asReached } from './reach.js';
 
@@ -25,11 +23,11 @@ const SUBSCRIBE = errand<
 export class Subscriptions {
   readonly #env: OperationEnvironment;
   readonly #authorize: Authorize;
-  readonly #inbox: Inbox;
+  readonly #follows: Follows;
 
-  constructor(env: OperationEnvironment, { authorize, inbox }: { authorize: Authorize; inbox: Inbox }) {
+  constructor(env: OperationEnvironment, authorize: Authorize) {
     this.#env = env;
-    this.#inbox = inbox;
+    this.#follows = joined(env.features, 'follows');
     this.#authorize = authorize;
     // The other gateway authenticated the caller and counted the request; authorize again here.
     env.sessions.cluster.errands.on(SUBSCRIBE, ({ params, person }) => this.subscribe(params, person));
@@ -39,7 +37,7 @@ export class Subscriptions {
   async renew(connection: EventConnection, person: Caller['person']): Promise<void> {
     connection.person = person;
     for (const sessionId of connection.sessionIds)
-      if (sessionId !== INBOX) await this.#authorize(sessionId, 'events', { person });
+      if (!Object.hasOwn(this.#follows, sessionId)) await this.#authorize(sessionId, 'events', { person });
   }
 
   /** Sends a new connection its subscriptions, then begins them. @returns the description of each session @throws GatewayError */
@@ -75,7 +73,7 @@ export class Subscriptions {
   }
 
   /**
-   * Follows a session, or the inbox by its name. The client must be sent `info` before `begin` is called.
+   * Follows a session, or what a feature has by its name. The client must be sent `info` before `begin` is called.
    *
    * @param person The present caller, whose token decides, not the one that the connection was opened with
    */
@@ -85,9 +83,12 @@ export class Subscriptions {
     target: Omit<SubscribeTarget, 'sessionId'>,
     person: Caller['person'],
   ): Promise<{ readonly id: string; readonly info: SubscriptionInfo; begin(): void }> {
-    if (sessionId === INBOX) {
-      const stream = (): InboxStream => new InboxStream(this.#inbox, this.#env.inboxChanges, connection);
-      return { id: INBOX, ...(await asUnavailable(() => connection.followAs(INBOX, stream, target))) };
+    if (Object.hasOwn(this.#follows, sessionId)) {
+      const stream = (): Followed => this.#follows[sessionId]!(connection);
+      return {
+        id: sessionId,
+        ...(await asUnavailable(() => connection.followAs(sessionId, stream, target))),
+      };
     }
     const reach = await this.#authorize(sessionId, 'events', { person });
     const session = this.#env.sessions.get(reach.ref);
@@ -126,7 +127,7 @@ export class Subscriptions {
     }
     const targets = [...(sessionId === undefined ? [] : [sessionId]), ...add];
     const canonical = (id: string): string => {
-      if (id === INBOX) return id;
+      if (Object.hasOwn(this.#follows, id)) return id;
       const { app, name } = this.#env.apps.parse(id);
       return this.#env.apps.format(app, name);
     };

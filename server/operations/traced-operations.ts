@@ -1,4 +1,5 @@
-import type { ResultOf, SubscribeTarget, UploadedFile } from '../../shared/operation-types.js';
+import type { UploadedFile } from '../../shared/files/contract.js';
+import type { ResultOf, SubscribeTarget } from '../../shared/operation-types.js';
 import type { RunOperation } from '../../shared/operations.js';
 import type { ToolOutput } from '../apps/tool.js';
 import type { MaybePromise } from '../async/maybe-promise.js';

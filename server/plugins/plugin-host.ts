@@ -9,7 +9,7 @@ import { type HostEnvironment, hostCaller } from '../host/open-session.js';
 import type { Lifecycle } from '../lifecycle/lifecycle.js';
 import type { PluginRoute, PluginRoutes } from '../transports/http/plugin-route.js';
 import type { PluginSocketRoute, PluginSocketRoutes } from '../transports/websocket/plugin-upgrade.js';
-import type { GatewayPlugin, PluginContext } from './plugin.js';
+import type { GatewayPlugin, MonitorPageMaker, PluginContext } from './plugin.js';
 import { openPluginFile } from './plugin-file.js';
 import { peersOf } from './plugin-peers.js';
 import { openPluginSession } from './plugin-session.js';
@@ -26,6 +26,8 @@ export interface PluginEnvironment {
   /** The gateways on the same store. */
   readonly errands: Errands;
   readonly notes: Notes;
+  /** The monitoring port, if there is one. */
+  readonly monitor: { readonly isWanted: boolean; page(path: string, make: MonitorPageMaker): void };
   stats(): GatewayStats;
   report(error: unknown, what: string): void;
 }
@@ -69,13 +71,15 @@ export class PluginHost implements PluginRoutes, PluginSocketRoutes {
   }
 
   #context(transport: string): PluginContext {
-    const { gatewayId, extraRoutes, apps, lifecycle, host, limits, errands, notes, stats, report } =
+    const { gatewayId, extraRoutes, apps, lifecycle, host, limits, errands, notes, monitor, stats, report } =
       this.#env;
     return {
       gatewayId,
       peers: peersOf(transport, errands, notes),
       extraRoutes,
       limits,
+      monitored: monitor.isWanted,
+      page: (path, make) => monitor.page(path, make),
       route: (path, handle, options = {}) => take(this.#routes, path, { handle, options }),
       socket: (path, accept, options = {}) => take(this.#sockets, path, { transport, accept, options }),
       apps: () => apps.summaries(),

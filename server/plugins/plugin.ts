@@ -133,6 +133,9 @@ export interface PluginNotes {
   drop(name: string): Promise<void>;
 }
 
+/** Makes a page of text for the monitoring port, with its media type. */
+export type MonitorPageMaker = () => Promise<{ readonly media: string; readonly text: string }>;
+
 /** The part of a gateway that a plugin sees. */
 export interface PluginContext {
   readonly gatewayId: string;
@@ -142,6 +145,10 @@ export interface PluginContext {
   readonly extraRoutes: ExtraRoutes;
   /** The gateway's limits on open responses and on decisions of the host, in milliseconds. */
   readonly limits: Pick<Limits, 'guardMs' | 'heartbeatMs' | 'slowClientMs'>;
+  /** Whether the gateway has a monitoring port. */
+  readonly monitored: boolean;
+  /** Serves a page of text on the monitoring port, if there is one. Its thread asks for it, and gives the last one while the gateway is late. */
+  page(path: string, make: MonitorPageMaker): void;
   /** Serves a path and everything below it, or with `/` only the mount itself. @throws GatewayError `INVALID_REQUEST` when the path is taken */
   route(path: string, handle: (request: PluginRequest) => MaybePromise<void>, options?: RouteOptions): void;
   /**

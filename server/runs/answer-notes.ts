@@ -1,15 +1,9 @@
 import { GatewayError } from '../../shared/errors.js';
-import type { Message, Usage } from '../../shared/messages.js';
+import type { Message } from '../../shared/messages.js';
 
 /** Notes of an app about its answer that the end of the run carries. They belong to the run, whatever ends it. */
 export class AnswerNotes {
-  #usage: Record<string, unknown> | null = null;
   #metadata: Record<string, unknown> | null = null;
-
-  /** The usage so far, as the app counts it. */
-  get counts(): Usage | null {
-    return this.#usage as Usage | null;
-  }
 
   /** An answer with the metadata that the app has set. */
   annotated(answer: Message): Message {
@@ -18,17 +12,7 @@ export class AnswerNotes {
 
   /** @throws GatewayError `INTERNAL` for a value that is not an object; TypeError for a cycle or bigint */
   annotate(metadata: Readonly<Record<string, unknown>>): void {
-    this.#metadata = { ...this.#metadata, ...copy(metadata) };
-  }
-
-  /** Adds counts to the usage so far. @throws as `annotate` */
-  usage(counts: Usage): void {
-    const usage = { ...this.#usage };
-    for (const [name, value] of Object.entries(copy(counts))) {
-      const old = usage[name];
-      usage[name] = typeof value === 'number' && typeof old === 'number' ? old + value : value;
-    }
-    this.#usage = usage;
+    this.#metadata = { ...this.#metadata, ...copyOf(metadata) };
   }
 }
 
@@ -37,7 +21,7 @@ export class AnswerNotes {
  *
  * @throws GatewayError `INTERNAL` for a value that is not an object; TypeError for a cycle or bigint
  */
-function copy<T extends object>(value: T): Record<string, unknown> {
+export function copyOf<T extends object>(value: T): Record<string, unknown> {
   // Otherwise each character of a text, and each item of a list, would become a field.
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new GatewayError({

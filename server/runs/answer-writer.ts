@@ -4,6 +4,8 @@ import type { Message } from '../../shared/messages.js';
 import type { AppEvent } from '../apps/application.js';
 import { givenId, newCallId } from '../ids.js';
 import type { Delta } from '../log/joined-delta.js';
+import type { AnswerPlace } from './answer-place.js';
+import { FormerAnswer } from './former-answer.js';
 import type { LiveRun } from './live-run.js';
 
 /** The log that an answer is written to. */
@@ -28,7 +30,12 @@ export class AnswerWriter {
   #size = 0;
   #blocks = 0;
   #open: 'text' | 'reasoning' | null = null;
-  readonly #data = new Set<string>();
+  /** Characters of the open block. */
+  #chars = 0;
+  /** The blocks of data by their ids. */
+  readonly #data = new Map<string, number>();
+  /** Set in a run that was taken up. */
+  #former: FormerAnswer | null = null;
 
   /**
    * @param began Called at the first text or reasoning.
@@ -60,7 +67,8 @@ export class AnswerWriter {
   resume({ content }: Message): void {
     this.add(JSON.stringify(content).length);
     this.#blocks = content.length;
-    for (const block of content) if (block.type === 'data') this.#data.add(block.id);
+    for (const [at, block] of content.entries()) if (block.type === 'data') this.#data.set(block.id, at);
+    if (content.length > 0) this.#former = new FormerAnswer(content);
   }
 
   /** Number of blocks so far. */
@@ -68,18 +76,38 @@ export class AnswerWriter {
     return this.#blocks;
   }
 
+  /** The end of the answer, as far as the app has said it in this process. */
+  get place(): AnswerPlace {
+    return this.#former?.place ?? { blocks: this.#blocks, chars: this.#chars, open: this.#open };
+  }
+
+  /** Goes back to a place, up to which the log has the answer. */
+  goBack({ blocks, chars, open }: AnswerPlace): void {
+    this.#former = null;
+    this.#blocks = blocks;
+    this.#chars = chars;
+    this.#open = open;
+    for (const [id, at] of this.#data) if (at >= blocks) this.#data.delete(id);
+  }
+
   text(delta: string): void {
-    if (delta === '' || this.#run.state === 'ended') return;
-    this.assertRoom(delta.length);
-    this.add(delta.length);
-    this.#piece('text', 'content_delta', delta);
+    if (this.#run.state === 'ended') return;
+    this.#piece('text', 'content_delta', this.#former ? this.#former.text.take(delta) : delta);
   }
 
   reasoning(delta: string): void {
-    if (delta === '' || this.#run.state === 'ended') return;
-    this.assertRoom(delta.length);
-    this.add(delta.length);
-    this.#piece('reasoning', 'reasoning_delta', delta);
+    if (this.#run.state === 'ended') return;
+    this.#piece('reasoning', 'reasoning_delta', this.#former ? this.#former.reasoning.take(delta) : delta);
+  }
+
+  /** The other text that the app says in place of a former process's; null if it says the same. */
+  get other(): { readonly before: string; readonly now: string } | null {
+    return this.#former?.text.other ?? null;
+  }
+
+  /** The id of a data block that the app names anew: that of the same block of a former process, if there is one. */
+  idOfData(name: string, value: unknown): string {
+    return this.#former?.takeData(name, value) ?? newCallId();
   }
 
   /** Counts what is in the log, also for the answers of the parents. */
@@ -101,6 +129,9 @@ export class AnswerWriter {
 
   /** Logs a piece. The first one of a block waits for nothing: it is what a reader waits for. */
   #piece(block: 'text' | 'reasoning', type: Delta['type'], delta: string): void {
+    if (delta === '') return;
+    this.assertRoom(delta.length);
+    this.add(delta.length);
     if (this.#began) {
       this.#began();
       this.#began = null;
@@ -108,8 +139,10 @@ export class AnswerWriter {
     const isFirst = this.#open !== block;
     if (isFirst) {
       this.#open = block;
+      this.#chars = 0;
       this.#blocks += 1;
     }
+    this.#chars += delta.length;
     const piece = { type, runId: this.#run.id, ts: Date.now(), delta, index: this.#blocks - 1 };
     if (isFirst) this.#log.append(piece);
     else this.#log.gather(piece);
@@ -117,13 +150,13 @@ export class AnswerWriter {
 
   /** Logs an event that may add a block. */
   event(draft: EventDraft): void {
-    if (this.#run.state === 'ended') return;
+    if (this.#run.state === 'ended' || this.#former?.has(draft)) return;
     // Log first, because that may be refused: a block counts only if it is in the log.
     this.add(this.#log.append(draft));
     this.assertRoom(0);
     if (draft.type === 'tool_use' || draft.type === 'tool_result') this.#block();
     else if (draft.type === 'data' && !this.#data.has(draft.id)) {
-      this.#data.add(draft.id);
+      this.#data.set(draft.id, this.#blocks);
       this.#block();
     }
   }

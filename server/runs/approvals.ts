@@ -1,16 +1,21 @@
-import type { ApprovalPolicy, Vote } from '../../shared/approvals.js';
+import * as z from 'zod';
+import type { ApprovalPolicy, ConfirmPolicy, Vote } from '../../shared/approvals.js';
 import { fieldError, GatewayError, GuardError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
 import type { PendingQuestion, SessionState } from '../../shared/fold.js';
-import { type Confirm, type ConfirmPolicy, hasPolicy } from '../apps/confirm-policy.js';
+import { type Confirm, hasPolicy } from '../apps/confirm-policy.js';
 import { holdsAnyRole } from '../methods/call.js';
+import { kind } from '../records/kind.js';
 import type { RecordChange } from '../stores/records.js';
 import { hashOfJson } from './canonical-json.js';
 import { laneOf } from './ending.js';
 import type { Answer } from './questions.js';
 
-/** Kind of the records by which questions fall due: to be decided without people, or escalated to more of them. */
-export const APPROVAL = 'approval';
+/** The records by which questions fall due: to be decided without people, or escalated to more of them. */
+export const APPROVALS = kind<{ readonly at?: number }>({
+  ...{ name: 'approval', schema: z.object({ at: z.number().exactOptional() }), endsWith: 'conversation' },
+  dueOf: ({ at }) => at,
+});
 
 /** A vote on its way into the log. */
 export interface Ballot {
@@ -79,7 +84,7 @@ export function dueRecord({
 }: Pick<PendingQuestion, 'callId' | 'policy' | 'escalated'>): RecordChange | null {
   const { expiresAt = Number.POSITIVE_INFINITY, escalateAt = Number.POSITIVE_INFINITY } = policy ?? {};
   const dueAt = escalated ? expiresAt : Math.min(expiresAt, escalateAt);
-  return Number.isFinite(dueAt) ? { kind: APPROVAL, id: callId, dueAt, value: '{}' } : null;
+  return Number.isFinite(dueAt) ? APPROVALS.put(callId, { at: dueAt }) : null;
 }
 
 /** The result of a vote, given the state of the log just before it. @throws GatewayError `ALREADY_ANSWERED`, `GUARD_DENIED` */
@@ -108,13 +113,13 @@ export function voted(state: SessionState, { callId, answer, sender }: Ballot): 
 /** The result of a due time, given the state of the log just before it. */
 export function due(state: SessionState, callId: string, now: number): Settled {
   const question = openIn(state, callId);
-  if (!question) return { events: [], records: [{ kind: APPROVAL, id: callId }] };
+  if (!question) return { events: [], records: [APPROVALS.drop(callId)] };
   if (isOver(question, now)) return expired(question);
   const { escalateAt = Number.POSITIVE_INFINITY, escalateRoles: roles = [] } = question.policy;
   const escalates = !question.escalated && escalateAt <= now;
   const next = dueRecord(escalates ? { ...question, escalated: true } : question);
   const event: EventDraft = { type: 'tool_confirmation_escalated', ...baseOf(question), callId, roles };
-  return { events: escalates ? [event] : [], records: [next ?? { kind: APPROVAL, id: callId }] };
+  return { events: escalates ? [event] : [], records: [next ?? APPROVALS.drop(callId)] };
 }
 
 /** The question of this id if it has a policy and is undecided, else null. */
@@ -134,7 +139,8 @@ function expired(question: PolicyQuestion): Settled {
   return decided(question, { approved, reason: 'expired', by: 'gateway', votes, expired: true });
 }
 
-function decided(question: PolicyQuestion, decision: Answer): Settled {
+/** The decision of a question, with all that it changes. */
+export function decided(question: PolicyQuestion, decision: Answer): Settled {
   const { callId, name } = question;
   const { approved = false, reason, input, by, votes = [], expired: isExpired } = decision;
   const event: EventDraft = {
@@ -149,7 +155,7 @@ function decided(question: PolicyQuestion, decision: Answer): Settled {
     votes,
     ...(isExpired && { expired: true }),
   };
-  return { events: [event], records: [{ kind: APPROVAL, id: callId }], decision };
+  return { events: [event], records: [APPROVALS.drop(callId)], decision };
 }
 
 function baseOf({ runId }: PendingQuestion): { readonly runId?: string; readonly ts: number } {

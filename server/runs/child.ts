@@ -2,6 +2,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { LoggedEvent } from '../../shared/events.js';
 import { type Message, type SendInput, textOf } from '../../shared/messages.js';
 import type { RunResult } from '../../shared/operation-types.js';
+import { pick } from '../../shared/pick.js';
 import type { Child, ChildResult } from '../apps/child.js';
 
 /** The parts of a session that a child run's handle uses. */
@@ -54,12 +55,18 @@ export class LiveChild implements Child {
 const FAILED: ReadonlySet<string> = new Set(['error', 'timeout', 'lost']);
 
 /** @throws GatewayError with the code of the child's error; `ABORTED` for a child that was lost */
-function resultOf({ runId, message, stopReason, usage, error }: RunResult): ChildResult {
+function resultOf(result: RunResult): ChildResult {
+  const { runId, message, stopReason, error } = result;
   if (FAILED.has(stopReason)) {
     const { code, message: text } = error ?? { code: 'ABORTED', message: 'The child run was lost' };
     throw new GatewayError({ code, message: text, details: { runId, stopReason } });
   }
-  return { text: textOf(message), message, stopReason, ...(usage && { usage }) };
+  return {
+    text: textOf(message),
+    message,
+    stopReason,
+    ...pick(result, 'usage', 'totalUsage'),
+  } as ChildResult;
 }
 
 async function* textIn(events: AsyncIterable<LoggedEvent>): AsyncGenerator<string, void> {

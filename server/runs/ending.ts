@@ -1,6 +1,7 @@
 import type { EventDraft } from '../../shared/events.js';
 import type { LaneRun, SessionState } from '../../shared/fold.js';
-import { type Message, type StopReason, withoutPlace } from '../../shared/messages.js';
+import { addUsage, type Message, type StopReason, type Usage, withoutPlace } from '../../shared/messages.js';
+import { pick } from '../../shared/pick.js';
 import type { AnswerNotes } from './answer-notes.js';
 import type { LiveRun } from './live-run.js';
 
@@ -51,11 +52,14 @@ export function endDrafts(
   const notes = new Map(form === 'whole' ? tree.map((each) => [each.id, each.notes]) : []);
   const shown = (message: Message): Message => (form === 'empty' ? { ...message, content: [] } : message);
   const end = (lane: EndingLane, how: Ending): EventDraft =>
-    endOf({ ...lane, message: shown(lane.message) }, how, notes.get(lane.runId));
+    endOf({ ...lane, ...totalOf(state, lane), message: shown(lane.message) }, how, notes.get(lane.runId));
   const children = openUnder(state, run.id).map((child) => end(child, inherited));
   const lane = laneOf(state, run.id);
   const said = lane ?? (state.run?.runId === run.id ? state.run : null);
-  const own = end({ ...lane, runId: run.id, message: said?.message ?? run.emptyAnswer() }, ending);
+  const own = end(
+    { ...lane, ...(said && pick(said, 'usage')), runId: run.id, message: said?.message ?? run.emptyAnswer() },
+    ending,
+  );
   const { error } = ending;
   const base = { runId: run.id, ts: Date.now() };
   return [...children, ...(error ? [{ type: 'run_error', ...base, ...error } as const] : []), own];
@@ -66,11 +70,10 @@ type EndingLane = Pick<LaneRun, 'runId' | 'message'> & Partial<LaneRun>;
 
 /** The `message_end` of a run. */
 function endOf(
-  { runId, message: said, lane, parentRunId }: EndingLane,
+  { runId, message: said, lane, parentRunId, usage, totalUsage }: EndingLane,
   { stopReason, intoRunId }: Ending,
   notes: AnswerNotes | undefined,
 ): EventDraft {
-  const usage = notes?.counts;
   const message = withoutPlace(said);
   return {
     ...{ type: 'message_end', runId, ts: Date.now(), stopReason },
@@ -78,8 +81,24 @@ function endOf(
     ...(lane !== undefined && { lane }),
     ...(parentRunId !== undefined && { parentRunId }),
     ...(usage && { usage }),
+    ...(totalUsage && { totalUsage }),
     message: notes ? notes.annotated(message) : message,
   };
+}
+
+/** All that a run and those under it have used; nothing if no run under it has used anything. */
+function totalOf(
+  { lanes = [] }: SessionState,
+  { runId, usage }: Pick<LaneRun, 'runId' | 'usage'>,
+): Pick<LaneRun, 'totalUsage'> {
+  const above = new Set([runId]);
+  let under: Usage | undefined;
+  for (const lane of lanes) {
+    if (!above.has(lane.parentRunId ?? '')) continue;
+    above.add(lane.runId);
+    if (lane.usage) under = addUsage(under, lane.usage);
+  }
+  return under ? { totalUsage: usage ? addUsage(usage, under) : under } : {};
 }
 
 /** A run beside the conversation, by its id. */

@@ -1,11 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GatewayError } from '../../shared/errors.js';
-import type { Message, StopReason } from '../../shared/messages.js';
+import type { StopReason } from '../../shared/messages.js';
 import type { AppEvent, AppOutput, AppResult, TurnSession } from '../apps/application.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
+import { summaryAlone } from './compacting.js';
 import type { Ending } from './ending.js';
+import { finish } from './gated.js';
 import type { LiveRun } from './live-run.js';
-import { LiveTurn } from './live-turn.js';
+import { LiveTurn, type ShownHistory } from './live-turn.js';
 import type { Resumption } from './resumption.js';
 import type { RunPort } from './run-port.js';
 import { RunScope } from './run-scope.js';
@@ -47,10 +49,21 @@ export class Execution {
     this.#scope.resumption = resumption;
   }
 
-  start(history: readonly Message[]): void {
+  start(history: ShownHistory): void {
     this.#scope.start();
+    const turn = new LiveTurn(this.#scope, history);
+    const begun = turn.begins();
+    if (begun) begun.then(() => this.#call(turn), this.#fail);
+    else this.#call(turn);
+  }
+
+  #call(turn: LiveTurn): void {
+    if (this.#scope.ended) return;
     try {
-      const output: AppOutput = this.#scope.app.run(new LiveTurn(this.#scope, history));
+      const { compacts } = this.#run.request.lane ?? {};
+      const output: AppOutput = compacts
+        ? summaryAlone(this.#scope, turn.history, compacts)
+        : this.#scope.app.run(turn);
       if (isPromise(output)) output.then(this.#take, this.#fail);
       else this.#take(output);
     } catch (error) {
@@ -79,7 +92,7 @@ export class Execution {
         if (this.#scope.ended) return;
         if (result.done) return this.#complete(result.value);
         this.#scope.take(result.value);
-        if (burst < BURST && !this.#log.stalled) continue;
+        if (burst < BURST && !this.#log.stalled && !this.#scope.gate?.full) continue;
         burst = 0;
         await this.#breathe();
         if (this.#scope.ended) return;
@@ -94,15 +107,18 @@ export class Execution {
     await nextTurn();
     await Promise.resolve(this.#log.settled()).catch(() => {});
     await this.#log.flowing();
+    await this.#scope.gate?.flowing();
   }
 
   #complete(value: unknown): void {
     if (this.#scope.ended) return;
     try {
       const result: AppResult = typeof value === 'string' ? { text: value } : ((value ?? {}) as AppResult);
-      if (typeof result.text === 'string') this.#scope.answer.text(result.text);
-      if (result.usage) this.#run.notes.usage(result.usage);
-      this.#port.end({ stopReason: stopReasonOf(result.stopReason) });
+      const { gate, answer } = this.#scope;
+      if (typeof result.text === 'string') (gate ?? answer).text(result.text);
+      if (result.usage) this.#scope.uses.add(result.usage);
+      const stopReason = stopReasonOf(result.stopReason);
+      finish(this.#scope, () => this.#port.end({ stopReason }));
     } catch (error) {
       this.#fail(error);
     }

@@ -2,7 +2,8 @@ import type { UserContext } from '../../shared/contract.js';
 import type { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
 import type { LanePlace, Message } from '../../shared/messages.js';
-import type { RunResult } from '../../shared/operation-types.js';
+import type { GivenOutput, RunResult } from '../../shared/operation-types.js';
+import type { Variants } from '../../shared/variants/contract.js';
 import type { ClientTool, Turn } from '../apps/application.js';
 import type { Context } from '../async/async-context.js';
 import type { TraceOrigin } from '../diagnostics/messages.js';
@@ -10,8 +11,21 @@ import { newMessageId } from '../ids.js';
 import { contextOutsideCalls } from '../methods/context.js';
 import { AnswerNotes } from './answer-notes.js';
 
+/** The user who has a message sent, and the grant by which that user came; without one the session is the user's. */
+export interface RunSender {
+  readonly user: UserContext | null;
+  readonly grant?: SenderGrant | undefined;
+}
+
+/** The grant by which a sender came. */
+export interface SenderGrant {
+  readonly id: string;
+  /** Id of the person who gave the link; absent for a user, who came by no link. */
+  readonly givenBy?: string | undefined;
+}
+
 /** Everything that starts a run. */
-export interface RunRequest {
+export interface RunRequest extends RunSender {
   readonly runId: string;
   readonly message: Message;
   readonly preceding: readonly Message[];
@@ -23,14 +37,13 @@ export interface RunRequest {
   readonly repeatable?: boolean | undefined;
   /** SHA-256 of the canonical body that the key was sent with, base64url. */
   readonly hash?: string | undefined;
-  readonly user: UserContext | null;
-  /** Id of the person who gave the link by which a guest sent the message; absent for a user. */
-  readonly givenBy?: string | undefined;
   /** Key of the person who has read the conversation up to the message, by sending it. It is stored with the message, and no longer. */
   readonly reader?: string | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly clientTools: readonly ClientTool[];
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** Outputs of tools that it is given in place of calls. */
+  readonly toolOutputs?: readonly GivenOutput[] | undefined;
   /** The place of a run beside the conversation. Its lane is known once its beginning is stored. */
   readonly lane?: LaneRequest | undefined;
   /** The trigger of a run whose message nobody sent. */
@@ -48,6 +61,8 @@ export interface LaneRequest extends Omit<LanePlace, 'lane' | 'asked'> {
   readonly depth: number;
   /** Whether its parent runs it with a function, which no other process has. */
   readonly inline?: true;
+  /** Whether it only summarizes the conversation, and calls its app for nothing else. */
+  readonly compacts?: { readonly keep?: number };
 }
 
 /** A run from acceptance to its one `message_end`. */
@@ -64,6 +79,8 @@ export class LiveRun {
   readonly ended: Promise<RunResult>;
   /** The run's message with its parent and versions, once the run begins. */
   placed: Message | null = null;
+  /** The variants that its app has asked for in this process. */
+  variants: Variants = {};
   state: 'accepting' | 'queued' | 'active' | 'ended' = 'accepting';
   /** Set while the end of the run is on its way to the store, which may refuse it. For new messages, the run no longer counts as active. */
   doomed = false;

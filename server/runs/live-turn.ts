@@ -1,40 +1,40 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { UserContext } from '../../shared/contract.js';
-import type { HandOff } from '../../shared/control.js';
-import { fieldError, isGatewayError } from '../../shared/errors.js';
+import { isGatewayError } from '../../shared/errors.js';
 import { type Message, textOf } from '../../shared/messages.js';
-import type {
-  ClientTool,
-  Confirmation,
-  ConfirmationRequest,
-  Question,
-  ResumedAnswer,
-  Turn,
-  TurnSession,
-} from '../apps/application.js';
-import { checkPolicy } from '../apps/confirm-policy.js';
+import type { ClientTool, Question, ResumedAnswer, Turn, TurnSession } from '../apps/application.js';
+import type { CompactOptions } from '../apps/compaction.js';
+import { PLACE, type PlaceKeeper } from '../apps/goes-on.js';
+import { LET_THROUGH, type LetThrough } from '../apps/guard.js';
 import { eventType } from '../apps/publish-options.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
+import { traceStep } from '../diagnostics/step.js';
 import { formatTraceparent } from '../diagnostics/traceparent.js';
-import { givenId, newCallId } from '../ids.js';
-import { ownOf } from '../schema/check-logged.js';
-import { checkSchema } from '../schema/check-schema.js';
-import { toJsonSchema } from '../schema/json-schema.js';
-import { validate } from '../schema/validate.js';
-import { policyOf } from './approvals.js';
+import { ask, confirm } from './asking.js';
+import { askedCompact, historyToBegin, summarize, withSummary } from './compacting.js';
+import { say } from './gated.js';
 import { RunOver } from './run-over.js';
+import type { Hindrance } from './run-port.js';
 import type { RunScope } from './run-scope.js';
-import { begunSteps, RunSteps, type StepScope } from './steps.js';
-import { atWork, callTool, confirmation, question } from './tool-call.js';
+import { stepScope } from './step-scope.js';
+import { begunSteps, isInStep, RunSteps } from './steps.js';
+import { callTool } from './tool-call.js';
 import { ToolCallError } from './tool-error.js';
+import { handOffOf, wakingAt } from './turn-arguments.js';
+import { variantOf } from './variant.js';
+
+/** The messages before that of a run, made when an app asks for them. */
+export type ShownHistory = () => readonly Message[];
 
 /** The turn that an app receives. Its methods are own fields, because apps destructure or copy a turn. */
 export class LiveTurn implements Turn {
   readonly runId: string;
   readonly resumed: ResumedAnswer | null;
+  readonly rehearsing: boolean;
   readonly text: string;
   readonly message: Message;
-  readonly history: readonly Message[];
-  readonly signal: AbortSignal;
+  declare readonly history: readonly Message[];
+  declare readonly signal: AbortSignal;
   readonly user: UserContext | null;
   readonly session: TurnSession;
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -43,18 +43,37 @@ export class LiveTurn implements Turn {
   readonly trigger: Turn['trigger'];
   readonly traceparent: string | undefined;
   readonly #scope: RunScope;
+  #history: ShownHistory;
+  /** Own fields as the others are, whose values are made when they are first read: many apps read neither. */
+  static readonly #MADE_WHEN_READ: PropertyDescriptorMap = {
+    history: {
+      ...{ enumerable: true, configurable: true },
+      get(this: LiveTurn): readonly Message[] {
+        const history = this.#history();
+        this.#history = () => history;
+        return history;
+      },
+    },
+    signal: {
+      ...{ enumerable: true, configurable: true },
+      get(this: LiveTurn): AbortSignal {
+        return this.#scope.signal;
+      },
+    },
+  };
   #steps: RunSteps | null = null;
 
-  constructor(scope: RunScope, history: readonly Message[]) {
-    const { run, signal, user, session } = scope;
+  constructor(scope: RunScope, history: ShownHistory) {
+    const { run, user, session } = scope;
     const { metadata, clientTools, parameters, trigger = null, trace } = run.request;
     const message = run.placed ?? run.request.message;
     this.runId = run.id;
     this.resumed = run.resumed && { ...run.resumed, inFlight: begunSteps(scope.resumption?.steps ?? []) };
+    this.rehearsing = scope.port.rehearsal !== undefined;
     this.text = textOf(message);
     this.message = message;
-    this.history = history;
-    this.signal = signal;
+    this.#history = history;
+    Object.defineProperties(this, LiveTurn.#MADE_WHEN_READ);
     this.user = user;
     this.session = session;
     this.metadata = metadata;
@@ -72,7 +91,7 @@ export class LiveTurn implements Turn {
 
   readonly step: Turn['step'] = (name, work) => {
     // An app may ignore this promise. The turn itself hears of the outcome.
-    const outcome = atWork(this.#scope, () => this.#runSteps().run(name, work));
+    const outcome = traceStep(this.#scope, name, () => this.#runSteps().run(name, work));
     outcome.catch(() => {});
     return outcome;
   };
@@ -86,12 +105,59 @@ export class LiveTurn implements Turn {
   /** The time of waking is the outcome of a step, so a process that resumes the run waits only for the rest. */
   async #sleep(name: string, time: number | Date): Promise<void> {
     const at = wakingAt(time, this.#scope.now());
-    await this.#scope.sleep((await this.#runSteps().run(name, () => at)) as number);
+    const until = (await this.#runSteps().run(name, () => at)) as number;
+    const { rehearsal } = this.#scope.port;
+    if (rehearsal && until > this.#scope.now()) return rehearsal.meets({ what: 'sleep', name });
+    await this.#scope.gate?.flushed();
+    await this.#scope.sleep(until);
   }
 
   #runSteps(): RunSteps {
-    this.#steps ??= new RunSteps(stepScope(this.#scope), this.#scope.resumption?.steps);
+    const hindered = (): Promise<void> | null => this.hindered();
+    this.#steps ??= new RunSteps(stepScope(this.#scope, hindered), this.#scope.resumption?.steps);
     return this.#steps;
+  }
+
+  /** The place of an app that goes on from one. */
+  get [PLACE](): PlaceKeeper {
+    const { answer, port, resumption } = this.#scope;
+    return {
+      kept: resumption?.place?.value,
+      blocks: resumption?.place?.blocks ?? 0,
+      keep: async (value) => {
+        await this.#scope.gate?.flushed();
+        await Promise.resolve(port.log.settled());
+        await this.#runSteps().keepPlace({ value, seq: port.log.view.head, blocks: answer.blocks });
+      },
+    };
+  }
+
+  /** The answer as the guards have let it through; null if nobody guards the run. */
+  get [LET_THROUGH](): LetThrough | null {
+    const { gate } = this.#scope;
+    if (!gate) return null;
+    return {
+      text: async () => {
+        await gate.flushed();
+        return gate.said;
+      },
+      get touched() {
+        return gate.touched;
+      },
+    };
+  }
+
+  readonly compact: Turn['compact'] = (options = {}) => this.#handed('compact', this.#compact(options));
+
+  async #compact(options: CompactOptions): Promise<readonly Message[]> {
+    const compact = askedCompact(this.#scope, options);
+    await this.hindered();
+    const { history } = this;
+    const made = await this.step('compact', ({ key: id }) =>
+      summarize(this.#scope, history, { compact, id }),
+    );
+    if (made) this.#history = () => withSummary(history, made);
+    return this.history;
   }
 
   readonly spawn: Turn['spawn'] = (app, options) => this.#scope.spawn(app, options);
@@ -99,38 +165,94 @@ export class LiveTurn implements Turn {
   readonly steered: Turn['steered'] = () => (this.#scope.ended ? [] : this.#scope.port.steered());
 
   readonly ask = (asked: Question<StandardSchemaV1 | undefined>): Promise<any> =>
-    this.#handed('ask', this.#ask(asked));
+    this.#handed('ask', ask(this.#scope, asked));
 
-  readonly confirm: Turn['confirm'] = (request) => this.#handed('confirm', this.#confirm(request));
+  readonly confirm: Turn['confirm'] = (request) => this.#handed('confirm', confirm(this.#scope, request));
+
+  readonly variant: Turn['variant'] = (name, choices) => variantOf(this.#scope, name, choices);
 
   readonly data: Turn['data'] = (name, value, options) => {
-    const id = options?.id ?? newCallId();
+    const id = options?.id ?? this.#scope.answer.idOfData(name, value);
     this.#scope.data(name, value, id);
     return id;
   };
 
   readonly file: Turn['file'] = (fileId) => this.#handed('file', this.#scope.port.file(fileId));
 
+  readonly mark: Turn['mark'] = () => this.#scope.marks.make();
+
+  readonly retract: Turn['retract'] = (from) => this.#scope.marks.goBack(from);
+
   readonly annotate: Turn['annotate'] = (metadata) => {
-    if (!this.#scope.ended) this.#scope.run.notes.annotate(metadata);
+    const note = (said: unknown): void => this.#scope.run.notes.annotate(said as typeof metadata);
+    say(this.#scope, { name: 'annotation', value: metadata }, note);
   };
 
   readonly title: Turn['title'] = (text) => {
-    if (!this.#scope.ended) this.#scope.port.title(text);
+    const write = (said: unknown): void => this.#scope.port.title(String(said));
+    say(this.#scope, { name: 'title', value: text }, write);
   };
 
   readonly emit: Turn['emit'] = (name, payload) => {
-    if (!this.#scope.ended) this.#scope.port.emit(name, payload);
+    const write = (said: unknown): void => this.#scope.port.emit(name, said);
+    say(this.#scope, { name: name, value: payload }, write);
   };
 
   readonly publish: Turn['publish'] = (channel, payload, options) => {
     const type = eventType(options);
-    if (!this.#scope.ended) this.#scope.port.publish(channel, type, payload);
+    const write = (said: unknown): void => this.#scope.port.publish(channel, type, said);
+    say(this.#scope, { name: channel, value: payload }, write);
   };
 
   readonly usage: Turn['usage'] = (counts) => {
-    if (!this.#scope.ended) this.#scope.run.notes.usage(counts);
+    if (this.#scope.ended) return Promise.reject(new RunOver()).catch(() => {});
+    this.#scope.uses.add(counts);
+    return this.#handed('usage', this.#stored());
   };
+
+  readonly allowed: Turn['allowed'] = () => this.#handed('allowed', this.hindered() ?? Promise.resolve());
+
+  /** Waits for what comes before the app: what hinders the run, and a summary that is due. Null if there is nothing. */
+  begins(): Promise<void> | null {
+    const hindered = this.hindered();
+    return this.#scope.app.compact ? this.#summarized(hindered) : hindered;
+  }
+
+  async #summarized(hindered: Promise<void> | null): Promise<void> {
+    await hindered;
+    this.#history = await historyToBegin(this.#scope, this.#history, this.#scope.app.compact!);
+  }
+
+  /** Waits until nothing hinders the run; null if nothing does. */
+  hindered(): Promise<void> | null {
+    const { gate } = this.#scope.port;
+    const hindrance = gate?.() ?? null;
+    return hindrance && this.#passed(hindrance);
+  }
+
+  async #stored(): Promise<void> {
+    // A step that is under way could not be left to another process, so the next one waits.
+    const waits = !isInStep();
+    await Promise.resolve(this.#scope.port.log.settled()).catch(() => {});
+    if (waits) await this.hindered();
+  }
+
+  /** @throws DOMException `AbortError` if the run has ended */
+  async #passed(asked: MaybePromise<Hindrance | null>): Promise<void> {
+    const { gate, end } = this.#scope.port;
+    for (let met = await asked; met; met = await gate!()) {
+      if (this.#scope.ended) throw new RunOver();
+      if (met.events) for (const event of met.events) this.#scope.port.log.append(event);
+      if (met.ask) {
+        const passes = await met.answered!(await confirm(this.#scope, met.ask));
+        if (passes) continue;
+      }
+      if (this.#scope.ended) throw new RunOver();
+      if (!met.ending) return;
+      end(met.ending);
+      throw new RunOver();
+    }
+  }
 
   readonly handOff: Turn['handOff'] = (request = {}) => {
     const asked = handOffOf(request);
@@ -145,89 +267,4 @@ export class LiveTurn implements Turn {
     });
     return promise;
   }
-
-  async #ask({ name, payload, schema: given }: Question<StandardSchemaV1 | undefined>): Promise<unknown> {
-    givenId(name, 'name');
-    const { app, resumption } = this.#scope;
-    if (given) checkSchema(given, `ask.${name}.schema`);
-    const schema: StandardSchemaV1 | undefined = given ?? ownOf(app.questions, name);
-    const pending = resumption?.takeQuestion(name, payload) ?? null;
-    const callId = pending?.callId ?? newCallId();
-    const document = schema ? toJsonSchema(schema, 'input').schema : null;
-    const event = {
-      callId,
-      name,
-      ...(payload !== undefined && { payload }),
-      ...(document !== null && { schema: document }),
-    };
-    const answer = await question(this.#scope, event, {
-      announced: pending !== null,
-      ...(schema && { check: async (output) => validate(schema, output, 'output') }),
-    });
-    if (answer.approved === false) {
-      const why = answer.reason ? `Declined: ${answer.reason}` : 'Declined';
-      throw new ToolCallError({ callId, toolName: name, denied: true }, why);
-    }
-    return answer.output;
-  }
-
-  async #confirm({ name, input, message, callId, ...given }: ConfirmationRequest): Promise<Confirmation> {
-    checkPolicy(given);
-    givenId(name, 'name');
-    if (callId !== undefined) givenId(callId, 'callId');
-    const pending = this.#scope.resumption?.takeConfirmation(name, input) ?? null;
-    const policy = pending ? pending.policy : policyOf(given, input, this.#scope.now());
-    const asked = {
-      callId: pending?.callId ?? callId ?? newCallId(),
-      name,
-      input: input ?? null,
-      ...(message !== undefined && { message }),
-      ...(policy && { policy }),
-    };
-    const answer = await confirmation(this.#scope, asked, {
-      announced: pending !== null,
-      check: (changed) => Promise.resolve(changed),
-    });
-    return {
-      approved: answer.approved === true,
-      ...(answer.reason !== undefined && { reason: answer.reason }),
-      ...(answer.input !== undefined && { input: answer.input }),
-      ...(answer.votes && { votes: answer.votes }),
-      ...(answer.expired && { expired: true }),
-    };
-  }
-}
-
-/** Checks the arguments of `turn.handOff`. @throws GatewayError `INVALID_PARAMS` */
-function handOffOf({ reason, roles }: HandOff): HandOff {
-  if (reason !== undefined && typeof reason !== 'string') throw fieldError('reason', 'must be a text');
-  const isRole = (role: unknown): boolean => typeof role === 'string' && role !== '';
-  if (roles !== undefined && !(Array.isArray(roles) && roles.length > 0 && roles.every(isRole)))
-    throw fieldError('roles', 'must be names of roles, at least one');
-  return { ...(reason !== undefined && { reason }), ...(roles && { roles: [...roles] }) };
-}
-
-/** The end of a sleep, in milliseconds since the epoch. @throws GatewayError `INVALID_PARAMS` */
-function wakingAt(time: number | Date, now: number): number {
-  // A date is one of this process's clock.
-  const at = now + (time instanceof Date ? time.getTime() - Date.now() : time);
-  if (Number.isFinite(at) && (time instanceof Date || time >= 0)) return at;
-  throw fieldError('time', 'must be a date, or a number of milliseconds that is not negative');
-}
-
-function stepScope(scope: RunScope): StepScope {
-  const { runId, signal, app, port } = scope;
-  return {
-    runId,
-    signal,
-    get ended() {
-      return scope.ended;
-    },
-    durable: app.resumable === true,
-    maxSize: port.setting.stepsSize,
-    keep: async (steps) => {
-      if (scope.ended) throw new RunOver();
-      await port.log.commit([], { steps });
-    },
-  };
 }

@@ -23,6 +23,14 @@ export class PausableTimer {
     if (--this.#holds === 0) this.#run();
   }
 
+  /** Begins the time anew. @param ms The same as in the constructor */
+  restart(ms: number): void {
+    this.#remainingMs = ms;
+    if (this.#holds > 0) return;
+    clearTimeout(this.#timer);
+    this.#run();
+  }
+
   stop(): void {
     this.#holds = Number.POSITIVE_INFINITY;
     clearTimeout(this.#timer);

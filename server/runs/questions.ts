@@ -37,11 +37,18 @@ export interface OpenQuestion {
   decide?(answer: Answer): boolean;
   /** Called when the run ended without an answer. */
   drop(): void;
+  /** Called when the app of a resumed run will not ask it again here. */
+  refuse?(error: GatewayError): void;
   /** Called when the app of a resumed run asks the same question again. */
   askedAgain?(question: OpenQuestion): void;
 }
 
 const REMEMBERED = 1000;
+
+function left(): GatewayError {
+  const message = 'The session is on its way to its next holder; try again';
+  return new GatewayError({ code: 'OVERLOADED', message, retryAfterMs: 100 });
+}
 
 /** The open confirmations and questions of a session. Each takes one answer. */
 export class Questions {
@@ -49,11 +56,19 @@ export class Questions {
   // Made on first use: most sessions never ask.
   #settled: Set<string> | null = null;
   #answering: Set<string> | null = null;
+  #isLeft = false;
   /** Decisions that came before the app of a resumed run has asked again. */
   readonly #early = new Map<string, { readonly runId: string; readonly answer: Answer }>();
 
   get size(): number {
     return this.#open.size;
+  }
+
+  /** The number of open questions of a run. */
+  ofRun(runId: string): number {
+    let count = 0;
+    for (const question of this.#open.values()) if (question.runId === runId) count += 1;
+    return count;
   }
 
   /** Whether a question is open. */
@@ -80,8 +95,15 @@ export class Questions {
     this.#settled?.delete(question.callId);
   }
 
-  /** @throws GatewayError `CALL_NOT_FOUND`, `ALREADY_ANSWERED`, or the reason why the answer is refused */
+  /** The session is on its way to its next holder, which has the questions that are open still. An answer that comes here, or came early, is told to come again. */
+  leave(): void {
+    this.#isLeft = true;
+    for (const question of this.#open.values()) question.refuse?.(left());
+  }
+
+  /** @throws GatewayError `CALL_NOT_FOUND`, `ALREADY_ANSWERED`, `OVERLOADED` if it was left, or the reason why the answer is refused */
   async answer(callId: string, answer: Answer): Promise<void> {
+    if (this.#isLeft) throw left();
     const question = this.#open.get(callId);
     if (this.#settled?.has(callId) || this.#answering?.has(callId))
       throw new GatewayError({ code: 'ALREADY_ANSWERED' });
@@ -115,6 +137,11 @@ export class Questions {
       this.#settle(question.callId);
       question.drop();
     }
+  }
+
+  /** Has answers to the questions of a run refused, which stay open. */
+  refuse(runId: string, error: GatewayError): void {
+    for (const question of this.#open.values()) if (question.runId === runId) question.refuse?.(error);
   }
 
   /** Drops all questions, because the session is no longer held here. Their gateways learn of it from the next holder. */

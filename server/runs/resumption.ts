@@ -1,28 +1,122 @@
-import { isDeepStrictEqual } from 'node:util';
 import { GatewayError } from '../../shared/errors.js';
 import type { PendingQuestion } from '../../shared/fold.js';
-import type { Message, ToolUseBlock } from '../../shared/messages.js';
+import type { Message, ToolResultBlock, ToolUseBlock, Usage } from '../../shared/messages.js';
 import type { StepRecord } from '../stores/stored.js';
+import { same } from './former-answer.js';
+import { type KeptPlace, placeIn } from './place.js';
 import type { Answer, OpenQuestion } from './questions.js';
 
-/** The calls and open questions of a run whose process ended. When the app runs again and asks the same, it gets the open question. */
+/** A question of a former process that a person has answered. */
+export interface FormerQuestion extends Pick<PendingQuestion, 'callId' | 'kind' | 'name' | 'input'> {
+  /** The event that has the answer. */
+  readonly answer: Partial<Answer>;
+}
+
+/** A use that a former process has logged. */
+export interface FormerUse {
+  readonly id?: string;
+  readonly usage: Usage;
+}
+
+/** The events of a run, as its app may ask for them again. */
+export interface FormerEvents {
+  readonly answered: readonly FormerQuestion[];
+  readonly used?: readonly FormerUse[];
+}
+
+/** A call of a former process that has its result. */
+export interface FormerResult extends Pick<ToolResultBlock, 'callId' | 'output' | 'isError'> {
+  /** Whether a person has denied it. */
+  readonly denied: boolean;
+}
+
+/**
+ * The calls and questions of a run whose process ended. When the app runs again, the same call gets its former result, the same question its former
+ * answer, and one that is open stays open.
+ */
 export class Resumption {
   readonly steps: readonly StepRecord[];
   readonly #answer: Message;
   #pending: readonly PendingQuestion[];
   /** Calls that have neither a result nor an open question. */
   readonly #unanswered: Set<ToolUseBlock>;
+  /** Calls that have a result, by their ids. */
+  readonly #results = new Map<string, ToolResultBlock>();
+  #answered: readonly FormerQuestion[] = [];
+  #used: FormerUse[] = [];
+  /** The place from which the app goes on, if it has kept one. It makes none of the calls before it again. */
+  readonly place: KeptPlace | null;
 
-  constructor(answer: Message, pending: readonly PendingQuestion[], steps: readonly StepRecord[]) {
+  constructor(
+    answer: Message,
+    pending: readonly PendingQuestion[],
+    { steps, goesOn }: { readonly steps: readonly StepRecord[]; readonly goesOn: boolean },
+  ) {
     this.steps = steps;
+    this.place = placeIn(steps);
+    const since = this.place?.blocks ?? (goesOn ? answer.content.length : 0);
     this.#answer = answer;
     this.#pending = pending;
     const over = new Set(pending.map(({ callId }) => callId));
-    for (const block of answer.content) if (block.type === 'tool_result') over.add(block.callId);
+    for (const [at, block] of answer.content.entries()) {
+      if (block.type !== 'tool_result') continue;
+      over.add(block.callId);
+      if (at >= since) this.#results.set(block.callId, block);
+    }
     const calls = answer.content.filter((block) => block.type === 'tool_use');
     this.#unanswered = new Set(
       calls.filter(({ callId, providerExecuted }) => !providerExecuted && !over.has(callId)),
     );
+  }
+
+  get answered(): readonly FormerQuestion[] {
+    return this.#answered;
+  }
+
+  /** Tells what people have answered, and what the run has used. */
+  learn({ answered, used = [] }: FormerEvents): void {
+    this.#answered = answered;
+    this.#used = [...used];
+  }
+
+  /** Takes a use that is counted already. Each is taken once. @param isNamed Whether the app has named it, whatever it used */
+  takeUse({ id, usage }: FormerUse, isNamed: boolean): boolean {
+    const at = this.#used.findIndex((use) => use.id === id && (isNamed || same(use.usage, usage)));
+    if (at >= 0) this.#used.splice(at, 1);
+    return at >= 0;
+  }
+
+  /** Forgets the calls and answers that are part of the outcome of a step. */
+  forget(callIds: readonly string[]): void {
+    for (const callId of callIds) this.#results.delete(callId);
+    this.#answered = this.#answered.filter(({ callId }) => !callIds.includes(callId));
+  }
+
+  /** Takes the result of a tool call with this input. Each is taken once. */
+  takeResult(name: string, input: unknown): FormerResult | null {
+    for (const block of this.#answer.content) {
+      if (block.type !== 'tool_use' || block.name !== name) continue;
+      const result = this.#results.get(block.callId);
+      if (!result || !same(block.input, input)) continue;
+      this.forget([block.callId]);
+      return { ...result, denied: block.denied === true };
+    }
+    return null;
+  }
+
+  /** Takes the answer to the question of a call. */
+  takeDecision(callId: string): Partial<Answer> | null {
+    const found = this.#answered.find((question) => question.callId === callId);
+    if (found) this.forget([callId]);
+    return found?.answer ?? null;
+  }
+
+  /** Takes the answer to a question that is no tool's. Each is taken once. */
+  takeAnswer(kind: FormerQuestion['kind'], name: string, input: unknown): Partial<Answer> | null {
+    const found = this.#answered.find(
+      (question) => question.kind === kind && question.name === name && same(question.input, input),
+    );
+    return found ? this.takeDecision(found.callId) : null;
   }
 
   /** Takes the open question of a tool call with this input. Each is taken once. */
@@ -68,11 +162,6 @@ export class Resumption {
   }
 }
 
-/** Compares values as JSON, because the former process stored them so. */
-function same(kept: unknown, value: unknown): boolean {
-  return isDeepStrictEqual(kept, value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
-}
-
 /** An open question of a former process. An early answer waits until the app has asked again. */
 export class InheritedQuestion implements OpenQuestion {
   readonly callId: string;
@@ -95,6 +184,10 @@ export class InheritedQuestion implements OpenQuestion {
 
   async accept(answer: Answer): Promise<boolean> {
     return (await this.#asked).accept(answer);
+  }
+
+  refuse(error: GatewayError): void {
+    this.#reject(error);
   }
 
   decide(): boolean {

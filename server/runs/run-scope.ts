@@ -1,24 +1,34 @@
-import { setMaxListeners } from 'node:events';
 import type { UserContext } from '../../shared/contract.js';
 import type { HandOff } from '../../shared/control.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft, LoggedEventData, LoggedEventType } from '../../shared/events.js';
+import type { GivenOutput } from '../../shared/operation-types.js';
 import type { AppEvent, Application, ClientTool, TurnSession } from '../apps/application.js';
 import type { Child, SpawnOptions } from '../apps/child.js';
+import type { GuardedPart } from '../apps/guard.js';
 import type { ToolSet } from '../apps/tool.js';
+import type { MaybePromise } from '../async/maybe-promise.js';
 import { givenId } from '../ids.js';
 import { checkLogged } from '../schema/check-logged.js';
 import { AnswerWriter, string } from './answer-writer.js';
 import { type Ballot, dueRecord } from './approvals.js';
 import type { LiveChild } from './child.js';
+import { finish, gateOf, say } from './gated.js';
+import { LatestProgress } from './latest-progress.js';
 import type { LiveRun } from './live-run.js';
+import { Marks } from './marks.js';
 import { PausableTimer } from './pausable-timer.js';
+import { Numbers, QuestionBatches } from './question-batches.js';
 import type { Answer } from './questions.js';
+import type { Rehearsal } from './rehearsal.js';
 import type { Resumption } from './resumption.js';
 import { RunOver } from './run-over.js';
 import type { Overseer, RunPort } from './run-port.js';
+import { RunSignal } from './run-signal.js';
+import type { SpeechGate } from './speech-gate.js';
 import { endingOf } from './thrown.js';
-import type { Asked, Confirmation, ToolCaller } from './tool-call.js';
+import type { Asked, Confirmation, ToolCaller } from './tool-caller.js';
+import { Uses } from './uses.js';
 import { sleepUntil, Waits } from './waits.js';
 
 /** The work of an app and its tools in a run. It has no effect after the end of the run. */
@@ -26,25 +36,28 @@ export class RunScope implements ToolCaller, Overseer {
   readonly run: LiveRun;
   readonly port: RunPort;
   readonly answer: AnswerWriter;
+  /** The gate before the answer; null if nothing that the app says is checked. */
+  readonly gate: SpeechGate | null;
   resumption: Resumption | null = null;
-  readonly #controller = new AbortController();
-  #isHeard = false;
+  readonly #signal = new RunSignal();
   #clock: PausableTimer | null = null;
-  /** The batch of the last question, and the append that it belongs to. */
-  #asked: { readonly with: object | null; readonly batch: string } | null = null;
+  readonly #batches: QuestionBatches;
   readonly waits: Waits;
   /** Number of steps and tools at work. */
   #working = 0;
+  #marks: Marks | null = null;
   // Made on first use: most runs have no children.
   #children: Map<string, LiveChild> | null = null;
-  #spawned: Map<string, number> | null = null;
-  #progress: Map<string, LoggedEventData['tool_progress']> | null = null;
+  readonly #nameless = new Numbers();
+  #progress: LatestProgress | null = null;
+  readonly uses = new Uses(this);
 
   constructor(run: LiveRun, port: RunPort) {
     this.run = run;
     this.port = port;
+    this.#batches = new QuestionBatches(port.log);
     const { parkMs } = port.setting;
-    const busy = (): boolean => this.#working > 0;
+    const busy = (): boolean => this.#working > 0 || this.gate?.holds === true;
     this.waits = new Waits({ parkMs, busy, parked: (until, waits) => port.park(until, waits) });
     const began = (): void => {
       run.firstDeltaAt ??= performance.now();
@@ -53,6 +66,8 @@ export class RunScope implements ToolCaller, Overseer {
     const parent = port.overseer?.answer;
     this.answer = new AnswerWriter(run, port.log, { began, maxSize, parent });
     if (run.resumed) this.answer.resume(run.resumed);
+    port.rehearses?.(this.answer);
+    this.gate = gateOf(this, port.setting.guard);
   }
 
   get ended(): boolean {
@@ -68,17 +83,16 @@ export class RunScope implements ToolCaller, Overseer {
     return this.run.ended;
   }
   get signal(): AbortSignal {
-    const { signal } = this.#controller;
-    // All tools, sleeps and requests of a run listen to it, however many there are.
-    if (!this.#isHeard) setMaxListeners(0, signal);
-    this.#isHeard = true;
-    return signal;
+    return this.#signal.signal;
   }
   get user(): UserContext | null {
     return this.run.request.user;
   }
   get session(): TurnSession {
     return this.port.setting.session;
+  }
+  get rehearsal(): Rehearsal | undefined {
+    return this.port.rehearsal;
   }
   get app(): Application {
     return this.port.setting.app;
@@ -88,6 +102,14 @@ export class RunScope implements ToolCaller, Overseer {
   }
   get clientTools(): readonly ClientTool[] {
     return this.run.request.clientTools;
+  }
+  get toolOutputs(): readonly GivenOutput[] | undefined {
+    return this.run.request.toolOutputs;
+  }
+
+  get marks(): Marks {
+    this.#marks ??= new Marks(this);
+    return this.#marks;
   }
 
   get children(): Map<string, LiveChild> {
@@ -125,8 +147,8 @@ export class RunScope implements ToolCaller, Overseer {
       this.data(string(name, 'name'), value, id);
     } else if (type === 'custom') {
       const { name, payload } = item as Extract<AppEvent, { type: 'custom' }>;
-      this.port.emit(string(name, 'name'), payload);
-    } else this.answer.item(item);
+      say(this, { name: string(name, 'name'), value: payload }, (said) => this.port.emit(name, said));
+    } else (this.gate ?? this.answer).item(item);
   }
 
   /** Creates or replaces a data block of the answer. @throws GatewayError `INVALID_PARAMS` if the value does not fit the app's schema */
@@ -134,6 +156,11 @@ export class RunScope implements ToolCaller, Overseer {
     givenId(name, 'name');
     checkLogged(this.app.data, name, value, (error) => this.report(error, `data block ${name}`));
     this.append('data', { id: givenId(id, 'id'), name, value });
+  }
+
+  /** Checks a value before something is done with it, behind all that the app has said. @throws RunOver if the run ends by it */
+  checked<Value>(kind: GuardedPart, name: string, value: Value): MaybePromise<Value> {
+    return this.gate ? (this.gate.checked(kind, name, value) as Promise<Value>) : value;
   }
 
   now(): number {
@@ -144,19 +171,13 @@ export class RunScope implements ToolCaller, Overseer {
     if (this.ended) return;
     this.waits.used();
     const isQuestion = type === 'tool_confirmation_required' || type === 'input_required';
-    const batch = isQuestion && this.#batchOf(data as LoggedEventData['input_required']);
+    const batch = isQuestion && this.#batches.of(data as LoggedEventData['input_required']);
     const put = { type, runId: this.runId, ts: Date.now(), ...data, ...(batch && { batch }) };
     const due = type === 'tool_confirmation_required' && dueRecord(data as Confirmation);
     // The due time is stored in the same append. If that fails, the run has lost its log.
     if (due) return void this.port.log.commit([put as EventDraft], { records: [due] }).catch(() => {});
-    this.answer.event(put as EventDraft);
-    if (batch) this.#asked = { with: this.port.log.gathering, batch };
-  }
-
-  /** Questions in one append form one batch, named after the first, so that readers can show them together and know the last. */
-  #batchOf({ callId }: { readonly callId: string }): string {
-    const { gathering } = this.port.log;
-    return gathering !== null && gathering === this.#asked?.with ? this.#asked.batch : callId;
+    (this.gate ?? this.answer).event(put as EventDraft);
+    if (batch) this.#batches.note(batch);
   }
 
   async commit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): Promise<void> {
@@ -168,8 +189,8 @@ export class RunScope implements ToolCaller, Overseer {
 
   async vote(ballot: Omit<Ballot, 'sender'>): Promise<Answer | null> {
     if (this.ended) throw new GatewayError({ code: 'ALREADY_ANSWERED' });
-    const { givenBy } = this.run.request;
-    return this.port.vote({ ...ballot, sender: givenBy ?? this.user?.id });
+    const { grant } = this.run.request;
+    return this.port.vote({ ...ballot, sender: grant?.givenBy ?? this.user?.id });
   }
 
   async ask(
@@ -235,20 +256,12 @@ export class RunScope implements ToolCaller, Overseer {
   /** Begins a child, or joins the one of that id. @throws GatewayError */
   spawn(app: string, { id, ...options }: SpawnOptions): Child {
     this.#assertGoingOn();
-    const name = id ?? `${app}:${this.#nameless(app)}`;
+    const name = id ?? `${app}:${this.#nameless.next(app)}`;
     return this.port.spawn(this, { ...options, app, id: name });
   }
 
   #assertGoingOn(): void {
     if (this.ended) throw new RunOver();
-  }
-
-  /** The number of a call of `spawn` without an id. The same calls have the same numbers after a restart. */
-  #nameless(app: string): number {
-    this.#spawned ??= new Map();
-    const number = (this.#spawned.get(app) ?? 0) + 1;
-    this.#spawned.set(app, number);
-    return number;
   }
 
   /** Sleeps until a time of the store's clock, which all gateways have, while the clock of the run stands still. */
@@ -266,23 +279,11 @@ export class RunScope implements ToolCaller, Overseer {
 
   progress(data: LoggedEventData['tool_progress']): void {
     if (this.ended) return;
-    if (!this.#progress) {
-      this.#progress = new Map();
-      setImmediate(() => {
-        try {
-          this.#flushProgress();
-        } catch (error) {
-          this.fail(error);
-        }
-      });
-    }
-    this.#progress.set(data.callId, data);
-  }
-
-  #flushProgress(): void {
-    const reports = this.#progress;
-    this.#progress = null;
-    if (reports) for (const data of reports.values()) this.append('tool_progress', data);
+    this.#progress ??= new LatestProgress(
+      (report) => this.append('tool_progress', report),
+      (error) => this.fail(error),
+    );
+    this.#progress.add(data);
   }
 
   report(error: unknown, what: string): void {
@@ -293,7 +294,8 @@ export class RunScope implements ToolCaller, Overseer {
   handOff(asked: HandOff): void {
     const { reason } = asked;
     const request: EventDraft = { type: 'hand_off_requested', runId: this.runId, ts: Date.now(), ...asked };
-    this.port.end({ stopReason: 'handed_off', ...(reason !== undefined && { reason }) }, request);
+    const ending = { stopReason: 'handed_off', ...(reason !== undefined && { reason }) } as const;
+    finish(this, () => this.port.end(ending, request));
   }
 
   #timeOut(message: string, option: string): void {
@@ -309,13 +311,13 @@ export class RunScope implements ToolCaller, Overseer {
     const { unseen, ...ending } = endingOf(thrown);
     if (unseen) this.report(unseen.error, 'the app failed');
     if (ending.stopReason === 'error') this.run.failure = { error: thrown };
-    this.port.end(ending);
+    finish(this, () => this.port.end(ending));
   }
 
   /** Writes the last progress, before the end of the run. */
   flush(): void {
     try {
-      this.#flushProgress();
+      this.#progress?.flush();
     } catch {
       // It no longer fits the answer.
     }
@@ -323,12 +325,13 @@ export class RunScope implements ToolCaller, Overseer {
 
   /** Takes nothing more, since the run has ended. Calls no code of the app. */
   seal(): void {
+    this.gate?.close();
     this.waits.stop();
     this.#clock?.stop();
   }
 
   /** Aborts the signal of everything that still runs for the app. */
   abort(reason: string): void {
-    this.#controller.abort(new DOMException(reason, 'AbortError'));
+    this.#signal.abort(reason);
   }
 }

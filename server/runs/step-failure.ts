@@ -41,6 +41,14 @@ export function failureOf(error: unknown): StepFailure {
   }
 }
 
+/** The words of a failure. */
+export const wordsOf = (failure: StepFailure): string =>
+  failure.kind === 'gateway' ? failure.body.message : failure.message;
+
+/** A failure in other words. */
+export const saying = (failure: StepFailure, message: string): StepFailure =>
+  failure.kind === 'gateway' ? { ...failure, body: { ...failure.body, message } } : { ...failure, message };
+
 /** The error of a description, without its original stack and cause. */
 export function toError(failure: StepFailure): Error {
   if (failure.kind === 'gateway') return GatewayError.fromJSON(failure.body);

@@ -1,16 +1,24 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { GatewayError } from '../../shared/errors.js';
 import type { Wire } from '../../shared/wire.js';
-import { type BegunStep, MAX_STEP_NAME, type StepContext } from '../apps/application.js';
+import { type BegunStep, MAX_STEP_NAME, type StepContext } from '../apps/step-context.js';
 import type { StepRecord } from '../stores/stored.js';
+import { type KeptPlace, placeIn, recordOfPlace } from './place.js';
+import { openStep, type Rehearsal } from './rehearsal.js';
 import { RunOver } from './run-over.js';
-import { failureOf, type StepFailure, toError } from './step-failure.js';
+import { failureOf, type StepFailure, saying, toError, wordsOf } from './step-failure.js';
 
 /** Size counted for each step besides its name and outcome, in characters. */
 const OVERHEAD = 100;
 
 /** The outcome of a step, as its record has it in JSON. Without a value, the function returned nothing. */
-type StepOutcome = { readonly value?: unknown } | { readonly error: StepFailure };
+type StepOutcome = ({ readonly value?: unknown } | { readonly error: StepFailure }) & {
+  /** Ids of the tools' calls and the questions within the step. */
+  readonly calls?: readonly string[];
+};
+
+/** The number of the record that has the note of a step. Steps begin at 1. */
+const noteOf = (number: number): number => -number;
 
 /** The parts of a run that its steps use. */
 export interface StepScope {
@@ -21,12 +29,31 @@ export interface StepScope {
   readonly durable: boolean;
   /** Names and outcomes of all steps together, in characters. */
   readonly maxSize: number;
+  /** Set for a rehearsal, in which no step is done. */
+  readonly rehearsal?: Rehearsal | undefined;
+  /** Checks what is kept; absent if nobody checks it. @throws RunOver if the run ends by it */
+  checked?(name: string, value: unknown): Promise<unknown>;
+  /** Waits until the run may make another call; null if it may. */
+  hindered(): Promise<void> | null;
+  /** Does what counts as work of the run, which is not parked meanwhile. */
+  atWork<T>(work: () => Promise<T>): Promise<T>;
+  /** Takes note of the calls within a step that is not done again. */
+  passed(callIds: readonly string[]): void;
   /** Keeps steps with the run. Resolves once the store has them. */
   keep(steps: readonly StepRecord[]): Promise<unknown>;
 }
 
 /** The step under way, found by calls from inside its function. */
-const inside = new AsyncLocalStorage<{ readonly of: RunSteps; over: boolean }>();
+const inside = new AsyncLocalStorage<{ readonly of: RunSteps; readonly calls: string[]; over: boolean }>();
+
+/** Notes a tool's call or a question as one of the step under way, if it is made within one. */
+export function noteInStep(callId: string): void {
+  const step = inside.getStore();
+  if (step && !step.over) step.calls.push(callId);
+}
+
+/** Whether the code that asks is that of a step under way. */
+export const isInStep = (): boolean => inside.getStore()?.over === false;
 
 /** A step id that is unique among all runs, for idempotency keys of services that the step calls. */
 function keyOf(runId: string, number: number): string {
@@ -48,6 +75,8 @@ export class RunSteps {
   #size = 0;
   /** Set once the app turns out to differ from the one that began the run. None of its later steps can be matched. */
   #mismatch: GatewayError | null = null;
+  /** Sizes of the notes that were kept here, by the numbers of their records. */
+  readonly #notes = new Map<number, number>();
   /** The steps to keep with the next append. */
   #keeping: { readonly steps: StepRecord[]; readonly kept: Promise<unknown> } | null = null;
 
@@ -55,6 +84,7 @@ export class RunSteps {
   constructor(scope: StepScope, left: readonly StepRecord[] = []) {
     this.#scope = scope;
     this.#left = new Map(left.map((step) => [step.number, step]));
+    this.#last = placeIn(left)?.steps ?? 0;
     for (const { name, outcome = '' } of left) this.#size += sizeOf(name, outcome);
   }
 
@@ -63,7 +93,28 @@ export class RunSteps {
     this.#check(name);
     const number = ++this.#last;
     const left = this.#match(number, name);
-    if (left?.outcome !== undefined) return resultOf(JSON.parse(left.outcome) as StepOutcome) as Wire<T>;
+    const { rehearsal } = this.#scope;
+    if (left?.outcome !== undefined) {
+      const former = JSON.parse(left.outcome) as StepOutcome;
+      this.#scope.passed(former.calls ?? []);
+      rehearsal?.passed(openStep(number));
+      return resultOf(former) as Wire<T>;
+    }
+    if (rehearsal) return rehearsal.meets({ what: 'step', name, ...(left && { open: openStep(number) }) });
+    const hindered = this.#scope.hindered();
+    if (hindered) await hindered;
+    return this.#scope.atWork(() => this.#do({ number, name, left }, work));
+  }
+
+  /** Does the work of a step that has no outcome, and keeps what comes of it. */
+  async #do<T>(
+    {
+      number,
+      name,
+      left,
+    }: { readonly number: number; readonly name: string; readonly left: StepRecord | undefined },
+    work: (context: StepContext) => T | Promise<T>,
+  ): Promise<Wire<T>> {
     const { runId, signal, durable } = this.#scope;
     const step = { runId, number, name };
     if (!left) this.#grow(name, '');
@@ -71,22 +122,70 @@ export class RunSteps {
     this.#assertGoingOn();
     let thrown: { readonly error: unknown } | null = null;
     let outcome: string;
-    const here = { of: this, over: false };
+    const here = { of: this, calls: [] as string[], over: false };
     try {
-      const context = { key: keyOf(runId, number), signal, interrupted: left !== undefined };
-      outcome = this.#encode(name, await inside.run(here, () => work(context)));
+      const noted = this.#noted(number);
+      const context = {
+        ...{ key: keyOf(runId, number), signal, interrupted: left !== undefined },
+        ...(noted !== undefined && { noted }),
+        note: (value: unknown) => this.#note(number, name, { value, isOver: () => here.over }),
+      };
+      outcome = this.#encode(name, await inside.run(here, () => work(context)), here.calls);
     } catch (error) {
       thrown = { error };
-      outcome = JSON.stringify({ error: failureOf(error) } satisfies StepOutcome);
+      outcome = `{"error":${JSON.stringify(failureOf(error))}${callsOf(here.calls)}}`;
     }
     here.over = true;
     this.#assertGoingOn();
+    if (durable && this.#scope.checked) outcome = await this.#checked(name, outcome);
     if (durable) {
       this.#size += outcome.length;
       await this.#keep({ ...step, outcome });
     }
     if (thrown) throw thrown.error;
     return resultOf(JSON.parse(outcome) as StepOutcome) as Wire<T>;
+  }
+
+  /** Keeps the place of an app that goes on from one. @throws GatewayError `PAYLOAD_TOO_LARGE` */
+  async keepPlace(place: Omit<KeptPlace, 'steps'>): Promise<void> {
+    const { runId, durable, maxSize } = this.#scope;
+    if (!durable) return;
+    const value = this.#scope.checked ? await this.#scope.checked('place', place.value) : place.value;
+    const record = recordOfPlace(runId, { ...place, value, steps: this.#last });
+    if (this.#size + record.outcome!.length > maxSize) throw this.#tooLarge(record.name);
+    await this.#keep(record);
+  }
+
+  /** An outcome, with what checks have put in place of its value or of the words of its error. */
+  async #checked(name: string, outcome: string): Promise<string> {
+    const kept = JSON.parse(outcome) as { value?: unknown; error?: StepFailure };
+    const value = kept.error ? wordsOf(kept.error) : kept.value;
+    const checked = await this.#scope.checked!(name, value);
+    if (checked === value) return outcome;
+    if (kept.error) kept.error = saying(kept.error, String(checked));
+    else kept.value = checked;
+    return JSON.stringify(kept);
+  }
+
+  #noted(number: number): unknown {
+    const outcome = this.#left.get(noteOf(number))?.outcome;
+    return outcome === undefined ? undefined : (JSON.parse(outcome) as { readonly value?: unknown }).value;
+  }
+
+  /** Keeps a note of a step under way, in place of its last one. */
+  async #note(
+    number: number,
+    name: string,
+    { value, isOver }: { readonly value: unknown; readonly isOver: () => boolean },
+  ): Promise<void> {
+    if (isOver()) throw invalid(`Step ${JSON.stringify(name)} has ended, and takes no note`);
+    const said = this.#encode(name, value, []);
+    if (!this.#scope.durable) return;
+    const outcome = this.#scope.checked ? await this.#checked(name, said) : said;
+    const at = noteOf(number);
+    this.#size += outcome.length - (this.#notes.get(at) ?? this.#left.get(at)?.outcome?.length ?? 0);
+    this.#notes.set(at, outcome.length);
+    await this.#keep({ runId: this.#scope.runId, number: at, name, outcome });
   }
 
   /** Keeps a step. Steps that begin or end together are one append, and so one disk sync. */
@@ -122,6 +221,7 @@ export class RunSteps {
   #match(number: number, name: string): StepRecord | undefined {
     const left = this.#left.get(number);
     if (!left || left.name === name) return left;
+    this.#scope.rehearsal?.differs({ what: 'step', before: left.name, now: name });
     this.#mismatch = new GatewayError({
       code: 'STEP_MISMATCH',
       message: `Step ${number} was ${JSON.stringify(left.name)} when the run began, and now is ${JSON.stringify(name)}`,
@@ -131,7 +231,7 @@ export class RunSteps {
   }
 
   /** @throws GatewayError `INVALID_PARAMS` for a value that is not JSON, `PAYLOAD_TOO_LARGE` */
-  #encode(name: string, value: unknown): string {
+  #encode(name: string, value: unknown, calls: readonly string[]): string {
     let text: string | undefined;
     try {
       text = JSON.stringify(value);
@@ -140,7 +240,8 @@ export class RunSteps {
     }
     if (text === undefined && value !== undefined)
       throw invalid(`The result of step ${JSON.stringify(name)} is no JSON, but a ${typeof value}`);
-    const outcome = text === undefined ? '{}' : `{"value":${text}}`;
+    const all = `{${text === undefined ? '' : `"value":${text}`}${callsOf(calls)}}`;
+    const outcome = all.replace(/^\{,/, '{');
     if (this.#size + outcome.length > this.#scope.maxSize) throw this.#tooLarge(name);
     return outcome;
   }
@@ -159,6 +260,10 @@ export class RunSteps {
     });
   }
 }
+
+/** The calls within a step, as the last part of its outcome. */
+const callsOf = (calls: readonly string[]): string =>
+  calls.length > 0 ? `,"calls":${JSON.stringify(calls)}` : '';
 
 const sizeOf = (name: string, outcome: string): number => name.length + outcome.length + OVERHEAD;
 

@@ -1,67 +1,23 @@
-import type { UserContext } from '../../shared/contract.js';
 import { fieldError, isGatewayError } from '../../shared/errors.js';
-import type { LoggedEventData, LoggedEventType } from '../../shared/events.js';
+import type { LoggedEventData } from '../../shared/events.js';
 import type { PendingQuestion } from '../../shared/fold.js';
-import type { ClientTool, ToolSession } from '../apps/application.js';
+import type { GivenOutput } from '../../shared/operation-types.js';
 import { type Confirm, checkConfirm } from '../apps/confirm-policy.js';
-import { isToolResult, type Tool, type ToolContext, type ToolOutput, type ToolSet } from '../apps/tool.js';
+import { isToolResult, type Tool, type ToolContext, type ToolOutput, toolResult } from '../apps/tool.js';
+import { isPromise } from '../async/maybe-promise.js';
 import { traceTool } from '../diagnostics/tool.js';
 import { newCallId } from '../ids.js';
 import { toJsonSchema } from '../schema/json-schema.js';
 import { validate } from '../schema/validate.js';
-import { assertInput, type Ballot, policyOf } from './approvals.js';
+import { assertInput, policyOf } from './approvals.js';
+import { same } from './former-answer.js';
+import { formerResult } from './former-result.js';
 import type { Answer } from './questions.js';
-import type { Resumption } from './resumption.js';
+import { openQuestion } from './rehearsal.js';
 import { RunOver } from './run-over.js';
+import { noteInStep } from './steps.js';
+import type { Confirmation, ToolCaller } from './tool-caller.js';
 import { ToolCallError } from './tool-error.js';
-
-/** The caller of a tool: a run, or a call outside of runs. Tools have no effect after it is over. */
-export interface ToolCaller {
-  readonly gatewayId: string;
-  readonly runId: string;
-  readonly signal: AbortSignal;
-  /** Settles when the end of the run is stored, or the call is over. */
-  readonly over: Promise<unknown>;
-  readonly user: UserContext | null;
-  readonly session: ToolSession;
-  readonly tools: ToolSet;
-  /** Tools that the sender brought along. The app's own tools take precedence. */
-  readonly clientTools: readonly ClientTool[];
-  /** The calls and open questions of a former process in this run. */
-  readonly resumption: Resumption | null;
-  /** Logs an event. */
-  append<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): void;
-  /** Logs an event and waits until the store has it. @throws GatewayError `ALREADY_ANSWERED` once the caller is over */
-  commit<T extends LoggedEventType>(type: T, data: LoggedEventData[T]): Promise<void>;
-  /** Logs a vote. Null if more votes are needed. @throws GatewayError `ALREADY_ANSWERED`, `GUARD_DENIED` */
-  vote(ballot: Omit<Ballot, 'sender'>): Promise<Answer | null>;
-  /** The time by the store's clock, in milliseconds since the epoch. */
-  now(): number;
-  /** Opens a question, tells the clients, and resolves with the accepted answer or another decision. Never resolves once the caller is over. */
-  ask(
-    asked: Asked,
-    announce: () => void,
-    accept: (answer: Answer) => Promise<Answer | null>,
-  ): Promise<Answer>;
-  progress(data: LoggedEventData['tool_progress']): void;
-  /**
-   * Counts code of the app at work, which is no waiting, until the returned function is called.
-   *
-   * @throws DOMException `AbortError` once the run has ended
-   */
-  work(): () => void;
-  /** Logs an error of the app's code for its operators. */
-  report(error: unknown, what: string): void;
-}
-
-/** A question to a person. */
-export interface Asked {
-  readonly callId: string;
-  /** Absent for a plain question and for a call of a client's tool. */
-  readonly confirmation?: Confirmation;
-}
-
-export type Confirmation = LoggedEventData['tool_confirmation_required'];
 
 interface BegunCall {
   readonly callId: string;
@@ -70,14 +26,26 @@ interface BegunCall {
   readonly asked: PendingQuestion | null;
   /** Whether a former process has logged the call. */
   readonly logged?: boolean;
+  /** The output that is given in its place. */
+  readonly instead?: GivenOutput;
 }
 
 /** Calls a tool within a run: logs the call, asks for confirmation if needed, runs the handler or the client, and logs the result. */
-export async function callTool(run: ToolCaller, name: string, input: unknown): Promise<unknown> {
+export async function callTool(run: ToolCaller, name: string, given: unknown): Promise<unknown> {
+  const checked = run.checked('tool-input', name, given);
+  const input = isPromise(checked) ? await checked : checked;
+  const former = run.resumption?.takeResult(name, input);
+  if (former) return formerResult(former, name);
   const asked = run.resumption?.takeCall(name, input) ?? null;
   const left = asked?.callId ?? run.resumption?.takeUnanswered(name, input) ?? null;
+  if (run.rehearsal)
+    return run.rehearsal.meets({ what: 'tool', name, ...(asked && { open: openQuestion(asked.callId) }) });
+  const instead = run.toolOutputs?.find(
+    (each) => each.name === name && (each.input === undefined || same(each.input, input)),
+  );
   const about = { callId: left ?? newCallId(), toolName: name, runId: run.runId };
-  const call = { ...about, asked, logged: left !== null };
+  const call = { ...about, asked, logged: left !== null, ...(instead && { instead }) };
+  noteInStep(about.callId);
   return traceTool(run, call, () => callLogged(run, call, input));
 }
 
@@ -85,13 +53,24 @@ async function callLogged(run: ToolCaller, call: BegunCall, input: unknown): Pro
   const { callId, toolName: name, logged } = call;
   if (!logged) run.append('tool_use', { callId, name, input, ...(isClients(run, name) && CLIENT) });
   try {
-    return logResult(run, call, await perform(run, call, input));
+    return logResult(run, call, await outputOf(run, call, input));
   } catch (error) {
     if (error instanceof RunOver) throw error;
     const failure = toFailure(run, call, error);
+    const words = run.checked('tool-output', name, failure.message);
+    failure.message = String(isPromise(words) ? await words : words);
     run.append('tool_result', { callId, name, output: failure.message, isError: true });
     throw failure;
   }
+}
+
+/** The output of a tool, once it is checked. */
+async function outputOf(run: ToolCaller, call: BegunCall, input: unknown): Promise<unknown> {
+  const output = await perform(run, call, input);
+  const checked = run.checked('tool-output', call.toolName, output);
+  if (!isPromise(checked)) return output;
+  const said = await checked;
+  return said !== output && isToolResult(output) ? toolResult(said as ToolOutput) : said;
 }
 
 /** Calls a tool outside of a run. Returns the result as content, and a failure as an error result. Never rejects. */
@@ -106,7 +85,8 @@ export async function callToolAlone(run: ToolCaller, call: BegunCall, input: unk
 
 async function answerAlone(run: ToolCaller, call: BegunCall, input: unknown): Promise<ToolOutput> {
   try {
-    return toOutput(await perform(run, call, input));
+    const checked = await run.checked('tool-input', call.toolName, input);
+    return toOutput(await outputOf(run, call, checked));
   } catch (error) {
     throw toFailure(run, call, error);
   }
@@ -121,8 +101,10 @@ function isClients({ tools, clientTools }: ToolCaller, name: string): boolean {
 }
 
 /** Finds the tool, asks for confirmation if needed, and runs it. */
-function perform(run: ToolCaller, call: BegunCall, input: unknown): Promise<unknown> {
-  const { toolName: name } = call;
+async function perform(run: ToolCaller, call: BegunCall, input: unknown): Promise<unknown> {
+  const { toolName: name, instead } = call;
+  // It has the form in which the log has outputs.
+  if (instead) return isContent(instead.output) ? toolResult(instead.output) : instead.output;
   const tool: Tool<unknown, unknown> | undefined = Object.hasOwn(run.tools, name)
     ? run.tools[name]
     : undefined;
@@ -131,6 +113,10 @@ function perform(run: ToolCaller, call: BegunCall, input: unknown): Promise<unkn
   // Not validated here: a sender's schema could bring patterns that take the server forever.
   if (brought) return askClient(run, brought.parameters ?? null, call, input);
   throw new ToolCallError(call, `There is no tool named ${name}`);
+}
+
+function isContent(output: unknown): output is ToolOutput {
+  return Array.isArray((output as Partial<ToolOutput> | null)?.content);
 }
 
 async function performOwn(
@@ -148,6 +134,7 @@ async function performOwn(
   // A resumed call keeps its open confirmation, and is not confirmed again if it was before.
   const mustAsk = pending ? pending.kind === 'confirmation' : wants;
   if (pending?.kind === 'input') input = pending.input;
+  const former = call.logged && !pending ? (run.resumption?.takeDecision(callId) ?? null) : null;
   if (mustAsk) {
     if (typeof wants === 'object') checkConfirm(wants, `tools.${name}.confirm`);
     const message = messageOf(tool, wants, input);
@@ -159,10 +146,12 @@ async function performOwn(
       ...(message !== undefined && { message }),
       ...(policy && { policy }),
     };
-    const answer = await confirmation(run, asked, {
-      announced: pending !== null,
-      check: async (changed) => (tool.schema ? validate(tool.schema, changed, 'input') : changed),
-    });
+    const answer =
+      former ??
+      (await confirmation(run, asked, {
+        announced: pending !== null,
+        check: async (changed) => (tool.schema ? validate(tool.schema, changed, 'input') : changed),
+      }));
     if (!answer.approved) {
       throw new ToolCallError(
         { ...call, denied: true },

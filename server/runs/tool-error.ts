@@ -1,3 +1,5 @@
+import { knownInEveryCopy } from '../../shared/in-every-copy.js';
+
 /** A tool call that did not produce a result; thrown by `turn.callTool`. The message is safe to show to a model. */
 export class ToolCallError extends Error {
   readonly callId: string;
@@ -17,3 +19,5 @@ export class ToolCallError extends Error {
     this.denied = call.denied ?? false;
   }
 }
+
+knownInEveryCopy(ToolCallError, 'tool-call-error');

@@ -29,3 +29,15 @@ export function stopOnSignals(close: () => Promise<void>, failed: (error: unknow
   process.on('SIGHUP', stop);
   if (process.env.npm_lifecycle_event !== undefined) onOrphaned(stop);
 }
+
+/** A gateway that is about to close, as far as its terminal tells of it. */
+interface Drained {
+  stats(): { readonly runs: { readonly waitedFor: number } };
+}
+
+/** The words for a person who ends a gateway that still has runs; null if it has none to wait for. */
+export function drainWords(gateway: Drained): string | null {
+  const { waitedFor } = gateway.stats().runs;
+  if (waitedFor === 0) return null;
+  return `Waiting for ${waitedFor === 1 ? '1 run' : `${waitedFor} runs`} to end. Ctrl+C again ends at once.`;
+}

@@ -1,6 +1,7 @@
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import { HeldElsewhere } from '../cluster/held-elsewhere.js';
 import { childEndsOf } from '../held/child-ends.js';
+import { heldAfter } from '../held/held-run.js';
 import { HeldSession } from '../held/held-session.js';
 import { recover, recoverToEnd } from '../held/recovery.js';
 import { LeftRuns } from '../held/run-record.js';
@@ -9,6 +10,7 @@ import { LimitError } from '../limit-error.js';
 import type { LogOptions } from '../log/log-options.js';
 import type { LogView } from '../log/log-view.js';
 import { LogWriter } from '../log/log-writer.js';
+import type { RunSender } from '../runs/live-run.js';
 import { storeTime } from '../stores/skew.js';
 import type { Acquired, NewSession } from '../stores/store.js';
 import type { SessionEnvironment } from './environment.js';
@@ -62,7 +64,10 @@ export class Acquisition {
     };
     return andThen(store.acquire(ref, options), (acquired) => {
       if (from && acquired.kind === 'acquired') void cluster.tellTaken(ref, from);
-      if (acquired.kind !== 'absent' || !create) return this.#adopt(acquired, create, { toEnd });
+      if (acquired.kind !== 'absent' || !create)
+        return andThen(toEnd ? undefined : this.#passOn(acquired), () =>
+          this.#adopt(acquired, create, { toEnd }),
+        );
       return andThen(toEnd ? undefined : this.#room(), () => {
         const { userId, forkedFrom } = create;
         const anew = {
@@ -74,6 +79,22 @@ export class Acquisition {
           this.#adopt(acquired, create, { beginning: create.runId, toEnd }),
         );
       });
+    });
+  }
+
+  /** Leaves a session whose run is of another version of its app to a gateway that has that version. @throws HeldElsewhere */
+  #passOn(acquired: Acquired): MaybePromise<void> {
+    if (acquired.kind !== 'acquired') return;
+    const { ref } = this.#session;
+    const { term, activity } = acquired.head;
+    const { cluster, serves, store, report } = this.#env;
+    const { version } = activity;
+    if (version === undefined || serves(ref, version)) return;
+    return cluster.carrierOf(ref, version).then(async (carrier) => {
+      if (carrier === undefined) return;
+      await store.release(ref, term);
+      cluster.giveTo(carrier, ref).catch((error) => report(error, 'handing a session to another gateway'));
+      throw new HeldElsewhere(carrier);
     });
   }
 
@@ -155,28 +176,34 @@ export class Acquisition {
     return this.#hold.elsewhere();
   }
 
-  /** Makes what is owed because of events, in the same append: runs after children, and notices for people who are away. */
+  /** Makes what is owed because of events, in the same append: runs after children, and what features add. */
   #recordsOf({ ref: log }: LogView, term: number): LogOptions['recordsOf'] {
-    const { notices, store, report } = this.#env;
+    const { addedRecords, store, report } = this.#env;
     const { id: sessionId } = this.#session;
     return (change) => {
       // The queue no longer has a run that ends.
-      const userOf = (runId: string) =>
-        (change.ends.find(({ id }) => id === runId) ?? this.#hold.life.held?.runs.find(runId))?.request
-          .user ?? null;
-      const ends = childEndsOf(change, log.epoch, storeTime(store), userOf);
-      if (!notices) return ends;
-      try {
-        const told = notices.of({
-          ...{ log, term, sessionId, storeTime: (at) => storeTime(store, at), userOf },
-          ...change,
-        });
-        return [...ends, ...told];
-      } catch (error) {
-        // If notices fail, lose the notices rather than the events.
-        report(error, 'making notices', this.#session.facts);
-        return ends;
-      }
+      const senderOf = (runId: string): RunSender | null =>
+        (change.ends.find(({ id }) => id === runId) ?? this.#hold.life.held?.runs.find(runId))?.request ??
+        null;
+      const ends = [
+        ...childEndsOf(change, log.epoch, storeTime(store), senderOf),
+        ...heldAfter(change.events, change.before),
+      ];
+      if (addedRecords.length === 0) return ends;
+      const cause = {
+        ...{ log, term, sessionId, storeTime: (at: number) => storeTime(store, at), senderOf },
+        ...change,
+      };
+      const added = addedRecords.flatMap((recordsOf) => {
+        try {
+          return recordsOf(cause);
+        } catch (error) {
+          // Lose what a feature makes of the events rather than the events.
+          report(error, 'making records of events', this.#session.facts);
+          return [];
+        }
+      });
+      return [...ends, ...added];
     };
   }
 }

@@ -92,7 +92,7 @@ export class Beginnings {
     const files = await this.#parts.files.name(ref, newRequestId(), messages, Number.POSITIVE_INFINITY);
     const parts = { ...about, from: { messages: files?.messages ?? messages }, userId };
     return this.#begin(ref, parts, files, async () =>
-      importedBefore(await this.#sessions.existing(ref), messages),
+      importedBefore(await this.#sessions.existing(ref), { messages, ...about }),
     );
   }
 

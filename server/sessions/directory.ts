@@ -49,7 +49,7 @@ export class SessionDirectory {
   readonly #told: () => void;
   /** Set when no more work may start. */
   #ending = false;
-  #served: (ref: SessionRef) => boolean = () => false;
+  #served: (ref: SessionRef, version?: string) => boolean = () => false;
   /**
    * Sessions that were given up and are still referenced: a long method may come back to its session. Two objects for one session would
    * both write its log.
@@ -59,7 +59,9 @@ export class SessionDirectory {
     if (!this.#dormant.get(key)?.deref()) this.#dormant.delete(key);
   });
 
-  constructor(env: Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written' | 'makeRoom'>) {
+  constructor(
+    env: Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written' | 'makeRoom' | 'serves'>,
+  ) {
     let told = (): void => {};
     const known = new Promise<void>((resolve) => {
       told = resolve;
@@ -75,6 +77,7 @@ export class SessionDirectory {
       written: this.written,
       cluster: this.#clusterOf(env),
       makeRoom: (scope) => spare.makeRoom(scope),
+      serves: (ref, version) => this.#served(ref, version),
       opened: (ref) => this.get(ref),
       unused: (ref) => {
         const session = this.peek(ref);
@@ -93,7 +96,9 @@ export class SessionDirectory {
       return true;
     });
     this.#deadlines = new Deadlines(env.limits.storeMs + BEHIND_MS);
-    this.sender = new MessageSender(env.store, env.files, this.#deadlines);
+    this.sender = new MessageSender(env.store, env.files, this.#deadlines, (app) =>
+      env.guardOf(env.app(app)),
+    );
     this.beginnings = new Beginnings(this, { ...env, deadlines: this.#deadlines });
   }
 
@@ -106,7 +111,7 @@ export class SessionDirectory {
     return new Cluster({
       ...{ shared: store.shared ?? new LocalHub(), holder, report },
       serve: (ref, input) => this.#serve(ref, input as SessionInput),
-      serves: (ref) => this.#served(ref),
+      serves: (ref, version) => this.#served(ref, version),
       take: (ref, from) => this.#take(ref, from),
       taken: (ref) => this.peek(ref)?.hold.recheck(),
       orphans: () => store.unfinished(),
@@ -137,9 +142,9 @@ export class SessionDirectory {
   /**
    * Becomes one of the gateways on the store.
    *
-   * @param served Whether there is an app for a session, so that it may be taken up
+   * @param served Whether there is an app for a session, of the version of its active run, so that it may be taken up
    */
-  async join(served: (ref: SessionRef) => boolean): Promise<void> {
+  async join(served: (ref: SessionRef, version?: string) => boolean): Promise<void> {
     this.#served = served;
     await this.#env.cluster.join();
   }
@@ -148,9 +153,9 @@ export class SessionDirectory {
     await this.#env.cluster.leave();
   }
 
-  /** Whether there is an app for a session. */
-  serves(ref: SessionRef): boolean {
-    return this.#served(ref);
+  /** Whether there is an app for a session, of this version if one is given. */
+  serves(ref: SessionRef, version?: string): boolean {
+    return this.#served(ref, version);
   }
 
   /** The session at a place, whether or not it has begun. */

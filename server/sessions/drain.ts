@@ -3,6 +3,7 @@ import { within } from '../async/deadline.js';
 import { isPromise } from '../async/maybe-promise.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { HeldSession } from '../held/held-session.js';
+import type { LiveRun } from '../runs/live-run.js';
 import type { SessionDirectory } from './directory.js';
 import type { Session } from './session.js';
 
@@ -40,10 +41,10 @@ export async function drainSessions(sessions: SessionDirectory, options: DrainOp
 
 /** Ends the work that can't be left to others, and gives a session up. Hands it to another gateway so that none has to find it first. */
 async function giveUp(session: Session, storeMs: number, handOver: boolean): Promise<void> {
-  const { calls, cluster, held, ref } = session;
+  const { cluster, held, ref } = session;
   const isLeft = handOver && (held?.runs.busy ?? false);
   if (handOver) held?.runs.handOver();
-  calls.endAll('The gateway is shutting down');
+  session.endCalls('The gateway is shutting down');
   held?.runs.endAll({ stopReason: 'lost', reason: 'the gateway is shutting down' });
   await session.abandon(storeMs);
   if (isLeft) await cluster.handOver(ref);
@@ -63,9 +64,9 @@ async function finish(
     const all = [...sessions.values()];
     const gone = all.filter((session) => handOver && needNotEndHere(session));
     await Promise.all(gone.map((session) => giveUp(session, storeMs, true)));
-    const waited: Promise<unknown>[] = all.flatMap(({ calls, held }) => [
-      ...(calls.size > 0 ? [calls.ended()] : []),
-      ...(held ? workIn(held, handOver) : []),
+    const waited: Promise<unknown>[] = all.flatMap((session) => [
+      ...(session.callsUnderWay > 0 ? [session.calls.ended()] : []),
+      ...(session.held ? workIn(session.held, handOver) : []),
     ]);
     const isTelling = answers() || (tells() && (await hasOthers(sessions.cluster)));
     if (waited.length === 0 && areOthersOver && !isTelling) return;
@@ -77,9 +78,25 @@ async function finish(
   }
 }
 
+/** The number of runs whose ends a close would wait for. */
+export function waitedFor(sessions: Iterable<Session>, handOver: boolean): number {
+  let count = 0;
+  for (const session of sessions)
+    if (session.held?.runs.busy && !(handOver && needNotEndHere(session)))
+      count += endingHere(session.held, handOver).length;
+  return count;
+}
+
+/** The runs that have to end here. Nobody waits for a person where a restart forgets all sessions: the pages of such a gateway end with it. */
+function endingHere({ log, runs }: HeldSession, handOver: boolean): readonly LiveRun[] {
+  if (handOver) return runs.running;
+  return log.view.activity.status === 'waiting' ? [] : runs.all();
+}
+
 /** The work in a session that has to end here, and its appends on their way. */
-function workIn({ log, runs }: HeldSession, handOver: boolean): readonly Promise<unknown>[] {
-  const ends = (handOver ? runs.running : runs.all()).map((run) => run.ended);
+function workIn(held: HeldSession, handOver: boolean): readonly Promise<unknown>[] {
+  const { log } = held;
+  const ends = endingHere(held, handOver).map((run) => run.ended);
   return log.stalled ? ends : [...ends, ...[log.settled()].filter(isPromise)];
 }
 
@@ -91,8 +108,8 @@ const hasOthers = (cluster: Cluster): Promise<boolean> =>
   );
 
 /** Whether another gateway, or the next process of this one, can take the session over now: its work here, if any, only waits for a person. */
-function needNotEndHere({ calls, held }: Session): boolean {
-  if (!held || held.log.stalled || calls.size > 0 || held.log.pending) return false;
+function needNotEndHere({ callsUnderWay, held }: Session): boolean {
+  if (!held || held.log.stalled || callsUnderWay > 0 || held.log.pending) return false;
   const { env, log, ref, runs } = held;
   const { running } = runs;
   const isOne = running.length === 1 && running[0] === runs.active && running[0]!.tree.length === 1;

@@ -4,11 +4,13 @@ import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Limits } from '../config/limits.js';
 import { DONE, type DueMoment, LEFT } from '../due/due-kind.js';
 import type { DueWorker } from '../due/due-worker.js';
-import { GRANT } from '../grants/grant-record.js';
-import { CHILD_END } from '../held/child-ends.js';
-import { CONTROL } from '../held/control.js';
-import { WAKING } from '../held/waking.js';
-import { APPROVAL } from '../runs/approvals.js';
+import { GRANTS } from '../grants/grant-record.js';
+import { CHILD_ENDS } from '../held/child-ends.js';
+import { CONTROLS } from '../held/control.js';
+import { WAKINGS } from '../held/waking.js';
+import type { Kept, Kind } from '../records/kind.js';
+import { APPROVALS } from '../runs/approvals.js';
+import type { RunSender } from '../runs/live-run.js';
 import type { StoredRecord } from '../stores/records.js';
 import type { SessionRef } from '../stores/stored.js';
 import type { SessionDirectory } from './directory.js';
@@ -20,9 +22,6 @@ const SOON_MS = 1000;
 /** Answers of a session that has something else to do first. */
 const NOT_YET: ReadonlySet<string> = new Set(['TAKEN_OVER', 'QUEUE_FULL', 'SESSION_BUSY']);
 
-/** A due record of a session. */
-export type RecordOfSession = StoredRecord & { readonly home: SessionRef };
-
 /** Somebody for whom work is done later: an id, never roles of that day. */
 export interface AbsentActor {
   readonly user: UserContext;
@@ -32,39 +31,71 @@ export interface AbsentActor {
   readonly grantId?: string;
 }
 
+/** The same person as they are now. */
+export interface PresentActor extends RunSender {
+  readonly user: UserContext;
+}
+
 /** All that due work asks of the gateway. */
 export interface DueKernel {
   readonly limits: Limits;
-  /** The user as whom it is done, as it is now; null if that user may not send to the session any more. @throws if nobody can say now */
-  actorOf(home: SessionRef, kept: AbsentActor): Promise<UserContext | null>;
+  /** The person as whom it is done, as they are now; null if that user may not send to the session any more. @throws if nobody can say now */
+  actorOf(home: SessionRef, kept: AbsentActor): Promise<PresentActor | null>;
 }
 
-/** The work in its session that each due record of a kind asks for. */
-export type DueWork = Readonly<
-  Record<string, (record: RecordOfSession, at: DueMoment, kernel: DueKernel) => MaybePromise<SessionInput>>
->;
+/** A due record of a session, as its kind reads it. */
+type KeptInSession<Value> = Kept<Value> & { readonly home: SessionRef };
+
+/** The work in their sessions that the due records of a kind ask for. */
+export interface DueWork {
+  readonly kind: string;
+  /** The work; null for a record of another form than its kind has. */
+  workOf(record: StoredRecord, at: DueMoment, kernel: DueKernel): MaybePromise<SessionInput | null>;
+}
+
+/** Says what work a due record of a kind asks for. */
+export const dueIn = <Value extends object>(
+  kind: Kind<Value>,
+  workOf: (kept: KeptInSession<Value>, at: DueMoment, kernel: DueKernel) => MaybePromise<SessionInput>,
+): DueWork => ({
+  kind: kind.name,
+  workOf(record, at, kernel) {
+    const kept = kind.read(record);
+    return kept && workOf(kept as KeptInSession<Value>, at, kernel);
+  },
+});
+
+/** The due work of the engine itself. */
+const OWN: readonly DueWork[] = [
+  dueIn(GRANTS, ({ id }) => ({ type: 'unshare', grantId: id, by: 'gateway', reason: 'expired' })),
+  dueIn(APPROVALS, ({ id, token }, { now }) => ({ type: 'expire', callId: id, token, now })),
+  dueIn(CONTROLS, (kept) => ({ type: 'release-control', kept })),
+  dueIn(CHILD_ENDS, (kept) => ({ type: 'child-end', kept })),
+  dueIn(WAKINGS, ({ id, token }) => ({ type: 'wake', runId: id, token })),
+];
 
 interface DueParts extends DueKernel {
   readonly sessions: SessionDirectory;
 }
 
 /** Turns due records of sessions into work in these sessions: approvals, ends of children, parked runs, control of a person, grants, and what features add. */
-export function workInSessions(due: DueWorker, { sessions, ...kernel }: DueParts, added: DueWork): void {
-  const on = (
-    kind: string,
-    workOf: (record: RecordOfSession, at: DueMoment) => MaybePromise<SessionInput>,
-  ): void =>
+export function workInSessions(
+  due: DueWorker,
+  { sessions, ...kernel }: DueParts,
+  added: readonly DueWork[],
+): void {
+  for (const { kind, workOf } of [...OWN, ...added])
     due.on(kind, {
       wanted({ home }) {
         if (home.app === undefined) return { drop: 'it belongs to no session' };
         // A gateway that has the app may take it next.
         return sessions.serves(home) || LEFT;
       },
-      async do(due, at) {
-        const record = due as RecordOfSession;
-        const work = await workOf(record, at);
+      async do(record, at) {
+        const work = await workOf(record, at, kernel);
+        if (!work) return { dead: 'its record has another form' };
         try {
-          await sessions.perform(record.home, work);
+          await sessions.perform(record.home as SessionRef, work);
           return DONE;
         } catch (error) {
           const code = isGatewayError(error) ? error.code : undefined;
@@ -76,10 +107,4 @@ export function workInSessions(due: DueWorker, { sessions, ...kernel }: DueParts
         }
       },
     });
-  on(GRANT, ({ id }) => ({ type: 'unshare', grantId: id, by: 'gateway', reason: 'expired' }));
-  on(APPROVAL, ({ id, token }, { now }) => ({ type: 'expire', callId: id, token, now }));
-  on(CONTROL, ({ value, token }) => ({ type: 'release-control', value, token }));
-  on(CHILD_END, ({ value, token }) => ({ type: 'child-end', value, token }));
-  on(WAKING, ({ id, token }) => ({ type: 'wake', runId: id, token }));
-  for (const [kind, workOf] of Object.entries(added)) on(kind, (record, at) => workOf(record, at, kernel));
 }

@@ -3,8 +3,9 @@ import type { Cluster } from '../cluster/cluster.js';
 import type { HeldEnvironment } from '../held/environment.js';
 import type { Moderation } from '../log/moderation.js';
 import type { Written } from '../log/written.js';
-import type { Notices } from '../notices/notices.js';
+import type { RecordHome } from '../stores/records.js';
 import type { SessionRef } from '../stores/stored.js';
+import type { RecordsOfEvents } from './event-cause.js';
 import type { Exporters } from './export.js';
 import type { Workers } from './perform.js';
 
@@ -13,8 +14,10 @@ export interface SessionEnvironment extends HeldEnvironment {
   /** The work and the exported items that features add. */
   readonly workers: Workers;
   readonly exporters: Exporters;
-  /** Makes the notices for people who are away; null if the gateway sends none. */
-  readonly notices: Pick<Notices, 'of'> | null;
+  /** Called before all that is kept of a session or scope is dropped. */
+  readonly erasing: (home: RecordHome) => Promise<unknown>;
+  /** The records that features add to an append. */
+  readonly addedRecords: readonly RecordsOfEvents[];
   /** The other gateways on the same store. */
   readonly cluster: Cluster;
   /** Id of this process as a holder. Another process with the same gateway id has a different one. */
@@ -26,6 +29,8 @@ export interface SessionEnvironment extends HeldEnvironment {
   sessionsIn(scope: string): number;
   /** Whether nobody chose a session, which may make room for another one. */
   isSpare(ref: SessionRef): boolean;
+  /** Whether a session can be taken up here, with an active run of this version of its app. */
+  serves(ref: SessionRef, version?: string): boolean;
   /** Drops a session that may make room. False if a scope has none. */
   makeRoom(scope: string): Promise<boolean>;
   /** The clock for ageing, in milliseconds since the epoch. */

@@ -2,6 +2,8 @@ import { isGatewayError } from '../../shared/errors.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { GatewayFiles } from '../files/files.js';
 import { asUnavailable } from '../log/unavailable.js';
+import type { RecordKind } from '../records/kind.js';
+import { recordsOf } from '../records/owned.js';
 import {
   homeOf,
   type RecordChange,
@@ -42,12 +44,16 @@ export interface Erased {
 /** The targets and means of an erasure. */
 export interface EraserEnvironment {
   readonly store: Store;
+  /** All kinds of records. */
+  readonly kinds: readonly RecordKind[];
   readonly sessions: Pick<SessionDirectory, 'delete' | 'dropClosed'>;
   readonly files: Pick<GatewayFiles, 'erase'>;
   /** Id of this process on a shared store. */
   readonly holder: string;
   /** Whether the process that began an erasure is alive. Its erasures are left to it. */
   alive(holder: string): Promise<boolean>;
+  /** Called before the records of a scope are dropped. */
+  readonly erasing: (home: RecordHome) => Promise<unknown>;
   report: Report;
 }
 
@@ -169,7 +175,11 @@ export class Eraser {
     for await (const ref of this.#sessionsOf(erasure)) if (await this.#delete(ref)) count += 1;
     // Followers of the dropped log have read its end, or will receive a gap.
     for await (const ref of this.#sessionsOf(erasure)) await sessions.dropClosed(ref);
-    if (erasure.app === undefined) await this.#dropRecords(erasure);
+    if (erasure.app === undefined) {
+      await this.#env.erasing(erasure);
+      await this.#dropRecords(erasure);
+      await this.#dropOfPerson(erasure.scope);
+    }
     return { sessions: count, files: await files.erase(erasure) };
   }
 
@@ -187,6 +197,16 @@ export class Eraser {
         );
       if (page.length < PAGE) return;
     }
+  }
+
+  /** Drops the records that a person has in the homes of others. A scope of one person has that person's key as its name. */
+  async #dropOfPerson(owner: string): Promise<void> {
+    const { store, kinds } = this.#env;
+    await asUnavailable(async () => {
+      for (const { name: kind } of kinds.filter(({ ofPerson }) => ofPerson))
+        for await (const { home, id } of recordsOf(store, { owner, kind }))
+          await store.changeRecords(home, [{ kind, id }]);
+    });
   }
 
   async *#sessionsOf(erasure: Erasure): AsyncGenerator<SessionRef> {

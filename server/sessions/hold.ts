@@ -266,8 +266,12 @@ export class Hold implements LogListener, Tenure {
   /** Gives the session up without waiting for the store. @throws StoreError */
   async letGo(): Promise<void> {
     const { held } = this.life;
+    const { reader, viewers } = this.#session;
+    const { view } = reader;
     if (held) await this.#letGo(held);
-    this.#session.reader.watch();
+    // Subscribers here continue in the log of the next holder.
+    if (viewers.watching) reader.resume(view);
+    else reader.watch();
   }
 
   async #letGo(held: HeldSession): Promise<void> {

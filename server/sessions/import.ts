@@ -17,11 +17,16 @@ export interface Imported {
 /** The result of an import that was made before with the same message ids; null if the session has other messages. */
 export async function importedBefore(
   { id, log }: Session,
-  messages: readonly Message[],
+  { messages, title, metadata }: Omit<Imported, 'userId'>,
 ): Promise<(HistoryPlace & { readonly id: string }) | null> {
   if (!log) return null;
   await log.folded();
-  const tip = messages.at(-1)!.id;
+  const tip = messages.at(-1)?.id ?? null;
+  if (tip === null) {
+    const { messageCount, title: had, metadata: kept } = log.state;
+    const isSame = messageCount === 0 && isDeepStrictEqual([had, kept], [title, metadata]);
+    return isSame ? { id, tip, cursor: log.cursorAt(1) } : null;
+  }
   const path = await pathTo(log, tip, messages.length + 1);
   // The first event says which messages the session began with.
   return isDeepStrictEqual(path.map(essence), messages.map(essence))

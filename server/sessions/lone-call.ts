@@ -2,15 +2,18 @@ import type { UserContext } from '../../shared/contract.js';
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { EventDraft, LoggedEventData, LoggedEventType } from '../../shared/events.js';
 import type { ClientTool, ToolSession } from '../apps/application.js';
+import type { GuardedPart } from '../apps/guard.js';
 import type { ToolOutput, ToolSet } from '../apps/tool.js';
 import { every } from '../async/deadline.js';
-import { isPromise } from '../async/maybe-promise.js';
+import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
+import { judgeValue, moderated } from '../guard/guards.js';
 import { newCallId } from '../ids.js';
 import { contextOutsideCalls } from '../methods/context.js';
 import type { Ballot } from '../runs/approvals.js';
 import { PausableTimer } from '../runs/pausable-timer.js';
 import type { Answer } from '../runs/questions.js';
-import { type Asked, type Confirmation, callToolAlone, type ToolCaller } from '../runs/tool-call.js';
+import { callToolAlone } from '../runs/tool-call.js';
+import type { Asked, Confirmation, ToolCaller } from '../runs/tool-caller.js';
 import { ToolCallError } from '../runs/tool-error.js';
 import { storeTime } from '../stores/skew.js';
 import type { SessionEnvironment } from './environment.js';
@@ -32,6 +35,7 @@ export class LoneCall implements ToolCaller {
   #controller: AbortController | null = null;
   #stopped: string | null = null;
   readonly #timer: PausableTimer;
+  readonly #beganAt = performance.now();
   #asked: Withdrawn['kind'] | null = null;
   /** The event that asks the question. */
   #draft: EventDraft | null = null;
@@ -272,8 +276,24 @@ export class LoneCall implements ToolCaller {
     return `A person has to agree to ${this.#request.name}, but nobody follows the session ${this.#session.id}, where the question appears`;
   }
 
+  checked<Value>(kind: GuardedPart, name: string, value: Value): MaybePromise<Value> {
+    const { id, ref } = this.#session;
+    const guard = this.#env.guardOf(this.#env.app(ref.app));
+    if (!guard?.guards(kind)) return value;
+    const run = { id: this.#callId, app: ref.app, sessionId: id };
+    return judgeValue(guard, value, { kind, name, run, user: this.user }).then((judged) => {
+      if ('end' in judged) throw moderated(judged.end);
+      return judged.value as Value;
+    });
+  }
+
   progress(data: LoggedEventData['tool_progress']): void {
-    if (!this.#ended) this.#request.progress?.(data);
+    if (this.#ended) return;
+    const { timeoutMs, progress } = this.#request;
+    // A tool that reports goes on, up to the time that it has in a run.
+    const left = this.#env.limits.runMs - (performance.now() - this.#beganAt);
+    this.#timer.restart(Math.min(timeoutMs, left));
+    progress?.(data);
   }
 
   report(error: unknown, what: string): void {

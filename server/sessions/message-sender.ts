@@ -3,11 +3,13 @@ import { GatewayError } from '../../shared/errors.js';
 import type { OnBusy } from '../../shared/events.js';
 import { mapPacked } from '../../shared/map-packed.js';
 import { type Message, type SendInput, withoutPlace } from '../../shared/messages.js';
-import type { Accepted, ClientTool, RunResult } from '../../shared/operation-types.js';
+import type { Accepted, ClientTool, GivenOutput, RunResult } from '../../shared/operation-types.js';
 import type { Deadlines } from '../async/deadlines.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import type { TraceOrigin } from '../diagnostics/messages.js';
 import type { GatewayFiles } from '../files/files.js';
+import { judgeMessage, judgeValue, moderated } from '../guard/guards.js';
+import type { GuardPolicy } from '../guard/policy.js';
 import type { AcceptedRun } from '../held/acceptance.js';
 import type { Place } from '../held/moves.js';
 import { newRunId } from '../ids.js';
@@ -44,6 +46,7 @@ export interface SendRequest {
   readonly user: UserContext;
   readonly clientTools?: readonly ClientTool[] | undefined;
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+  readonly toolOutputs?: readonly GivenOutput[] | undefined;
   /** The caller's trace. */
   readonly trace?: TraceOrigin | undefined;
   /** Id of the request that brought the message. */
@@ -71,8 +74,15 @@ export class MessageSender {
   readonly #store: Store;
   readonly #files: GatewayFiles;
   readonly #deadlines: Deadlines;
+  readonly #guardOf: (app: string) => GuardPolicy | null;
 
-  constructor(store: Store, files: GatewayFiles, deadlines: Deadlines) {
+  constructor(
+    store: Store,
+    files: GatewayFiles,
+    deadlines: Deadlines,
+    guardOf: (app: string) => GuardPolicy | null,
+  ) {
+    this.#guardOf = guardOf;
     this.#store = store;
     this.#files = files;
     this.#deadlines = deadlines;
@@ -97,7 +107,9 @@ export class MessageSender {
   async #accept(session: Session, request: SendRequest, keyed?: Keyed): Promise<SentMessage> {
     const admitted = request.admit?.();
     if (isPromise(admitted)) await admitted;
-    const written = mapPacked(request.inputs, (input) => toMessage(input, request.senderId));
+    const said = mapPacked(request.inputs, (input) => toMessage(input, request.senderId));
+    const checked = this.checked(session.ref.app, said, request.user);
+    const written = isPromise(checked) ? await checked : checked;
     const runId = newRunId();
     const naming = this.#files.name(session.ref, runId, written);
     const named = naming && (await naming);
@@ -120,17 +132,38 @@ export class MessageSender {
     }
   }
 
+  /** Messages of a person, as the guards of an app let them through. @throws GatewayError `MODERATED` */
+  checked(app: string, messages: readonly Message[], user: UserContext): MaybePromise<readonly Message[]> {
+    const guard = this.#guardOf(app);
+    if (!guard?.guards('message')) return messages;
+    return Promise.all(messages.map((message) => judgeMessage(guard, message, user)));
+  }
+
+  /** A person's answer to a question, as the guards of an app let it through. @throws GatewayError `MODERATED` */
+  async checkedAnswer<Answer extends object>(
+    app: string,
+    answer: Answer,
+    user: UserContext,
+  ): Promise<Answer> {
+    const guard = this.#guardOf(app);
+    if (!guard?.guards('message')) return answer;
+    const judged = await judgeValue(guard, answer, { kind: 'message', run: null, user });
+    if ('end' in judged) throw moderated(judged.end);
+    return judged.value as Answer;
+  }
+
   async #perform(
     session: Session,
     request: SendRequest,
     begun: { readonly runId: string; readonly messages: readonly Message[] } & Partial<Keyed>,
   ): Promise<AcceptedRun & { readonly message: Message }> {
     const { onBusy = 'queue', user, metadata = {}, clientTools = [], parameters = {} } = request;
-    const { trace, requestId, givenBy, reader } = request;
-    const sender = { user, givenBy, reader };
+    const { trace, requestId, givenBy, reader, via, toolOutputs } = request;
+    const grant = via === undefined ? undefined : { id: via, givenBy };
+    const sender = { user, grant, reader, ...(toolOutputs && { toolOutputs }) };
     const { runId, messages, key, hash } = begun;
     const by = user.id;
-    const { again, place, behind, via } = request;
+    const { again, place, behind } = request;
     if (again !== undefined) {
       const given = { runId, key, hash, ...sender, metadata, clientTools, parameters, trace, requestId };
       return perform(session, { type: 'regenerate', request: given, messageId: again ?? undefined, by, via });
@@ -186,6 +219,7 @@ function idOf(input: SendInput): string | undefined {
 }
 
 function hashOf(request: SendRequest): string {
-  const { inputs, onBusy = 'queue', metadata = {}, clientTools, parameters, place, again, beside } = request;
-  return hashOfJson({ inputs, onBusy, metadata, clientTools, parameters, place, again, beside });
+  const { inputs, onBusy = 'queue', metadata = {}, clientTools, parameters, toolOutputs } = request;
+  const { place, again, beside } = request;
+  return hashOfJson({ inputs, onBusy, metadata, clientTools, parameters, toolOutputs, place, again, beside });
 }

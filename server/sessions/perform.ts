@@ -7,7 +7,6 @@ import { tellEnd } from '../held/child-ends.js';
 import { handBack, releaseControl, takeOver } from '../held/control.js';
 import { addGrant, endGrant } from '../held/granting.js';
 import type { HeldSession } from '../held/held-session.js';
-import { react } from '../held/reacting.js';
 import { expire, vote } from '../held/session-approvals.js';
 import { steer } from '../held/steering.js';
 import { wake } from '../held/waking.js';
@@ -25,6 +24,15 @@ import type { OutputOf, SessionInput, SessionWork } from './session-work.js';
  * @throws GatewayError `SESSION_NOT_FOUND` if there is none and the work does not begin one, and errors of the work itself
  */
 export function performHere<Input extends SessionInput>(
+  session: Session,
+  input: Input,
+  from?: string,
+): MaybePromise<OutputOf<Input>> {
+  if (input.type !== 'delete') return performTaken(session, input, from);
+  return session.added.erasing(session.ref).then(() => performTaken(session, input, from));
+}
+
+function performTaken<Input extends SessionInput>(
   session: Session,
   input: Input,
   from?: string,
@@ -124,8 +132,6 @@ function work(session: Session, held: HeldSession, input: Work): MaybePromise<un
       return handBack(held, input);
     case 'release-control':
       return releaseControl(held, input);
-    case 'react':
-      return react(held, input);
     case 'wake':
       return wake(held, input);
     case 'child-end':

@@ -8,7 +8,7 @@ import { errand } from '../cluster/errands.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { dueRecord } from '../runs/approvals.js';
 import type { Answer } from '../runs/questions.js';
-import type { Confirmation } from '../runs/tool-call.js';
+import type { Confirmation } from '../runs/tool-caller.js';
 import type { SessionRef } from '../stores/stored.js';
 import type { SessionEnvironment } from './environment.js';
 import { LoneCall } from './lone-call.js';

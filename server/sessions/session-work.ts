@@ -8,7 +8,6 @@ import type { DueEnd } from '../held/child-ends.js';
 import type { DueControl, HandBackRequest, TakeOverRequest } from '../held/control.js';
 import type { EndedGrant, NewGrant } from '../held/granting.js';
 import type { Goal } from '../held/moves.js';
-import type { ReactRequest } from '../held/reacting.js';
 import type { DueQuestion } from '../held/session-approvals.js';
 import type { Woken } from '../held/waking.js';
 import type { Ballot } from '../runs/approvals.js';
@@ -88,8 +87,6 @@ export interface SessionWork {
   'hand-back': { readonly input: HandBackRequest; readonly output: { readonly runId?: string } };
   /** Returns control to the app when a person's time is over. */
   'release-control': { readonly input: DueControl; readonly output: void };
-  /** Logs a person's reaction to a message. */
-  react: { readonly input: ReactRequest; readonly output: void };
   /** Resumes a run that was parked. */
   wake: { readonly input: Woken; readonly output: void };
   /** Begins the run of the session's app that the end of a child asks for. */

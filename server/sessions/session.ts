@@ -69,6 +69,11 @@ export class Session implements Subscribable {
     return this.#calls;
   }
 
+  /** Number of tool calls outside of runs. */
+  get callsUnderWay(): number {
+    return this.#calls?.size ?? 0;
+  }
+
   /** Ends the tool calls outside of runs, if any. */
   endCalls(reason: string): void {
     this.#calls?.endAll(reason);
@@ -84,7 +89,7 @@ export class Session implements Subscribable {
   }
 
   /** The work and the exports that features add. */
-  get added(): Pick<SessionEnvironment, 'workers' | 'exporters'> {
+  get added(): Pick<SessionEnvironment, 'workers' | 'exporters' | 'erasing'> {
     return this.#env;
   }
 

@@ -1,5 +1,7 @@
+import { knownInEveryCopy } from '../../shared/in-every-copy.js';
 import type { About } from './about.js';
 import type { RecordChange } from './records.js';
+import type { SaidChanges } from './said.js';
 import type { Activity, KeptResult, MessageRow, RunRecord, StepRecord, StoredEvent } from './stored.js';
 
 /** An event to be logged. `append` fills in its place; a store may keep the object itself. */
@@ -48,6 +50,8 @@ export interface AppendOptions {
   readonly records?: readonly RecordChange[];
   /** Messages to keep as rows with this batch, which may have no events: as `cut` does. For the beginning of a conversation. */
   readonly messages?: readonly MessageRow[];
+  /** Changes of the texts that the conversation shows, for search; absent if they are unchanged. A store without `search` leaves them. */
+  readonly said?: SaidChanges;
   /** Marks the session closed with this batch. */
   readonly close?: boolean;
   /**
@@ -59,8 +63,8 @@ export interface AppendOptions {
 
 /** Whether a batch changes only the log, as pieces of answers do. */
 export function isPlain(options: AppendOptions): boolean {
-  const { opens, ends, steps, activity, about, records, messages, close, erase } = options;
-  const changes = opens || ends || steps || activity || about || records || messages || close;
+  const { opens, ends, steps, activity, about, records, messages, said, close, erase } = options;
+  const changes = opens || ends || steps || activity || about || records || messages || said || close;
   return !changes && erase === undefined;
 }
 
@@ -92,13 +96,22 @@ export type StoreErrorCode = 'FENCED' | 'ROLLED_BACK' | 'UNAVAILABLE' | 'UNKNOWN
 /** A write failed, or its outcome is unknown. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
+  /** Whether the store has no room left: on its disk, or in its memory. */
+  readonly isFull: boolean;
 
-  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+  constructor(
+    code: StoreErrorCode,
+    message: string,
+    { isFull = false, ...options }: ErrorOptions & { readonly isFull?: boolean } = {},
+  ) {
     super(message, options);
     this.name = 'StoreError';
     this.code = code;
+    this.isFull = isFull;
   }
 }
+
+knownInEveryCopy(StoreError, 'store-error');
 
 /** The place of the `message_accepted` in a batch that begins at `first`; `first` if it has none. */
 export function placeOfAccepted(events: readonly StoredEvent[], first: number): number {

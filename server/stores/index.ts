@@ -11,6 +11,7 @@ export type {
   Taken,
   TakeOptions,
 } from './records.js';
+export type { SaidChanges, SaidHit, SaidPage, SaidQuery, SaidText, SaidWithin } from './said.js';
 export type {
   HeldPage,
   Member,
@@ -20,3 +21,4 @@ export type {
 } from './shared-store.js';
 export * from './store.js';
 export * from './stored.js';
+export { askedWords, indexedWords } from './words.js';

@@ -1,5 +1,6 @@
 import type { About } from './about.js';
 import type { MemoryRuns } from './memory-runs.js';
+import type { UseOrder } from './memory-use-order.js';
 import { MessageRows } from './message-rows.js';
 import { PackedEvents } from './packed-events.js';
 import { type Activity, type Checkpoint, type ForkedFrom, IDLE, type SessionRef } from './stored.js';
@@ -7,7 +8,7 @@ import { type Activity, type Checkpoint, type ForkedFrom, IDLE, type SessionRef 
 /** State that the sessions of one scope share. */
 export interface MemoryScope {
   readonly name: string;
-  readonly open: Set<MemorySession>;
+  readonly open: UseOrder;
   /** Size of all logs of the scope, in characters. */
   size: number;
 }
@@ -42,6 +43,9 @@ export interface MemorySession {
   createdAt: number;
   /** Time of the last use, in milliseconds since the epoch. */
   updatedAt: number;
+  /** Its neighbours among the open sessions of its scope, by last use. */
+  usedAfter: MemorySession | null;
+  usedBefore: MemorySession | null;
   userId: string | undefined;
   forkedFrom: ForkedFrom | undefined;
   about: About;

@@ -1,20 +1,25 @@
 import { searched } from './about.js';
-import type { ListFilter, ListPage, ListPlace, PageOptions } from './listing.js';
+import type { ListFilter, ListPage, PageOptions } from './listing.js';
 import type { MemoryLog, MemorySession } from './memory-log.js';
+import { byUse } from './memory-use-order.js';
 import type { LogHead, SessionRecord } from './stored.js';
 
-/** A page of sessions. */
+/** A page of sessions. @param open In the order of their last use, the latest first */
 export function listOf(
   open: Iterable<MemorySession>,
   { limit, before }: PageOptions,
   filter: ListFilter = {},
 ): ListPage {
-  const listed = [...open]
-    .filter((session) => isListed(session, filter) && (!before || byUse(before, session) < 0))
-    .sort(byUse);
-  const found = listed.slice(0, limit);
-  const { updatedAt = 0, ordinal = 0 } = found.at(-1) ?? {};
-  return { records: found.map(recordOf), next: listed.length > limit ? { updatedAt, ordinal } : null };
+  const found: MemorySession[] = [];
+  for (const session of open) {
+    if (!isListed(session, filter) || (before && byUse(before, session) >= 0)) continue;
+    if (found.length < limit) found.push(session);
+    else {
+      const { updatedAt, ordinal } = found.at(-1)!;
+      return { records: found.map(recordOf), next: { updatedAt, ordinal } };
+    }
+  }
+  return { records: found.map(recordOf), next: null };
 }
 
 /** Makes the head of a log. */
@@ -29,11 +34,6 @@ export function describe(session: MemorySession, log: MemoryLog): LogHead {
     closed: log.closedAt !== null,
     activity: log.activity,
   };
-}
-
-/** Compares sessions by last use, the latest first. */
-function byUse(a: ListPlace, b: ListPlace): number {
-  return b.updatedAt - a.updatedAt || b.ordinal - a.ordinal;
 }
 
 function isListed({ about, log }: MemorySession, { archived = false, status, query }: ListFilter): boolean {

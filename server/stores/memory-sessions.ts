@@ -1,6 +1,7 @@
 import { ABOUT_NOTHING } from './about.js';
 import { grow, MemoryLog, type MemoryScope, type MemorySession, NO_LOGS } from './memory-log.js';
 import { MemoryRuns } from './memory-runs.js';
+import { byUse, UseOrder } from './memory-use-order.js';
 import { keyOf } from './ref-key.js';
 import type { NewSession } from './store.js';
 import type { SessionRef, StoredEvent } from './stored.js';
@@ -27,6 +28,12 @@ export class MemorySessions {
 
   all(): IterableIterator<MemorySession> {
     return this.#sessions.values();
+  }
+
+  /** The open sessions of a scope; with `null` of all. */
+  open(scope: string | null): Iterable<MemorySession> {
+    if (scope !== null) return this.#scopes.get(scope)?.open ?? [];
+    return [...this.#scopes.values()].flatMap(({ open }) => [...open]).sort(byUse);
   }
 
   /** A scope that anything is in. */
@@ -60,6 +67,8 @@ export class MemorySessions {
       ordinal: ++this.#ordinal,
       createdAt: now,
       updatedAt: now,
+      usedAfter: null,
+      usedBefore: null,
       userId,
       forkedFrom,
       about: ABOUT_NOTHING,
@@ -78,7 +87,7 @@ export class MemorySessions {
   #scopeOf(name: string): MemoryScope {
     let scope = this.#scopes.get(name);
     if (!scope) {
-      scope = { name, open: new Set(), size: 0 };
+      scope = { name, open: new UseOrder(), size: 0 };
       this.#scopes.set(name, scope);
     }
     return scope;

@@ -10,15 +10,18 @@ import {
 import type { ListFilter, ListPage, PageOptions } from './listing.js';
 import { grow, type MemoryLog, type MemorySession } from './memory-log.js';
 import { describe, listOf, recordOf } from './memory-records.js';
+import { MemorySaid } from './memory-said.js';
 import { MemorySessions } from './memory-sessions.js';
 import { StoredRecords } from './memory-stored-records.js';
 import { MessageRows } from './message-rows.js';
 import { PackedEvents } from './packed-events.js';
 import { putsInSession } from './records.js';
 import { keyOf } from './ref-key.js';
+import type { SaidPage, SaidQuery } from './said.js';
 import type { Acquired, AcquireOptions, PathOptions, Store } from './store.js';
 import type {
   Checkpoint,
+  LeftRun,
   LogHead,
   LogRef,
   MessageRow,
@@ -54,6 +57,7 @@ class MemoryStore implements Store {
   readonly #writers = new WeakMap<LogRef, MemorySession>();
   readonly #watches = new Watches();
   readonly #records = new StoredRecords();
+  readonly #said = new MemorySaid();
 
   open(): void {}
   close(): void {}
@@ -122,6 +126,7 @@ class MemoryStore implements Store {
     if (options.steps) session.runs.keep(options.steps);
     if (records) this.#records.change(session.ref, records);
     if (options.messages) grow(log, log.messages.put(options.messages));
+    if (options.said) this.#said.change(ref, options.said, last, term);
     if (ends) {
       for (const { runId, result } of ends) {
         const cursor = formatCursor(log.epoch, term, placeOfEnd(events, runId, last));
@@ -132,11 +137,15 @@ class MemoryStore implements Store {
     if (options.about) {
       const { usedAt, ...about } = options.about;
       session.about = about;
-      session.updatedAt = Math.max(session.updatedAt, usedAt ?? 0);
+      if (usedAt !== undefined && usedAt > session.updatedAt) {
+        session.updatedAt = usedAt;
+        log.scope.open.used(session);
+      }
     }
     if (options.close) {
       session.runs.endAll();
       log.closedAt = Date.now();
+      this.#said.drop(ref);
       log.scope.open.delete(session);
       this.#sessions.forget(log.scope);
     }
@@ -166,6 +175,7 @@ class MemoryStore implements Store {
     const first = log.events.head + 1;
     let last = first - 1;
     for (const event of events) Object.assign(event, { seq: ++last, term });
+    this.#said.drop({ ...session.ref, epoch: log.epoch });
     this.#sessions.drop(session);
     this.#sessions.leave(session.ref, epoch, events.at(-1)!);
     // The writer repeats the batch if the answer was lost.
@@ -216,6 +226,7 @@ class MemoryStore implements Store {
     return session !== undefined && !session.erased;
   }
 
+  readonly search = (query: SaidQuery): SaidPage => this.#said.find(query);
   readonly records: Store['records'] = (query) => this.#records.list(query);
   readonly takeDue: Store['takeDue'] = (options) => this.#records.take(options);
 
@@ -233,6 +244,10 @@ class MemoryStore implements Store {
 
   run(ref: SessionRef, name: RunName): RunRecord | null {
     return this.#sessions.find(ref)?.runs.find(name) ?? null;
+  }
+
+  openRuns(ref: SessionRef): readonly LeftRun[] {
+    return this.#sessions.find(ref)?.runs.open ?? [];
   }
 
   cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly MessageRow[], term: number): void {
@@ -261,8 +276,8 @@ class MemoryStore implements Store {
     return session ? recordOf(session) : null;
   }
 
-  list(scope: string, page: PageOptions, filter?: ListFilter): ListPage {
-    return listOf(this.#sessions.scope(scope)?.open ?? [], page, filter);
+  list(scope: string | null, page: PageOptions, filter?: ListFilter): ListPage {
+    return listOf(this.#sessions.open(scope), page, filter);
   }
 
   count(scope: string): number {

@@ -11,6 +11,7 @@ import type {
   Taken,
   TakeOptions,
 } from './records.js';
+import type { SaidPage, SaidQuery } from './said.js';
 import type { SharedStore } from './shared-store.js';
 import type {
   Checkpoint,
@@ -140,6 +141,9 @@ export interface Store {
   /** A run of a session, also of a closed log, until at least 24 hours after its end. */
   run(ref: SessionRef, name: RunName): MaybePromise<RunRecord | null>;
 
+  /** The runs of a session that have not ended, with their steps, in the order of their acceptance: as `acquire` answers them, and takes nothing. */
+  openRuns(ref: SessionRef): MaybePromise<readonly LeftRun[]>;
+
   /**
    * Drops the events up to `checkpoint.seq` once the checkpoint and the messages folded since the last cut are kept. Messages are rows by id and
    * replace former ones. Each stored version of a message is updated to list the new one.
@@ -155,10 +159,16 @@ export interface Store {
 
   record(ref: SessionRef): MaybePromise<SessionRecord | null>;
   /**
-   * Open sessions of a scope, most recently used first; a session that begins counts as used. Sessions move only to the front, so paging neither
-   * skips nor repeats a session that is not used meanwhile.
+   * Open sessions of a scope, or with `null` of all scopes, most recently used first; a session that begins counts as used. Sessions move only to the
+   * front, so paging neither skips nor repeats a session that is not used meanwhile.
    */
-  list(scope: string, page: PageOptions, filter?: ListFilter): MaybePromise<ListPage>;
+  list(scope: string | null, page: PageOptions, filter?: ListFilter): MaybePromise<ListPage>;
+  /**
+   * Finds what open conversations show, by words. Every answered append is found.
+   *
+   * @default the gateway reads the conversations
+   */
+  search?(query: SaidQuery): MaybePromise<SaidPage>;
   /** The number of open sessions of a scope. */
   count(scope: string): MaybePromise<number>;
   /** The sizes of a session and its scope: kept events and messages, also those of closed logs. */

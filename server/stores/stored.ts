@@ -73,13 +73,15 @@ export interface Activity {
   readonly status: SessionStatus;
   /** The active run. */
   readonly runId?: string;
+  /** The version of the app that has the active run, if it has one. */
+  readonly version?: string;
   /** Place just before the first event of the active run. Viewers of the run start there. */
   readonly start?: number;
   /** Number of messages that wait for their run. */
   readonly queued: number;
   /** Count of ended runs of the log. A change tells waiters to look at their run. */
   readonly ended?: number;
-  /** The active run waits for its time or for a person. The due record or the answer takes the session up, nobody before. */
+  /** The active run waits for its time, for a person, or for another version of its app. A record or the answer takes the session up, nobody before. */
   readonly parked?: true;
 }
 

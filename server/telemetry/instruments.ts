@@ -1,15 +1,18 @@
-import type { Attributes, Meter, ObservableGauge } from '@opentelemetry/api';
+import type { Attributes, Meter } from '@opentelemetry/api';
 import type { Usage } from '../../shared/messages.js';
 import { channels, type TraceChannel } from '../diagnostics/channels.js';
 import { codeLabel } from '../diagnostics/code-label.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type { TraceOutcome } from '../diagnostics/messages.js';
 import { onOver } from '../diagnostics/on-over.js';
+import { type MeasuredContext, type MeasureSink, Measures } from '../plugins/measures.js';
+import { GROWING, NOW, samplesOf } from '../plugins/stats-rows.js';
 import { CONVENTIONS } from './conventions.js';
 
 /** The meter and gateway of the instruments. */
 export interface InstrumentEnvironment {
   readonly meter: Meter;
+  readonly context: MeasuredContext;
   readonly gatewayId: string;
   stats(): GatewayStats;
   failed(error: unknown): void;
@@ -23,7 +26,13 @@ const AGENT = CONVENTIONS.ATTR_GEN_AI_AGENT_NAME;
 const TOKEN_TYPE = CONVENTIONS.ATTR_GEN_AI_TOKEN_TYPE;
 
 /** Measures a gateway's work and load. Attributes have few values, and never ids. @returns a function that stops the measuring */
-export function startInstruments({ meter, gatewayId, stats, failed }: InstrumentEnvironment): () => void {
+export function startInstruments({
+  meter,
+  context,
+  gatewayId,
+  stats,
+  failed,
+}: InstrumentEnvironment): () => void {
   const seconds = (name: string, description: string) =>
     meter.createHistogram(name, { unit: 's', description });
   const duration = seconds(
@@ -38,15 +47,6 @@ export function startInstruments({ meter, gatewayId, stats, failed }: Instrument
     unit: '{token}',
     description: 'Tokens that a run or a call of a model reports',
   });
-  const answered = seconds('agent_gateway.operation.duration', 'Time until an operation was answered');
-  const firstDelta = seconds(
-    'agent_gateway.send_to_first_delta',
-    'Time from the acceptance of a message to the first text or reasoning',
-  );
-  const appended = seconds(
-    'agent_gateway.store.append.duration',
-    'Time until the store acknowledged a batch',
-  );
 
   const on = <Message extends TraceOutcome & { readonly gatewayId: string }>(
     channel: Pick<TraceChannel<Message>, 'subscribe' | 'unsubscribe'>,
@@ -58,16 +58,13 @@ export function startInstruments({ meter, gatewayId, stats, failed }: Instrument
     if (inputTokens !== undefined) tokens.record(inputTokens, { ...about, [TOKEN_TYPE]: 'input' });
     if (outputTokens !== undefined) tokens.record(outputTokens, { ...about, [TOKEN_TYPE]: 'output' });
   };
+  const measures = new Measures(meterSink(meter), context);
+  measures.start();
   const stops = [
-    on(channels.operation, ({ operation, transport, code }, ms) => {
-      const about = { 'agent_gateway.operation': operation, 'agent_gateway.transport': transport };
-      answered.record(ms / 1000, { ...about, ...failure(code) });
-    }),
-    on(channels.run, ({ app, started, queuedMs, firstDeltaMs, result, code }, ms) => {
+    on(channels.run, ({ app, started, result, code }, ms) => {
       if (!started) return;
       const about = { [OPERATION]: INVOKE_AGENT, [AGENT]: app };
       duration.record(ms / 1000, { ...about, ...failure(code) });
-      if (firstDeltaMs !== undefined) firstDelta.record((queuedMs + firstDeltaMs) / 1000, { [AGENT]: app });
       used(result?.usage, about);
     }),
     on(channels.model, ({ app, provider, model, firstDeltaMs, result, code }, ms) => {
@@ -79,8 +76,8 @@ export function startInstruments({ meter, gatewayId, stats, failed }: Instrument
     on(channels.tool, ({ app, code }, ms) =>
       duration.record(ms / 1000, { [OPERATION]: EXECUTE_TOOL, [AGENT]: app, ...failure(code) }),
     ),
-    on(channels.append, ({ code }, ms) => appended.record(ms / 1000, failure(code))),
     observeStats(meter, stats),
+    () => measures.stop(),
   ];
   return () => {
     for (const stop of stops.splice(0)) stop();
@@ -96,26 +93,45 @@ function asked(provider: string | undefined, model: string | undefined): Attribu
 }
 
 function observeStats(meter: Meter, stats: () => GatewayStats): () => void {
-  const gauge = (name: string, unit: string, description: string): ObservableGauge =>
-    meter.createObservableGauge(name, { unit, description });
-  const connections = gauge(
-    'agent_gateway.connections',
-    '{connection}',
-    'Open streams of events and sockets',
-  );
-  const runs = gauge('agent_gateway.runs', '{run}', 'Runs that have not ended');
-  const unread = gauge('agent_gateway.unread', 'By', 'Bytes that readers have not taken yet');
-  const observed = [connections, runs, unread];
+  const rows = [
+    ...NOW.map((row) => [row, meter.createObservableGauge(...instrumentOf(row[0], row[1]))] as const),
+    ...GROWING.map((row) => [row, meter.createObservableCounter(...instrumentOf(row[0], row[1]))] as const),
+  ];
   const observe: Parameters<Meter['addBatchObservableCallback']>[0] = (result) => {
     const now = stats();
-    for (const [transport, count] of Object.entries(now.connections.transports))
-      result.observe(connections, count, { 'agent_gateway.transport': transport });
-    for (const [app, { active, queued }] of Object.entries(now.runs.apps)) {
-      result.observe(runs, active, { [AGENT]: app, 'agent_gateway.run.state': 'active' });
-      result.observe(runs, queued, { [AGENT]: app, 'agent_gateway.run.state': 'queued' });
-    }
-    result.observe(unread, now.unreadBytes);
+    for (const [[, , read], instrument] of rows)
+      for (const [labels, value] of samplesOf(read, now)) result.observe(instrument, value, labels);
   };
+  const observed = rows.map(([, instrument]) => instrument);
   meter.addBatchObservableCallback(observe, observed);
   return () => meter.removeBatchObservableCallback(observe, observed);
+}
+
+/** Measures by a meter. */
+function meterSink(meter: Meter): MeasureSink {
+  return {
+    counter({ name, help }) {
+      const counter = meter.createCounter(...instrumentOf(name, help));
+      return (labels, by = 1) => counter.add(by, labels);
+    },
+    distribution({ name: own, help, buckets }) {
+      const [name, options] = instrumentOf(own, help);
+      const advice = { explicitBucketBoundaries: [...buckets] };
+      const histogram = meter.createHistogram(name, { ...options, advice });
+      return (labels, value) => histogram.record(value, labels);
+    },
+  };
+}
+
+/** Endings of names that OpenTelemetry says as a unit. Its exporter for Prometheus adds them again, and so the names are the same there. */
+const UNITS: Readonly<Record<string, string>> = { seconds: 's', bytes: 'By' };
+
+function instrumentOf(
+  name: string,
+  description: string,
+): [name: string, options: { readonly description: string; readonly unit?: string }] {
+  const plain = name.replace(/_total$/, '');
+  const [, stem = plain, ending = ''] = /^(.*)_(seconds|bytes)$/.exec(plain) ?? [];
+  const unit = UNITS[ending];
+  return [`agent_gateway.${stem}`, { description, ...(unit !== undefined && { unit }) }];
 }

@@ -10,7 +10,7 @@ const SCHEMA_URL = `https://opentelemetry.io/schemas/${CONVENTIONS_VERSION}`;
 
 /**
  * Reports a gateway's work to OpenTelemetry: metrics, and spans of operations, runs, tools and appends of runs. Needs the package
- * `@opentelemetry/api`, whose SDK decides where spans go. docs/telemetry.md lists them.
+ * `@opentelemetry/api`, whose SDK decides where spans go. docs/observability.md lists them.
  *
  * @example
  * ```ts
@@ -50,7 +50,7 @@ class TelemetryPlugin implements GatewayPlugin {
     const meter = meterProvider.getMeter(NAME, undefined, options);
     const spans = new Spans({ api, tracer, gatewayId, content, failed });
     spans.start();
-    const stop = startInstruments({ meter, gatewayId, stats: () => context.stats(), failed });
+    const stop = startInstruments({ meter, context, gatewayId, stats: () => context.stats(), failed });
     this.#stops.push(stop, () => spans.stop());
   }
 

@@ -30,7 +30,8 @@ export function identify(
   request: AuthRequest,
   { token, user }: Credential,
 ): MaybePromise<Person> {
-  if (user) return authenticator.identify(user);
+  // False and '' are no way to name nobody: they are a host's mistake, and let nobody in.
+  if (user != null) return authenticator.identifyNamed(user, request);
   if (user === null && anonymous) throw unnamed();
   if (cookies && token === undefined) checkCookieRequest(request.headers);
   return authenticator.authenticate(new ShownCredentials(token, request));

@@ -114,6 +114,14 @@ export class AgUiWriter {
       }
       case 'custom':
         return [given(event)];
+      case 'message_replaced': {
+        const { messageId, content } = event;
+        // The protocol can take no message back within a run. The snapshot of the next one does.
+        return [
+          ...this.#close(),
+          { type: 'CUSTOM', name: 'retracted', value: { messageId, from: content.length } },
+        ];
+      }
       case 'run_error':
         this.#error = event;
         return [];

@@ -38,6 +38,24 @@ export function parseItemId(
   return { kind: kind as ItemKind, sessionId, runId, part };
 }
 
+const COMPACTION = 'cmp_';
+
+/** Writes the id of a compaction, which names the end of what it covers. */
+export const compactionId = ({
+  sessionId,
+  tip,
+}: {
+  readonly sessionId: string;
+  readonly tip: string;
+}): string => `${COMPACTION}${composeId(sessionId, tip)}`;
+
+/** Reads the id of a compaction; null if it is not one of ours. */
+export function parseCompactionId(id: string): { readonly sessionId: string; readonly tip: string } | null {
+  const [sessionId = '', tip = '', ...more] =
+    (id.startsWith(COMPACTION) && partsOfId(id.slice(COMPACTION.length))) || [];
+  return sessionId === '' || tip === '' || more.length > 0 ? null : { sessionId, tip };
+}
+
 /** Writes the id of a call for its client, which brings it back with the result. The id names the waiting run. */
 export function clientCallId(callId: string, { sessionId, runId }: IdentifiedRun): string {
   return composeId(callId, sessionId, runId);

@@ -1,3 +1,4 @@
+import type { ContentBlock } from '../messages.js';
 import { type IdentifiedRun, itemId } from './ids.js';
 import { messageItem, reasoningItem, textPart } from './items.js';
 import type { ResponseEventFrame, ResponseItem } from './types.js';
@@ -19,7 +20,10 @@ export class ResponseOutput {
   #segment = 0;
   #sequence = 0;
   #items: (ResponseItem | null)[] = [];
+  /** The blocks of the items that have one, by their places. */
+  #blocks = new Map<number, OpenItem>();
   #open: OpenItem | null = null;
+  readonly #retracted = new Set<number>();
 
   constructor(run: IdentifiedRun) {
     this.#run = run;
@@ -28,7 +32,10 @@ export class ResponseOutput {
   /** The items so far; an open one with the text so far. */
   get items(): ResponseItem[] {
     const open = this.#open;
-    return this.#items.flatMap((item) => item ?? (open ? [itemOf(open, 'in_progress')] : []));
+    const isTold = (at: number): boolean => !this.#retracted.has(at);
+    return this.#items.flatMap((item, at) =>
+      isTold(at) ? (item ?? (open ? [itemOf(open, 'in_progress')] : [])) : [],
+    );
   }
 
   /** Begins the output of the next response. */
@@ -36,6 +43,8 @@ export class ResponseOutput {
     this.#segment += 1;
     this.#sequence = 0;
     this.#items = [];
+    this.#blocks = new Map();
+    this.#retracted.clear();
   }
 
   frame(type: string, rest: object): ResponseEventFrame {
@@ -63,11 +72,15 @@ export class ResponseOutput {
     const first = this.#begun.get(index) ?? this.#segment;
     this.#begun.set(index, first);
     // A block that continues after a question is a new item of the next response.
-    const part = first === this.#segment ? index : `${index}.${this.#segment}`;
+    const times = [...this.#blocks.values()].filter((each) => each.index === index).length;
+    const name = first === this.#segment ? index : `${index}.${this.#segment}`;
+    // A block that was taken back, in part or whole, begins anew.
+    const part = times === 0 ? name : `${name}-${times}`;
     const id = itemId(kind === 'text' ? 'msg' : 'rs', this.#run, part);
     const output_index = this.#items.push(null) - 1;
     const open: OpenItem = { kind, index, id, output_index, text: '' };
     this.#open = open;
+    this.#blocks.set(output_index, open);
     const place = placeOf(open);
     const [item, added, empty] =
       kind === 'text'
@@ -104,6 +117,19 @@ export class ResponseOutput {
             this.frame('response.reasoning_summary_part.done', { ...place, part: summaryPart(text) }),
           ];
     return [...frames, this.frame('response.output_item.done', { output_index, item })];
+  }
+
+  /** Takes text back: its items are in no later list of the output. The API has no word for it within a stream. */
+  retract(content: readonly ContentBlock[]): ResponseEventFrame[] {
+    const frames = this.close();
+    for (const [at, block] of this.#blocks) {
+      if (this.#retracted.has(at)) continue;
+      const left = content[block.index];
+      const text = left?.type === block.kind ? left.text : '';
+      if (text === '') this.#retracted.add(at);
+      else this.#items[at] = itemOf({ ...block, text }, 'completed');
+    }
+    return frames;
   }
 
   /** An item that is told in one go: its first form, its last form, and the events between. */

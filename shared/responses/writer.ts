@@ -174,6 +174,8 @@ export class ResponseWriter implements SegmentWriter<ResponseEventFrame> {
       }
       case 'tool_result':
         return this.#answered(event);
+      case 'message_replaced':
+        return this.#output.retract(event.content);
       case 'run_error':
         this.#error = event.message;
         return [];
@@ -347,6 +349,8 @@ function endOf(stopReason: StopReason, error: string | null): End {
   switch (stopReason) {
     case 'max_tokens':
       return { status: 'incomplete', rest: { incomplete_details: { reason: 'max_output_tokens' } } };
+    case 'moderated':
+      return { status: 'incomplete', rest: { incomplete_details: { reason: 'content_filter' } } };
     case 'aborted':
     case 'superseded':
       return { status: 'cancelled', rest: { incomplete_details: { reason: stopReason } } };
@@ -362,5 +366,6 @@ function endOf(stopReason: StopReason, error: string | null): End {
 }
 
 function failed(message: string): End {
-  return { status: 'failed', rest: { error: { code: 'server_error', message } } };
+  // The AI SDK reads no error without a type.
+  return { status: 'failed', rest: { error: { type: 'server_error', code: 'server_error', message } } };
 }

@@ -94,18 +94,36 @@ export interface ScheduleEvents {
   schedule_fired: FiredInstant;
 }
 
-export const SCHEDULE_EVENTS = { schedule_set: true, schedule_unset: true, schedule_fired: true } as const;
+/** The properties of its operations that a client has to know, and the names of all others (`shared/calls.ts`). */
+export const SCHEDULE_CALLS = { schedules: 'GET' } as const;
+export const SCHEDULE_NAMED = ['schedule', 'unschedule'] as const;
+
+/** Items of an export. */
+export interface ScheduleExports {
+  schedules: Schedule;
+}
 
 /** The limits of schedules. */
 export interface ScheduleLimits {
   /** Schedules of one session. @default 32 */
   readonly schedulesPerSession: number;
+  /** Schedules of one user in all sessions together, or of one link. A service that speaks for many people has no such bound. @default 1000 */
+  readonly schedulesPerUser: number;
   /** The shortest time from one instant of a schedule to the next. @default 60 s */
   readonly scheduleMinMs: number;
   /** Lateness up to which an instant of a schedule does not count as missed. @default 60 s */
   readonly scheduleGraceMs: number;
   /** Length of a schedule's message, in characters. @default 16 Ki */
   readonly scheduleLength: number;
+}
+
+/** Its events that cause notices, as the kinds of these. */
+export const SCHEDULE_CAUSES = ['schedule_fired'] as const;
+
+/** The fields of these notices. */
+export interface ScheduleCauseFields {
+  /** The instant of a schedule (`schedule_fired`). */
+  readonly schedule?: { readonly id: string; readonly instant: number };
 }
 
 /** The schedules of a session, for host code. */

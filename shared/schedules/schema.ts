@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ok, sessionId } from '../values/schema.js';
 
 const every = z.union([z.string(), z.object({ ms: z.number() })]);
 const missed = z.enum(['once', 'all', 'skip']);
@@ -27,8 +28,6 @@ export const schedulingShape = {
   missed: missed.optional(),
 };
 
-const sessionId = z.string();
-
 /** Fields of the events of schedules. */
 export const scheduleEventShapes = {
   schedule_set: scheduleShape,
@@ -55,10 +54,13 @@ export const scheduleOperationSchemas = {
   },
   unschedule: {
     params: z.strictObject({ sessionId, id }),
-    result: z.object({ ok: z.literal(true) }),
+    result: ok,
   },
   schedules: {
     params: z.strictObject({ sessionId }),
     result: z.object({ schedules: z.array(z.object(scheduleShape)) }),
   },
 };
+
+/** Items of an export. */
+export const scheduleExportSchemas = { schedules: z.object(scheduleShape) };

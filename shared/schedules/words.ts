@@ -1,9 +1,10 @@
-import type { FeatureWords } from '../words.js';
-import type { ScheduleEvents, ScheduleLimits, ScheduleOperations } from './contract.js';
+import type { CauseWords, FeatureWords } from '../words.js';
+import type { SCHEDULE_CAUSES, ScheduleEvents, ScheduleLimits, ScheduleOperations } from './contract.js';
 
 const SESSION = ['APP_NOT_FOUND', 'SESSION_NOT_FOUND'] as const;
 
-export const SCHEDULES: FeatureWords<ScheduleOperations, ScheduleEvents, ScheduleLimits> = {
+export const SCHEDULES: FeatureWords<ScheduleOperations, ScheduleEvents, ScheduleLimits> &
+  CauseWords<(typeof SCHEDULE_CAUSES)[number]> = {
   operations: {
     schedule: {
       ...{ least: 'operator', rate: 'sends', fills: true, tag: 'conversation' },
@@ -33,10 +34,12 @@ export const SCHEDULES: FeatureWords<ScheduleOperations, ScheduleEvents, Schedul
     schedule_unset: { summary: 'A schedule was taken back' },
     schedule_fired: { summary: 'An instant of a schedule: it has a run, or was skipped' },
   },
+  causes: { schedule_fired: 'A scheduled task has begun' },
   limits: {
-    schedulesPerSession: 32,
-    scheduleMinMs: 60_000,
-    scheduleGraceMs: 60_000,
-    scheduleLength: 16 * 1024,
+    schedulesPerSession: { kind: 'count', default: 32 },
+    schedulesPerUser: { kind: 'count', default: 1000 },
+    scheduleMinMs: { kind: 'age', default: 60_000 },
+    scheduleGraceMs: { kind: 'age', default: 60_000 },
+    scheduleLength: { kind: 'count', default: 16 * 1024 },
   },
 };

@@ -9,15 +9,18 @@ import {
   type TransientEventData,
   type TransientEventType,
 } from '../events.js';
-import { scheduleEventShapes } from '../schedules/schema.js';
 import { anything } from './anything.js';
 import { controlMoveShape, handOffShape } from './control.js';
 import type { ExactlyEach } from './exactly.js';
+import { featureLoggedShapes, featureTransientShapes } from './features.js';
 import { grantShape } from './grants.js';
-import { inboxChangeShape } from './inbox.js';
-import { lanePlaceShape, messageSchema, usageSchema } from './messages.js';
-import { presenceShape } from './presence.js';
-import { reactionShape } from './reactions.js';
+import {
+  contentBlockSchema,
+  lanePlaceShape,
+  messageSchema,
+  retractionSchema,
+  usageSchema,
+} from './messages.js';
 import { approvalPolicySchema, sessionStateSchema, voteShape } from './state.js';
 import { gapReasonSchema, onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
 
@@ -47,7 +50,7 @@ export const loggedShapes = {
     position: count,
     metadata: z.record(z.string(), z.unknown()).exactOptional(),
   },
-  message_start: { messageId: z.string(), app: z.string() },
+  message_start: { messageId: z.string(), app: z.string(), version: z.string().exactOptional() },
   content_delta: { delta: z.string(), index: count },
   reasoning_delta: { delta: z.string(), index: count },
   tool_use: {
@@ -94,11 +97,13 @@ export const loggedShapes = {
     ...lanePlaceShape,
     messageId: z.string(),
     app: z.string(),
+    version: z.string().exactOptional(),
     message: messageSchema,
     key: z.string().exactOptional(),
     metadata: z.record(z.string(), z.unknown()).exactOptional(),
   },
   run_steered: { message: messageSchema },
+  usage_added: { id: z.string().exactOptional(), usage: usageSchema },
   run_error: { code: z.string(), message: z.string() },
   message_end: {
     stopReason: stopReasonSchema,
@@ -106,7 +111,13 @@ export const loggedShapes = {
     lane: count.exactOptional(),
     parentRunId: z.string().exactOptional(),
     usage: usageSchema.exactOptional(),
+    totalUsage: usageSchema.exactOptional(),
     message: messageSchema,
+  },
+  message_replaced: {
+    messageId: z.string(),
+    content: z.array(contentBlockSchema),
+    retracted: retractionSchema.exactOptional(),
   },
   history_moved: {
     tip: z.string().nullable(),
@@ -123,14 +134,18 @@ export const loggedShapes = {
   },
   control_moved: controlMoveShape,
   hand_off_requested: handOffShape,
-  ...scheduleEventShapes,
+  ...featureLoggedShapes,
   grant_added: { ...grantShape, with: z.enum(['user', 'link']), userId: z.string().exactOptional() },
   grant_removed: { grantId: z.string(), by: z.string(), reason: z.enum(['revoked', 'expired']) },
-  reaction: reactionShape,
   channel: { channel: z.string(), event: z.object({ type: z.string(), payload: anything }) },
   custom: { name: z.string(), payload: anything },
   session_closed: { reason: z.string() },
 } satisfies Record<LoggedEventType, z.ZodRawShape>;
+
+/** Whether events of this type are kept in a session's log and so have a cursor of their own. */
+export function isLoggedType(type: string): type is LoggedEventType {
+  return Object.hasOwn(loggedShapes, type);
+}
 
 const transientShapes = {
   connected: {
@@ -155,10 +170,9 @@ const transientShapes = {
     head: count,
   },
   snapshot: { state: sessionStateSchema },
-  inbox: inboxChangeShape,
   hidden: { count },
-  presence: presenceShape,
   auth_expired: { message: z.string() },
+  ...featureTransientShapes,
 } satisfies Record<TransientEventType, z.ZodRawShape>;
 
 /** Fields of every event of a log, and those that events of a connection may have. */

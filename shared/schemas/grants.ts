@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { GRANT_ROLES, HIDDEN_PARTS } from '../grants.js';
-import { idSchema } from './words.js';
+import { idSchema } from '../values/schema.js';
 
 const as = z.enum(GRANT_ROLES);
 const hide = z.array(z.enum(HIDDEN_PARTS));

@@ -1,10 +1,13 @@
 import * as z from 'zod';
+import { compactionSchema } from '../compaction/schema.js';
 import type { Message, MessageInput } from '../messages.js';
 import type { ImportedMessage } from '../operation-types.js';
+import { reactionSchema } from '../reactions/schema.js';
+import { idSchema as id } from '../values/schema.js';
+import { variantsSchema } from '../variants/schema.js';
 import { anything } from './anything.js';
 import type { Exactly } from './exactly.js';
-import { reactionSchema } from './reactions.js';
-import { idSchema as id, stopReasonSchema } from './words.js';
+import { stopReasonSchema } from './words.js';
 
 const metadata = z.record(z.string(), z.unknown());
 const media = {
@@ -62,6 +65,18 @@ export const usageSchema = z.looseObject({
   inputTokens: z.number().exactOptional(),
   outputTokens: z.number().exactOptional(),
   totalTokens: z.number().exactOptional(),
+  cachedInputTokens: z.number().exactOptional(),
+  reasoningTokens: z.number().exactOptional(),
+  model: z.string().exactOptional(),
+  cost: z.number().exactOptional(),
+  currency: z.string().exactOptional(),
+});
+
+/** How a message was taken back. */
+export const retractionSchema = z.object({
+  at: z.number(),
+  by: z.string().exactOptional(),
+  reason: z.string().exactOptional(),
 });
 
 const sentOrAnswered = {
@@ -79,9 +94,13 @@ const sentOrAnswered = {
   stopReason: stopReasonSchema.exactOptional(),
   error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
   usage: usageSchema.exactOptional(),
+  totalUsage: usageSchema.exactOptional(),
   endedAt: z.number().exactOptional(),
   metadata: metadata.exactOptional(),
   reactions: z.array(reactionSchema).exactOptional(),
+  compaction: compactionSchema.exactOptional(),
+  variants: variantsSchema.exactOptional(),
+  retracted: retractionSchema.exactOptional(),
 };
 
 /** The fields of the place of a run beside the conversation, without the message that it answers. */
@@ -120,6 +139,7 @@ export const childAnswerSchema = z.object({
   stopReason: stopReasonSchema,
   error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
   usage: usageSchema.exactOptional(),
+  totalUsage: usageSchema.exactOptional(),
   endedAt: z.number(),
 });
 

@@ -1,27 +1,22 @@
 import * as z from 'zod';
 import type { OperationTypes } from '../operation-types.js';
 import type { OperationName } from '../operations.js';
-import { scheduleOperationSchemas, scheduleShape } from '../schedules/schema.js';
+import { idSchema, ok, pageLimit, sessionId } from '../values/schema.js';
 import { controlSchema, handBackShape, takeOverShape } from './control.js';
 import { eventSchema } from './events.js';
 import type { ExactlyEach } from './exactly.js';
+import { featureExportSchemas, featureOperationSchemas } from './features.js';
 import { grantIdSchema, grantSchema, sharedBySchema, sharingShape } from './grants.js';
-import { inboxPageShape } from './inbox.js';
 import { messageSchema, sendInputSchema, usageSchema } from './messages.js';
-import { noticeStateShape, pushShape } from './notices.js';
-import { presenceMemberSchema, presentShape } from './presence.js';
-import { reactShape } from './reactions.js';
-import { idSchema, onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
+import { onBusySchema, sessionStatusSchema, stopReasonSchema } from './words.js';
 
-const sessionId = z.string();
 const from = z.enum(['now', 'run', 'earliest', 'snapshot']);
-const pageLimit = z.coerce.number().int().min(1).max(1000).optional();
 /** A flag, which a query writes as a word. */
 const flag = z
   .preprocess((value) => (value === 'true' ? true : value === 'false' ? false : value), z.boolean())
   .optional();
 const metadata = z.record(z.string(), z.unknown());
-const ok = z.object({ ok: z.literal(true) });
+const userName = z.object({ id: z.string(), tenantId: z.string().exactOptional() });
 const none: z.ZodType<Record<never, never>> = z.strictObject({});
 const document = z.record(z.string(), z.unknown());
 
@@ -61,6 +56,9 @@ const begins = {
   metadata: metadata.optional(),
   clientTools: clientTools.optional(),
   parameters: z.record(z.string(), z.unknown()).optional(),
+  toolOutputs: z
+    .array(z.strictObject({ name: idSchema, input: z.unknown().optional(), output: z.unknown() }))
+    .optional(),
 };
 
 const send = z
@@ -103,6 +101,7 @@ export const runResultSchema = z.object({
   stopReason: stopReasonSchema,
   intoRunId: z.string().optional(),
   usage: usageSchema.optional(),
+  totalUsage: usageSchema.optional(),
   error: z.object({ code: z.string(), message: z.string() }).optional(),
   cursor: z.string(),
 });
@@ -129,6 +128,12 @@ const payloads = z
   .array(z.object({ name: z.string(), payload: z.unknown(), problem: z.string().optional() }))
   .optional();
 
+/** The kinds of exports. */
+const exported = [
+  ...(['messages', 'events'] as const),
+  ...(Object.keys(featureExportSchemas) as (keyof typeof featureExportSchemas)[]),
+] as const;
+
 const schemas = {
   send: { params: send, result: startedRun },
   regenerate: {
@@ -145,18 +150,23 @@ const schemas = {
   },
   delete: { params: z.strictObject({ sessionId }), result: ok },
   import: {
-    params: z.strictObject({
-      sessionId,
-      messages: z.array(z.unknown()).min(1),
-      format: z.enum(['messages', 'ui', 'openai']).optional(),
-      title: z.string().min(1).optional(),
-      metadata: metadata.optional(),
-    }),
+    params: z
+      .strictObject({
+        sessionId,
+        messages: z.array(z.unknown()),
+        format: z.enum(['messages', 'ui', 'openai']).optional(),
+        title: z.string().min(1).optional(),
+        metadata: metadata.optional(),
+      })
+      .refine((given) => given.messages.length > 0 || given.title !== undefined || given.metadata, {
+        path: ['messages'],
+        message: 'must not be empty where there is neither a title nor metadata',
+      }),
     result: z.object({ sessionId, ...place }),
   },
   export: {
-    params: z.strictObject({ sessionId, what: z.enum(['messages', 'events', 'schedules']).optional() }),
-    result: z.union([messageSchema, eventSchema, z.object(scheduleShape)]),
+    params: z.strictObject({ sessionId, what: z.enum(exported).optional() }),
+    result: z.union([messageSchema, eventSchema, ...Object.values(featureExportSchemas)]),
   },
   invoke: {
     params: z.strictObject({
@@ -191,29 +201,7 @@ const schemas = {
     }),
     result: ok,
   },
-  ...scheduleOperationSchemas,
-  read: {
-    params: z.strictObject({
-      sessionId,
-      cursor: z
-        .string()
-        .regex(/^[A-Za-z0-9_-]{11}\.\d{1,16}\.\d{1,16}$/, 'must be a cursor of a session')
-        .optional(),
-    }),
-    result: z.object({ sessionId, readTo: z.string(), unread: z.number() }),
-  },
-  inbox: {
-    params: z.strictObject({ limit: pageLimit, cursor: z.string().max(64).optional() }),
-    result: z.object(inboxPageShape),
-  },
-  notices: {
-    params: z.strictObject({ sessionId }),
-    result: z.object({ notices: z.array(z.object(noticeStateShape)) }),
-  },
-  push: {
-    params: z.strictObject(pushShape),
-    result: z.object({ publicKey: z.string().nullable(), subscriptions: z.number() }),
-  },
+  ...featureOperationSchemas,
   share: {
     params: z.strictObject({ sessionId, ...sharingShape }),
     result: z.object({
@@ -231,11 +219,6 @@ const schemas = {
   'hand-back': {
     params: z.strictObject({ sessionId, ...handBackShape }),
     result: z.object({ runId: z.string().optional() }),
-  },
-  react: { params: z.strictObject({ sessionId, ...reactShape }), result: ok },
-  presence: {
-    params: z.strictObject({ sessionId, ...presentShape }),
-    result: z.object({ id: z.string(), members: z.array(presenceMemberSchema) }),
   },
   abort: {
     params: z.strictObject({
@@ -290,7 +273,9 @@ const schemas = {
       archived: flag,
       status: sessionStatusSchema.optional(),
       query: z.string().max(1024).optional(),
+      app: z.string().max(128).optional(),
       shared: flag,
+      all: flag,
     }),
     result: z.object({
       sessions: z.array(
@@ -306,6 +291,7 @@ const schemas = {
           metadata: metadata.optional(),
           forkedFrom: z.object({ sessionId, messageId: idSchema.nullable() }).optional(),
           sharedBy: sharedBySchema.optional(),
+          owner: userName.optional(),
           createdAt: z.number(),
           updatedAt: z.number(),
         }),
@@ -354,7 +340,8 @@ const schemas = {
         gatewayId: z.string(),
         protocol: z.object({ min: z.number(), max: z.number() }),
         draining: z.boolean(),
-        user: z.object({ id: z.string(), tenantId: z.string().exactOptional() }).nullable(),
+        user: userName.nullable(),
+        oversees: z.literal(true).optional(),
       }),
     ]),
   },

@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import { heldRunShape } from '../deploys/schema.js';
 import type { SessionState } from '../fold.js';
+import { variantsSchema } from '../variants/schema.js';
 import { controlSchema, handOffShape } from './control.js';
 import type { Exactly } from './exactly.js';
 import { lanePlaceShape, messageSchema, toldShape, usageSchema } from './messages.js';
@@ -14,6 +16,8 @@ const toolProgress = z.object({
 const activeRunShape = {
   runId: z.string(),
   app: z.string(),
+  version: z.string().exactOptional(),
+  held: z.object(heldRunShape).nullable().exactOptional(),
   message: messageSchema,
   usage: usageSchema.exactOptional(),
   error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
@@ -26,6 +30,7 @@ export const laneRunSchema = z.object({
   ...lanePlaceShape,
   ...toldShape,
   stopReason: stopReasonSchema.exactOptional(),
+  totalUsage: usageSchema.exactOptional(),
   endedAt: z.number().exactOptional(),
 });
 
@@ -85,6 +90,7 @@ const sessionState = z.object({
   title: z.string().exactOptional(),
   metadata: z.record(z.string(), z.unknown()).exactOptional(),
   archived: z.boolean().exactOptional(),
+  variants: variantsSchema.exactOptional(),
   control: controlSchema.exactOptional(),
   handOff: z.object({ ...handOffShape, runId: z.string(), ts: z.number() }).exactOptional(),
 });

@@ -1,16 +1,4 @@
 import * as z from 'zod';
-import { idProblem, MAX_ID_BYTES } from '../ids.js';
-
-/** An id that a client gives. */
-export const idSchema = z
-  .string()
-  .min(1)
-  .max(MAX_ID_BYTES)
-  .superRefine((id, { addIssue }) => {
-    // The bounds above say what is wrong with their own.
-    const problem = id === '' || id.length > MAX_ID_BYTES ? null : idProblem(id);
-    if (problem !== null) addIssue({ code: 'custom', message: problem });
-  });
 
 /** Schema of a run's stop reason. */
 export const stopReasonSchema = z.enum([
@@ -25,6 +13,8 @@ export const stopReasonSchema = z.enum([
   'lost',
   'taken_over',
   'handed_off',
+  'moderated',
+  'budget',
 ]);
 
 /** Schema of `onBusy`. */

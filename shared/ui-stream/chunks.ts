@@ -1,5 +1,5 @@
 /** The reason why an answer, or this part of it, has ended, in the words of the AI SDK. */
-export type UiFinishReason = 'stop' | 'length' | 'tool-calls' | 'error' | 'other';
+export type UiFinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'error' | 'other';
 
 interface UiCall {
   readonly toolCallId: string;
@@ -54,6 +54,7 @@ export type UiChunk =
       readonly data: unknown;
       readonly transient?: boolean;
     }
+  | { readonly type: 'reset-step' }
   | { readonly type: 'message-metadata'; readonly messageMetadata: unknown }
   | { readonly type: 'finish'; readonly finishReason: UiFinishReason; readonly messageMetadata?: unknown }
   | { readonly type: 'abort'; readonly reason?: string }
@@ -62,10 +63,13 @@ export type UiChunk =
 /** A part of a `UIMessage`. */
 export type UiPart = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** A message in the form that interfaces of the AI SDK show. */
+/**
+ * A message in the form that interfaces of the AI SDK show, of the type `UIMessage` of each of its versions. Their types of parts exclude each
+ * other, so a part has none here: read it as `UiPart`.
+ */
 export interface UiMessage {
   readonly id: string;
   readonly role: 'system' | 'user' | 'assistant';
   readonly metadata?: unknown;
-  readonly parts: readonly UiPart[];
+  readonly parts: any[];
 }

@@ -18,7 +18,7 @@ export function toUiMessage(message: Message, options: UiStreamOptions = {}): Ui
   const parts = new PartsFold();
   for (const said of saidIn(message, runId)) for (const chunk of chunksOf(writer, said)) parts.take(chunk);
   const metadata = answerMetadata(message, options);
-  return { id, role, ...(metadata && { metadata }), parts: parts.parts };
+  return { id, role, ...(metadata && { metadata }), parts: [...parts.parts] };
 }
 
 function chunksOf(writer: UiWriter, said: Said): readonly UiChunk[] {

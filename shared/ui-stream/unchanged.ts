@@ -1,4 +1,4 @@
-import type { UiChunk, UiMessage } from './chunks.js';
+import type { UiChunk, UiPart } from './chunks.js';
 
 /**
  * A continuation that tells nothing new, since other questions of the step are open. The page must not send a new request at once, but after those
@@ -8,7 +8,7 @@ import type { UiChunk, UiMessage } from './chunks.js';
  * @param missing The calls without an answer
  */
 export function unchanged(
-  { id, parts }: Pick<UiMessage, 'id' | 'parts'>,
+  { id, parts }: { readonly id: string; readonly parts: readonly UiPart[] },
   missing: readonly string[],
   messageMetadata: object,
 ): UiChunk[] {
@@ -24,7 +24,7 @@ export function unchanged(
 }
 
 /** Marks the calls that a page has run itself as run elsewhere. */
-function handedOver(parts: UiMessage['parts']): UiChunk[] {
+function handedOver(parts: readonly UiPart[]): UiChunk[] {
   return parts.flatMap(({ toolCallId, state, output, errorText, providerExecuted }): UiChunk[] => {
     if (typeof toolCallId !== 'string' || providerExecuted) return [];
     const call = { toolCallId, providerExecuted: true };

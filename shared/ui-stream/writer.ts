@@ -79,6 +79,8 @@ export class UiWriter implements SegmentWriter<UiChunk> {
         this.#data.add(id);
         return [...this.#close(), ...this.#step(), chunk];
       }
+      case 'message_replaced':
+        return this.#replaced(event);
       case 'run_error':
         this.#error = event.message;
         return [];
@@ -87,6 +89,22 @@ export class UiWriter implements SegmentWriter<UiChunk> {
       default:
         return [];
     }
+  }
+
+  /** Only version 7 has a word for it: the present step begins again, and says what is left of it. Pages of others are told where to hide parts. */
+  #replaced({ content }: EventOf<'message_replaced'>): UiChunk[] {
+    if (this.#options.version !== 7)
+      return [...this.#close(), { type: 'data-retracted', id: 'retracted', data: { from: content.length } }];
+    const before = this.#close();
+    if (!this.#inStep || this.#stepDue) return before;
+    const from = content.findLastIndex(({ type }) => type === 'tool_use' || type === 'tool_result') + 1;
+    const left = content.slice(from).flatMap((block, at): UiChunk[] => {
+      const index = from + at;
+      if (block.type === 'data') return this.take({ ...block, ts: 0 } as unknown as GatewayEvent);
+      if (block.type !== 'text' && block.type !== 'reasoning') return [];
+      return block.text === '' ? [] : this.#delta(block.type, { index, delta: block.text });
+    });
+    return [...before, { type: 'reset-step' }, ...left];
   }
 
   /** Content that has no event. */
@@ -350,6 +368,8 @@ function finishReason(stopReason: StopReason): UiFinishReason {
       return 'tool-calls';
     case 'error':
       return 'error';
+    case 'moderated':
+      return 'content-filter';
     default:
       return 'other';
   }

@@ -185,14 +185,40 @@ for (const host of EXPRESS_HOSTS) {
         const app = host.app();
         const user = ({ headers }: { headers: Record<string, unknown> }) =>
           headers['x-user'] === undefined ? undefined : { id: String(headers['x-user']) };
-        const options = { app: echo, auth, logger: new TestLogger() };
+        const log = new TestLogger();
+        const options = { app: echo, auth, logger: log };
         app.use('/agent', gatewayMiddleware(options, { user: user as never }));
+        expect(log.lines).to.deep.equal([]);
         const status = () => supertest(app).get('/agent/status');
         expect((await status().set('x-user', 'carol')).body.user).to.deep.equal({ id: 'carol' });
         const { body, status: refused } = await status();
         expect([refused, body.error.code]).to.deep.equal([401, 'UNAUTHENTICATED']);
         const sent = await supertest(app).post('/agent/send').send({ sessionId: 'main', message: 'hi' });
         expect(sent.status).to.equal(401);
+      });
+    }
+
+    for (const [fault, given] of [
+      ['id is not', { id: 1 }],
+      ['id is not', { _id: 'a' }],
+      ['id is not', { id: '' }],
+      ['id is not', Promise.resolve({ id: 'a' })],
+      ['the user is not an object', false],
+      ['the user is not an object', 'a'],
+    ] as const) {
+      it(`tells the log of a wrong user of the host: ${JSON.stringify(given)}`, async () => {
+        const log = new TestLogger();
+        const app = host.app();
+        app.use('/', middleware({ auth: { type: 'none' }, logger: log }, { user: () => given }));
+        expect((await supertest(app).get('/status')).status).to.equal(401);
+        expect(log.lines).to.have.length(2);
+        const [mistake, refusal] = log.lines;
+        expect(mistake!.level).to.equal('error');
+        expect(String((mistake!.details as { err: Error }).err))
+          .to.contain("the host's user: ")
+          .and.contain(fault);
+        expect(refusal!.message).to.equal('a caller was refused');
+        expect(refusal!.details).to.have.property('reason').that.contains(fault);
       });
     }
 

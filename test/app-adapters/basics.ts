@@ -44,6 +44,25 @@ export function behavesLikeAnAdapter(makeApp: (endpoint: ChatEndpoint) => Applic
     }
   });
 
+  it('gives the model a summary in place of the messages that it covers', async () => {
+    const endpoint = await ChatEndpoint.start();
+    const compact = { when: { messages: 5 }, keep: 2, make: () => 'the sum of it' };
+    const { client } = await serve({ ...makeApp(endpoint), compact });
+    const asked: unknown[] = [];
+    for (const text of ['one', 'two', 'three']) {
+      const run = client.send('main', text);
+      const request = await endpoint.next();
+      asked.push(
+        request.body.messages.filter(({ role }: { readonly role: string }) => role !== 'system').length,
+      );
+      if (text === 'three')
+        expect(JSON.stringify(request.body.messages)).to.match(/the sum of it.*two.*three/);
+      request.text('ok').finish();
+      await run.result;
+    }
+    expect(asked).to.deep.equal([1, 3, 4]);
+  });
+
   for (const what of ['refuses', 'breaks off'] as const) {
     it(`ends with UPSTREAM_FAILED when the model ${what}, with what it had said; its words go to the log alone`, async () => {
       const endpoint = await ChatEndpoint.start();

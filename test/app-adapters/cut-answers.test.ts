@@ -23,7 +23,7 @@ const ADAPTERS: Record<string, MakeApp> = {
     const model = createOpenAICompatible({ name: 'test', baseURL: endpoint.url })('tiny');
     return aiSdkApp({ model, maxRetries: 0 });
   },
-  agentsApp: (endpoint) => agentsApp({ agent: agent(endpoint), runner }),
+  agentsApp: (endpoint) => agentsApp({ agent: agent(endpoint), runner, resumable: false }),
   langGraphApp: (endpoint) => langGraphApp({ graph: agentGraph(endpoint).compile() }),
 };
 

@@ -49,7 +49,13 @@ export function brief(event: GatewayEvent): unknown[] {
   }
 }
 
-const FRAME = new Set(['message_accepted', 'message_start', 'tool_confirmation_result', 'input_result']);
+const FRAME = new Set([
+  'message_accepted',
+  'message_start',
+  'usage_added',
+  'tool_confirmation_result',
+  'input_result',
+]);
 
 /** All events of a run in short, but for those that every run has; `act` hears each as it comes. */
 export async function follow(
@@ -111,7 +117,7 @@ export async function toldOf(client: Client, endpoint: ChatEndpoint, text: strin
 /** The events of a run by type and with what the test may compare: no ids of runs and messages, no times. */
 export function outline(events: readonly GatewayEvent[]): Record<string, unknown>[] {
   return events
-    .filter(({ type }) => !['message_accepted', 'message_start', 'message_end'].includes(type))
+    .filter(({ type }) => !['message_accepted', 'message_start', 'usage_added', 'message_end'].includes(type))
     .map(({ cursor: _cursor, ...event }) => {
       const {
         runId: _runId,

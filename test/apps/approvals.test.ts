@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { ConfirmPolicy } from '../../server/apps/confirm-policy.js';
 import {
   createGateway,
   defineApp,
@@ -11,6 +10,7 @@ import {
   tool,
 } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import type { ConfirmPolicy } from '../../shared/approvals.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { type TestGateway, testGateway } from '../../testing/index.js';
 import { closeLater } from '../support/resources.js';

@@ -1,14 +1,4 @@
-import { callBehaviour } from './call-suite.js';
-import { changeBehaviour } from './change-suite.js';
 import { DOORS } from './doors/index.js';
-import { listBehaviour } from './list-suite.js';
-import { sessionBehaviour } from './suite.js';
+import { behaviourOf } from './every-door.js';
 
-describe('behaviour', () => {
-  for (const door of DOORS) {
-    sessionBehaviour(door);
-    callBehaviour(door);
-    changeBehaviour(door);
-    listBehaviour(door);
-  }
-});
+describe('behaviour', () => behaviourOf(DOORS));

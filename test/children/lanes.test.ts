@@ -132,7 +132,7 @@ describe('a run in a lane of its own', () => {
       const state = foldOf(await eventsUntil(second.url, endOf(beside)));
       const answer = state.messages.at(-1)!;
       expect(answer.stopReason).to.equal(resumable ? 'end' : 'lost');
-      expect(textOf(answer)).to.equal(resumable ? 'beside beside after 0' : 'beside ');
+      expect(textOf(answer)).to.equal(resumable ? 'beside after 0' : 'beside ');
     }
   });
 });

@@ -169,7 +169,8 @@ describe('limits of child runs', function () {
         );
       }, true),
       helper: app(async function* (turn) {
-        yield 'x'.repeat(turn.resumed ? 300 : 600);
+        // Another text than before, which is said behind it.
+        yield (turn.resumed ? 'z' : 'x').repeat(turn.resumed ? 300 : 600);
         if (turn.resumed) return;
         await new Promise(setImmediate);
         stop.open();

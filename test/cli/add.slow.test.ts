@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import webPushLibrary from 'web-push';
 import { buildComponentsPage, COMPONENTS, type PageFiles } from '../../scripts/components-page.js';
+import { webPush } from '../../server/features/notices/index.js';
 import { createGateway, defineApp, tool } from '../../server/index.js';
-import { webPush } from '../../server/notices/index.js';
 import { PushService } from '../notices/push-service.js';
 import { findings } from '../support/axe.js';
 import { needChromium, openPage } from '../support/browser.js';
@@ -53,6 +53,10 @@ async function serve(
           yield lines(60);
           turn.data('place', { seen: 1 });
           yield lines(120);
+        } else if (turn.text === 'paragraphs') {
+          yield 'The first.\n\nThe sec';
+          await more.passed;
+          yield 'ond, of $x^2$ and $5 or $6.[^1]\n\n$$\ny = 1\n$$\n\n[^1]: A *note*.';
         } else if (turn.text === 'person') {
           yield 'Let me get a colleague.';
           turn.handOff({ reason: 'A refund' });
@@ -93,7 +97,7 @@ async function visit(site: string, user: string) {
     runs: page.getByRole('region', { name: 'Runs' }),
     sharing: page.getByRole('region', { name: 'Sharing' }),
     control: page.getByRole('region', { name: 'Who answers' }),
-    open: () => page.goto(site),
+    open: (search = '') => page.goto(`${site}/${search}`),
     say: async (text: string) => {
       await message.fill(text);
       await message.press('Enter');
@@ -247,6 +251,66 @@ describe('agent-session-gateway add', () => {
       expect(ann.problems).to.deep.equal([]);
     });
 
+    it('an answer that is said paragraph by paragraph, where the page wants so, with formulas and footnotes', async () => {
+      const more = gate();
+      const { open, findings, say, ...ann } = await visit(await serve(page, { more }), 'ann');
+      const loaded: string[] = [];
+      ann.page.on('request', (request) => loaded.push(request.url()));
+      await open('?around');
+      await say('paragraphs');
+      const log = ann.page.getByRole('log', { name: 'The answer, as it comes' });
+      await log.getByText('The first.').waitFor();
+      const said = () => log.locator('p').allTextContents();
+      expect(await said(), 'what is whole').to.deep.equal(['The first.']);
+      // Who has it read aloud is kept from nothing that grows.
+      expect(await ann.page.locator('.chat [aria-busy]').count()).to.equal(0);
+      const isMaths = (url: string) => /maths/.test(url);
+      expect(loaded.filter(isMaths), 'before there is a formula').to.deep.equal([]);
+      more.open();
+      const answer = ann.page.locator('.message.assistant');
+      await answer.locator('div.formula', { hasText: 'y = 1' }).waitFor();
+      expect(loaded.filter(isMaths)).to.have.length(1);
+      expect(await answer.locator('i.formula').allTextContents()).to.deep.equal(['x^2']);
+      await answer.getByText('$5 or $6.').waitFor();
+      expect(await answer.locator('.mark').allTextContents()).to.deep.equal(['1']);
+      await answer.locator('.footnote em', { hasText: 'note' }).waitFor();
+      await log.getByText(/The second/).waitFor();
+      expect((await said())[0]).to.equal('The first.');
+      expect(await findings()).to.deep.equal([]);
+      expect(ann.problems).to.deep.equal([]);
+    });
+
+    it('what can be read and used without a stylesheet', async () => {
+      const { open, say, answer, ...ann } = await visit(await serve(page), 'ann');
+      await open();
+      await ann.page.evaluate(() => {
+        for (const sheet of document.querySelectorAll('link[rel=stylesheet]')) sheet.remove();
+      });
+      await ann.page.getByLabel('Message', { exact: true }).fill('one\ntwo');
+      await ann.page.getByRole('button', { name: 'Send', exact: true }).click();
+      await answer('You said: one two');
+      await say('erase');
+      await ann.page.getByRole('button', { name: 'Approve' }).waitFor();
+      const { lines, overlaps } = await ann.page.evaluate(() => {
+        const [asked] = document.querySelectorAll('.message.user p');
+        const text = document.createRange();
+        text.selectNodeContents(asked!);
+        const rows = [...document.querySelectorAll('.message, .ask, .composer, .entry')].map((it) =>
+          it.getBoundingClientRect(),
+        );
+        const tops = [...text.getClientRects()].map(({ top }) => Math.round(top));
+        return {
+          lines: new Set(tops).size,
+          overlaps: rows.filter(({ top }, at) => at > 0 && top < rows[at - 1]!.bottom - 1).length,
+        };
+      });
+      expect(lines, 'lines of what was written').to.equal(2);
+      expect(overlaps, 'rows over rows').to.equal(0);
+      await ann.page.getByRole('button', { name: 'Approve' }).click();
+      await answer('It is gone');
+      expect(ann.problems).to.deep.equal([]);
+    });
+
     it('their colours, in a build with the defaults of Vite, on a page that says nothing of colours and on one that does', async () => {
       const { open, findings, say, answer, ...ann } = await visit(await serve(page), 'ann');
       await open();
@@ -259,9 +323,10 @@ describe('agent-session-gateway add', () => {
       await say('Hello');
       await answer('You said: Hello');
       await ann.page.getByRole('button', { name: 'Share…' }).click();
+      await ann.sharing.getByRole('form').waitFor();
       await ann.list.locator('small').first().waitFor();
       await ann.runs.locator('[data-status="end"]').waitFor();
-      const lines = ['.composer .box', '.sessions .begin', '.share button', '.runs .fold'];
+      const lines = ['.composer .box', '.sessions .begin', '.share form button', '.runs .fold'];
       const quiet = ['.sessions small', '.runs .muted'];
       const looks = () =>
         ann.page.evaluate(
@@ -368,9 +433,10 @@ describe('agent-session-gateway add', () => {
       const form = ann.sharing.getByRole('form');
       await form.getByLabel('User').fill('ben');
       await form.getByLabel('Role').selectOption('operator');
-      await form.getByLabel('Time').selectOption('until I stop it');
+      await form.getByLabel('Time').selectOption('until I take it back');
       await form.getByRole('button', { name: 'Share' }).click();
       await ann.sharing.locator('li', { hasText: 'ben' }).waitFor();
+      await ann.sharing.getByRole('tab', { name: 'By a link' }).click();
       await form.getByLabel('Answers only').check();
       await form.getByLabel('Time').selectOption('for a day');
       await form.getByLabel('Role').selectOption('viewer');

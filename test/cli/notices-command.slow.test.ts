@@ -30,7 +30,7 @@ describe('agent-session-gateway notices', function () {
     const client = closeLater(createClient({ baseUrl: url, token: TOKEN }), (it) => it.disconnect());
     const { runId } = await client.send('main', 'hi').result;
     await receiver.until((all) => all.length > 0);
-    const id = `run_ended:${runId}|webhook:crm`;
+    const id = `run_ended~${runId}~webhook:crm`;
     const said = async (...args: readonly string[]): Promise<string> => {
       const command = cli('notices', ...args, '--db', 'my.db');
       expect(await command.exited, command.output).to.equal(0);
@@ -43,9 +43,9 @@ describe('agent-session-gateway notices', function () {
       .and.to.include('answered 503');
     expect(JSON.parse(await said('--json'))).to.include({ id, target: 'webhook:crm', dead: false });
     expect(await said('--dead')).to.equal('');
-    const unknown = cli('notices', 'resend', 'run_ended:none', '--db', 'my.db');
+    const unknown = cli('notices', 'resend', 'run_ended~none', '--db', 'my.db');
     expect(await unknown.exited).to.equal(2);
-    expect(unknown.output).to.include('There is nothing to send again for run_ended:none');
+    expect(unknown.output).to.include('There is nothing to send again for run_ended~none');
     expect(await said('resend', id)).to.include(`Sent ${id} again.`);
     // It is tried at once, and by itself later.
     status = 204;

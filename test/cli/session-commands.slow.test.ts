@@ -268,3 +268,18 @@ describeDaily('agent-session-gateway', 3, () => {
     expect(program.output).to.match(/^\{.*\}\n$/);
   });
 });
+
+describeDaily('agent-session-gateway search', 3, () => {
+  it('finds what was said in all sessions, in one, and as lines of JSON', async () => {
+    const { url } = await startGateway({ app: createDemoApp(1) });
+    const client = connect(url);
+    await client.send('one', 'where is the swordfish').result;
+    await client.send('two', 'a swordfish here').result;
+    const text = await output(url, 'search', 'swordfish', 'where');
+    expect(text).to.match(/^\S+Z {2}one {2}user .*where is the swordfish$/m);
+    expect(text).to.not.match(/two {2}user/);
+    const hits = jsonLines(await output(url, 'search', 'swordfish', '--session', 'two', '--json'));
+    expect(new Set(hits.map(({ sessionId }) => sessionId))).to.deep.equal(new Set(['two']));
+    expect(await output(url, 'search', 'halibut')).to.equal('');
+  });
+});

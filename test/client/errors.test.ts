@@ -205,6 +205,21 @@ describe('what a client says of its network', () => {
       .and.match(REMEDY);
   });
 
+  it('names the address of a dead port as it is, and origins only in a page', async () => {
+    const told = async () => {
+      const client = createClient({ baseUrl: 'http://127.0.0.1:1', transport: 'sse' });
+      closeLater(client, (it) => it.disconnect());
+      return (await failure(client.status())).message;
+    };
+    expect(await told()).to.match(
+      /^http:\/\/127\.0\.0\.1:1\/status cannot be reached: .* Is a gateway running there\?$/,
+    );
+    const page = globalThis as { location?: object };
+    page.location = { href: 'https://page.test/' };
+    closeLater(page, (it) => void delete it.location);
+    expect(await told()).to.match(/ Is a gateway running there that allows this origin\?$/);
+  });
+
   it('blames no address for what the page gave', async () => {
     const token = () => {
       throw new Error('a bug in the page');

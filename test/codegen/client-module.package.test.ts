@@ -191,9 +191,4 @@ export function createGatewayClient(options: ClientOptions): Client<GatewayContr
       { name: 'tasks:watch', problem: 'result: BigInt cannot be represented in JSON Schema' },
     ]);
   });
-
-  it('compiles without a method', async () => {
-    const { code } = await clientModule({ version: 1, methods: [] });
-    expect(await compileFiles('codegen-empty', { 'gateway.gen.ts': code })).to.equal('');
-  });
 });

@@ -38,45 +38,12 @@ expectType<Equal<Asked<Live, Known>['input'], Asked<GatewayContract, Known>['inp
 expectType<Equal<Asked<GatewayContract, 'plain'>['input'], { n: number }>>();
 `;
 
-const USE = `
-import { type Equal, expectType } from '../../test/types/fixtures/equal.js';
-import { createGatewayClient } from './gateway.gen.js';
-
-export async function use(): Promise<void> {
-  const client = createGatewayClient({ baseUrl: '/agent' });
-  const created = await client.invoke('tasks:create', { title: 'x' });
-  expectType<Equal<typeof created.dueAt, string | undefined>>();
-  for await (const item of client.stream('tasks:watch', { listId: 'a' })) expectType<Equal<typeof item, { n: number }>>();
-  const session = client.session('main');
-  const shown = session.watch().getSnapshot();
-  for (const block of shown.messages.flatMap(({ content }) => content)) {
-    if (block.type === 'data' && block.name === 'chart') expectType<Equal<typeof block.value, { points: number[] }>>();
-    if (block.type === 'tool_use' && block.name === 'locate') expectType<Equal<typeof block.input, { exact: boolean }>>();
-  }
-  for (const asked of shown.pending) {
-    if (asked.kind !== 'input' || asked.name !== 'day') continue;
-    await session.respond(asked, { output: { day: '1' } });
-    // @ts-expect-error a day is a text
-    await session.respond(asked, { output: { day: 1 } });
-  }
-  await client.channel('tasks').publish({ id: 1 });
-  for await (const event of client.events('main', { types: ['custom'] }))
-    if (event.name === 'task:gone') expectType<Equal<typeof event.payload, string>>();
-  // @ts-expect-error a title is a text
-  await client.invoke('tasks:create', { title: 1 });
-  // @ts-expect-error no such path
-  await client.invoke('tasks:gone');
-  // @ts-expect-error no such channel
-  client.channel('other');
-}
-`;
-
 describe('a generated client', () => {
   it('has the types that are inferred from the gateway itself', async () => {
     const { url } = await closeLater(codegenGateway(), (gateway) => gateway.close()).start();
     const { code, problems } = await clientModule(await fetchCatalogue(url!, TOKEN));
     expect(problems).to.deep.equal([]);
-    const files = { 'gateway.gen.ts': code, 'equality.ts': EQUALITY, 'use.ts': USE };
+    const files = { 'gateway.gen.ts': code, 'equality.ts': EQUALITY };
     expect(await compileFiles('codegen-equality', files)).to.equal('');
   });
 });

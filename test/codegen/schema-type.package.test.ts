@@ -173,12 +173,4 @@ describe('the type of a schema', () => {
     expect({ name, code }).to.deep.equal({ name: 'unknown', code: '' });
     expect(problems).to.have.length(1);
   });
-
-  it('is unknown without a schema', async () => {
-    expect(await schemaType(null, 'X', new Names())).to.deep.equal({
-      name: 'unknown',
-      code: '',
-      problems: [],
-    });
-  });
 });

@@ -30,7 +30,15 @@ const namesOf = (group: object, path: string): string[] =>
     typeof value === 'object' ? namesOf(value, `${path}.${name}`) : [`${path}.${name}`],
   );
 
-const NONE_TOO = ['queueLength', 'disconnectGraceMs', 'drainMs', 'storeMs', 'loopDelayMs', 'gatherMs'];
+const NONE_TOO = [
+  'queueLength',
+  'disconnectGraceMs',
+  'drainMs',
+  'lameDuckMs',
+  'storeMs',
+  'loopDelayMs',
+  'gatherMs',
+];
 const AGES = ['unnamedFileMs', 'ageMs', 'scheduleMinMs', 'scheduleGraceMs', 'slowClientMs', 'streamMs'];
 
 /** What a limit takes of the odd numbers, by its name. */
@@ -39,7 +47,7 @@ function takes(path: string, value: Given): boolean {
   if (typeof value === 'string' || Number.isNaN(value) || value < 0) return false;
   if (value === 0) return NONE_TOO.includes(name);
   const isTime = name.endsWith('Ms');
-  if (value === Number.POSITIVE_INFINITY) return name !== 'heartbeatMs' && name !== 'gatherMs';
+  if (value === Number.POSITIVE_INFINITY) return !['heartbeatMs', 'gatherMs', 'backlog'].includes(name);
   if (value > LONGEST_MS) return !isTime || AGES.includes(name);
   return Number.isInteger(value) || isTime || name.endsWith('PerSecond');
 }

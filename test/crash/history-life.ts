@@ -155,14 +155,15 @@ export class HistoryLife {
       await send('later', inBackground);
     }
     const { log, state } = await this.#read(sessionId);
-    const asked = state.messages.find(({ id }) => id === answer)!.parentId!;
+    const asked = state.messages.find(({ id }) => id === answer)?.parentId;
+    if (!asked) this.found.violations.push(`${operation}: an answer that was told is not there`);
     return {
       operation,
       sessionId,
       key: `${operation}-${round}`,
       log,
       state,
-      asked,
+      asked: asked ?? answer,
       answer,
       acknowledged: false,
     };

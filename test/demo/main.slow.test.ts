@@ -9,7 +9,6 @@ import { expect } from 'chai';
 import OpenAI from 'openai';
 import { DOORS } from '../../server/demo/doors.js';
 import { describeDaily } from '../support/daily.js';
-import { newDatabase } from '../support/durable.js';
 import { type Program, runCommand, runProgram } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
 
@@ -121,47 +120,16 @@ describeDaily('npm start', 3, () => {
     }
   });
 
-  it('says how its tokens stay, and does so', async () => {
-    const first = await startMain();
+  it('makes up tokens of its own, and says how they stay', async () => {
+    const [first, other] = await Promise.all([startMain(), startMain()]);
+    expect(new Set([first.token, first.guest, other.token, other.guest]).size).to.equal(4);
+    expect(first.token.length).to.be.at.least(32);
     const [, token] = await first.program.prints(/GATEWAY_TOKEN=(\S+) npm start/);
     expect(token).to.equal(first.token);
     const second = await startMain({ GATEWAY_TOKEN: token! });
     expect(second.program.output).not.to.contain('GATEWAY_TOKEN=');
     const headers = { authorization: `Bearer ${first.token}` };
     expect((await fetch(`${second.url}/status`, { headers })).status).to.equal(200);
-  });
-
-  it('makes up tokens of its own, and ends on SIGTERM and SIGINT', async () => {
-    const first = await startMain();
-    const second = await startMain();
-    expect(new Set([first.token, first.guest, second.token, second.guest]).size).to.equal(4);
-    expect(first.token.length).to.be.at.least(32);
-    const answer = await fetch(`${first.url}/status`, {
-      headers: { authorization: `Bearer ${first.guest}` },
-    });
-    expect(await answer.json()).to.deep.include({ user: { id: 'guest' } });
-    expect(await first.program.kill('SIGTERM')).to.equal(0);
-    expect(await second.program.kill('SIGINT')).to.equal(0);
-  });
-
-  it('keeps its sessions in a file, also through kill -9', async () => {
-    const database = newDatabase();
-    const env = { GATEWAY_TOKEN: TOKEN, GATEWAY_DB: database };
-    const first = await startMain(env);
-    expect(first.program.output).to.contain(`Sessions are kept in ${database}.`);
-    const headers = {
-      authorization: `Bearer ${TOKEN}`,
-      'content-type': 'application/json',
-      accept: 'application/json',
-    };
-    const body = JSON.stringify({ sessionId: 'main', message: 'weather in Oslo' });
-    expect((await fetch(`${first.url}/send`, { method: 'POST', headers, body })).status).to.equal(200);
-    await first.program.kill('SIGKILL');
-    const second = await startMain(env);
-    const history = (await (await fetch(`${second.url}/history?sessionId=main`, { headers })).json()) as {
-      messages: unknown[];
-    };
-    expect(history.messages).to.have.length(2);
   });
 
   it('honours HOST and PORT, and says which option is wrong', async () => {

@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { newDatabase } from '../support/durable.js';
 import { jsonHeaders, post, TOKEN } from '../support/gateway.js';
-import { type Program, runCommand } from '../support/program.js';
+import { type Program, ROOT, runCommand } from '../support/program.js';
 import { onTerminal } from '../support/pseudo-terminal.js';
 import { until } from '../support/until.js';
 
@@ -22,6 +23,24 @@ async function isGone(url: string): Promise<void> {
     }
   }
 }
+
+describe('npm start', () => {
+  it('builds its gateway once, from what there is', async () => {
+    const builtAt = async () => {
+      const npm = runCommand('npm', {
+        args: ['start'],
+        env: { PORT: '0', GATEWAY_DB: 'memory' },
+        group: true,
+      });
+      await urlOf(npm);
+      await npm.kill('SIGTERM');
+      return statSync(join(ROOT, '.cache/demo/main.mjs')).mtimeMs;
+    };
+    const first = await builtAt();
+    expect(first).to.be.above(statSync(join(ROOT, 'server/demo/main.ts')).mtimeMs);
+    expect(await builtAt()).to.equal(first);
+  });
+});
 
 describe('the end of npm start', () => {
   for (const signal of ['SIGTERM', 'SIGKILL', 'SIGHUP'] as const) {

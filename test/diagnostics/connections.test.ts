@@ -89,9 +89,9 @@ describe('the channel of ends of connections', () => {
   });
 });
 
-/** What the gateway counts; how late the loop is, is no count. */
+/** The counts of the gateway: how late the loop is, and whether it is ready, are none. */
 function statsOf(gateway: TestGateway['gateway']) {
-  const stats = gateway.stats();
+  const { ready: _, ...stats } = gateway.stats();
   return { ...stats, load: { ...stats.load, delayMs: 0 } };
 }
 
@@ -103,19 +103,20 @@ describe('gateway.stats()', () => {
     const delivered = {
       ...{ events: 0, bytes: 0, resumes: { new: 0, exact: 0, gap: 0 } },
       gaps: { epoch: 0, truncated: 0, evicted: 0, ahead: 0, malformed: 0 },
+      ...{ dropped: 0, turnedAway: { away: 0, drain: 0, overload: 0 } },
     };
     const nothing = {
       ...{ gatewayId: gateway.id, draining: false, store },
       load: { refusing: false, delayMs: 0, gatherMs: 0 },
       sessions: { live: 0, held: 0, stray: 0 },
       runs: {
-        ...{ active: 0, queued: 0, questions: 0 },
+        ...{ active: 0, queued: 0, questions: 0, waitedFor: 0 },
         apps: { main: { active: 0, queued: 0 }, other: { active: 0, queued: 0 } },
       },
       calls: { methods: 0, streams: 0, tools: 0 },
-      ...{ due: { outcomes: [] }, notices: { outcomes: [], sending: 0 } },
+      ...{ due: { outcomes: [] }, heldRuns: [], notices: { outcomes: [], sending: 0 } },
       connections: { open: 0, blocked: 0, subscriptions: 0, transports: {} },
-      ...{ delivered, unreadBytes: 0 },
+      ...{ delivered, unreadBytes: 0, used: [] },
     };
     expect(statsOf(gateway)).to.deep.equal(nothing);
 
@@ -133,7 +134,7 @@ describe('gateway.stats()', () => {
       delivered: gateway.stats().delivered,
       sessions: { live: 2, held: 1, stray: 0 },
       runs: {
-        ...{ active: 1, queued: 1, questions: 0 },
+        ...{ active: 1, queued: 1, questions: 0, waitedFor: 2 },
         apps: { main: { active: 1, queued: 1 }, other: { active: 0, queued: 0 } },
       },
       connections: { open: 2, blocked: 0, subscriptions: 3, transports: { sse: 1, websocket: 1 } },

@@ -10,11 +10,12 @@ import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 
 const PHASES = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const;
-const { connectionEnd, ...traced } = channels;
+const { connectionEnd, guard, ...traced } = channels;
 const NAMES: Readonly<Record<string, string>> = {
   operation: 'agent-session-gateway.operation',
   run: 'agent-session-gateway.run',
   tool: 'agent-session-gateway.tool',
+  step: 'agent-session-gateway.step',
   model: 'agent-session-gateway.model',
   append: 'agent-session-gateway.append',
 };
@@ -31,11 +32,17 @@ describe('the names of the channels', () => {
         .and.to.match(new RegExp(`\`(?:(?:tracing:)?agent-session-gateway)?\\.${key}[\`:]`));
     }
     for (const phase of PHASES) expect(page).to.match(new RegExp(`:${phase}\``));
-    expect(connectionEnd.name).to.equal('agent-session-gateway.connection.end');
-    expect(page)
-      .to.include(`\`${String(connectionEnd.name)}\``)
-      .and.to.include('`channels.connectionEnd`');
-    expect(Object.keys(channels satisfies Channels)).to.have.length(Object.keys(NAMES).length + 1);
+    const plain = { connectionEnd, guard };
+    expect([connectionEnd.name, guard.name]).to.deep.equal([
+      'agent-session-gateway.connection.end',
+      'agent-session-gateway.guard',
+    ]);
+    for (const [key, { name }] of Object.entries(plain))
+      expect(page)
+        .to.include(`\`${String(name)}\``)
+        .and.to.include(`\`channels.${key}\``);
+    const { length } = Object.keys({ ...NAMES, ...plain });
+    expect(Object.keys(channels satisfies Channels)).to.have.length(length);
   });
 
   it('are heard by who knows no more than them', async () => {

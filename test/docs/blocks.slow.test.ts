@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import ts from 'typescript5';
 import { needChromium } from '../support/browser.js';
 import { compile } from '../support/compile.js';
-import { BLOCKS } from '../support/pages.js';
+import { BLOCKS, SCRIPTS } from '../support/pages.js';
 import { ROOT } from '../support/program.js';
 import { CHECKS, NOT_RUN } from './checks.js';
-import { RUN_CONFIG, writeBlocks, writeProjects } from './module.js';
+import { RUN_CONFIG, writeBlocks, writeProjects, writeScripts } from './module.js';
+import { unpackPackage } from './packed.js';
 import { WANTED } from './wanted.js';
 
 const run = promisify(execFile);
@@ -19,6 +21,9 @@ interface Line {
   readonly error?: string;
   readonly printed?: string;
 }
+
+/** Blocks of JavaScript that know which member of a union they have, of a package of others. Pages are run by test/e2e, the rest by test/plugins. */
+const NARROWED = ['docs/responses.md#js1', 'docs/tanstack.md#js1', 'docs/ui-message-stream.md#js1'];
 
 /** What became of each block. */
 async function runBlocks(): Promise<ReadonlyMap<string, Line>> {
@@ -37,6 +42,7 @@ describe('the TypeScript blocks of the documentation', () => {
   before(async function () {
     // Each block has a limit of its own.
     this.timeout(0);
+    await unpackPackage();
     writeBlocks();
     lines = await runBlocks();
   });
@@ -44,6 +50,24 @@ describe('the TypeScript blocks of the documentation', () => {
   it('compile, with the types of what they are given', async function () {
     this.timeout(0);
     for (const config of writeProjects(WANTED)) expect(await compile('typescript', config)).to.equal('');
+  });
+
+  it('of JavaScript compile as far as they are whole, and are JavaScript', async () => {
+    const said = await compile('typescript', writeScripts(SCRIPTS));
+    const errors = [...said.matchAll(/^\S*docs-blocks\/(\S+?)\(.*error (TS\d+).*$/gm)];
+    const isNarrow = (file: string, code: string): boolean =>
+      ['TS2339', 'TS2504'].includes(code) &&
+      NARROWED.includes(SCRIPTS.find((script) => script.file === file)!.id);
+    expect(errors.filter(([, file, code]) => !isNarrow(file!, code!)).map(([line]) => line)).to.deep.equal(
+      [],
+    );
+    expect(said === '' || errors.length > 0, said).to.equal(true);
+    const options = { reportDiagnostics: true, fileName: 'block.jsx' };
+    for (const { id, code } of SCRIPTS)
+      expect(
+        ts.transpileModule(code, options).diagnostics!.map(({ messageText }) => messageText),
+        id,
+      ).to.deep.equal([]);
   });
 
   for (const { id } of WANTED) {

@@ -21,7 +21,7 @@ const ENTRY = new RegExp(`['"\`](${PACKAGE}(?:/[\\w./-]+)?)['"\`]`, 'g');
 /** Where a page says which stores there are. */
 const STORES: readonly (readonly [page: string, line: RegExp])[] = [
   ['README.md', /^\| keep sessions.*$/m],
-  ['docs/vocabulary.md', /^\| store \|.*$/m],
+  ['docs/concepts.md', /^\| store \|.*$/m],
   ['docs/internals.md', /^ +stores {2,}.*$/m],
   ['docs/internals.md', /^\| `server\/stores` \|.*$/m],
 ];

@@ -1,5 +1,5 @@
+import { type Application, createGateway, Gateway } from 'agent-session-gateway';
 import { expect } from 'chai';
-import { type Application, createGateway, Gateway } from '../../server/index.js';
 import { textOf } from '../../shared/messages.js';
 import type { Ran } from './checks.js';
 

@@ -1,10 +1,11 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, posix } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import ts from 'typescript5';
 import { BLOCKS, type Block } from '../support/pages.js';
 import { ROOT } from '../support/program.js';
+import { packedPaths } from './packed.js';
 
-/** What `world.ts` gives to blocks that use it and declare nothing of the kind themselves. */
+/** What `world.ts` gives to blocks that import it from a file of that name, or use it and declare nothing of the kind themselves. */
 const GIVEN = new Set(['app', 'auth', 'client', 'db', 'gateway', 'login', 'model', 'watch']);
 
 const isExported = (node: ts.Statement): boolean =>
@@ -82,7 +83,7 @@ export function moduleOf({ code, file }: Block): string {
       exportClause && ts.isNamedExports(exportClause) ? [...exportClause.elements] : [],
     )
     .map(({ name }) => name.text);
-  const world = posix.join('../'.repeat(file.split('/').length + 1), 'test/docs/world.js');
+  const world = worldFrom(join(ROOT, FOLDER, file));
   return [
     ...(given.length > 0 ? [`import { ${given.join(', ')} } from '${world}';`] : []),
     kept,
@@ -92,6 +93,10 @@ export function moduleOf({ code, file }: Block): string {
 }
 
 export const FOLDER = '.cache/docs-blocks';
+
+/** Where the world is, as a file there imports it. */
+const worldFrom = (path: string): string =>
+  relative(dirname(path), join(ROOT, 'test/docs/world.js')).replaceAll('\\', '/');
 
 /** Where a block is written to. */
 export const pathOf = ({ file }: Block): string => join(ROOT, FOLDER, file);
@@ -106,12 +111,13 @@ export const RUN_CONFIG = join(ROOT, FOLDER, 'tsconfig.run.json');
 
 /** Writes the compiler's projects: one for these blocks, and one for each that says something of the types of all. */
 export function writeProjects(blocks: readonly Block[]): string[] {
-  const compilerOptions = { noUnusedLocals: false, noEmit: true, jsx: 'react-jsx' };
+  const paths = packedPaths('types');
+  const compilerOptions = { noUnusedLocals: false, noEmit: true, jsx: 'react-jsx', paths };
   const filesOf = (some: readonly Block[]): string[] => some.map(({ file }) => file);
   const global = filesOf(blocks.filter(isGlobal));
   const projects = [
     { files: filesOf(blocks.filter((block) => !isGlobal(block))), include: [] },
-    ...global.map((file) => ({ files: [file, '../../server/index.ts'], include: [] })),
+    ...global.map((file) => ({ files: [file, ...paths['agent-session-gateway']!], include: [] })),
   ];
   return projects.map((project, at) => {
     const path = join(ROOT, FOLDER, `tsconfig.${at}.json`);
@@ -120,16 +126,61 @@ export function writeProjects(blocks: readonly Block[]): string[] {
   });
 }
 
+/** What blocks of JavaScript import that is not here, and what their readers have. */
+const ELSEWHERE = `
+declare module '*.css';
+declare module '*.vue';
+declare module '@assistant-ui/react';
+declare module '@assistant-ui/react-ai-sdk';
+declare module '@copilotkit/react-core/v2';
+declare const token: string;
+declare function keep(): Promise<void>;
+declare function work(): Promise<void>;
+`;
+
+/** Whether a block has what it uses: a piece of a program that has no imports says nothing of the rest. */
+export const isWhole = ({ code }: Block): boolean => /^import /m.test(code);
+
+/** Writes the compiler's project of these blocks of JavaScript, which are checked as those who paste them into an editor have them checked. */
+export function writeScripts(scripts: readonly Block[]): string {
+  for (const script of scripts) {
+    mkdirSync(dirname(pathOf(script)), { recursive: true });
+    writeFileSync(pathOf(script), `${script.code}\nexport {};\n`);
+  }
+  writeFileSync(join(ROOT, FOLDER, 'elsewhere.d.ts'), ELSEWHERE);
+  const path = join(ROOT, FOLDER, 'tsconfig.scripts.json');
+  const compilerOptions = {
+    ...{ allowJs: true, checkJs: true, strict: false, noUnusedLocals: false, noUnusedParameters: false },
+    ...{ exactOptionalPropertyTypes: false, noEmit: true, jsx: 'react-jsx' },
+    paths: { ...packedPaths('types'), '@ag-ui/client': ['../../test/node_modules/ag-ui-client'] },
+    // The components that a page has copied.
+    rootDirs: ['components', '../../templates'],
+  };
+  const files = ['elsewhere.d.ts', ...scripts.filter(isWhole).map(({ file }) => file)];
+  writeFileSync(path, config({ compilerOptions, files, include: [] }));
+  return path;
+}
+
 /** Writes all blocks as modules, each page's into a folder of its own. */
 export function writeBlocks(): void {
   rmSync(join(ROOT, FOLDER), { recursive: true, force: true });
   mkdirSync(join(ROOT, FOLDER), { recursive: true });
   writeFileSync(
     RUN_CONFIG,
-    config({ include: ['.', '../../test', '../../server', '../../client', '../../shared'] }),
+    config({
+      compilerOptions: { paths: packedPaths('default') },
+      include: ['.', '../../test', '../../server', '../../client', '../../shared'],
+    }),
   );
   for (const block of BLOCKS) {
     mkdirSync(dirname(pathOf(block)), { recursive: true });
     writeFileSync(pathOf(block), moduleOf(block));
   }
+  const own = new Set(BLOCKS.map(pathOf));
+  for (const block of BLOCKS)
+    for (const [, name] of block.code.matchAll(/^import \{ (\w+) \} from '\.\/\1\.js';$/gm)) {
+      const path = join(dirname(pathOf(block)), `${name}.ts`);
+      if (!GIVEN.has(name!) || own.has(path)) continue;
+      writeFileSync(path, `export { ${name} } from '${worldFrom(path)}';\n`);
+    }
 }

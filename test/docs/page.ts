@@ -1,11 +1,10 @@
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { expect } from 'chai';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
 import { openPage } from '../support/browser.js';
 import type { Block } from '../support/pages.js';
-import { ROOT } from '../support/program.js';
-import { pathOf } from './module.js';
+import { pathOf, RUN_CONFIG } from './module.js';
 import { here, shown } from './world.js';
 
 /** A block that is run by a page in Chromium. */
@@ -48,7 +47,7 @@ export async function showPage(
       __VUE_PROD_DEVTOOLS__: 'false',
       __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: 'false',
     },
-    tsconfig: join(ROOT, 'tsconfig.json'),
+    tsconfig: RUN_CONFIG,
     logLevel: 'silent',
   });
   shown.script = bundle.outputFiles[0]!.contents;

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { chatCompletionsPlugin } from '../../server/plugins/chat-completions/index.js';
@@ -26,6 +26,27 @@ describe('what the documentation says of protocols', () => {
     }
   });
 
+  it('names in a served row what its tests use, and in another what no plugin says', () => {
+    const sources = ['server/plugins', 'shared'].flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts'))
+        .map((name) => readFileSync(join(ROOT, folder, name), 'utf8')),
+    );
+    const said = sources.join('\n');
+    for (const { feature, served, why } of ROWS) {
+      const words = [...feature.matchAll(/`([^`]+)`/g)].map(([, word]) => word!);
+      if (served.startsWith('yes')) {
+        const tests = [...why.matchAll(/`(test\/[\w./-]+)`/g)].map(([, path]) => path!);
+        const text = tests.map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n');
+        for (const word of words) expect(text.toLowerCase(), word).to.contain(word.toLowerCase());
+      } else {
+        // Names of events and parts alone: other words mean more than one thing.
+        const events = words.filter((word) => /^([A-Z]+(_[A-Z]+)+|[a-z]+(-[a-z]+)+)$/.test(word));
+        for (const event of events) expect(said, event).to.not.contain(`'${event}'`);
+      }
+    }
+  });
+
   it('names the versions of clients that tests run', () => {
     const versions = new Map<string, string[]>();
     for (const [name, wanted] of Object.entries(developedWith())) {
@@ -33,7 +54,7 @@ describe('what the documentation says of protocols', () => {
       versions.set(real, [...(versions.get(real) ?? []), version]);
     }
     const named = [...PAGE.matchAll(/`(@?[\w/-]+)` (\d+\.\d+\.\d+(?:, \d+\.\d+\.\d+)*)/g)];
-    expect(named).to.have.length(18);
+    expect(named).to.have.length(19);
     for (const [, name, listed] of named)
       expect(listed!.split(', '), name).to.have.members(versions.get(name!) ?? []);
   });
@@ -45,7 +66,7 @@ describe('what the documentation says of protocols', () => {
     const routes = ROWS.filter(({ served }) => served === 'no').flatMap(({ feature }) => [
       ...feature.matchAll(/`(GET|POST|DELETE) (\/[\w/]+)`/g),
     ]);
-    expect(routes).to.have.length(9);
+    expect(routes).to.have.length(8);
     for (const [, method, path] of routes) {
       const response = await fetch(`${url}${path}`, { method: method! });
       expect(response.status, `${method} ${path}`).to.be.oneOf([404, 405]);

@@ -15,8 +15,13 @@ function membersOf(type: string): string[] {
     TYPES,
   ) ?? [''];
   const names = [...declared.matchAll(/^ {4}(?:readonly |get )?(\w+)[?<(:]/gm)].map(([, name]) => name!);
-  const [, base] = /^(?:export )?(?:class|interface) \w+(?:<.*>)? extends (\w+)/.exec(declared) ?? [];
-  const inherited = base === undefined ? [] : membersOf(base);
+  const [, bases = ''] =
+    /^(?:export )?(?:class|interface) \w+(?:<.*>)? extends ([\w, ]+)/.exec(declared) ?? [];
+  const inherited = bases
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean)
+    .flatMap(membersOf);
   return [...new Set([...names, ...inherited])].filter((name) => name !== 'constructor');
 }
 

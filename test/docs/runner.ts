@@ -1,15 +1,15 @@
 // Runs the blocks of TypeScript that are tried, each in a world of its own, and writes a line of JSON about each to the file that is named.
 //   node --import tsx test/docs/runner.ts report.ndjson
-import '../support/shipped-limits.js';
+import './unhurried.js';
 import { appendFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { setOpenAIAPI } from '@openai/agents';
+import { Gateway } from 'agent-session-gateway';
+import { sqliteStore } from 'agent-session-gateway/stores/sqlite';
 import webPush from 'web-push';
-import { Gateway } from '../../server/index.js';
-import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { BLOCKS, type Block } from '../support/pages.js';
 import { closeAll, closeShared } from '../support/resources.js';
 import { CHECKS, type Check, NOT_RUN, type Ran } from './checks.js';
@@ -17,6 +17,7 @@ import { tryGateways } from './gateways.js';
 import { open } from './harbour.js';
 import { pathOf } from './module.js';
 import { showPage } from './page.js';
+import { tryRestarts } from './restarts.js';
 import { WANTED } from './wanted.js';
 import { closeWorld, openWorld, serveInstead } from './world.js';
 
@@ -91,7 +92,10 @@ async function run(block: Block, check: Check): Promise<void> {
   // Whoever follows something for ever has been seen to do so.
   if (check.endless) loading.catch(() => {});
   const ran: Ran = { exports: check.endless ? {} : await loading, prints };
-  await (check.after ?? tryGateways)(ran);
+  // One that sleeps for a day is left to do so.
+  const isResumed = /^ *resumable: true/m.test(block.code) && !/\bturn\.sleep\(/.test(block.code);
+  if (check.after || !isResumed) await (check.after ?? tryGateways)(ran);
+  if (isResumed) await tryRestarts(ran.exports);
 }
 
 for (const block of WANTED) {

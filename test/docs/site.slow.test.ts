@@ -20,18 +20,18 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** What other systems call it, and the page that one of the first three results has to be of. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  'resumable stream': '/vocabulary#resumable-stream-checkpoint-offset',
-  thread: '/vocabulary#thread-conversation-room',
-  checkpoint: '/vocabulary#resumable-stream-checkpoint-offset',
-  'human in the loop': '/vocabulary#human-in-the-loop-handoff-approval',
-  handoff: '/vocabulary#human-in-the-loop-handoff-approval',
+  'resumable stream': '/concepts#resumable-stream-checkpoint-offset',
+  thread: '/concepts#thread-conversation-room',
+  checkpoint: '/concepts#resumable-stream-checkpoint-offset',
+  'human in the loop': '/concepts#human-in-the-loop-handoff-approval',
+  handoff: '/concepts#human-in-the-loop-handoff-approval',
   presence: '/people#show-who-is-there',
   'typing indicator': '/people#show-who-is-there',
-  feedback: '/vocabulary#presence-unread-feedback',
-  cron: '/time#schedule-a-message',
+  feedback: '/concepts#presence-unread-feedback',
+  cron: '/schedules#schedule-a-message',
   'share link': '/people#share-by-a-link',
-  'time travel': '/vocabulary#thread-conversation-room',
-  'sticky session': '/vocabulary#resumable-stream-checkpoint-offset',
+  'time travel': '/concepts#thread-conversation-room',
+  'sticky session': '/concepts#resumable-stream-checkpoint-offset',
 };
 
 /** Serves the site as any host of static files does. */

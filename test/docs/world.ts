@@ -1,9 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import type { LanguageModel } from 'ai';
-import { z } from 'zod';
-import { type Client, createClient, type Watch } from '../../client/index.js';
 import {
   type Application,
   createGateway,
@@ -12,7 +9,10 @@ import {
   type GatewayConfig,
   method,
   tracked,
-} from '../../server/index.js';
+} from 'agent-session-gateway';
+import { type Client, createClient, type Watch } from 'agent-session-gateway/client';
+import type { LanguageModel } from 'ai';
+import { z } from 'zod';
 import { ChatEndpoint } from '../support/chat-endpoint.js';
 import { standFor } from './harbour.js';
 

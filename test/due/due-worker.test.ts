@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { DONE, type DueKind } from '../../server/due/due-kind.js';
 import { DueWorker } from '../../server/due/due-worker.js';
-import { tellingStore } from '../../server/due/telling-store.js';
 import { memoryStore } from '../../server/stores/memory.js';
+import { watchedStore } from '../../server/stores/watched-store.js';
 import { gate } from '../support/gate.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
@@ -11,7 +11,7 @@ import { until } from '../support/until.js';
 function begin(handle: (id: string) => Promise<void> | void, words: Partial<DueKind> = {}) {
   const inner = memoryStore();
   const worker: DueWorker = new DueWorker({ store: inner, report: () => {}, format: ({ name }) => name });
-  const store = tellingStore(inner, (at) => worker.expect(at));
+  const store = watchedStore(inner, [(committed) => worker.committed(committed)]);
   const handled: string[] = [];
   const begun: string[] = [];
   worker.on('work', {

@@ -16,12 +16,30 @@ const NOTICE_PAUSED_MS = 9 * 3_600_000;
 
 /** Kinds of due work, the value of a record that fails each time where its session can't be taken, and how often it is tried. */
 const KINDS: Readonly<Record<string, { readonly value?: object; readonly attempts: number }>> = {
-  grant: { attempts: 100 },
+  grant: {
+    attempts: 100,
+    value: {
+      grant: { grantId: 'x', as: 'viewer', with: { userId: 'ben' }, by: 'ann', at: 1 },
+      userKey: 'ben',
+    },
+  },
   approval: { attempts: 100 },
-  control: { attempts: 100 },
-  'child-end': { attempts: 100 },
+  control: { attempts: 100, value: { by: 'ann' } },
+  'child-end': {
+    attempts: 100,
+    value: { trigger: { type: 'child', runId: 'r', id: 'c', app: 'default', stopReason: 'end' }, user: null },
+  },
   waking: { attempts: 100 },
-  schedule: { attempts: 100, value: { schedule: {} } },
+  schedule: {
+    attempts: 100,
+    value: {
+      schedule: {
+        ...{ id: 'x', message: 'hi', every: '0 9 * * *', zone: 'UTC', missed: 'once', by: 'token' },
+        ...{ setAt: 1, nextAt: 1 },
+      },
+      user: { id: 'token', roles: [] },
+    },
+  },
   notice: {
     attempts: 10,
     value: { notice: { id: 'x', kind: 'custom', sessionId: 'bad' }, to: '[null,"token"]', targets: null },

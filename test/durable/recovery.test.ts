@@ -374,7 +374,7 @@ describe('an orderly restart', () => {
     expect(ends(stream)).to.deep.equal([[body.runId, 'end']]);
     expect(stream.logged.at(-1)?.data.message.content).to.deep.equal([
       { type: 'text', text: 'one ' },
-      { type: 'text', text: 'one a' },
+      { type: 'text', text: 'a' },
     ]);
   });
 

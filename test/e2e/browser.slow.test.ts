@@ -183,10 +183,16 @@ for (const { name, need, open } of todays(BROWSERS, BROWSERS.length))
 
     it('tells the test of an error on the page', async () => {
       const { page, problems } = await open(
-        await servePage('Promise.reject(new Error("a slip"));', { app: longApp([], () => {}) }),
+        await servePage('globalThis.slip = () => void Promise.reject(new Error("a slip"));', {
+          app: longApp([], () => {}),
+        }),
       );
-      await page.waitForFunction(() => document.readyState === 'complete');
-      await until(() => problems.length > 0);
+      await page.waitForFunction(() => 'slip' in globalThis);
+      await page.evaluate(() => (globalThis as any).slip());
+      await until(async () => {
+        await page.evaluate(() => {});
+        return problems.length > 0;
+      });
       expect(problems[0]).to.include('a slip');
     });
   });

@@ -166,7 +166,7 @@ describe('WorkflowChatTransport, as it is', () => {
 });
 
 const jsxOf = (heading: string): string => {
-  const page = readFileSync(join(ROOT, 'docs/front-ends.md'), 'utf8');
+  const page = readFileSync(join(ROOT, 'docs/protocols.md'), 'utf8');
   const [, code] = /^```jsx\n([\s\S]*?)^```$/m.exec(page.slice(page.indexOf(`### ${heading}\n`)))!;
   return code!
     .replace("'https://gateway.example/api/chat'", "'/api/chat'")

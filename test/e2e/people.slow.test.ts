@@ -26,6 +26,7 @@ describe('a session that is shared in the playground, in Chromium', () => {
     await answers(page, 1);
     await page.getByRole('button', { name: 'Share…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Share' });
+    await dialog.getByRole('tab', { name: 'By a link' }).click();
     await dialog.getByRole('button', { name: 'Make a link' }).click();
     const link = await page.getByLabel('The link, shown this once').inputValue();
     expect(link).to.match(/#token=lnk_[\w-]{43}&\/chat\/~/);
@@ -81,5 +82,32 @@ describe('a session that is shared in the playground, in Chromium', () => {
     await thumb(stranger.page).click();
     await owner.page.getByRole('button', { name: 'Good answer, 1 so far' }).waitFor();
     for (const { problems } of [owner, colleague, stranger]) expect(problems).to.deep.equal([]);
+  });
+
+  it('of any user is listed for who may read all, and shown to them without a way to change it', async function () {
+    this.timeout(120_000);
+    const gateway = createDemoGateway({ app: createDemoApp(5), tokens: TOKENS, port: 0 });
+    closeLater(gateway, (it) => it.close());
+    const { url } = await gateway.start();
+    const guest = await openPlayground(`${url}/#token=${TOKENS.guest}&/chat/theirs`);
+    await say(guest.page, 'hello');
+    await answers(guest.page, 1);
+    expect(await guest.page.getByRole('button', { name: 'Sessions of all users' }).count()).to.equal(0);
+    const { page, problems } = await openPlayground(`${url}/#token=${TOKENS.admin}`);
+    const red: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && red.push(message.text()));
+    await page.getByRole('button', { name: 'Sessions of all users' }).click();
+    const theirs = page.locator('.entry', { hasText: 'guest' });
+    await theirs.locator('.opener').click();
+    await answers(page, 1);
+    expect(await theirs.getByRole('button').count()).to.equal(0);
+    expect(await messageBox(page).count()).to.equal(0);
+    for (const name of ['Share…', 'Take over', 'Answer again', 'Edit', 'Good answer'])
+      expect(await page.locator('main').getByRole('button', { name }).count(), name).to.equal(0);
+    await said(page, 'hello').first().waitFor();
+    await say(guest.page, 'and now live');
+    await answers(page, 2);
+    expect(red).to.deep.equal([]);
+    expect(problems).to.deep.equal([]);
   });
 });

@@ -315,16 +315,6 @@ describeDaily('the design of the playground', 3, () => {
     expect(problems).to.deep.equal([]);
   });
 
-  it('writes from right to left what is written so', async () => {
-    const { page, problems } = await start();
-    await say(page, 'مرحبا بالعالم');
-    await answers(page, 1);
-    for (const text of await page.locator('.message p[dir=auto]').all())
-      expect(await text.evaluate((it) => getComputedStyle(it).direction)).to.equal('rtl');
-    expect(await page.locator('.message p[dir=auto]').count()).to.equal(2);
-    expect(problems).to.deep.equal([]);
-  });
-
   it('draws a run: what took how long, where it was cut, and the event behind each bar', async () => {
     let goOn = () => {};
     const { page, problems } = await start(async function* () {

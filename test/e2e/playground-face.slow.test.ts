@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { z } from 'zod';
-import { createGateway, defineApp, tool } from '../../server/index.js';
-import { playgroundPlugin } from '../../server/plugins/playground/index.js';
+import { ModelCall } from '../../server/diagnostics/model-call.js';
+import { createGateway, defineApp, type GatewayConfig, tool } from '../../server/index.js';
+import { type PlaygroundOptions, playgroundPlugin } from '../../server/plugins/playground/index.js';
+import { replaySession } from '../../testing/index.js';
 import { findings } from '../support/axe.js';
 import { needChromium } from '../support/browser.js';
 import { describeDaily } from '../support/daily.js';
@@ -26,16 +28,25 @@ const app = defineApp({
       const { result } = turn.spawn('looker', { id: 'looker', message: 'look', run: () => 'I looked.' });
       await result;
     }
+    if (/parcel/.test(turn.text)) {
+      await turn.step('find the parcel', async () => console.info('found %d', 2));
+      const call = new ModelCall(turn, { adapter: 'openai', model: 'words-1', settings: {} });
+      await call.during(async () => {});
+      call.done({ finishReasons: ['stop'], content: [], usage: { inputTokens: 7, outputTokens: 3 } });
+    }
     for (const word of `You asked for ${turn.text}`.split(' ')) yield `${word} `;
     if (/parcel/.test(turn.text)) await turn.callTool('track', {}).catch(() => {});
     turn.usage({ inputTokens: 118, outputTokens: 46, totalTokens: 164 });
   },
 });
 
-async function start() {
-  const gateway = createGateway({ port: 0, app, auth: { type: 'none' }, limits: { drainMs: 200 } }).use(
-    playgroundPlugin({ path: '/' }),
-  );
+async function start(served: Partial<GatewayConfig> = { app }, options: PlaygroundOptions = {}) {
+  const gateway = createGateway({
+    port: 0,
+    ...served,
+    auth: { type: 'none' },
+    limits: { drainMs: 200 },
+  }).use(playgroundPlugin({ path: '/', traces: true, ...options }));
   closeLater(gateway, (it) => it.close());
   const { url } = await gateway.start();
   const opened = await openPlayground(`${url}/`);
@@ -54,12 +65,14 @@ describeDaily('the face of the playground', 3, () => {
     await page.getByRole('button', { name: 'Hello' }).waitFor();
     const palette = page.getByRole('dialog', { name: 'Go to' });
     await page.keyboard.press('Control+K');
-    await page.keyboard.type('metho');
-    await palette.getByRole('option', { name: 'Methods', selected: true }).waitFor();
+    await palette.getByRole('combobox').waitFor();
+    await page.keyboard.type('call');
+    await palette.getByRole('option', { name: 'Calls', selected: true }).waitFor();
     expect(await findings(page)).to.deep.equal([]);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Methods' }).waitFor();
     await page.keyboard.press('Control+K');
+    await palette.getByRole('combobox').waitFor();
     await page.keyboard.type('orders');
     await palette.getByRole('option', { name: /Open “orders”/, selected: true }).waitFor();
     await page.keyboard.press('Enter');
@@ -70,6 +83,37 @@ describeDaily('the face of the playground', 3, () => {
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keys' }).getByText('Stop the answer').waitFor();
     await page.keyboard.press('Escape');
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('finds what was said by Ctrl K, first in the conversation that is open, and leads to it', async () => {
+    const { page, gateway, problems } = await start();
+    const say = (key: string, text: string) => gateway.session(key, { anonymous: true }).send(text).result;
+    for (const key of ['main', 'other']) await say(key, `a ferry from ${key}`);
+    for (let at = 0; at < 12; at++) await say('main', `more ${at}`);
+    await page.reload();
+    await page.getByText('more 11').first().waitFor();
+    const palette = page.getByRole('dialog', { name: 'Go to' });
+    await page.keyboard.press('Control+K');
+    await palette.getByRole('combobox').waitFor();
+    await page.keyboard.type('ferry');
+    await palette
+      .getByRole('option', { name: /^other.*ferry from other/ })
+      .first()
+      .waitFor();
+    const here = palette.getByRole('option', { name: /^In this conversation/ }).first();
+    await here.waitFor();
+    expect(await here.locator('mark').first().textContent()).to.equal('ferry');
+    expect(await findings(page)).to.deep.equal([]);
+    await here.click();
+    await page.waitForURL(/#\/chat\/main\/./);
+    const row = page.locator('[data-message]', { hasText: 'a ferry from main' }).first();
+    await row.evaluate(
+      (it) =>
+        new Promise<void>((resolve) => {
+          new IntersectionObserver(([seen]) => seen!.isIntersecting && resolve()).observe(it);
+        }),
+    );
     expect(problems).to.deep.equal([]);
   });
 
@@ -179,6 +223,44 @@ describeDaily('the face of the playground', 3, () => {
     expect(problems).to.deep.equal([]);
   });
 
+  it('tells of a run its steps, calls of models with their tokens, stacks, and the lines that its app wrote', async () => {
+    const { page, problems } = await start();
+    await say(page, 'a parcel');
+    await answers(page, 1);
+    await show(page, 'Timeline');
+    const trace = page.getByRole('list', { name: 'Trace of a parcel' });
+    await trace.locator('li[data-kind="step"]', { hasText: 'find the parcel' }).waitFor();
+    const model = trace.locator('li[data-kind="model"]', { hasText: 'words-1' });
+    await model.getByText('7 in, 3 out').waitFor();
+    await model.getByText(/^\+\d+ ms/).waitFor();
+    await trace.locator('.log li', { hasText: 'found 2' }).waitFor();
+    await trace.getByText('Stack of track').click();
+    await trace.getByText(/Error: The carrier does not answer\s+at /).waitFor();
+    expect(await findings(page)).to.deep.equal([]);
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('has a session run with the app as it is now, and shows where it parts from what was', async () => {
+    let now = 'red';
+    const painter = defineApp({ run: ({ text }) => `${text} in ${now}` });
+    const replay: PlaygroundOptions['replay'] = (replaying) => replaySession({ ...replaying, app: painter });
+    const { page, problems } = await start({ app: painter }, { replay });
+    await say(page, 'a car');
+    await said(page, 'a car in red').waitFor();
+    await show(page, 'Timeline');
+    await page.getByRole('button', { name: 'Replay with the app as it is now' }).click();
+    await page.getByText('The same: 1 turn').waitFor();
+    now = 'blue';
+    await page.getByRole('button', { name: 'Replay with the app as it is now' }).click();
+    await page.getByText('Differs in turn 1, answer, at').waitFor();
+    expect(await page.locator('.replay pre').textContent()).to.match(/a car in red.*a car in blue/);
+    await page.getByLabel('Answers may differ').check();
+    await page.getByRole('button', { name: 'Replay with the app as it is now' }).click();
+    await page.getByText('The same: 1 turn').waitFor();
+    expect(await findings(page)).to.deep.equal([]);
+    expect(problems).to.deep.equal([]);
+  });
+
   it('runs a message again with another text, and shows both runs beside each other', async () => {
     const { page, problems } = await start();
     await say(page, 'a red car');
@@ -194,6 +276,72 @@ describeDaily('the face of the playground', 3, () => {
     expect(await table.locator('del').allTextContents()).to.deep.equal([' red']);
     expect(await table.locator('ins').allTextContents()).to.deep.equal([' blue']);
     expect(await findings(page)).to.deep.equal([]);
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('runs the message of any event again in a copy of the session, or with another app', async () => {
+    const { page, problems, gateway } = await start({
+      apps: {
+        one: app,
+        two: defineApp({ run: ({ text, history }) => `Two heard ${text} after ${history.length}` }),
+      },
+      defaultApp: 'one',
+      clientMessages: { import: () => true },
+    });
+    for (const [at, text] of ['first', 'second', 'third'].entries()) {
+      await say(page, text);
+      await answers(page, at + 1);
+    }
+    await show(page, 'Timeline');
+    const again = async (where: string, text: string) => {
+      await page.getByRole('searchbox', { name: 'Search the events' }).fill('You asked for second');
+      await page.locator('.events .type.message_end').first().click();
+      await page.locator('.shape strong', { hasText: 'second' }).waitFor();
+      await page.getByRole('button', { name: 'Run it again…' }).click();
+      await page.getByLabel('The message, as it is asked again').fill(text);
+      await page.getByLabel('Where it runs').selectOption(where);
+      await page.getByRole('button', { name: 'Run it again', exact: true }).click();
+    };
+    await again('in a copy of this session', 'another second');
+    await said(page, 'You asked for another second').waitFor();
+    expect(new URL(page.url()).hash).to.match(/^#\/timeline\/main-/);
+    expect(await said(page, 'You asked for first').count()).to.equal(1);
+    expect(await said(page, 'third').count()).to.equal(0);
+    await page.goBack();
+    await said(page, 'You asked for third').waitFor();
+    await again('in a session of two', 'second for two');
+    await said(page, 'Two heard second for two after 2').waitFor();
+    const { sessions } = await gateway.execute('sessions', {}, { user: { id: 'anonymous' } });
+    expect(sessions).to.have.length(3);
+    expect(await findings(page)).to.deep.equal([]);
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('runs a message again with another output of a tool, and shows what it changes', async () => {
+    const forecaster = defineApp({
+      tools: { weather: tool({ handler: () => ({ sky: 'clear' }) }) },
+      async *run(turn) {
+        const { sky } = (await turn.callTool('weather', { city: 'Oslo' } as never)) as { sky: string };
+        yield `It is ${sky}`;
+      },
+    });
+    const { page, problems } = await start({ app: forecaster, clientMessages: { toolOutputs: true } });
+    await say(page, 'and in Oslo?');
+    await said(page, 'It is clear').waitFor();
+    await show(page, 'Timeline');
+    await page.getByRole('button', { name: 'Run it again…' }).click();
+    await page.locator('.again summary', { hasText: 'Output of weather' }).click();
+    const output = page.getByLabel('The output of weather, in JSON');
+    expect(JSON.parse(await output.inputValue())).to.deep.equal({ sky: 'clear' });
+    expect(await findings(page)).to.deep.equal([]);
+    await output.fill('{ "sky": ');
+    await page.getByRole('button', { name: 'Run it again', exact: true }).click();
+    await page.getByText('An output is not valid JSON.').waitFor();
+    await output.fill('{ "sky": "rainy" }');
+    await page.getByLabel('Where it runs').selectOption('in a copy of this session');
+    await page.getByRole('button', { name: 'Run it again', exact: true }).click();
+    await said(page, 'It is rainy').waitFor();
+    expect(new URL(page.url()).hash).to.match(/^#\/timeline\/main-/);
     expect(problems).to.deep.equal([]);
   });
 });

@@ -67,7 +67,13 @@ for (const { name, need, open } of BROWSERS) {
 
     it('stands where it stood while the button to its end is there, which stands over its middle', async () => {
       const { page, problems } = await open(await start(Array(30).fill('Some words. '.repeat(60))));
-      await page.waitForFunction(() => document.querySelectorAll('.message').length > 20);
+      await page.waitForFunction(() => {
+        const { scrollHeight, clientHeight, scrollTop } =
+          document.querySelector('.messages') ?? document.body;
+        return (
+          document.querySelectorAll('.message').length > 20 && scrollHeight - clientHeight - scrollTop < 1
+        );
+      });
       const measure = () =>
         page.evaluate(async () => {
           for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
@@ -81,7 +87,6 @@ for (const { name, need, open } of BROWSERS) {
           return { messages, text, composer, left: box.scrollHeight - box.clientHeight - box.scrollTop };
         });
       const atEnd = await measure();
-      expect(atEnd.left).to.be.below(1);
       await page.evaluate(() => document.querySelector('.messages')!.scrollTo(0, 0));
       await page.waitForFunction(() => document.querySelector('.to-end') !== null);
       expect({ ...(await measure()), left: 0 }).to.deep.equal({ ...atEnd, left: 0 });
@@ -126,7 +131,7 @@ for (const { name, need, open } of BROWSERS) {
     });
 
     it('shows a message that it cannot set as the gateway has it, and all others', async () => {
-      const { page } = await open(await start(['Before', `${'> '.repeat(5000)}deep`, 'Behind']));
+      const { page } = await open(await start(['Before', `${'> '.repeat(20_000)}deep`, 'Behind']));
       await page.waitForFunction(() => document.querySelectorAll('.message.assistant').length === 3);
       const texts = await page.evaluate(() =>
         [...document.querySelectorAll('.message.assistant .content')].map(({ textContent }) => textContent),

@@ -8,16 +8,7 @@ import { describeDaily } from '../support/daily.js';
 import { listenOnLoopback } from '../support/host-server.js';
 import { buildPlayground } from '../support/playground.js';
 import { closeLater } from '../support/resources.js';
-import {
-  answers,
-  expectInert,
-  HOSTILE,
-  messageBox,
-  openPlayground,
-  said,
-  say,
-  show,
-} from './playground-page.js';
+import { answers, openPlayground, said, say, show } from './playground-page.js';
 
 /** Says back what it is told, or asks. */
 const talking = defineApp({
@@ -66,15 +57,6 @@ describeDaily('the playground', 3, () => {
     await buildPlayground();
   });
 
-  it('shows hostile markdown as text, and does nothing of what it says', async () => {
-    const { url } = await start();
-    const { page, problems } = await openPlayground(`${url}/`);
-    await say(page, HOSTILE);
-    await answers(page, 1);
-    await expectInert(page);
-    expect(problems).to.deep.equal([]);
-  });
-
   it('renders markdown', async () => {
     const { url } = await start();
     const { page, problems } = await openPlayground(`${url}/`);
@@ -116,7 +98,7 @@ describeDaily('the playground', 3, () => {
   it('streams the items of a method', async () => {
     const { url } = await start();
     const { page, problems } = await openPlayground(`${url}/`);
-    await show(page, 'Methods');
+    await show(page, 'Calls');
     const count = page.locator('.method', { hasText: 'count' });
     await count.locator('summary').click();
     await count.getByLabel('to').fill('3');
@@ -125,29 +107,6 @@ describeDaily('the playground', 3, () => {
     expect(await count.getByRole('figure', { name: 'Items of count' }).textContent()).to.equal(
       '{"at":1}\n{"at":2}\n{"at":3}',
     );
-    expect(problems).to.deep.equal([]);
-  });
-
-  it('sends a picture and shows it', async () => {
-    const { url } = await start();
-    const { page, problems } = await openPlayground(`${url}/`);
-    const png =
-      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-    await page
-      .getByRole('region', { name: /^Conversation/ })
-      .locator('input[type=file]')
-      .setInputFiles({
-        name: 'dot.png',
-        mimeType: 'image/png',
-        buffer: Buffer.from(png, 'base64'),
-      });
-    await page.getByRole('list', { name: 'Files of the next message' }).getByText('dot.png').waitFor();
-    await messageBox(page).fill('look');
-    // Not before the picture is there.
-    await page.getByRole('button', { name: 'Send' }).click();
-    const image = page.getByRole('img', { name: 'dot.png' });
-    await image.waitFor();
-    expect(await image.evaluate((it) => (it as HTMLImageElement).naturalWidth)).to.equal(1);
     expect(problems).to.deep.equal([]);
   });
 
@@ -166,7 +125,7 @@ describeDaily('the playground', 3, () => {
     };
     await press('Hello');
     await answers(page, 1);
-    await press('Methods');
+    await press('Calls');
     await page.getByRole('heading', { name: 'Methods' }).waitFor();
     expect(problems).to.deep.equal([]);
   });
@@ -193,7 +152,7 @@ describeDaily('the playground', 3, () => {
       0,
     );
     expect(await page.getByLabel('Message', { exact: true }).count()).to.equal(0);
-    await show(page, 'Methods');
+    await show(page, 'Calls');
     await page.getByText('This gateway has no methods of its own.').waitFor();
     expect(await page.getByRole('button', { name: /Call|Publish/ }).count()).to.equal(0);
     expect(problems).to.deep.equal([]);

@@ -144,6 +144,8 @@ describe('POST /files', () => {
     expect([sent.status, (await sent.json()).error.code]).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
     const zipped = await uploadTo(url, 'x', { headers: { 'content-encoding': 'gzip' } });
     expect(errorOf(zipped)).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
+    const plain = await uploadTo(url, 'x', { headers: { 'content-encoding': 'identity' } });
+    expect(plain.status).to.equal(201);
     for (const name of ['', '../x', 'a\\b', 'a\nb', 'x'.repeat(256)]) {
       const answer = await uploadTo(url, 'x', { query: `?name=${encodeURIComponent(name)}` });
       expect(errorOf(answer), name).to.deep.equal([400, 'INVALID_PARAMS']);

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createGateway, type GatewayError } from '../../server/index.js';
+import { createGateway, defineApp, type GatewayError } from '../../server/index.js';
+import { drainWords } from '../../server/runtime/stop-on-signals.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { echo, heldApp } from '../support/apps.js';
 import { get, jsonHeaders, post, startGateway, TestLogger } from '../support/gateway.js';
@@ -237,5 +238,36 @@ describe('a message that is accepted while the gateway begins to drain', () => {
     const { status, body } = await sent;
     expect([status, body.stopReason]).to.deep.equal([200, 'end']);
     await closed;
+  });
+});
+
+describe('a gateway that closes', () => {
+  const asking = defineApp({ run: async (turn) => String(await turn.ask({ name: 'who' })) });
+
+  it('tells beforehand how many runs it waits for, and does not wait for a person where it forgets all', async () => {
+    const { app, held, began } = heldApp();
+    const { gateway } = await startGateway({
+      apps: { held: app, asking },
+      defaultApp: 'held',
+      limits: { drainMs: 60_000 },
+    });
+    expect(drainWords(gateway)).to.equal(null);
+    const run = gateway.session('main').send('x');
+    await began.passed;
+    const asked = gateway.session('asking:main').send('x');
+    for await (const event of asked) if (event.type === 'input_required') break;
+    expect(drainWords(gateway)).to.match(/^Waiting for 1 run to end\. Ctrl\+C again ends at once/);
+    const closed = gateway.close();
+    held.open();
+    expect((await run.result).stopReason).to.equal('end');
+    await closed;
+    expect((await asked.result).stopReason).to.equal('lost');
+  });
+
+  it('waits for no run that the next process goes on with', async () => {
+    const store = sqliteStore({ path: join(tempDir(), 'gateway.db') });
+    const { gateway } = await startGateway({ app: { ...asking, resumable: true }, store });
+    for await (const event of gateway.session('main').send('x')) if (event.type === 'input_required') break;
+    expect(gateway.stats().runs).to.include({ active: 1, waitedFor: 0 });
   });
 });

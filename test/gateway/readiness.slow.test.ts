@@ -6,8 +6,9 @@ import { echo } from '../support/apps.js';
 import { buildProgram } from '../support/built-program.js';
 import { newDatabase, startDurable } from '../support/durable.js';
 import { type Gate, gate } from '../support/gate.js';
-import { get } from '../support/gateway.js';
+import { get, post, startGateway } from '../support/gateway.js';
 import { runCommand } from '../support/program.js';
+import { until } from '../support/until.js';
 import { becomes, embedded, readiness } from './readiness-answer.js';
 
 describe('readiness', () => {
@@ -44,6 +45,36 @@ describe('readiness', () => {
     const restored = await startDurable(copy, { app: echo });
     const { messages } = await restored.gateway.session('main', { user: { id: 'alice' } }).history();
     expect(messages[0]!.content).to.deep.equal([{ type: 'text', text: 'kept' }]);
+  });
+
+  it('is kept: stats tell it without a question, from before the start on, and since when', async () => {
+    const inner = memoryStore();
+    let isAway = false;
+    const check = (): void => {
+      if (isAway) throw new Error('no room');
+    };
+    const { gateway } = await embedded({ store: Object.assign(inner, { check }) });
+    const reason = (): string | null => gateway.stats().ready.reason;
+    expect(reason()).to.equal('starting');
+    await gateway.start();
+    await until(() => reason() === null);
+    expect(gateway.stats().ready.forMs).to.be.at.least(0);
+    isAway = true;
+    await until(() => reason() === 'store-unwritable');
+    isAway = false;
+    await until(() => reason() === null);
+  });
+
+  it('is 503 as a lame duck for limits.lameDuckMs, in which all else is served, and drains then', async () => {
+    const { gateway, url } = await startGateway({ app: echo, limits: { lameDuckMs: 4000 } });
+    expect(await readiness(url)).to.equal('ready');
+    const closing = gateway.close();
+    expect(await readiness(url)).to.equal('503 SHUTTING_DOWN lame-duck');
+    const { status } = await post(`${url}/send`, { sessionId: 'main', message: 'hi' });
+    expect(status).to.equal(200);
+    expect(gateway.stats().draining).to.equal(false);
+    await closing;
+    expect(gateway.stats().ready.reason).to.equal('draining');
   });
 
   it('says from memory that the store is silent, while it is, and that it is well once it has answered', async () => {

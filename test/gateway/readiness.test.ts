@@ -182,6 +182,15 @@ describe('readiness', () => {
     expect(await readiness(url)).to.equal('ready');
   });
 
+  it('says of a store without room that it is full, and the log says so once', async () => {
+    const check = (): void => {
+      throw new StoreError('UNAVAILABLE', 'The disk is full', { isFull: true });
+    };
+    const { url, log } = await embedded({ store: Object.assign(memoryStore(), { check }) });
+    expect(await readiness(url)).to.equal('503 OVERLOADED store-full');
+    expect(log.lines.map(({ message }) => message)).to.deep.equal(['the store cannot be written']);
+  });
+
   it('is 503 while it drains', async () => {
     const held = gate();
     const began = gate();

@@ -69,8 +69,10 @@ describe('a grant that hides', () => {
       run: [`${named}&runId=${run.runId}`],
       schedules: [named],
       notices: [named],
+      search: [`${named}&query=a`, 'query=a+secret', 'query=hello'],
       sessions: ['shared=true', ''],
       inbox: [''],
+      usage: [''],
       apps: [''],
       methods: [''],
     } satisfies Record<Exclude<CallOf<'GET'>, 'grants'> | 'export', readonly string[]>;
@@ -213,7 +215,7 @@ describe('a grant that hides', () => {
         {
           assistant_id: 'default',
           input: { messages: [{ type: 'human', content: 'think' }] },
-          stream_mode: ['values', 'messages', 'updates', 'events'],
+          stream_mode: ['values', 'messages', 'updates', 'custom'],
         },
       ],
     ];

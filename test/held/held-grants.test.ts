@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { KeptGrant } from '../../server/grants/grant-record.js';
+import { keepingGrant } from '../../server/grants/grant-record.js';
 import { HeldGrants } from '../../server/held/held-grants.js';
 import type { HeldSession } from '../../server/held/held-session.js';
 import { memoryStore } from '../../server/stores/memory.js';
@@ -16,9 +16,8 @@ async function open() {
   const env = { limits: { guardMs: Number.POSITIVE_INFINITY } };
   const grants = new HeldGrants({ env, store, ref: refOf(), log: { ref: log } } as unknown as HeldSession);
   const give = async (grantId: string): Promise<void> => {
-    const grant = { grantId, as: 'viewer', by: 'ann', with: { userId: 'ben' }, createdAt: 1 };
-    const kept = { epoch, grant, userKey: 'ben' } as unknown as KeptGrant;
-    await store.changeRecords(refOf(), [{ kind: 'grant', id: grantId, value: JSON.stringify(kept) }]);
+    const grant = { grantId, as: 'viewer', by: 'ann', with: { userId: 'ben' }, at: 1 } as const;
+    await store.changeRecords(refOf(), keepingGrant({ grant, userKey: 'ben' }, epoch));
   };
   const refusal = async () =>
     (await failure(Promise.resolve().then(() => grants.during('g', () => 'done')))).code;

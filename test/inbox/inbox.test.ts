@@ -2,8 +2,10 @@ import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { clientInbox } from '../../client/inbox/index.js';
 import { memoryStore } from '../../server/stores/memory.js';
+import type { Store } from '../../server/stores/store.js';
 import { connectClient, failure, takeUntil } from '../support/client.js';
 import { get, post } from '../support/gateway.js';
+import { overriding } from '../support/overriding.js';
 import { begin, following, PEOPLE } from './begin.js';
 
 describe('inbox', () => {
@@ -115,6 +117,37 @@ describe('inbox', () => {
     const next = await inbox.list({ limit: 2, cursor: first.cursor! });
     expect(next.sessions.map(({ sessionId }) => sessionId)).to.deep.equal(['a']);
     expect(next.cursor).to.equal(null);
+  });
+
+  it('looks at all sessions for a first page alone, whose sums and place go with the pages after it', async () => {
+    const store = memoryStore();
+    let listed = 0;
+    const list: Store['list'] = async (...asked) => {
+      const page = await store.list(...asked);
+      listed += page.records.length;
+      return page;
+    };
+    const { client, inbox } = await begin({ store: overriding(store, { list }) });
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (const id of ids) await client.send(id, 'one').result;
+    const first = await inbox.list({ limit: 2 });
+    expect(listed).to.be.at.least(ids.length);
+    const shown = first.sessions.map(({ sessionId }) => sessionId);
+    for (let page = first; page.cursor !== null; ) {
+      // It changes the sums, which no page after the first one has read.
+      await inbox.read('a');
+      listed = 0;
+      page = await inbox.list({ limit: 2, cursor: page.cursor });
+      expect(listed).to.equal(2);
+      shown.push(...page.sessions.map(({ sessionId }) => sessionId));
+      const { unread, waiting, place } = first;
+      expect(page).to.include({ unread, waiting, place });
+    }
+    expect(shown).to.deep.equal(ids.reverse());
+    for (const cursor of ['1.1', '1.1.1.1.x.0', 'x', `${'1'.repeat(17)}.1.1.1.1.0`])
+      expect(await failure(inbox.list({ cursor }))).to.containSubset({
+        ...{ code: 'INVALID_PARAMS', details: [{ path: 'cursor' }] },
+      });
   });
 
   it('counts for each person what others have said, in a session that several share', async () => {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import { InboxChanges } from '../../server/features/inbox/changes.js';
+import { Inbox } from '../../server/features/inbox/inbox.js';
+import { InboxStream } from '../../server/features/inbox/inbox-stream.js';
 import { Grants } from '../../server/grants/grants.js';
-import { InboxChanges } from '../../server/inbox/changes.js';
-import { Inbox } from '../../server/inbox/inbox.js';
-import { InboxStream } from '../../server/inbox/inbox-stream.js';
 import { memoryStore } from '../../server/stores/memory.js';
-import type { InboxChange } from '../../shared/inbox.js';
+import type { InboxChange } from '../../shared/inbox/contract.js';
 import { gate } from '../support/gate.js';
 import { closeLater } from '../support/resources.js';
 import { personOf } from '../support/users.js';

@@ -102,7 +102,7 @@ export const STORES: readonly Mutant[] = [
   {
     name: 'resumable runs of the dead that are lost',
     file: 'server/held/recovery.ts',
-    edits: [['if (!message || !env.app(ref.app).resumable) return false;', 'return false;']],
+    edits: [['if (!message || !app.resumable) return false;', 'return false;']],
     test: 'test/cluster/memory.test.ts',
   },
   {

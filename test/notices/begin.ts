@@ -1,6 +1,6 @@
 import type { GatewayConfig } from '../../server/config/config.js';
+import type { NotifyOptions } from '../../server/features/notices/index.js';
 import { defineApp } from '../../server/index.js';
-import type { NotifyOptions } from '../../server/notices/index.js';
 import { TestClock } from '../schedules/test-clock.js';
 import { connectClient } from '../support/client.js';
 import { startGateway } from '../support/gateway.js';

@@ -3,9 +3,10 @@ import webPushLibrary from 'web-push';
 import { clientInbox } from '../../client/inbox/index.js';
 import { sessionSharing } from '../../client/people/index.js';
 import { clientPush } from '../../client/push/index.js';
+import { sessionSchedules } from '../../client/schedules/index.js';
+import { webPush } from '../../server/features/notices/index.js';
 import { defineApp } from '../../server/index.js';
-import { webPush } from '../../server/notices/index.js';
-import type { ToldNotice } from '../../shared/notices.js';
+import type { ToldNotice } from '../../shared/notices/contract.js';
 import { PEOPLE } from '../inbox/begin.js';
 import { connectClient } from '../support/client.js';
 import { gate } from '../support/gate.js';
@@ -19,7 +20,7 @@ import { counted } from './seen.js';
 const KEY = 'cancer-diagnosis';
 
 /** A gateway that tells everybody it can, at which Ann has a session. */
-async function begin(config: object = {}) {
+async function begin(config: object = {}, { unseenMs = 0 } = {}) {
   const [receiver, service] = [await Receiver.start(), await PushService.start()];
   const held = gate();
   const delivered: ToldNotice[] = [];
@@ -33,7 +34,7 @@ async function begin(config: object = {}) {
   const { url, gateway } = await startGateway({
     ...{ app, auth: PEOPLE, shareLinks: { upTo: 'operator' } },
     notify: {
-      ...{ on: ['run_ended', 'hand_off'], unseenMs: 0, allowPrivate: true },
+      ...{ on: ['run_ended', 'hand_off'], unseenMs, allowPrivate: true },
       webhooks: { url: receiver.url, secrets: SECRET, content: true, name: 'all' },
       push: webPush({
         subject: 'mailto:o@example.com',
@@ -117,6 +118,66 @@ describe('notices of a shared session', () => {
     held.open();
     await until(() => counted(gateway, 'gone') === 2);
     expect(told().deliver).to.have.length(1);
+  });
+
+  it('are those of the link for all who bear it, also of what they have scheduled, and no other link has them', async () => {
+    const { connect, told, sharing, gateway, ann } = await begin();
+    const { grant, token = '' } = await sharing.share({ with: { link: true }, as: 'operator' });
+    const other = await sharing.share({ with: { link: true }, as: 'operator' });
+    const guest = connect(token);
+    const { runId } = await guest.send(grant.sessionId, 'hi').result;
+    await until(() => counted(gateway, 'told') === 4);
+    const at = Date.now() + 200;
+    await sessionSchedules(connect(`${token}.two`), grant.sessionId).schedule({
+      id: 'soon',
+      message: 'hi',
+      at,
+    });
+    await until(() => counted(gateway, 'told') === 6);
+    const noticesOf = (client: typeof guest, sessionId: string) => clientInbox(client).notices(sessionId);
+    for (const bearer of [guest, connect(`${token}.two`)]) {
+      const states = await noticesOf(bearer, grant.sessionId);
+      expect(states.map(({ state }) => state)).to.deep.equal(['told', 'told', 'told', 'told']);
+      expect(states.at(-1)).to.include({ runId });
+    }
+    expect(told().deliver.map(({ sessionId }) => sessionId)).to.deep.equal([
+      grant.sessionId,
+      grant.sessionId,
+    ]);
+    expect(await noticesOf(connect(other.token!), other.grant.sessionId)).to.deep.equal([]);
+    expect(JSON.stringify(await noticesOf(ann, KEY))).not.to.include(runId);
+  });
+
+  it('are told to nobody whose link has ended, where another link is there', async () => {
+    const { held, connect, told, sharing, gateway } = await begin();
+    const { grant, token = '' } = await sharing.share({ with: { link: true }, as: 'member' });
+    await sharing.share({ with: { link: true }, as: 'member' });
+    await connect(token).send(grant.sessionId, 'hold').accepted;
+    await sharing.unshare(grant.grantId);
+    held.open();
+    await until(() => counted(gateway, 'gone') === 2);
+    expect(told().deliver).to.deep.equal([]);
+  });
+
+  it('are seen by who came by a link and reads in time', async () => {
+    const { connect, sharing, gateway } = await begin({}, { unseenMs: 1000 });
+    const { grant, token = '' } = await sharing.share({ with: { link: true }, as: 'member' });
+    const guest = connect(token);
+    await guest.send(grant.sessionId, 'hi').result;
+    await clientInbox(guest).read(grant.sessionId);
+    await until(() => counted(gateway, 'seen') === 1);
+    const [state] = await clientInbox(guest).notices(grant.sessionId);
+    expect(state).to.include({ state: 'seen' });
+  });
+
+  it('are their own for users, whatever they are called', async () => {
+    const { connect, told, gateway } = await begin();
+    const guest = connect('guest_house');
+    const { runId } = await guest.send('main', 'hi').result;
+    await until(() => counted(gateway, 'told') === 4);
+    expect(told().deliver[0]).to.include({ userId: 'guest_house', sessionId: 'main', runId });
+    const states = await clientInbox(guest).notices('main');
+    expect(states.map(({ state }) => state)).to.deep.equal(['told', 'told']);
   });
 
   it('go to its owner where the app asks for a person, whoever it spoke with', async () => {

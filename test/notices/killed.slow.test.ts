@@ -37,8 +37,8 @@ async function read(
 /** The id of what a session's log has to be told of: its run has ended, or asks and waits on through all kills. */
 async function owedBy(client: Client, sessionId: string): Promise<string> {
   for await (const event of client.session(sessionId).events({ from: 'earliest' })) {
-    if (event.type === 'input_required') return `input_required:${event.runId}:${event.callId}`;
-    if (event.type === 'message_end') return `run_ended:${event.runId}`;
+    if (event.type === 'input_required') return `input_required~${event.runId}~${event.callId}`;
+    if (event.type === 'message_end') return `run_ended~${event.runId}`;
   }
   throw new Error('No end');
 }
@@ -77,7 +77,7 @@ async function tells(place: string, count: number): Promise<void> {
     const name = names.at(-2)!;
     const { runId, cursor } = results.at(-1)!;
     const end = (await client.session(name).history()).messages.at(-1)!.endedAt!;
-    if (await read(gateways.at(-1)!, name, cursor, end)) wasRead.add(`run_ended:${runId}`);
+    if (await read(gateways.at(-1)!, name, cursor, end)) wasRead.add(`run_ended~${runId}`);
     // By turns: between the append and the delivery, and between the delivery and its note.
     if (round % 2 === 1)
       await new Promise<void>((resolve) => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { READ_PLACES, wholeTo } from '../../server/features/inbox/read-place.js';
 import { composeId } from '../../shared/composed-id.js';
 import { PEOPLE } from '../inbox/begin.js';
 import { collect, connectClient, takeUntil } from '../support/client.js';
@@ -31,8 +32,9 @@ describeDaily('notices, by a clock', 2, () => {
     await client.send('other', 'two').result;
     const [epoch, , seq] = cursor.split('.');
     const home = { scope: '[null,"token"]', app: 'default', name: 'main' };
-    const value = JSON.stringify({ epoch, seq: Number(seq), at: Date.now() });
-    await clock.store.changeRecords(home, [{ kind: 'read', id: '[null,"token"]', value }]);
+    const place = { epoch: epoch!, term: 1, seq: Number(seq) };
+    const read = wholeTo(place, { count: 0, last: 0, rewound: 0, changedAt: 0 }, Date.now());
+    await clock.store.changeRecords(home, [READ_PLACES.put('[null,"token"]', read)]);
     clock.forward(61_000);
     await client.send('third', 'three').result;
     await receiver.until((all) => all.length > 0);
@@ -61,8 +63,8 @@ describeDaily('notices, by a clock', 2, () => {
     expect(clock.now() - begun).to.be.within(20 * 3_600_000, 28 * 3_600_000);
     expect(receiver.all).to.have.length(10);
     const [dead] = await collect(gateway.failedNotices({ dead: true }));
-    expect(dead).to.include({ dead: true, attempts: 10, id: `run_ended:${runId}|webhook:test` });
-    expect(log.lines.at(-1)!.message).to.equal(`the notice run_ended:${runId} was given up for webhook:test`);
+    expect(dead).to.include({ dead: true, attempts: 10, id: `run_ended~${runId}~webhook:test` });
+    expect(log.lines.at(-1)!.message).to.equal(`the notice run_ended~${runId} was given up for webhook:test`);
     clock.forward(86_400_000);
     status = 204;
     expect(await gateway.resendNotice(dead!.id)).to.equal(1);

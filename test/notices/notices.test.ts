@@ -14,7 +14,7 @@ describe('notices', () => {
     const [received] = await receiver.until((all) => all.length > 0);
     expect(received!.body).to.deep.include({ type: 'run_ended' });
     expect(received!.body.data).to.deep.include({
-      ...{ id: `run_ended:${runId}`, kind: 'run_ended', sessionId: 'main', app: 'default' },
+      ...{ id: `run_ended~${runId}`, kind: 'run_ended', sessionId: 'main', app: 'default' },
       ...{ userId: 'token', runId, stopReason: 'end', cursor },
     });
     expect(received!.raw).not.to.include('secret words');
@@ -57,7 +57,7 @@ describe('notices', () => {
     await until(() => counted(gateway, 'told') === 2);
     expect(all.told.map(({ text }) => text)).to.deep.equal(['did hi']);
     expect(few.all).to.deep.equal([]);
-    expect(delivered).to.deep.equal([['run_ended', 'did hi', `run_ended:${runId}`, 1]]);
+    expect(delivered).to.deep.equal([['run_ended', 'did hi', `run_ended~${runId}`, 1]]);
   });
 
   it('go on to others where one fails', async () => {
@@ -87,8 +87,8 @@ describe('notices', () => {
     const { runId } = await client.send('main', 'hi').result;
     await until(() => counted(gateway, 'failed') === 1);
     status = 204;
-    expect(await gateway.resendNotice('run_ended:other')).to.equal(0);
-    expect(await gateway.resendNotice(`run_ended:${runId}`)).to.equal(1);
+    expect(await gateway.resendNotice('run_ended~other')).to.equal(0);
+    expect(await gateway.resendNotice(`run_ended~${runId}`)).to.equal(1);
     await until(() => counted(gateway, 'told') === 1);
     expect(new Set(receiver.all.map(({ id }) => id)).size).to.equal(1);
     expect(await collect(gateway.failedNotices())).to.deep.equal([]);
@@ -100,7 +100,7 @@ describe('notices', () => {
     await client.send('main', 'hi').result;
     const session = gateway.session('main', { user: { id: 'token' } });
     const { id } = await session.notify({ id: 'report', title: 'The report is there', data: { pages: 3 } });
-    expect(id).to.match(/^custom:.{11}:report$/);
+    expect(id).to.match(/^custom~.{11}~report$/);
     const [received] = await receiver.until((all) => all.length > 0);
     expect(received!.body.data).to.deep.include({ id, kind: 'custom', userId: 'token', data: { pages: 3 } });
     expect(await failure(session.notify({ title: '' }))).to.include({ code: 'INVALID_PARAMS' });

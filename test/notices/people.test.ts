@@ -38,7 +38,7 @@ describe('notices of people', () => {
     expect(all).to.have.length(2);
     const [{ body }] = all as [(typeof all)[number]];
     expect(body.data).to.include({ kind: 'taken_over', sessionId: 'main', userId: 'ann', by: 'ben' });
-    expect(body.data.id).to.match(/^taken_over:.{11}:\d+$/);
+    expect(body.data.id).to.match(/^taken_over~.{11}~\d+$/);
     expect(body.data).to.not.have.any.keys('text', 'reason');
     expect(all[0]!.id).to.not.equal(all[1]!.id);
   });
@@ -52,7 +52,7 @@ describe('notices of people', () => {
     const { runId } = await ann.send('main', 'a person, please').result;
     const [received] = await receiver.until((all) => all.length > 0);
     expect(received!.body.data).to.deep.include({
-      ...{ id: `hand_off:${runId}`, kind: 'hand_off', runId, userId: 'ann', roles: ['support'] },
+      ...{ id: `hand_off~${runId}`, kind: 'hand_off', runId, userId: 'ann', roles: ['support'] },
       text: 'A refund',
     });
   });

@@ -1,4 +1,6 @@
 // A gateway as a process of its own: program.ts <place of the store> <port> <token> <url of the receiver>
+
+import { READ_PLACES, wholeTo } from '../../server/features/inbox/read-place.js';
 import { createGateway } from '../../server/index.js';
 import { storeAt } from '../support/store-at.js';
 import { asker } from './begin.js';
@@ -19,7 +21,9 @@ const gateway = createGateway({
 await gateway.start();
 process.on('message', async ({ name, value }: { readonly name: string; readonly value: string }) => {
   const home = { scope: '[null,"token"]', app: 'default', name };
-  await store.changeRecords(home, [{ kind: 'read', id: '[null,"token"]', value }]);
+  const { epoch, seq, at } = JSON.parse(value);
+  const read = wholeTo({ epoch, term: 1, seq }, { count: 0, last: 0, rewound: 0, changedAt: at }, at);
+  await store.changeRecords(home, [READ_PLACES.put('[null,"token"]', read)]);
   process.send!({ read: name });
 });
 process.send!('started');

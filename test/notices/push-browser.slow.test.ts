@@ -7,8 +7,8 @@ import { transformSync } from 'esbuild';
 import type { Page, Worker } from 'playwright-core';
 import webPushLibrary from 'web-push';
 import { clientPush } from '../../client/push/index.js';
-import { webPush } from '../../server/notices/index.js';
-import type { PushBody } from '../../shared/notices.js';
+import { webPush } from '../../server/features/notices/index.js';
+import type { PushBody } from '../../shared/notices/contract.js';
 import { needChromium, openPage } from '../support/browser.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
@@ -102,7 +102,7 @@ describe('pushes in Chromium', () => {
     const { body } = service.pushed[0]!;
     await deliver(body);
     await until(async () => (await shownBy(worker)).length === 1);
-    const shown = { title: 'Your answer is there', tag: `run_ended:${runId}`, body: '' };
+    const shown = { title: 'Your answer is there', tag: `run_ended~${runId}`, body: '' };
     expect(await shownBy(worker)).to.deep.equal([shown]);
     // The same one again takes its place.
     await deliver(body);

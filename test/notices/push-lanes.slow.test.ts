@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import webPushLibrary from 'web-push';
 import { clientPush } from '../../client/push/index.js';
-import { webPush } from '../../server/notices/index.js';
+import { webPush } from '../../server/features/notices/index.js';
 import { memoryStore } from '../../server/stores/memory.js';
 import { PEOPLE } from '../inbox/begin.js';
 import { connectClient } from '../support/client.js';

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { BrowserSubscription, PushRegistration } from '../../client/push/index.js';
-import type { PushBody } from '../../shared/notices.js';
+import type { PushBody } from '../../shared/notices/contract.js';
 import { closeLater } from '../support/resources.js';
 
 /** What browsers decrypt pushes by (RFC 8188, RFC 8291). */

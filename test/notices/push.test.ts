@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { decodeProtectedHeader, importJWK, jwtVerify } from 'jose';
 import webPushLibrary from 'web-push';
 import { clientPush } from '../../client/push/index.js';
+import { type PushSender, webPush } from '../../server/features/notices/index.js';
 import { createGateway } from '../../server/index.js';
-import { type PushSender, webPush } from '../../server/notices/index.js';
 import { connectClient, failure } from '../support/client.js';
 import { post, startGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
@@ -32,7 +32,7 @@ describe('web push', () => {
     expect(service.pushed.map(({ path }) => path).sort()).to.deep.equal(['/laptop', '/phone']);
     const [{ headers, body }] = service.pushed as [(typeof service.pushed)[0]];
     expect(body).to.deep.equal({
-      ...{ id: `run_ended:${runId}`, kind: 'run_ended', sessionId: 'main', url: '/chat/main' },
+      ...{ id: `run_ended~${runId}`, kind: 'run_ended', sessionId: 'main', url: '/chat/main' },
       ...{ title: 'Your answer is there', body: '' },
     });
     expect(headers).to.include({ ttl: '86400', 'content-encoding': 'aes128gcm' });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { ToldNotice, WebhookBody } from '../../shared/notices.js';
+import type { ToldNotice, WebhookBody } from '../../shared/notices/contract.js';
 import { closeLater } from '../support/resources.js';
 
 /** Of 32 bytes. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { clientInbox } from '../../client/inbox/index.js';
-import type { NoticeState } from '../../shared/notices.js';
+import type { NoticeState } from '../../shared/notices/contract.js';
 import { PEOPLE } from '../inbox/begin.js';
 import { connectClient, failure } from '../support/client.js';
 import { until } from '../support/until.js';
@@ -30,7 +30,7 @@ describe('what was told where', () => {
       async () => (await inbox.notices('main')).filter(({ state }) => state === 'told').length === 2,
     );
     const states = await inbox.notices('main');
-    const id = `run_ended:${runId}`;
+    const id = `run_ended~${runId}`;
     expect(states.map(brief)).to.have.deep.members([
       { id, target: 'webhook', name: 'good', state: 'told', attempts: 1 },
       // A name that nobody gave it would be its address.

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { clientInbox } from '../../client/inbox/index.js';
+import type { NotifyOptions } from '../../server/features/notices/index.js';
 import { defineApp } from '../../server/index.js';
-import type { NotifyOptions } from '../../server/notices/index.js';
 import type { Store } from '../../server/stores/store.js';
+import { partsOfId } from '../../shared/composed-id.js';
 import { TestClock } from '../schedules/test-clock.js';
 import { collect, connectClient, failure } from '../support/client.js';
 import { startGateway } from '../support/gateway.js';
@@ -186,7 +187,7 @@ describe('a notice that cannot be split', () => {
     }
     await until(async () => (await clientInbox(client).notices('main')).length === 0);
     expect(counted(gateway, 'dead')).to.be.above(0);
-    expect(log.lines.map(({ message }) => message)).to.include(`the notice run_ended:${runId} was given up`);
+    expect(log.lines.map(({ message }) => message)).to.include(`the notice run_ended~${runId} was given up`);
   });
 });
 
@@ -205,7 +206,11 @@ describe('ids of notices', () => {
     // The longest ones: they go into a header, and are keys of stores.
     for (const id of ['é€😀'.repeat(28), '%~.:|'.repeat(51)]) {
       const given = await session.notify({ id, title: 'x' });
-      expect(given.id).to.match(/^[\w:%~-]{1,300}$/);
+      // Between dots it is signed.
+      expect(given.id)
+        .to.match(/^[!-~]{1,120}$/)
+        .and.not.to.include('.');
+      expect(given.id).to.match(/^custom~/);
       expect(await session.notify({ id, title: 'x' })).to.deep.equal(given);
       await receiver.until((all) => all.some((received) => received.id === given.id));
     }
@@ -213,7 +218,7 @@ describe('ids of notices', () => {
 
   it('come of whatever call ids apps make', async () => {
     const receiver = await Receiver.start();
-    const ids = ['z%.|:~', '😀'.repeat(64), 'y'.repeat(256)];
+    const ids = ['z%.|:~', 'call.1', '😀'.repeat(64), 'y'.repeat(256)];
     const { client, log } = await begin(
       receiver.url,
       {},
@@ -232,6 +237,9 @@ describe('ids of notices', () => {
       await client.session('main').respond(receiver.told[i - 1]!.callId!, { approved: true });
     }
     expect(new Set(receiver.all.map(({ id }) => id)).size).to.equal(ids.length);
-    expect(log.lines.filter(({ message }) => message.includes('making notices'))).to.deep.equal([]);
+    const { runId } = receiver.told[0]!;
+    for (const [i, callId] of ids.slice(0, 2).entries())
+      expect(partsOfId(receiver.told[i]!.id)).to.deep.equal(['input_required', runId, callId]);
+    expect(log.lines.filter(({ message }) => message.includes('making records of events'))).to.deep.equal([]);
   });
 });

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
+import { isPrivateAddress, publicLookup } from '../../server/features/notices/addresses.js';
+import { verifyWebhook } from '../../server/features/notices/index.js';
+import { signatureOf } from '../../server/features/notices/signature.js';
 import { createGateway, type NotifyOptions } from '../../server/index.js';
-import { isPrivateAddress, publicLookup } from '../../server/notices/addresses.js';
-import { verifyWebhook } from '../../server/notices/index.js';
-import { signatureOf } from '../../server/notices/signature.js';
 import { collect, failure } from '../support/client.js';
 import { until } from '../support/until.js';
 import { asker, begin } from './begin.js';

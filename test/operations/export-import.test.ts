@@ -301,6 +301,24 @@ for (const [name, make] of Object.entries(ENGINES)) {
       expect(two).to.not.have.any.keys('senderId', 'runId', 'app', 'usage');
     });
 
+    it('begins a session in which nothing is said yet, once, which is listed and goes on', async () => {
+      const { ask, history, url } = await setUp();
+      const begun = { messages: [], title: 'Plans', metadata: { for: 'us' } };
+      const first = await ask('import', begun);
+      expect(first.body).to.include({ tip: null });
+      expect((await ask('import', begun)).body).to.deep.equal(first.body);
+      const { sessions } = (await get(`${url}/sessions`)).body;
+      expect(sessions.find((each: any) => each.sessionId === first.body.sessionId)).to.deep.include({
+        title: 'Plans',
+        metadata: { for: 'us' },
+      });
+      expect((await refused(ask('import', { ...begun, title: 'Others' })))[1]).to.equal('SESSION_EXISTS');
+      expect(await history()).to.deep.equal([]);
+      await ask('send', { message: 'one' });
+      expect(await history()).to.have.length(2);
+      expect((await refused(ask('import', begun)))[1]).to.equal('SESSION_EXISTS');
+    });
+
     it('names the field that is wrong', async () => {
       const { ask } = await setUp({ limits: { importedMessages: 3 } });
       const text = (content: string) => ({ content });

@@ -5,18 +5,18 @@ import { ROOT } from '../support/program.js';
 
 /** Bytes, minified and compressed. The core of the client has a budget of its own, in test/client. */
 const SIZES = {
-  // All a page can load, the part for WebSockets too. The aim of 12 KiB is not reached: docs/laboratory.md says what it is spent on.
-  'client/index.ts': { max: 19_950, external: [] },
-  'client/node/index.ts': { max: 6_600, external: [] },
+  // All a page can load, the part for WebSockets too. The aim of 12 KiB is not reached: bench/README.md says what it is spent on.
+  'client/index.ts': { max: 20_500, external: [] },
+  'client/node/index.ts': { max: 6_640, external: [] },
   // Without zod, which is the better part of it and often there already.
-  'shared/index.ts': { max: 13_900, external: ['zod'] },
+  'shared/index.ts': { max: 15_500, external: ['zod'] },
 } as const;
 
 /** What files, whole sessions, pushes, runs and what a device keeps may add to a page that has the client. */
 const APART = { files: 580, history: 400, push: 400, runs: 320, offline: 3_400 } as const;
 
 /** What hooks may add to a page that has the client, besides their framework. */
-const HOOKS = { react: 4600, vue: 1150, svelte: 1024 } as const;
+const HOOKS = { react: 4930, vue: 1150, svelte: 1024 } as const;
 
 describe('budgets', () => {
   const sizeOf = async (entry: string, external: readonly string[]): Promise<number> => {

@@ -8,6 +8,7 @@ import { needChromium, openPage } from '../support/browser.js';
 import { listenOnLoopback } from '../support/host-server.js';
 import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
+import { tempDir } from '../support/temp-dir.js';
 import { type Installed, installPackage } from './installed.js';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -17,6 +18,21 @@ const TYPES: Readonly<Record<string, string>> = {
 const STYLES = ['ui', 'message', 'runs', 'chat', 'sessions', 'inbox', 'share'];
 
 const FILES = {
+  'tsconfig.json': JSON.stringify({
+    compilerOptions: {
+      ...{ strict: true, jsx: 'react-jsx', module: 'esnext', moduleResolution: 'bundler', noEmit: true },
+      ...{ lib: ['dom', 'dom.iterable', 'esnext'], skipLibCheck: true, paths: { '@/*': ['./*'] } },
+    },
+    include: ['**/*.ts', '**/*.tsx'],
+    exclude: ['node_modules'],
+  }),
+  // As its command writes it, without a base colour: it would ask its own site for that.
+  'components.json': JSON.stringify({
+    ...{ style: 'new-york', rsc: true, tsx: true, iconLibrary: 'lucide' },
+    tailwind: { config: '', css: 'app/globals.css', baseColor: '', cssVariables: true },
+    aliases: { components: '@/components', utils: '@/lib/utils' },
+  }),
+  'app/globals.css': '',
   // Next looks for its folder above, where this project is a copy.
   'next.config.mjs': `export default { output: 'export', turbopack: { root: import.meta.dirname } };`,
   'app/layout.tsx': `import type { ReactNode } from 'react';
@@ -48,7 +64,7 @@ export function Page() {
 }`,
 };
 
-describe('the components of the registry', () => {
+describe('the components of the registry, added by shadcn', () => {
   let installed: Installed;
 
   before(async function () {
@@ -57,14 +73,18 @@ describe('the components of the registry', () => {
     await installed.install('react', 'react-dom', 'marked', 'highlight.js', 'lucide-react');
     await installed.install('@types/react', '@types/react-dom');
     await installed.install('next@npm:next@16.4.6', 'typescript@npm:typescript@5.9.3');
-    execFileSync(process.execPath, ['scripts/build-registry.mjs', join(installed.project, 'r')], {
-      cwd: ROOT,
-    });
-    for (const name of COMPONENTS) {
-      const { files } = JSON.parse(readFileSync(join(installed.project, 'r', `${name}.json`), 'utf8'));
-      for (const { target, content } of files) installed.write(target, content);
-    }
+    await installed.install('shadcn@npm:shadcn@4.23.0');
+    const registry = tempDir();
+    execFileSync(process.execPath, ['scripts/build-registry.mjs', registry], { cwd: ROOT });
     for (const [name, text] of Object.entries(FILES)) installed.write(name, text);
+    // Its own command takes one from a site, and the others from files; it leaves parts as they are that are there already.
+    const site = await listenOnLoopback((request, response) =>
+      response.end(readFileSync(join(registry, request.url!))),
+    );
+    for (const name of COMPONENTS) {
+      const item = name === 'chat' ? `${site}/chat.json` : join(registry, `${name}.json`);
+      await installed.node('node_modules/shadcn/dist/index.js', 'add', '--yes', item);
+    }
     await installed.node('node_modules/next/dist/bin/next', 'build');
   });
   after(() => installed?.remove());

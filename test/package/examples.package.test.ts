@@ -112,6 +112,8 @@ describe('examples that are installed by themselves', () => {
     const program = example.npm(['start', '--', '--port', port, '--hostname', '127.0.0.1']);
     await program.prints(/Ready in/);
     const url = `http://127.0.0.1:${port}`;
+    // Tabs of before a restart come to the route first, and its copy of the package makes the gateway.
+    expect((await fetch(`${url}/api/agent/readyz`)).status).to.equal(200);
     const { page, problems } = await openPage(url);
     await converse(page);
     // Without any script of the page.

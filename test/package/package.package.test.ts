@@ -15,9 +15,9 @@ const run = promisify(execFile);
 
 /** What a plain install may bring, this package and all that it depends on. */
 const MAX_PACKAGES = 35;
-const MAX_BYTES = 18_200_000;
+const MAX_BYTES = 19_100_000;
 /** What this package alone may have. */
-const OWN = { files: 435, bytes: 9_950_000 };
+const OWN = { files: 445, bytes: 10_850_000 };
 
 /** Runs Node in the repository. */
 const nodeHere = async (...args: string[]) => (await run(process.execPath, args, { cwd: ROOT })).stdout;
@@ -137,7 +137,7 @@ describe('the packed package', () => {
       console.log(JSON.stringify(found));
       await gateway.close();`;
     expect(JSON.parse(await installed.node('--input-type=module', '-e', use))).to.deep.equal(
-      Array.from({ length: 6 }, () => 200),
+      Array.from({ length: 5 }, () => 200),
     );
   });
 

@@ -141,14 +141,14 @@ describe('the playground of the packed package', () => {
     await picture(page, 'desk-hostile');
 
     await page.setViewportSize(PHONE);
-    for (const view of ['Chat', 'Timeline', 'Network', 'Methods', 'API']) {
+    for (const view of ['Chat', 'Timeline', 'Network', 'Calls', 'Schedules', 'API']) {
       await show(page, view);
       await expectToFit(page, view);
       await picture(page, `phone-${view.toLowerCase()}`);
     }
 
     const other = await open(url, guest);
-    await show(other.page, 'Methods');
+    await show(other.page, 'Calls');
     const method = other.page.locator('.method', { hasText: 'Another method' });
     await method.locator('summary').click();
     await method.getByLabel('Path').fill('tasks:admin:archive');

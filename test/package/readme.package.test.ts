@@ -9,16 +9,32 @@ import { packPackage } from './installed.js';
 /** Warnings of npm about its own configuration are no output of ours. */
 const QUIET = { npm_config_loglevel: 'error' };
 
-/** The README's samples, in order, and the command of its text that runs the client. */
+/** A program in the folder of the README's server, with what the README says of types. */
+const CLIENT = `// client.ts
+import { createClient } from 'agent-session-gateway/client';
+import type { gateway } from './server.js';
+
+const client = createClient<typeof gateway>({ baseUrl: 'http://127.0.0.1:3000/agent' });
+for await (const text of client.send('main', 'Hello there').text) process.stdout.write(text);
+console.log(await client.api.math.add({ a: 1, b: 2 }));
+client.disconnect();
+`;
+
+/** The README's server with its commands, in order, and then the client. Its page runs in test/docs. */
 function blocks(): { kind: string; code: string }[] {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
   const samples = readme.slice(readme.indexOf('\n## A server\n'), readme.indexOf('\n## Why believe it\n'));
-  const fenced = [...samples.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, kind, code]) => ({
+  const fenced = [...samples.matchAll(/^```(sh|ts)\n([\s\S]*?)^```$/gm)].map(([, kind, code]) => ({
     kind: kind!,
     code: code!,
   }));
-  const [, command] = /, `(npx tsx [^`]* client\.ts)`:/.exec(samples)!;
-  return [...fenced, { kind: 'sh', code: command! }];
+  const [, command] = /`(npx tsx server\.ts)`/.exec(samples)!;
+  return [
+    ...fenced,
+    { kind: 'sh', code: command! },
+    { kind: 'ts', code: CLIENT },
+    { kind: 'sh', code: 'npx tsx client.ts' },
+  ];
 }
 
 describe('README', () => {
@@ -55,7 +71,6 @@ describe('README', () => {
 
     expect(outputs).to.have.length(2);
     expect(outputs[1]).to.equal('Hello there 3\n');
-    expect(lines['server.ts']).to.equal(12);
-    expect(lines['client.ts']).to.equal(6);
+    expect(lines['server.ts']).to.equal(11);
   });
 });

@@ -1,8 +1,29 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { COMPILERS, compile, USERS_OPTIONS } from '../support/compile.js';
+import { describeDaily } from '../support/daily.js';
 import { CONSUMER, NAME, NAMES, NEEDS, pageOf } from './entries.js';
 import { type Installed, installPackage } from './installed.js';
+
+/** A program of CommonJS: it has no `await` of its own. */
+const COMMON = `import { createGateway, method } from '${NAME}';
+import { createClient } from '${NAME}/client';
+const gateway = createGateway({ app: { run: () => 'x' }, methods: { ping: method({ handler: async () => ({ n: 1 }) }) } });
+export const call = async (): Promise<number> => (await createClient<typeof gateway>({ baseUrl: '/' }).invoke('ping')).n;`;
+
+/** What a project of CommonJS is told, by its `module`, as docs/types.md has it. */
+const COMMONJS: readonly (readonly [version: string, module: string, codes: readonly string[]])[] = [
+  ['5.4.5', 'preserve', []],
+  ['5.4.5', 'nodenext', ['TS1479']],
+  ['5.8.3', 'nodenext', []],
+  ['5.9.3', 'node16', ['TS1479']],
+  ['5.9.3', 'node20', []],
+  ['6.0.3', 'node18', ['TS1479']],
+  ['6.0.3', 'nodenext', []],
+  ['7.0.2', 'node18', ['TS1479']],
+  ['7.0.2', 'node20', []],
+  ['7.0.2', 'preserve', []],
+];
 
 describe('the types of the packed package', () => {
   let installed: Installed;
@@ -53,18 +74,35 @@ export const fold: (state: Parameters<typeof reduce>[0], event: GatewayEvent) =>
     });
   }
 
-  // Newer ones are those of the repository.
-  for (const version of ['5.4.5', '5.6.3', '5.8.3'])
-    it(`type-checks calls of methods with TypeScript ${version}`, async () => {
-      await installed.install(`old-typescript@npm:typescript@${version}`);
-      installed.write('consumer.ts', CONSUMER);
-      const compilerOptions = { ...USERS_OPTIONS, target: 'es2022', noEmit: true, skipLibCheck: true };
-      installed.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
-      const said = await installed
-        .node('node_modules/old-typescript/bin/tsc', '-p', '.')
-        .catch((error: { readonly stdout: string }) => error.stdout);
-      expect(said).to.equal('');
-    });
+  /** What a compiler that users have says of one file, the codes of its errors alone. */
+  const codesOf = async (version: string, file: string, options: object): Promise<string[]> => {
+    const name = `typescript-${version}`;
+    await installed.install(`${name}@npm:typescript@${version}`);
+    const compilerOptions = { ...USERS_OPTIONS, target: 'es2022', noEmit: true, skipLibCheck: true };
+    const config = { compilerOptions: { ...compilerOptions, ...options }, files: [basename(file)] };
+    installed.write(join(dirname(file), 'tsconfig.json'), JSON.stringify(config));
+    const said = await installed
+      .node(`node_modules/${name}/bin/tsc`, '-p', dirname(file))
+      .catch((error: { readonly stdout: string }) => error.stdout || String(error));
+    return [...new Set(said.match(/(?<=error )TS\d+|.*Error.*/g))];
+  };
+
+  describeDaily('by compilers that users have', 3, () => {
+    // 5.9 and 7 are those of the repository.
+    for (const version of ['5.4.5', '5.6.3', '5.8.3', '6.0.3'])
+      it(`type-checks calls of methods with TypeScript ${version}`, async () => {
+        installed.write('consumer.ts', CONSUMER);
+        expect(await codesOf(version, 'consumer.ts', {})).to.deep.equal([]);
+      });
+
+    for (const [version, module, codes] of COMMONJS)
+      it(`${codes.length === 0 ? 'type-checks' : `is ${codes}`} as CommonJS with module ${module}, TypeScript ${version}`, async () => {
+        installed.write('common/package.json', '{"type":"commonjs"}');
+        installed.write('common/main.ts', COMMON);
+        const options = { module, typeRoots: ['../node_modules/@types'] };
+        expect(await codesOf(version, 'common/main.ts', options)).to.deep.equal(codes);
+      });
+  });
 
   // TypeScript 7 knows this way of finding modules no more.
   it('type-checks as CommonJS with moduleResolution node10, every entry, and runs', async () => {
@@ -75,10 +113,7 @@ export const fold: (state: Parameters<typeof reduce>[0], event: GatewayEvent) =>
     installed.write(
       'old/main.ts',
       `${imports.join('\n')}
-import { createGateway, method } from '${NAME}';
-import { createClient } from '${NAME}/client';
-const gateway = createGateway({ app: { run: () => 'x' }, methods: { ping: method({ handler: async () => ({ n: 1 }) }) } });
-export const call = async (): Promise<number> => (await createClient<typeof gateway>({ baseUrl: '/' }).invoke('ping')).n;
+${COMMON}
 console.log(JSON.stringify({ ${uses.join(', ')} }));`,
     );
     const options = {

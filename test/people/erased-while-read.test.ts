@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { READ_PLACES } from '../../server/features/inbox/read-place.js';
 import type { Store } from '../../server/index.js';
 import { defineApp } from '../../server/index.js';
-import { READ } from '../../server/read-places/read-place.js';
 import { memoryStore } from '../../server/stores/memory.js';
 import { gate } from '../support/gate.js';
 import { post, startGateway } from '../support/gateway.js';
@@ -18,7 +18,7 @@ function held() {
   const store = memoryStore();
   const [arrived, open] = [gate(), gate()];
   const changeRecords: Store['changeRecords'] = async (home, changes, options) => {
-    if (changes.some(({ kind }) => kind === READ || kind === 'notice')) {
+    if (changes.some(({ kind }) => kind === READ_PLACES.name || kind === 'notice')) {
       arrived.open();
       await open.passed;
     }
@@ -37,7 +37,9 @@ describe('what is on its way while its session is erased', () => {
     await gateway.erase({ user: { id: 'token' } });
     open.open();
     expect((await read).body.error).to.include({ code: 'SESSION_NOT_FOUND' });
-    expect(await store.records({ owner: '[null,"token"]', kind: READ, limit: 9 })).to.deep.equal([]);
+    expect(await store.records({ owner: '[null,"token"]', kind: READ_PLACES.name, limit: 9 })).to.deep.equal(
+      [],
+    );
   });
 
   it('is no notice afterwards', async () => {

@@ -9,11 +9,15 @@ export interface Cut {
   readonly when?: Promise<unknown>;
 }
 
+const WHOLE: Cut = { after: Number.POSITIVE_INFINITY, clean: false };
+
 /** Passes requests on to a gateway, and ends event streams early where it is told to. */
 export class FrameProxy {
   readonly url: string;
   /** One for each of the next streams; those behind them are passed on whole. */
   readonly cuts: Cut[] = [];
+  /** How many frames of each stream were passed on so far. */
+  readonly frames: number[] = [];
   /** How many streams were ended early. */
   ended = 0;
 
@@ -29,10 +33,9 @@ export class FrameProxy {
   }
 
   #stream(response: IncomingMessage, answer: ServerResponse): void {
-    const cut = this.cuts.shift();
-    if (!cut) return void response.pipe(answer);
+    const cut = this.cuts.shift() ?? WHOLE;
+    const stream = this.frames.push(0) - 1;
     let text = '';
-    let passedOn = 0;
     const stop = (): void => {
       this.ended += 1;
       // Its own end is none of the answer's any more.
@@ -51,8 +54,8 @@ export class FrameProxy {
         text = text.slice(at + 2);
         answer.write(frame);
         if (frame.startsWith(':')) continue;
-        passedOn += 1;
-        if (passedOn === cut.after) return stop();
+        this.frames[stream]! += 1;
+        if (this.frames[stream] === cut.after) return stop();
       }
     });
     response.on('end', () => answer.end());

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import type { ConfirmPolicy } from '../../server/apps/confirm-policy.js';
 import {
   type Application,
   type BaseUser,
@@ -9,6 +8,7 @@ import {
   type Store,
   tool,
 } from '../../server/index.js';
+import type { ConfirmPolicy } from '../../shared/approvals.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { type TestGateway, testGateway } from '../../testing/index.js';
 import { gate } from '../support/gate.js';

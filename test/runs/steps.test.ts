@@ -50,6 +50,47 @@ async function failureOf(call: Promise<unknown>): Promise<any> {
 }
 
 describe('turn.step', () => {
+  it('is given what the former process noted last in it, and no other step is', async () => {
+    const job = { id: 'job', at: 2 };
+    const { end } = await crashedAt(
+      (stop) => async (turn) => {
+        await turn.step('before', ({ note }) => note('of another'));
+        await turn.step('job', async ({ note, noted }) => {
+          expect(noted).to.equal(undefined);
+          await note({ id: 'job', at: 1 });
+          await note(job);
+          stop.open();
+          await never();
+        });
+      },
+      async (turn) => {
+        await turn.step('before', () => {});
+        const found = await turn.step('job', ({ noted, interrupted }) => ({ noted, interrupted }));
+        return [found, await turn.step('after', ({ noted }) => noted === undefined)];
+      },
+    );
+    expect(JSON.parse(textOf(end))).to.deep.equal([{ noted: job, interrupted: true }, true]);
+  });
+
+  it('takes notes while it is under way, of JSON, within the limit of all steps', async () => {
+    const { url } = await startGateway({
+      limits: { stepsSize: 2000 },
+      app: appOf(async (turn) => {
+        let late: (() => Promise<void>) | undefined;
+        const failures = await turn.step('noting', async ({ note }) => {
+          late = () => note('late');
+          // A note takes the place of the last one, so that many of them need the room of one.
+          for (let n = 0; n < 10; n++) await note('x'.repeat(900));
+          return [(await failureOf(note('x'.repeat(3000)))).code, (await failureOf(note(1n))).code];
+        });
+        return [...failures, (await failureOf(late!())).code];
+      }),
+    });
+    await sendTo(url);
+    const { end } = await endOf(url);
+    expect(JSON.parse(textOf(end))).to.deep.equal(['PAYLOAD_TOO_LARGE', 'INVALID_PARAMS', 'INVALID_PARAMS']);
+  });
+
   it('gives back what a step came to before the crash, and goes on behind it', async () => {
     const made: string[] = [];
     const program =

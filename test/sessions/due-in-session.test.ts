@@ -10,6 +10,8 @@ import { until } from '../support/until.js';
 
 const home = { scope: 'ann' };
 const MINUTE = 60_000;
+const trigger = { type: 'child', runId: 'r', id: 'c', app: 'default', stopReason: 'end_turn' };
+const VALUE = JSON.stringify({ epoch: 'e', trigger, user: null });
 
 /** A due record of a child's end in a session that answers with this error. */
 async function begin(code: ErrorCode) {
@@ -30,11 +32,11 @@ async function begin(code: ErrorCode) {
       limits: DEFAULT_LIMITS,
       actorOf: async () => null,
     },
-    {},
+    [],
   );
   closeLater(worker, (it) => it.stop(0));
   worker.start();
-  const change = { kind: 'child-end', id: 'one', value: '{}', dueAt: Date.now() - 1000 };
+  const change = { kind: 'child-end', id: 'one', value: VALUE, dueAt: Date.now() - 1000 };
   expect(await store.changeRecords(ref, [change])).to.equal(true);
   const find = async () => (await store.records({ home: ref, kind: 'child-end', id: 'one', limit: 1 }))[0];
   return { clock, worker, find, tried: () => tried };
@@ -49,7 +51,7 @@ describe('due work in a session', () => {
         clock.forward(MINUTE);
       }
       await until(() => tried() === 6);
-      expect((await find())!.value).to.equal('{}');
+      expect((await find())!.value).to.equal(VALUE);
       expect(worker.outcomes).to.deep.equal([]);
     });
 

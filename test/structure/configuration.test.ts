@@ -60,7 +60,11 @@ describe('the page on configuration', () => {
   });
 
   it('has every field of a configuration, of authentication and of stores', () => {
-    const config = fieldsOf('server/config/config.ts', 'GatewayConfig');
+    const config = [
+      ...fieldsOf('server/config/config.ts', 'GatewayConfig'),
+      ...fieldsOf('shared/budgets/options.ts', 'BudgetConfig'),
+      ...fieldsOf('shared/notices/options.ts', 'NoticeConfig'),
+    ];
     expect(config).to.include('apps').and.include('logger');
     expect(named('A gateway')).to.have.members(config);
     const auth = fieldsOf(

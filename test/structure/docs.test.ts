@@ -5,11 +5,13 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import GithubSlugger from 'github-slugger';
 import { PAGE_NAMES } from '../../docs/.vitepress/pages.mjs';
-import { EVENTS_PATH, FILES_PATH } from '../../shared/calls.js';
+import { EVENTS_PATH } from '../../shared/calls.js';
 import type { LoggedEventType, TransientEventType } from '../../shared/events.js';
+import { FILES_PATH } from '../../shared/files/contract.js';
 import { HEALTH_PATHS, OPERATIONS } from '../../shared/operations.js';
 import { renderOnServer } from '../client/frameworks.js';
-import { compiling, rendering } from '../client/svelte/compile.js';
+import * as svelte from '../client/svelte/compile.js';
+import * as vue from '../client/vue/compile.js';
 import { linksOf, PAGES, type PageLink, proseOf, readPage } from '../support/pages.js';
 import { ROOT } from '../support/program.js';
 import { SHIPPED_LIMITS } from '../support/shipped-limits.js';
@@ -34,18 +36,26 @@ const EVENTS: Record<LoggedEventType | TransientEventType, true> = {
   steer: true,
   run_spawned: true,
   run_steered: true,
+  usage_added: true,
   run_error: true,
   message_end: true,
+  message_replaced: true,
   history_moved: true,
   session_updated: true,
   inbox: true,
   schedule_set: true,
   schedule_unset: true,
   schedule_fired: true,
+  budget_warned: true,
+  budget_reached: true,
+  run_held: true,
+  run_taken_up: true,
+  variant: true,
   grant_added: true,
   grant_removed: true,
   control_moved: true,
   hand_off_requested: true,
+  compacted: true,
   reaction: true,
   presence: true,
   channel: true,
@@ -151,16 +161,21 @@ describe('documentation', () => {
       expect(linked, `docs/README.md has no link to ${page}`).to.include(`docs/${page}`);
   });
 
-  it('has Svelte blocks that compile and render', async () => {
-    const blocks = PAGES.flatMap((page) => [...read(page).matchAll(/^```svelte\n([\s\S]*?)^```$/gm)]);
-    expect(blocks).to.not.be.empty;
-    for (const [, code] of blocks) {
-      const plugins = compiling({ 'block.svelte': code! });
-      const block = { name: 'svelte', server: rendering('block.svelte'), plugins };
-      const html = await renderOnServer(block, { id: 'main' });
-      expect(html).to.contain('loading, online').and.to.contain('<button>Send</button>');
-    }
-  });
+  for (const [language, title, { compiling, rendering }, health] of [
+    ['svelte', 'Svelte', svelte, 'online'],
+    ['vue', 'Vue', vue, 'connecting'],
+  ] as const)
+    it(`has ${title} blocks that compile and render`, async () => {
+      const fenced = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm');
+      const blocks = PAGES.flatMap((page) => [...read(page).matchAll(fenced)]);
+      expect(blocks).to.not.be.empty;
+      for (const [, code] of blocks) {
+        const plugins = compiling({ [`block.${language}`]: code! });
+        const block = { name: language, server: rendering(`block.${language}`), plugins };
+        const html = await renderOnServer(block, { id: 'main' });
+        expect(html).to.contain(`loading, ${health}`).and.to.contain('<button>Send</button>');
+      }
+    });
 
   it('lists every limit with its default', () => {
     const rows = [...read('docs/limits.md').matchAll(/^\| `([\w.]+)` \| (\w+) \|/gm)];

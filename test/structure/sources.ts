@@ -56,12 +56,9 @@ export function packageOf(specifier: string): string {
   return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : parts[0]!;
 }
 
-/** What imports what between folders: those below a root, and the files that lie in a root itself. */
+/** What imports what between folders: those below a root, each feature of the server, and the files that lie beside them. */
 export function folderGraph(files: readonly SourceFile[]): Map<string, Set<string>> {
-  const nodeOf = (path: string): string => {
-    const [root, ...rest] = path.split('/');
-    return rest.length > 1 ? `${root}/${rest[0]}/` : path;
-  };
+  const nodeOf = (path: string): string => /^(?:server\/features|[^/]+)\/[^/]+\//.exec(path)?.[0] ?? path;
   const graph = new Map<string, Set<string>>();
   for (const { path, imports } of files) {
     const from = nodeOf(path);

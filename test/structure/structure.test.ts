@@ -198,6 +198,31 @@ export const e = 'not from "here"';`;
     ).to.deep.equal([]);
   });
 
+  it('of a feature know no other feature, and only the list of them and tests know it', () => {
+    const featureOf = (path: string): string | undefined => /^server\/features\/([^/]+)\//.exec(path)?.[1];
+    expect(new Set(server.map(({ path }) => featureOf(path))).size).to.be.above(3);
+    // Users' entry of notices is one of its files, and the types of all are the package's. The testing kit replays recordings.
+    const outer = (path: string, target: string): boolean =>
+      path === 'server/features/features.ts' ||
+      (path.startsWith('testing/') && featureOf(target) === 'recording') ||
+      (path === 'server/index.ts' && /\/(?:index|types)\.ts$/.test(target));
+    expect(
+      offences(product, ({ target }, { path }) => {
+        const other = featureOf(target);
+        return other !== undefined && other !== featureOf(path) && !outer(path, target);
+      }),
+    ).to.deep.equal([]);
+    // The contract of each is told to all, and its words to the lists.
+    expect(
+      offences(server, ({ target, typeOnly }, { path }) => {
+        const contract = /^shared\/(schedules|search|notices|inbox|presence|reactions|files)\//.exec(
+          target,
+        )?.[1];
+        return contract !== undefined && !typeOnly && contract !== featureOf(path);
+      }),
+    ).to.deep.equal([]);
+  });
+
   it('of documents know of transports what their routes are', () => {
     const documents = server.filter(({ path }) => path.startsWith('server/documents/'));
     const inner =
@@ -259,7 +284,8 @@ export const e = 'not from "here"';`;
     const playground = readSources('playground').filter(({ path }) => !path.endsWith('vite.config.ts'));
     expect(playground.length).to.be.above(30);
     const used = new Set(['react', 'react-dom', 'marked', 'lucide-react', 'highlight.js']);
-    const named = /^agent-session-gateway\/client(?:\/(?:react|files|history|inbox|people|runs|schedules))?$/;
+    const named =
+      /^agent-session-gateway\/client(?:\/(?:react|files|history|inbox|people|runs|schedules|search))?$/;
     const pure = /^shared\/(?:calls|cursor|events|messages)\.ts$/;
     expect(
       offences(playground, (found) =>
@@ -276,7 +302,7 @@ export const e = 'not from "here"';`;
 
   it('of the testing kit are what users have of client and server, and nobody reaches it', () => {
     const own =
-      /^(?:shared|testing)\/|^(?:client|server)\/index\.ts$|^server\/recording\/|^server\/(?:gateway\/gateway|stores\/index|runtime\/optional-peer)\.ts$/;
+      /^(?:shared|testing)\/|^(?:client|server)\/index\.ts$|^server\/features\/recording\/|^server\/(?:gateway\/gateway|stores\/index|runtime\/optional-peer)\.ts$/;
     expect(offences(kit, ({ ours, target }) => ours && !own.test(target))).to.deep.equal([]);
     const others = [...shared, ...client, ...server];
     expect(offences(others, (found) => isBelow('testing', found))).to.deep.equal([]);

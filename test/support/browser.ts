@@ -3,6 +3,7 @@ import type { Context } from 'mocha';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { FIREFOX, openFirefoxPage, type TestPage } from './firefox.js';
 import { closeAtLast, closeLater } from './resources.js';
+import { openWebKitPage, WEBKIT } from './webkit.js';
 
 const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const FLAGS = [
@@ -41,6 +42,11 @@ export const BROWSERS: readonly TestBrowser[] = [
     name: 'Firefox',
     need: (test) => need(test, FIREFOX, "Debian's package firefox-esr, or name one in FIREFOX"),
     open: openFirefoxPage,
+  },
+  {
+    name: 'WebKit',
+    need: (test) => need(test, WEBKIT, "Debian's package webkit2gtk-driver, or name one in WEBKIT_DRIVER"),
+    open: openWebKitPage,
   },
 ];
 

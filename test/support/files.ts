@@ -1,4 +1,4 @@
-import type { UploadedFile } from '../../shared/operation-types.js';
+import type { UploadedFile } from '../../shared/files/contract.js';
 
 /** Uploads over HTTP as a user of `byName`; the parsed answer. */
 export async function uploadTo(

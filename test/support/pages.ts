@@ -39,26 +39,32 @@ export function linksOf(page: string): PageLink[] {
 
 /** A block of code as a page has it. */
 export interface Block {
-  /** `docs/client.md#2`: the page, and which of its blocks of TypeScript it is. */
+  /** `docs/client.md#2`: the page, and which of its blocks of TypeScript it is; `docs/client.md#js2` of those of JavaScript. */
   readonly id: string;
   readonly page: string;
-  readonly language: 'ts' | 'tsx';
+  readonly language: 'ts' | 'tsx' | 'js' | 'jsx';
   readonly code: string;
   /** Where it is written to, below a folder of the page's own: as its first line says, or else `block-2.ts`. */
   readonly file: string;
 }
 
-/** The blocks of TypeScript of a page. Those of one page may import each other by the names of their first lines. */
-export function blocksOf(page: string): Block[] {
+/** The blocks of a page in a language. Those of one page may import each other by the names of their first lines. */
+function fencedIn(page: string, language: 'ts' | 'js'): Block[] {
   const folder = page.replace(/^docs\/|\.md$/g, '').toLowerCase();
-  return [...readPage(page).matchAll(/^```(ts|tsx|typescript)\n([\s\S]*?)^```$/gm)].map(
-    ([, fence, code], at) => {
-      const language = fence === 'tsx' ? 'tsx' : 'ts';
-      const named = /^\/\/ ([\w./-]+\.tsx?)$/m.exec(code!.split('\n')[0]!)?.[1];
-      const file = join(folder, named ?? `block-${at + 1}.${language}`);
-      return { id: `${page}#${at + 1}`, page, language, code: code!, file };
-    },
-  );
+  const fences = { ts: 'ts|tsx|typescript', js: 'js|jsx' }[language];
+  const found = readPage(page).matchAll(new RegExp(`^\`\`\`(${fences})\\n([\\s\\S]*?)^\`\`\`$`, 'gm'));
+  return [...found].map(([, fence, code], at) => {
+    const suffix = (fence === 'typescript' ? 'ts' : fence) as Block['language'];
+    const named = /^\/\/ ([\w./-]+\.[jt]sx?)$/m.exec(code!.split('\n')[0]!)?.[1];
+    const file = join(folder, named ?? `block-${at + 1}.${suffix}`);
+    const id = `${page}#${language === 'ts' ? '' : language}${at + 1}`;
+    return { id, page, language: suffix, code: code!, file };
+  });
 }
 
+export const blocksOf = (page: string): Block[] => fencedIn(page, 'ts');
+
 export const BLOCKS: readonly Block[] = PAGES.flatMap(blocksOf);
+
+/** The blocks of JavaScript. */
+export const SCRIPTS: readonly Block[] = PAGES.flatMap((page) => fencedIn(page, 'js'));

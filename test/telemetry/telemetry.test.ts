@@ -409,13 +409,15 @@ describe('telemetryPlugin, over a real OTLP receiver', () => {
     ).to.equal(1);
     expect(point('gen_ai.client.token.usage', { ...agent, 'gen_ai.token.type': 'input' })?.sum).to.equal(7);
     expect(point('gen_ai.client.token.usage', { ...agent, 'gen_ai.token.type': 'output' })?.sum).to.equal(3);
-    expect(point('agent_gateway.operation.duration', { 'agent_gateway.operation': 'send' })?.count).to.equal(
-      1,
-    );
-    expect(point('agent_gateway.send_to_first_delta', { 'gen_ai.agent.name': 'default' })?.count).to.equal(1);
-    expect(point('agent_gateway.operation.duration', { 'error.type': 'OTHER' })?.count).to.equal(2);
-    expect(point('agent_gateway.store.append.duration', {})?.count).to.be.greaterThan(1);
-    expect(point('agent_gateway.runs', { 'agent_gateway.run.state': 'active' })?.value).to.equal(0);
+    expect(point('agent_gateway.operation_duration', { operation: 'send' })?.count).to.equal(1);
+    expect(point('agent_gateway.send_to_first_delta', { app: 'default' })?.count).to.equal(1);
+    expect(point('agent_gateway.refusals', { code: 'OTHER' })?.value).to.equal(2);
+    expect(point('agent_gateway.refusals', { code: 'OVERLOADED' })?.value).to.equal(0);
+    expect(point('agent_gateway.store_append_duration', {})?.count).to.be.greaterThan(1);
+    expect(point('agent_gateway.runs', { app: 'default', state: 'active' })?.value).to.equal(0);
+    expect(point('agent_gateway.unready', { reason: 'store-full' })?.value).to.equal(0);
+    expect(receiver.metrics.get('agent_gateway.operation_duration')?.unit).to.equal('s');
+    expect(receiver.metrics.get('agent_gateway.unread')?.unit).to.equal('By');
     expect(receiver.metrics.get('gen_ai.client.operation.duration')?.unit).to.equal('s');
     expect(receiver.metrics.get('gen_ai.client.token.usage')?.unit).to.equal('{token}');
     const ids = [...receiver.metrics.values()].flatMap(({ points }) =>

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { Lexer, type Token } from 'marked';
-import { syntaxOf } from '../../templates/components/message/syntax.js';
+import { blocksOf, syntaxOf } from '../../templates/components/message/syntax.js';
 
 /** The formulas, marks and footnotes of a text. */
 function ownIn(text: string, hasFormulas = true): string[] {
@@ -39,5 +40,61 @@ describe('what is read besides Markdown', () => {
     expect(ownIn(text)).to.deep.equal(wanted);
     expect(ownIn(text, false)).to.deep.equal(wanted);
     expect(ownIn('so $x$', false)).to.deep.equal([]);
+  });
+});
+
+describe('a text that grows', () => {
+  const syntax = syntaxOf(true);
+  const PIECES = [
+    ...[
+      'word ',
+      '**bold** ',
+      '[a][b] ',
+      '\n',
+      '\n\n',
+      '\n\n\n',
+      '- one\n',
+      '  - two\n',
+      '1. first\n',
+      '    code\n',
+      '# Head\n',
+    ],
+    ...[
+      '```\n',
+      '~~~\n',
+      '> said\n',
+      '| a | b |\n|---|---|\n',
+      '| 1 | 2 |\n',
+      '---\n',
+      '===\n',
+      '$$\n',
+      '<b>\n',
+      '</b>\n',
+    ],
+    ...['[b]: https://example.com\n', '[^1]: note\n', '[^1] ', '-', '\t', '  ', '\\(', '\\['],
+  ];
+
+  it('has the blocks that it has when it is read at once', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...PIECES), { maxLength: 40 }), (pieces) => {
+        let text = '';
+        let blocks: readonly Token[] = [];
+        for (const piece of pieces) {
+          text += piece;
+          blocks = blocksOf(text, syntax, blocks);
+          expect(JSON.stringify(blocks), JSON.stringify(text)).to.equal(
+            JSON.stringify(blocksOf(text, syntax)),
+          );
+        }
+      }),
+      { numRuns: Number(process.env.FUZZ ?? 1) * 300 },
+    );
+  });
+
+  it('keeps the blocks at its beginning', () => {
+    const text = Array.from({ length: 20 }, (_, at) => `paragraph ${at}\n\n`).join('');
+    const before = blocksOf(text, syntax);
+    const after = blocksOf(`${text}and more`, syntax, before);
+    expect(after.filter((block) => before.includes(block)).length).to.be.at.least(before.length - 3);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
+import { type DatasetEntry, exportDataset } from '../../server/features/recording/index.js';
 import { defineApp, tool } from '../../server/index.js';
-import { type DatasetEntry, exportDataset } from '../../server/recording/index.js';
 import { testGateways } from '../../testing/index.js';
 
 const start = testGateways(afterEach);

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createDemoApp } from '../../server/demo/demo-app.js';
+import { type RecordedTurn, recordInto, recording } from '../../server/features/recording/index.js';
 import { type Application, defineApp } from '../../server/index.js';
-import { type RecordedTurn, recordInto, recording } from '../../server/recording/index.js';
 import { app as templateApp } from '../../templates/project/server/app.js';
 import {
   eventsOf,

@@ -9,7 +9,7 @@ import {
   reduce,
   webSocketTransport,
 } from '../../client/index.js';
-import { isLoggedType } from '../../shared/events.js';
+import { isLoggedType } from '../../shared/schemas/events.js';
 import { deliveryFaults } from '../delivery.js';
 import { ask, type Examined, readEvents } from './raw.js';
 

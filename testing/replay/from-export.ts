@@ -1,5 +1,5 @@
 import type { LoggedEvent } from '../../client/index.js';
-import type { RecordedCall, RecordedTurn } from '../../server/recording/index.js';
+import type { RecordedCall, RecordedTurn } from '../../server/features/recording/index.js';
 import { textOf } from '../../shared/messages.js';
 
 /**

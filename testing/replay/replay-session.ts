@@ -1,13 +1,13 @@
 import type { LoggedEvent } from '../../client/index.js';
-import type { Application } from '../../server/index.js';
 import {
   type RecordedCall,
   type RecordedTurn,
   type Redact,
   withoutSecrets,
-} from '../../server/recording/index.js';
-import { onTape, readOutput } from '../../server/recording/recording.js';
-import { type Call, kept, type Tape } from '../../server/recording/tape.js';
+} from '../../server/features/recording/index.js';
+import { onTape, readOutput } from '../../server/features/recording/recording.js';
+import { type Call, kept, type Tape } from '../../server/features/recording/tape.js';
+import type { Application } from '../../server/index.js';
 import { textOf } from '../../shared/messages.js';
 import type { TestClient } from '../test-client.js';
 import { testGateway } from '../test-gateway.js';

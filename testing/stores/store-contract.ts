@@ -6,6 +6,7 @@ import { describeLogs } from './store-logs.js';
 import { describeMessages } from './store-messages.js';
 import { describeRecords } from './store-records.js';
 import { describeRuns } from './store-runs.js';
+import { describeSearch } from './store-search.js';
 import { describeSessions } from './store-sessions.js';
 import { describeSteps } from './store-steps.js';
 import { describeText } from './store-text.js';
@@ -40,6 +41,7 @@ export function describeStore(
     describeRuns(makeStore);
     describeSteps(makeStore);
     describeRecords(makeStore);
+    describeSearch(makeStore);
     describeText(makeStore);
     describeUsage(makeStore);
     describeErasing(makeStore);

@@ -81,6 +81,26 @@ export function describeLists(makeStore: MakeStore): void {
       expect((await store.list('nobody', { limit: 4 })).next).to.equal(null);
     });
 
+    it('have the open sessions of all scopes, page by page, where none is named', async () => {
+      const one = await TestWriter.acquire(store, refOf('a', 'of one'));
+      const other = await TestWriter.acquire(store, refOf('a', 'of "another"'));
+      await put('b');
+      for (const [i, writer] of [one, other].entries())
+        await writer.append(records(1, 1), { about: { ...NEW, usedAt: LATER * 2 + i, title: 'Of all' } });
+      const listed = async (limit: number, before?: ListPlace, filter?: ListFilter) => {
+        const { records: found, next } = await store.list(null, { limit, before }, filter);
+        return { refs: found.map(({ ref: { scope, name } }) => `${name} ${scope}`), next: carried(next) };
+      };
+      const first = await listed(1);
+      expect(first.refs).to.deep.equal(['a of "another"']);
+      const second = await listed(1, first.next);
+      expect(second.refs).to.deep.equal(['a of one']);
+      const third = await listed(50, second.next);
+      expect(third.refs).to.include('b alice').and.not.include('a of one');
+      await other.append([record(1, 'session_closed')], { close: true });
+      expect((await listed(9, undefined, { query: 'of ALL' })).refs).to.deep.equal(['a of one']);
+    });
+
     it('have those that were used at the same time in the order in which they began', async () => {
       const all = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
       for (const name of all) await put(name);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Store } from '../../server/index.js';
 import { formatCursor, parseCursor } from '../../shared/cursor.js';
-import { formatPlace, hashOfAll, parsePlace } from '../../shared/inbox-place.js';
+import { formatPlace, hashOfAll, parsePlace } from '../../shared/inbox/inbox-place.js';
 import {
   chain,
   checkpointAt,

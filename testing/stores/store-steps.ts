@@ -42,13 +42,15 @@ export function describeSteps(makeStore: MakeStore): void {
     it('gives them to the next writer, by their numbers, and none where there are none', async () => {
       await writer.append([record(2, 'message_accepted')], opens('run_2'));
       await writer.append([], { steps: [step(10), step(2, '{"value":"ä😀"}')] });
-      await writer.append([], { steps: [step(1, '{}')] });
+      await writer.append([], { steps: [step(1, '{}'), step(-2, '{"value":1}')] });
       const runs = await left();
       expect(runs.map(({ runId, steps }) => [runId, steps])).to.deep.equal([
-        ['run_1', [step(1, '{}'), step(2, '{"value":"ä😀"}'), step(10)]],
+        ['run_1', [step(-2, '{"value":1}'), step(1, '{}'), step(2, '{"value":"ä😀"}'), step(10)]],
         ['run_2', undefined],
       ]);
       expect(runs[1]).to.not.have.property('steps');
+      expect(await store.openRuns(refOf()), 'also to a reader').to.deep.equal(runs);
+      expect(await store.openRuns(refOf('none'))).to.deep.equal([]);
       expect(await store.run(refOf(), { runId: 'run_1' })).to.not.have.property('steps');
     });
 

@@ -1,14 +1,21 @@
-import { createInProcessTransport } from 'agent-session-gateway';
 import { createClient } from 'agent-session-gateway/client';
-import { gateway } from '../lib/gateway';
+import { connection } from 'next/server';
+import { Suspense } from 'react';
+import { transport } from '../lib/gateway';
 import { Page } from './page-client';
 
-// What the page shows is the session's state at each request.
-export const dynamic = 'force-dynamic';
+export default function Home() {
+  return (
+    <Suspense>
+      <Conversation />
+    </Suspense>
+  );
+}
 
-export default async function Home() {
-  // In the same process, as the user whose page this is.
-  const reader = createClient({ transport: createInProcessTransport(gateway, { anonymous: true }) });
+async function Conversation() {
+  // The page shows the session's state at each request, and nothing of it is made by the build.
+  await connection();
+  const reader = createClient({ transport: transport() });
   try {
     return <Page initial={await reader.session('main').state()} />;
   } finally {

@@ -1,5 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createGateway, defineApp, ToolCallError, tool } from 'agent-session-gateway';
+import {
+  createGateway,
+  createInProcessTransport,
+  defineApp,
+  ToolCallError,
+  tool,
+} from 'agent-session-gateway';
 import { z } from 'zod';
 
 function makeGateway() {
@@ -36,7 +42,14 @@ function makeGateway() {
   });
 }
 
-// Next.js loads modules more than once, and anew while it develops; the gateway and its sessions stay the same.
-const kept = globalThis as { agentGateway?: ReturnType<typeof makeGateway> };
-kept.agentGateway ??= makeGateway();
-export const gateway = kept.agentGateway;
+function make() {
+  const gateway = makeGateway();
+  // In the same process, as the user whose page this is.
+  return { gateway, transport: () => createInProcessTransport(gateway, { anonymous: true }) };
+}
+
+// Next.js loads modules more than once, pages apart from routes, and anew while it develops. The gateway and its sessions stay the same,
+// and the copy of the package that made it also makes its transports.
+const kept = globalThis as { agent?: ReturnType<typeof make> };
+kept.agent ??= make();
+export const { gateway, transport } = kept.agent;

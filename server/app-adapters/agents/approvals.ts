@@ -7,14 +7,15 @@ import { parseJson } from './items.js';
 import type { RunReader } from './reader.js';
 
 type ApprovableCall = Extract<AgentInputItem, { type: 'function_call' }>;
-type Interrupted = StreamedRunResult<any, any>;
+/** A run that waits for approvals: as it was streamed, or as its state was kept. */
+export type Interrupted = Pick<StreamedRunResult<any, any>, 'state' | 'newItems' | 'interruptions'>;
 
-/** Asks the person about a call that needs approval, and puts the answer into the run's state. */
+/** Asks the person about a call that needs approval, and puts the answer into the run's state. Resolves with whether the call will be made. */
 export async function decide(
   stream: Interrupted,
   item: RunToolApprovalItem,
   { turn, reader }: { readonly turn: Turn; readonly reader: RunReader },
-): Promise<void> {
+): Promise<boolean> {
   const raw = item.rawItem as { callId?: string; id?: string; name?: string; arguments?: string };
   const name = item.name ?? raw.name ?? item.rawItem.type ?? '';
   const callId = raw.callId ?? raw.id;
@@ -23,18 +24,22 @@ export async function decide(
     input: raw.arguments === undefined ? item.rawItem : parseJson(raw.arguments),
     ...(callId !== undefined && { callId: fittingId(callId) }),
   });
-  if (!approved)
-    return stream.state.reject(item, { message: reason === undefined ? 'Denied' : `Denied: ${reason}` });
+  if (!approved) {
+    stream.state.reject(item, { message: reason === undefined ? 'Denied' : `Denied: ${reason}` });
+    return false;
+  }
   if (input !== undefined) {
     const changed = change(stream, item, JSON.stringify(input));
     // An input that the person did not approve must not run.
     if (!changed) {
       const message = `Not called: approved with another input, ${JSON.stringify(input)}. Call it again with that.`;
-      return stream.state.reject(item, { message });
+      stream.state.reject(item, { message });
+      return false;
     }
     reader.renamed(changed.from, changed.to);
   }
   stream.state.approve(item);
+  return true;
 }
 
 /**

@@ -23,6 +23,25 @@ interface CallItem {
   readonly output?: unknown;
 }
 
+/** The sum of one detail of token counts, which the SDK gives as an object, or as one for each request. */
+function sumOf(details: unknown, name: string): number {
+  const all = (Array.isArray(details) ? details : [details]) as readonly (
+    | Readonly<Record<string, unknown>>
+    | undefined
+  )[];
+  return all.reduce((sum, each) => sum + (Number(each?.[name]) || 0), 0);
+}
+
+/** The model that an event of the provider names: of chat completions, or of the Responses API. */
+function modelIn(event: unknown): string | undefined {
+  const { model, response } = (event ?? {}) as {
+    readonly model?: unknown;
+    readonly response?: { readonly model?: unknown };
+  };
+  const named = model ?? response?.model;
+  return typeof named === 'string' ? named : undefined;
+}
+
 /** Turns the events of a streamed run into the items of an app. */
 export class RunReader {
   readonly #options: AgentReaderOptions;
@@ -31,6 +50,7 @@ export class RunReader {
   /** The kinds of content that the present answer has streamed. The SDK's items repeat the whole content. */
   #streamed = { text: false, reasoning: false };
   #truncated = false;
+  #model: string | undefined;
 
   constructor(options: AgentReaderOptions) {
     this.#options = options;
@@ -65,12 +85,20 @@ export class RunReader {
         this.#streamed.text = true;
         return [{ type: 'content_delta', delta: data.delta }];
       case 'response_done': {
-        const { inputTokens, outputTokens, totalTokens } = data.response.usage;
-        this.#options.usage({ inputTokens, outputTokens, totalTokens });
+        const { inputTokens, outputTokens, totalTokens, ...details } = data.response.usage;
+        const cached = sumOf(details.inputTokensDetails, 'cached_tokens');
+        const reasoning = sumOf(details.outputTokensDetails, 'reasoning_tokens');
+        this.#options.usage({
+          ...(this.#model !== undefined && { model: this.#model }),
+          ...{ inputTokens, outputTokens, totalTokens },
+          ...(cached > 0 && { cachedInputTokens: cached }),
+          ...(reasoning > 0 && { reasoningTokens: reasoning }),
+        });
         return [];
       }
       case 'model': {
         this.#truncated ||= isTruncated(data.event);
+        this.#model = modelIn(data.event) ?? this.#model;
         const delta = reasoningDelta(data.event);
         if (delta === '') return [];
         this.#streamed.reasoning = true;

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { GatewayError } from '../../../shared/errors.js';
 import { loadPeer } from '../../runtime/optional-peer.js';
 import { upstreamFailed } from '../upstream-failed.js';
@@ -7,6 +8,16 @@ export type Sdk = typeof import('@openai/agents');
 /** @throws GatewayError `INTERNAL` naming the package to install */
 export const loadSdk = (): Promise<Sdk> =>
   loadPeer('@openai/agents', 'agentsApp', () => import('@openai/agents'), ['zod']);
+
+/** The copy of the SDK that an agent is of. A CommonJS host has one of its own, whose runner takes no other's states. */
+export function copyOf(agent: object, sdk: Sdk): Sdk {
+  if (agent instanceof sdk.Agent) return sdk;
+  try {
+    return createRequire(import.meta.url)('@openai/agents') as Sdk;
+  } catch {
+    return sdk;
+  }
+}
 
 /** Converts an error of a run for clients: a guardrail's refusal, a mistake of the app, or a failure of a service that it calls. */
 export function runFailure(error: unknown): unknown {

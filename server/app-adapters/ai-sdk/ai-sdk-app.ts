@@ -8,8 +8,10 @@ import type {
 } from 'ai';
 import { GatewayError } from '../../../shared/errors.js';
 import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../../apps/application.js';
+import type { CompactionOption } from '../../apps/compaction.js';
 import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
+import type { Versioned } from '../../apps/versions.js';
 import { channels } from '../../diagnostics/channels.js';
 import { loadPeer } from '../../runtime/optional-peer.js';
 import { conversationOf } from '../conversation.js';
@@ -23,7 +25,7 @@ import { durableTools } from './durable-tools.js';
 import { StreamReader } from './stream-reader.js';
 import { SubAgents } from './sub-agents.js';
 import { toModelMessages } from './to-model-messages.js';
-import { toldModel } from './told-model.js';
+import { allowedModel, toldModel } from './told-model.js';
 import { clientSideTools, TurnTools } from './turn-tools.js';
 
 /** A stream of the AI SDK, as `streamText` and `agent.stream` return. */
@@ -62,7 +64,7 @@ export type AiSdkRun = (
 ) => AiSdkStream | PromiseLike<AiSdkStream>;
 
 /** Options of an AI SDK app besides its source. */
-export interface AiSdkAppOptions<Tools extends ToolSet = ToolSet> {
+export interface AiSdkAppOptions<Tools extends ToolSet = ToolSet> extends Versioned, CompactionOption {
   readonly description?: string;
   /** Tools of the gateway, made with its `tool`, in addition to the AI SDK's. They have `confirm`, `runsOn`, progress and user. */
   readonly tools?: Tools;
@@ -134,7 +136,7 @@ async function* converse(turn: Turn, given: ModelConversation): AsyncGenerator<s
   const tools = new TurnTools(turn, given.tools, given.written, models);
   const durable: Durable = {
     model: (model) => {
-      const asked = listened ? toldModel(turn, model, listened) : model;
+      const asked = allowedModel(turn, listened ? toldModel(turn, model, listened) : model);
       return models?.wrap(asked) ?? asked;
     },
     tools: (all) => (models ? (durableTools(turn, all, models) as typeof all) : all),
@@ -151,7 +153,7 @@ async function* converse(turn: Turn, given: ModelConversation): AsyncGenerator<s
   let messages = toModelMessages(conversation, { reasoning: given.sendReasoning });
   for (let round = 1; ; round += 1) {
     const start = () => given.start(turn, messages, aiTools, durable);
-    const answered = yield* say(reader, subAgents, start);
+    const answered = yield* say(turn, reader, subAgents, start);
     const approvals = reader.takeApprovals();
     if (approvals.length === 0 || round > given.maxRounds) break;
     const fits = (name: string, input: unknown) => fitsTool(given.written[name], input);
@@ -175,6 +177,7 @@ async function fitsTool(tool: AiToolSet[string] | undefined, input: unknown): Pr
 
 /** Yields the content of a stream. Returns its messages if any call in them waits for approval, because the SDK needs them back. */
 async function* say(
+  turn: Turn,
   reader: StreamReader,
   subAgents: SubAgents,
   start: () => AiSdkStream | PromiseLike<AiSdkStream>,
@@ -184,6 +187,8 @@ async function* say(
     for await (const part of stream.fullStream as AsyncIterable<TextStreamPart<AiToolSet>>) {
       subAgents.take(part, reader.callOf(part));
       yield* reader.read(part);
+      // An agent calls its model by itself.
+      if (part.type === 'finish-step') await turn.allowed();
     }
     return reader.awaitsApproval ? (await stream.response).messages : [];
   } catch (error) {

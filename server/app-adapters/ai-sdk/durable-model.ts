@@ -3,36 +3,22 @@ import type { LanguageModel } from 'ai';
 import type { Turn } from '../../apps/application.js';
 import { type ModelPart, namedModel, type StreamResult, wrapStream } from './wrapped-model.js';
 
-/** Characters of text and of reasoning that clients received of an answer. */
-export interface ReceivedText {
-  readonly text: number;
-  readonly reasoning: number;
-}
-
 /** An answer of the model that has begun. It is complete once all of its stream has passed and was read. */
 export class BegunAnswer {
-  /** How much of it a former process has sent. */
-  readonly before: 'all' | 'some' | 'nothing';
-  /** The amount sent, if that was the whole answer. */
-  readonly told: ReceivedText | undefined;
-  readonly whole: Promise<ReceivedText>;
-  #resolve!: (told: ReceivedText) => void;
+  readonly whole: Promise<void>;
+  #resolve!: () => void;
   #passed: number | null = null;
-  #read = 0;
-  #now: ReceivedText | null = null;
+  #read: number | null = null;
 
-  constructor(before: BegunAnswer['before'], told?: ReceivedText) {
-    this.before = before;
-    this.told = told;
+  constructor() {
     this.whole = new Promise((resolve) => {
       this.#resolve = resolve;
     });
   }
 
-  /** Counts more characters as read, and notes how many were sent in all. */
-  read(length: number, told: ReceivedText): void {
-    this.#read += length;
-    this.#now = told;
+  /** Counts more characters as read. */
+  read(length: number): void {
+    this.#read = (this.#read ?? 0) + length;
     this.#check();
   }
 
@@ -43,19 +29,19 @@ export class BegunAnswer {
   }
 
   /** Ends the answer: nothing more of it will be read. */
-  end(told: ReceivedText): void {
-    this.#resolve(told);
+  end(): void {
+    this.#resolve();
   }
 
   #check(): void {
     // Do not wait for the stream's end: tools that the answer calls may run for long.
-    if (this.#now && this.#passed !== null && this.#read >= this.#passed) this.#resolve(this.#now);
+    if (this.#read !== null && this.#passed !== null && this.#read >= this.#passed) this.#resolve();
   }
 }
 
 /** The outcome of a model's step. */
 type ModelOutcome =
-  | { readonly parts: readonly ModelPart[]; readonly told: ReceivedText }
+  | { readonly parts: readonly ModelPart[] }
   | { readonly failed: string; readonly retryable: boolean };
 
 type ModelSdk = Pick<typeof import('ai'), 'APICallError' | 'gateway'>;
@@ -94,7 +80,7 @@ export class ModelSteps {
     const outside = AsyncLocalStorage.snapshot();
     return new Promise((resolve, reject) => {
       let live = false;
-      const step = this.#turn.step('model', async ({ interrupted }): Promise<ModelOutcome> => {
+      const step = this.#turn.step('model', async (): Promise<ModelOutcome> => {
         live = true;
         let result: StreamResult;
         try {
@@ -105,19 +91,20 @@ export class ModelSteps {
           const retryable = this.#sdk.APICallError.isInstance(error) && error.isRetryable;
           return { failed: String((error as Error)?.message), retryable };
         }
-        const answer = new BegunAnswer(interrupted ? 'some' : 'nothing');
+        const answer = new BegunAnswer();
         this.#begun.push(answer);
         const record = new StreamRecorder();
         outside(() => resolve({ ...result, stream: result.stream.pipeThrough(record.stream) }));
         await record.whole;
         answer.passed(record.length);
-        return { parts: record.parts, told: await answer.whole };
+        await answer.whole;
+        return { parts: record.parts };
       });
       this.#last = step.catch(() => {});
       step.then((outcome) => {
         if (live) return;
         if ('failed' in outcome) return reject(this.#failure(outcome));
-        this.#begun.push(new BegunAnswer('all', outcome.told));
+        this.#begun.push(new BegunAnswer());
         resolve({ stream: streamOf(outcome.parts.map(revived)) });
       }, reject);
     });

@@ -6,7 +6,7 @@ import { fittingId, newCallId } from '../../ids.js';
 import { ToolCallError } from '../../runs/tool-error.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import type { BegunAnswer } from './durable-model.js';
-import { FormerAnswer } from './former-answer.js';
+import { FormerCalls } from './former-calls.js';
 
 type StreamPart = TextStreamPart<ToolSet>;
 
@@ -35,7 +35,7 @@ export interface StreamReaderOptions {
   isOurs(name: string): boolean;
   /** Whether `turn.callTool` has begun for a call. */
   isLogged(toolCallId: string): boolean;
-  usage(counts: Usage): void;
+  usage(counts: Usage): Promise<void>;
   /** The answer so far, if a former process began it. */
   readonly resumed?: Message | null;
   /** The next answer of the model, if answers are steps. */
@@ -50,11 +50,13 @@ export class StreamReader {
   #approvals: Approval[] = [];
   readonly #denials = new Map<string, string>();
   #stopReason: NonNullable<AppResult['stopReason']> = 'end';
-  readonly #former: FormerAnswer;
+  readonly #former: FormerCalls;
+  #answer: BegunAnswer | undefined;
+  #files = 0;
 
   constructor(options: StreamReaderOptions) {
     this.#options = options;
-    this.#former = new FormerAnswer(options.resumed ?? null);
+    this.#former = new FormerCalls(options.resumed ?? null);
   }
 
   get stopReason(): NonNullable<AppResult['stopReason']> {
@@ -86,18 +88,17 @@ export class StreamReader {
   *read(part: StreamPart): Iterable<string | AppEvent> {
     switch (part.type) {
       case 'start-step':
-        this.#former.begin(this.#options.nextAnswer?.());
+        this.#answer = this.#options.nextAnswer?.();
+        this.#answer?.read(0);
         return;
       case 'text-delta': {
-        const text = this.#former.take('text', part.text);
-        if (text !== '') yield text;
-        this.#former.took(part.text.length);
+        if (part.text !== '') yield part.text;
+        this.#answer?.read(part.text.length);
         return;
       }
       case 'reasoning-delta': {
-        const delta = this.#former.take('reasoning', part.text);
-        if (delta !== '') yield { type: 'reasoning_delta', delta };
-        this.#former.took(part.text.length);
+        if (part.text !== '') yield { type: 'reasoning_delta', delta: part.text };
+        this.#answer?.read(part.text.length);
         return;
       }
       case 'tool-call':
@@ -120,20 +121,21 @@ export class StreamReader {
         this.#denials.delete(part.toolCallId);
         return;
       case 'source': {
-        if (this.#former.toldAll) return;
         const { type: _type, id, providerMetadata: _provider, ...value } = part;
         yield { type: 'data', id: fittingId(id), name: 'source', value };
         return;
       }
       case 'file': {
-        if (this.#former.toldAll) return;
         const { mediaType, base64: data } = part.file;
-        yield { type: 'data', id: newCallId(), name: 'file', value: { mediaType, data } };
+        // The same the second time.
+        this.#files += 1;
+        yield { type: 'data', id: `file-${this.#files}`, name: 'file', value: { mediaType, data } };
         return;
       }
       case 'finish-step':
-        this.#options.usage(toUsage(part.usage));
-        this.#former.end();
+        void this.#options.usage({ model: part.response?.modelId, ...toUsage(part.usage) });
+        this.#answer?.end();
+        this.#answer = undefined;
         return;
       case 'finish':
         if (part.finishReason === 'error') throw upstreamFailed('The model ended with an error');
@@ -154,7 +156,7 @@ export class StreamReader {
   *#opened(part: Extract<StreamPart, { type: 'tool-call' }>): Iterable<AppEvent> {
     const { toolCallId, toolName: name, input, providerExecuted = false } = part;
     const ours = !providerExecuted && this.#options.isOurs(name);
-    const known = ours ? undefined : this.#former.takeCall(name, input);
+    const known = ours ? undefined : this.#former.take(name, input);
     const logged = known !== undefined;
     const call: StreamedCall = { callId: known ?? newCallId(), name, input, providerExecuted, logged };
     this.#calls.set(toolCallId, call);
@@ -166,7 +168,6 @@ export class StreamReader {
     this.#calls.delete(toolCallId);
     if (!call || this.#options.isLogged(toolCallId)) return;
     yield* this.#log(call);
-    if (this.#former.hasResult(call.callId)) return;
     yield { type: 'tool_result', callId: call.callId, name: call.name, output, isError };
   }
 

@@ -7,6 +7,15 @@ import { providerOf, settingsOf } from '../asked-model.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import { type Model, type ModelPart, type NamedModels, namedModel, wrapStream } from './wrapped-model.js';
 
+/** Wraps a model so that its calls wait until the run may make them. One that is given by its name waits between its answers alone. */
+export const allowedModel = (turn: Turn, given: LanguageModel): LanguageModel =>
+  typeof given === 'string'
+    ? given
+    : wrapStream(given, async (ask) => {
+        await turn.allowed();
+        return ask();
+      });
+
 /** Wraps a model so that its calls are reported. */
 export function toldModel(turn: Turn, given: LanguageModel, sdk: NamedModels): LanguageModel {
   const model = typeof given === 'string' ? namedModel(given, sdk) : given;

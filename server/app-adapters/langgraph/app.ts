@@ -1,6 +1,10 @@
 import type { AppEvent, Application, AppResult, OnDisconnect, Turn } from '../../apps/application.js';
+import { ASKS } from '../../apps/check-app.js';
+import { type CompactionOption, compactOf } from '../../apps/compaction.js';
 import { type App, defineApp } from '../../apps/define-app.js';
+import { GOES_ON } from '../../apps/goes-on.js';
 import type { ToolSet } from '../../apps/tool.js';
+import { type Versioned, versionsOf } from '../../apps/versions.js';
 import { channels } from '../../diagnostics/channels.js';
 import { loadPeer } from '../../runtime/optional-peer.js';
 import { carryingTrace } from '../carried-trace.js';
@@ -13,13 +17,17 @@ import { openThread } from './thread.js';
 import { modelListener } from './told-models.js';
 
 /** Options of an app that answers with a graph. */
-export interface LangGraphOptions<Tools extends ToolSet = ToolSet> {
+export interface LangGraphOptions<Tools extends ToolSet = ToolSet> extends Versioned, CompactionOption {
   readonly graph: CompiledGraph;
   readonly description?: string;
   /** Tools of the gateway, which nodes call with `config.configurable.turn.callTool`. */
   readonly tools?: Tools;
   readonly onDisconnect?: OnDisconnect;
-  /** Whether runs resume after a restart of the gateway. Needs a checkpointer that survives it. @default false */
+  /**
+   * Whether runs resume after a restart of the gateway. Needs a checkpointer that survives it.
+   *
+   * @default whether the graph has one that does not keep its threads in memory
+   */
   readonly resumable?: boolean;
   /**
    * Chooses the thread of a graph with a checkpointer.
@@ -66,35 +74,48 @@ const GRAPH_ERRORS = new Set([
 export function langGraphApp<const Tools extends ToolSet = Readonly<Record<never, never>>>(
   options: LangGraphOptions<Tools>,
 ): App<Tools> {
-  const { description, tools, onDisconnect, resumable } = options;
+  const { graph, description, tools, onDisconnect, resumable = outlives(graph) } = options;
   const app: Application<Tools> = {
     ...(description !== undefined && { description }),
     ...(tools !== undefined && { tools }),
     ...(onDisconnect !== undefined && { onDisconnect }),
-    ...(resumable !== undefined && { resumable }),
+    ...(resumable && { resumable }),
+    ...versionsOf(options),
+    ...compactOf(options),
+    ...(graph.checkpointer ? { [GOES_ON]: true, [ASKS]: true } : {}),
     run: (turn) => run(turn as Turn, options),
-  };
+  } as Application<Tools>;
   return defineApp(app);
 }
+
+/** Whether the threads of a graph outlive the process. */
+const outlives = ({ checkpointer }: CompiledGraph): boolean =>
+  typeof checkpointer === 'object' &&
+  checkpointer !== null &&
+  !/^(?:In)?Memory/.test(checkpointer.constructor.name);
 
 async function* run(
   turn: Turn,
   options: LangGraphOptions<any>,
 ): AsyncGenerator<AppEvent, AppResult | undefined> {
   const { graph, children = true } = options;
+  let used: Promise<void> | null = null;
   const reading: GraphReaderOptions = {
     loggedElsewhere: new Set([
       ...Object.keys(options.tools ?? {}),
       ...turn.clientTools.map(({ name }) => name),
     ]),
     show: options.show ?? (() => true),
-    usage: (counts) => turn.usage(counts),
+    usage: (counts) => {
+      used = turn.usage(counts);
+    },
   };
   const reader = new GraphReader(reading);
   const configOf = (threadId: string) => graphConfig(turn, options, reader, threadId);
   const thread = await guarded(() => openThread(options, configOf, turn));
   const { config } = thread;
   reader.knows(thread.known);
+  if (turn.rehearsing) return await rehearseGraph(turn, options, config);
   const subgraphs = new Subgraphs(turn, reader, () => {
     const inner = new GraphReader(reading);
     inner.knows(thread.known);
@@ -105,8 +126,12 @@ async function* run(
     : (options.input?.(thread.messages, turn) ?? { messages: thread.messages });
   for (;;) {
     try {
-      for await (const [namespace, mode, payload] of carryingTrace(turn, () => graph.stream(input, config)))
+      for await (const [namespace, mode, payload] of carryingTrace(turn, () => graph.stream(input, config))) {
         yield* subgraphs.read(children ? namespace : [], mode, payload);
+        // The next call of a model waits until the run may make it.
+        if (used) await used;
+        used = null;
+      }
     } catch (error) {
       throw failure(error);
     }
@@ -130,6 +155,23 @@ async function* run(
     if (resume === null) return undefined;
     input = new Command({ resume: resume.value });
   }
+}
+
+/** Comes to where the thread of a graph is, without calling the graph: what waits there is asked, and its next nodes must be there. */
+async function rehearseGraph(
+  turn: Turn,
+  { graph, readInterrupt }: LangGraphOptions<any>,
+  config: unknown,
+): Promise<undefined> {
+  const { next = [], tasks = [] } = (await guarded(() => graph.getState?.(config))) ?? {};
+  const { nodes } = graph;
+  const gone = next.find((node) => nodes && !Object.hasOwn(nodes, node));
+  if (gone !== undefined) await turn.step(`node ${gone}`, () => {});
+  const interrupts = tasks.flatMap(({ interrupts: open = [] }) => open);
+  if (interrupts.length > 0)
+    await answerInterrupts(interrupts, { turn, read: readInterrupt, callId: () => undefined });
+  else if (next.length > 0) await turn.confirm({ name: 'breakpoint', input: { next } });
+  return undefined;
 }
 
 /** LangGraph accepts a command of any copy by its class name, but not a plain object. */

@@ -3,6 +3,7 @@ export interface CompiledGraph {
   stream(input: any, options?: any): Promise<AsyncIterable<any>>;
   getState?(config: any): Promise<GraphState>;
   readonly checkpointer?: unknown;
+  readonly nodes?: Readonly<Record<string, unknown>>;
 }
 
 /** The class of the command that resumes a graph. */
@@ -13,6 +14,10 @@ export interface GraphState {
   readonly values: any;
   /** Nodes that run next. */
   readonly next?: readonly string[];
+  /** The nodes that run there, with the interrupts that they wait in. */
+  readonly tasks?: readonly {
+    readonly interrupts?: readonly { readonly id?: string; readonly value?: unknown }[];
+  }[];
 }
 
 /** A LangChain message as a plain object. Graphs accept it, and instances of the message classes have the same form. */
@@ -63,6 +68,8 @@ interface GraphUsage {
   readonly input_tokens?: number;
   readonly output_tokens?: number;
   readonly total_tokens?: number;
+  readonly input_token_details?: { readonly cache_read?: number };
+  readonly output_token_details?: { readonly reasoning?: number };
 }
 
 /** The origin of a message, as LangGraph reports it. */

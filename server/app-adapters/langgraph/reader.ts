@@ -148,7 +148,7 @@ export class GraphReader {
   *#piece(message: GraphMessage, metadata: GraphMessageMetadata): Iterable<AppEvent> {
     const { id = '' } = message;
     this.#whole.add(id);
-    this.#count(message);
+    this.#count(message, metadata);
     const shown = this.#options.show(metadata);
     if (shown) {
       yield* said(message);
@@ -166,7 +166,7 @@ export class GraphReader {
     if (!this.#isNew(message)) return;
     const shown = this.#options.show(metadata);
     if (role === 'tool') return yield* this.#toolResult(message, shown);
-    this.#count(message);
+    this.#count(message, metadata);
     this.#finish(message);
     if (!shown) return;
     yield* said(message);
@@ -181,8 +181,12 @@ export class GraphReader {
     return !known;
   }
 
-  #count({ usage_metadata: counts }: GraphMessage): void {
-    if (counts) this.#options.usage(countsOf(counts));
+  #count(
+    { usage_metadata: counts, response_metadata: told }: GraphMessage,
+    metadata: GraphMessageMetadata,
+  ): void {
+    const model = told?.model_name ?? told?.model ?? metadata.ls_model_name;
+    if (counts) this.#options.usage({ ...(typeof model === 'string' && { model }), ...countsOf(counts) });
   }
 
   #finish(message: GraphMessage): boolean {
@@ -252,11 +256,15 @@ function countsOf({
   input_tokens: inputTokens,
   output_tokens: outputTokens,
   total_tokens: totalTokens,
+  input_token_details: { cache_read: cachedInputTokens } = {},
+  output_token_details: { reasoning: reasoningTokens } = {},
 }: NonNullable<GraphMessage['usage_metadata']>): Usage {
   return {
     ...(inputTokens !== undefined && { inputTokens }),
     ...(outputTokens !== undefined && { outputTokens }),
     ...(totalTokens !== undefined && { totalTokens }),
+    ...(cachedInputTokens !== undefined && { cachedInputTokens }),
+    ...(reasoningTokens !== undefined && { reasoningTokens }),
   };
 }
 

@@ -36,7 +36,7 @@ export async function openThread<Config>(
     const remembered = graph.checkpointer ? messagesIn((await graph.getState?.(config))?.values) : [];
     return { config, remembered, ids: ids(remembered) };
   };
-  let thread = await recall(threadId?.(turn) ?? branch(turn.session, [...turn.history, turn.message]));
+  let thread = await recall(threadId?.(turn) ?? branch(turn));
   if (!threadId && thread.ids.has(turn.message.id)) {
     // The thread has an answer to this message already, so another answer needs a thread of its own. A resumed run may have begun that one.
     const again = await recall(idOf(turn.session.id, turn.session.epoch, turn.runId));
@@ -50,11 +50,12 @@ export async function openThread<Config>(
 
 /**
  * The thread of a branch of a conversation. A thread remembers its branch, so each branch needs its own. Its name has the last message that
- * is a later version, or the run of such an answer.
+ * is a later version, or the run of such an answer. A summary begins a thread, which is given it in place of what it covers.
  */
-function branch({ id: sessionId, epoch }: Turn['session'], path: readonly Message[]): string {
-  const last = path.findLast(({ id, versions = [id] }) => versions[0] !== id);
-  return idOf(sessionId, epoch, ...(last ? [last.runId ?? last.id] : []));
+function branch({ session: { id: sessionId, epoch }, history, message }: Turn): string {
+  const last = [...history, message].findLast(({ id, versions = [id] }) => versions[0] !== id);
+  const named = [history[0]?.compaction?.id, last && (last.runId ?? last.id)];
+  return idOf(sessionId, epoch, ...named.filter((id) => id !== undefined));
 }
 
 async function toBeTold(

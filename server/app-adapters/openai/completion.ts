@@ -116,8 +116,7 @@ export class Completion {
 
   #collect({ index = 0, id, function: called }: CallFragment): void {
     let call = this.#at.get(index);
-    // If all calls share one index, a new id tells them apart.
-    if (!call || (id && call.id !== '' && call.id !== id)) {
+    if (!call || isAnother(call, id, called)) {
       call = { id: '', name: '', text: '' };
       this.#calls.push(call);
       this.#at.set(index, call);
@@ -125,5 +124,29 @@ export class Completion {
     if (id) call.id = id;
     if (called?.name) call.name = called.name;
     call.text += called?.arguments ?? '';
+  }
+}
+
+/** Whether a piece begins another call than the one whose place it names: some endpoints give all calls one index, and one id or none. */
+function isAnother(
+  { id, name, text }: CompletionCall,
+  nextId: CallFragment['id'],
+  next: CallFragment['function'],
+): boolean {
+  if (nextId && id !== '' && nextId !== id) return true;
+  if (!next?.name || name === '') return false;
+  // Others repeat the id and the name in each piece of a call.
+  const isRepeated = next.name === name && (!next.arguments || text === '') && nextId === id;
+  return !isRepeated && (next.name !== name || isWhole(text));
+}
+
+/** Whether arguments are complete. */
+function isWhole(text: string): boolean {
+  if (!text.trimEnd().endsWith('}')) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -1,14 +1,17 @@
 import type { ContentBlock, ToolUseBlock, Usage } from '../../../shared/messages.js';
 import type { AppEvent, AppResult, Turn } from '../../apps/application.js';
+import type { StepContext } from '../../apps/step-context.js';
 import { channels } from '../../diagnostics/channels.js';
 import { ModelCall } from '../../diagnostics/model-call.js';
 import { serverOf, settingsOf } from '../asked-model.js';
 import { type ItemGenerator, streamedStep } from '../streamed-step.js';
 import { traceHeaders } from '../trace-headers.js';
-import { Unsaid } from '../unsaid.js';
 import { upstreamFailed } from '../upstream-failed.js';
-import { Completion, type CompletionChunk } from './completion.js';
-import type { OpenAIClient } from './sdk.js';
+import { backgroundResponse } from './background-response.js';
+import { Completion } from './completion.js';
+import { ResponseAnswer } from './response-answer.js';
+import type { OpenAIClient, ResponsesClient } from './sdk.js';
+import { toResponse } from './to-response.js';
 
 /** A question to the model with its answer, as far as the next step of the conversation needs it. */
 export interface Answered {
@@ -16,8 +19,16 @@ export interface Answered {
   readonly calls: readonly ToolUseBlock[];
   readonly stopReason: NonNullable<AppResult['stopReason']>;
   readonly usage: Usage | null;
-  /** Characters of text and of reasoning that clients received. */
-  readonly told: { readonly text: number; readonly reasoning: number };
+  /** The model, if it is not the first that was asked. */
+  readonly model?: string;
+}
+
+/** The text of an answer, for a run that has it from a former process. */
+function* saidAgain({ said }: Answered): Iterable<string | AppEvent> {
+  for (const block of said) {
+    if (block.type === 'text') yield block.text;
+    if (block.type === 'reasoning') yield { type: 'reasoning_delta', delta: block.text };
+  }
 }
 
 /** Asks the model in one run. In a resumable app, each time is a step. */
@@ -25,20 +36,28 @@ export class ModelCaller {
   readonly #turn: Turn;
   readonly #client: OpenAIClient;
   readonly #durable: boolean;
-  /** Content that a former process sent from answers that may be incomplete. */
-  #left: { text: string; reasoning: string };
+  readonly #background: boolean;
+  readonly #others: readonly string[];
 
-  constructor(turn: Turn, client: OpenAIClient, durable: boolean) {
+  /** @param options `others`: models that are asked in turn if one fails */
+  constructor(
+    turn: Turn,
+    client: OpenAIClient,
+    {
+      durable,
+      background,
+      others,
+    }: { readonly durable: boolean; readonly background: boolean; readonly others: readonly string[] },
+  ) {
     this.#turn = turn;
     this.#client = client;
     this.#durable = durable;
-    const toldOf = (type: 'text' | 'reasoning'): string =>
-      (turn.resumed?.content ?? []).map((block) => (block.type === type ? block.text : '')).join('');
-    this.#left = { text: toldOf('text'), reasoning: toldOf('reasoning') };
+    this.#background = background;
+    this.#others = others;
   }
 
   /**
-   * Asks once and yields the model's answer, except for the part that a former process has sent.
+   * Asks once and yields the model's answer.
    *
    * @param taken Ids of earlier calls.
    */
@@ -46,57 +65,77 @@ export class ModelCaller {
     request: Readonly<Record<string, unknown>>,
     taken: ReadonlySet<string>,
   ): ItemGenerator<Answered> {
-    const left = this.#left;
-    const answered = this.#durable
-      ? yield* streamedStep(this.#turn, 'model', ({ interrupted }) =>
-          this.#read(request, taken, interrupted ? left : { text: '', reasoning: '' }),
-        )
-      : yield* this.#read(request, taken, { text: '', reasoning: '' });
-    const { told, usage } = answered;
-    this.#left = { text: left.text.slice(told.text), reasoning: left.reasoning.slice(told.reasoning) };
-    if (usage) this.#turn.usage(usage);
+    await this.#turn.allowed();
+    const answered =
+      this.#durable || this.#background
+        ? yield* streamedStep(this.#turn, 'model', (step) => this.#answer(request, taken, step), saidAgain)
+        : yield* this.#answer(request, taken);
+    const { usage, model = String(request.model) } = answered;
+    // A step that ended in a former process has its usage too: the turn knows it again.
+    if (usage) await this.#turn.usage({ model, ...usage });
     return answered;
   }
 
-  /** @param said Content of this answer that was sent before it was cut off. */
+  /** Asks one model after the other, until one has answered to its end. Each begins with a clean answer. */
+  async *#answer(
+    request: Readonly<Record<string, unknown>>,
+    taken: ReadonlySet<string>,
+    step?: StepContext,
+  ): ItemGenerator<Answered> {
+    const others = [...this.#others];
+    const mark = this.#turn.mark();
+    for (let asked: Readonly<Record<string, unknown>> = request; ; ) {
+      try {
+        const answered = yield* this.#read(asked, taken, step);
+        return asked === request ? answered : { ...answered, model: String(asked.model) };
+      } catch (error) {
+        const model = others.shift();
+        if (model === undefined || this.#turn.signal.aborted) throw error;
+        this.#turn.retract(mark);
+        asked = { ...request, model };
+      }
+    }
+  }
+
   async *#read(
     request: Readonly<Record<string, unknown>>,
     taken: ReadonlySet<string>,
-    said: { readonly text: string; readonly reasoning: string },
+    step?: StepContext,
   ): ItemGenerator<Answered> {
-    const { signal } = this.#turn;
-    const completion = new Completion();
-    const text = new Unsaid(said.text);
-    const reasoning = new Unsaid(said.reasoning);
-    const told = { text: said.text.length, reasoning: said.reasoning.length };
-    const say = function* (item: string | AppEvent): Iterable<string | AppEvent> {
-      const isText = typeof item === 'string';
-      if (!isText && item.type !== 'reasoning_delta') return yield item;
-      const rest = isText ? text.take(item) : reasoning.take(item.delta);
-      told[isText ? 'text' : 'reasoning'] += rest.length;
-      if (rest !== '') yield isText ? rest : { type: 'reasoning_delta', delta: rest };
-    };
+    const completion = this.#background ? new ResponseAnswer() : new Completion();
     const call = channels.model.hasSubscribers ? this.#call(request) : null;
-    const ask = () =>
-      this.#client.chat.completions.create({ ...request, stream: true } as never, {
-        signal,
-        headers: traceHeaders(this.#turn),
-      });
+    const ask = () => this.#stream(request, step);
     try {
       const chunks = await (call ? call.during(ask) : ask());
-      for await (const item of completion.read(chunks as unknown as AsyncIterable<CompletionChunk>)) {
+      for await (const item of completion.read(chunks as AsyncIterable<never>)) {
         call?.delta();
-        yield* say(item);
+        yield item;
       }
     } catch (error) {
       call?.fail(upstreamFailed(error));
-      if (completion.usage) this.#turn.usage(completion.usage);
+      if (completion.usage) void this.#turn.usage({ model: String(request.model), ...completion.usage });
       throw upstreamFailed(error);
     }
     const { said: whole, stopReason, usage } = completion;
     const calls = completion.calls(taken);
     call?.done(completion.told(calls));
-    return { said: whole, calls, stopReason, usage, told };
+    return { said: whole, calls, stopReason, usage };
+  }
+
+  async #stream(
+    request: Readonly<Record<string, unknown>>,
+    step?: StepContext,
+  ): Promise<AsyncIterable<unknown>> {
+    const headers = traceHeaders(this.#turn);
+    if (this.#background && step)
+      return backgroundResponse(this.#client as OpenAIClient & ResponsesClient, toResponse(request), step, {
+        headers,
+      });
+    const { signal } = this.#turn;
+    return this.#client.chat.completions.create({ ...request, stream: true } as never, {
+      signal,
+      headers,
+    }) as never;
   }
 
   #call(request: Readonly<Record<string, unknown>>): ModelCall {

@@ -1,7 +1,9 @@
 import type { ContentBlock, ToolResultBlock, ToolUseBlock } from '../../../shared/messages.js';
 import type { AppEvent, AppResult, OnDisconnect, Turn } from '../../apps/application.js';
+import { type CompactionOption, compactOf } from '../../apps/compaction.js';
 import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
+import { type Versioned, versionsOf } from '../../apps/versions.js';
 import { toChatMessages, toChatTools } from '../../chat-format/to-chat.js';
 import { ToolCallError } from '../../runs/tool-error.js';
 import { conversationOf } from '../conversation.js';
@@ -26,27 +28,38 @@ export type OpenAIEndpoint =
     };
 
 /** Options of an app that uses a chat-completions endpoint. */
-export type OpenAIAppOptions<Tools extends ToolSet = ToolSet> = OpenAIEndpoint & {
-  readonly model: string;
-  readonly description?: string;
-  /** The system message, before all others. */
-  readonly instructions?: string | ((turn: Turn<Tools>) => string | Promise<string>);
-  /** Tools offered to the model, along with those of the turn's caller. */
-  readonly tools?: Tools;
-  /** Further fields of each request, such as `temperature`. Callers may override the sampling ones. */
-  readonly parameters?: Readonly<Record<string, unknown>>;
-  /** Most requests to the model in one run. Each round of tool calls takes one. @default 20 */
-  readonly maxSteps?: number;
-  /** @default 'continue' */
-  readonly onDisconnect?: OnDisconnect;
-  /**
-   * Whether a run resumes after a restart, with its open confirmations. Answers of the model and calls of tools that ended are not
-   * repeated; those under way are.
-   *
-   * @default false
-   */
-  readonly resumable?: boolean;
-};
+export type OpenAIAppOptions<Tools extends ToolSet = ToolSet> = OpenAIEndpoint &
+  Versioned &
+  CompactionOption & {
+    readonly model: string;
+    /** Further models of the endpoint. Each is asked anew if the one before fails or breaks off; what that one has said is taken back on every page. */
+    readonly models?: readonly string[];
+    readonly description?: string;
+    /** The system message, before all others. */
+    readonly instructions?: string | ((turn: Turn<Tools>) => string | Promise<string>);
+    /** Tools offered to the model, along with those of the turn's caller. */
+    readonly tools?: Tools;
+    /** Further fields of each request, such as `temperature`. Callers may override the sampling ones. */
+    readonly parameters?: Readonly<Record<string, unknown>>;
+    /** Most requests to the model in one run. Each round of tool calls takes one. @default 20 */
+    readonly maxSteps?: number;
+    /** @default 'continue' */
+    readonly onDisconnect?: OnDisconnect;
+    /**
+     * Whether a run resumes after a restart, with its open confirmations. Answers of the model and calls of tools that ended are not
+     * repeated; those under way are.
+     *
+     * @default false
+     */
+    readonly resumable?: boolean;
+    /**
+     * Whether the model is asked by the Responses API, in the background. Its provider goes on without this process: a resumable run reads the same answer on, and
+     * the model is not asked again.
+     *
+     * @default false
+     */
+    readonly background?: boolean;
+  };
 
 /**
  * An app that answers with any endpoint that speaks OpenAI's chat completions. Needs the package `openai`.
@@ -67,6 +80,8 @@ export function openaiApp<const Tools extends ToolSet = Readonly<Record<never, n
     ...(tools && { tools }),
     ...(onDisconnect && { onDisconnect }),
     ...(resumable && { resumable }),
+    ...versionsOf(options),
+    ...compactOf(options),
     async *run(turn) {
       client ??= connect(options);
       return yield* converse(turn as Turn, await client, options as OpenAIAppOptions);
@@ -87,8 +102,10 @@ async function connect(endpoint: OpenAIEndpoint): Promise<OpenAIClient> {
 async function* converse(
   turn: Turn,
   client: OpenAIClient,
-  { model, instructions, tools = {}, parameters = {}, maxSteps = 20, resumable = false }: OpenAIAppOptions,
+  options: OpenAIAppOptions,
 ): AsyncGenerator<string | AppEvent, AppResult> {
+  const { model, instructions, tools = {}, parameters = {} } = options;
+  const { maxSteps = 20, resumable = false, background = false } = options;
   const system = typeof instructions === 'function' ? await instructions(turn) : instructions;
   const opening = system
     ? [{ role: 'system' as const, content: [{ type: 'text' as const, text: system }] }]
@@ -99,10 +116,18 @@ async function* converse(
   ];
   const offered = toChatTools(offeredTools(turn, tools));
   const taken = new Set(conversation.flatMap(({ content }) => content.flatMap(callIdOf)));
-  const asking = new ModelCaller(turn, client, resumable);
+  const asking = new ModelCaller(turn, client, {
+    durable: resumable,
+    background,
+    others: options.models ?? [],
+  });
   // A resumed run takes the same path again, and gets the outcome of everything that ended.
   const perform = <T>(name: string, work: () => T | Promise<T>): T | Promise<T> =>
     resumable ? once(turn, name, work) : work();
+  // A tool that another version of the app had fails here, and its question would wait for nothing.
+  const names = new Set(offered.map((tool) => tool.function.name));
+  const nameOf = ({ name }: ToolUseBlock): string =>
+    turn.rehearsing && !names.has(name) ? `no tool ${name}` : `tool ${name}`;
   let settings: Readonly<Record<string, unknown>> = mergeParameters(parameters, turn.parameters);
   for (let step = 1; step <= maxSteps; step += 1) {
     const request = {
@@ -114,9 +139,7 @@ async function* converse(
     };
     const { said, calls, stopReason } = yield* asking.ask(request, taken);
     if (calls.length === 0) return { stopReason };
-    const results = await Promise.all(
-      calls.map((call) => perform(`tool ${call.name}`, () => makeCall(turn, call))),
-    );
+    const results = await Promise.all(calls.map((call) => perform(nameOf(call), () => makeCall(turn, call))));
     // The step keeps the messages, but not the bytes of their files.
     const steered = await withFiles(turn, await perform('steered', () => turn.steered()));
     conversation.push({ role: 'assistant', content: [...said, ...calls, ...results] }, ...steered);

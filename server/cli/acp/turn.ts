@@ -148,6 +148,8 @@ function wordOf(stopReason: RunEnd, message: string | undefined): StopReason {
       return 'cancelled';
     case 'max_tokens':
       return 'max_tokens';
+    case 'moderated':
+      return 'refusal';
     case 'error':
     case 'timeout':
     case 'lost':

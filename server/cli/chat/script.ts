@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
-import { type Client, GatewayError, type Run, type StopReason } from 'agent-session-gateway/client';
+import { type Client, initialState, isGatewayError, reduce } from 'agent-session-gateway/client';
+import { watchConnection } from '../connection.js';
 import { EXIT_DIFFERENT, EXIT_INTERRUPTED, EXIT_WAITING, styled, type Terminal } from '../terminal.js';
-import { Transcript } from './transcript.js';
-import { watchConnection } from './watch-connection.js';
+import { type Page, Transcript } from './transcript.js';
 
 /** Options of a conversation that a script holds. */
 export interface ScriptOptions {
@@ -15,8 +15,7 @@ export interface ScriptOptions {
 }
 
 /**
- * Sends messages one after the other, each after the end of the former answer, and writes the answers. Stops after an answer that did not end by
- * itself.
+ * Sends messages, each after the end of the former answer, and writes the answers. Stops after one that did not end by itself.
  *
  * @returns the exit code
  */
@@ -28,9 +27,9 @@ export async function runScript(
 ): Promise<number> {
   const unwatch = watchConnection(client, (text) => terminal.warn(styled('yellow', text)));
   try {
-    for await (const text of options.messages ?? linesOf(terminal)) {
-      if (text.trim() === '') continue;
-      const code = await sendOne(client, client.session(sessionId).send(text), sessionId, terminal, options);
+    const lines = options.messages ?? createInterface({ input: terminal.input, terminal: false });
+    for await (const text of lines) {
+      const code = text.trim() === '' ? 0 : await sendOne(client, sessionId, text, terminal, options);
       if (code !== 0) return code;
     }
     return 0;
@@ -39,24 +38,16 @@ export async function runScript(
   }
 }
 
-/** Says what a message waits for that stands behind others. */
-async function tellOfEarlier(client: Client, sessionId: string, terminal: Terminal): Promise<void> {
-  const { pending } = await client.session(sessionId).state();
-  const names = pending.map(({ name }) => name).join(', ');
-  const reason =
-    names && `, which waits for an answer to ${names}: run \`chat ${sessionId}\` on a terminal to give it`;
-  terminal.warn(`The message waits behind an earlier run${reason}`);
-}
-
 async function sendOne(
   client: Client,
-  run: Run,
   sessionId: string,
+  text: string,
   terminal: Terminal,
   { json, confirm }: ScriptOptions,
 ): Promise<number> {
-  const transcript = new Transcript(terminal);
-  transcript.typed(run.idempotencyKey);
+  const session = client.session(sessionId);
+  const run = session.send(text);
+  const transcript = new Transcript(pageOf(terminal));
   let interrupts = 0;
   const interrupt = () => {
     interrupts += 1;
@@ -67,38 +58,51 @@ async function sendOne(
   process.on('SIGINT', interrupt);
   try {
     // Report a refused message as an error, not as an empty answer.
-    const { position } = await run.accepted;
-    if (position > 0) await tellOfEarlier(client, sessionId, terminal);
+    const { position, runId, message } = await run.accepted;
+    if (position > 0) {
+      const names = (await session.state()).pending.map(({ name }) => name).join(', ');
+      const reason =
+        names &&
+        `, which waits for an answer to ${names}: run \`chat ${sessionId}\` on a terminal to give it`;
+      terminal.warn(`The message waits behind an earlier run${reason}`);
+    }
+    let state = initialState;
     for await (const event of run) {
+      state = reduce(state, event);
+      const messages = state.messages.filter(({ parentId }) => parentId === message.id);
       if (json) terminal.say(JSON.stringify(event));
-      else transcript.event(event);
-      if (event.type === 'tool_confirmation_required' && confirm !== undefined) {
-        const answer = { approved: confirm === 'approve' };
-        await client.session(sessionId).respond(event.callId, answer).catch(unlessAnswered);
-      } else if (event.type === 'tool_confirmation_required' || event.type === 'input_required') {
-        const flags = event.type === 'input_required' ? '' : ', or give --approve or --deny';
+      else transcript.event(event, { messages, run: state.run?.runId === runId ? state.run : null });
+      const isConsent = event.type === 'tool_confirmation_required';
+      if (!isConsent && event.type !== 'input_required') continue;
+      if (!isConsent || confirm === undefined) {
+        const flags = isConsent ? ', or give --approve or --deny' : '';
         terminal.warn(`${event.name} waits for an answer: run \`chat ${sessionId}\` on a terminal${flags}`);
         return EXIT_WAITING;
       }
+      await session.respond(event, { approved: confirm === 'approve' }).catch((error: unknown) => {
+        // Somebody else may be first.
+        if (!isGatewayError(error) || error.code !== 'ALREADY_ANSWERED') throw error;
+      });
     }
     const { stopReason } = await run.result;
-    return interrupts > 0 ? EXIT_INTERRUPTED : codeOf(stopReason);
+    return interrupts > 0 ? EXIT_INTERRUPTED : stopReason === 'end' ? 0 : EXIT_DIFFERENT;
   } finally {
     process.off('SIGINT', interrupt);
   }
 }
 
-/** The exit code for a stop reason. */
-function codeOf(stopReason: StopReason): number {
-  return stopReason === 'end' ? 0 : EXIT_DIFFERENT;
-}
-
-/** Ignores that somebody else answered first. */
-function unlessAnswered(error: unknown): void {
-  if (error instanceof GatewayError && error.code === 'ALREADY_ANSWERED') return;
-  throw error;
-}
-
-function linesOf({ input }: Terminal): AsyncIterable<string> {
-  return createInterface({ input, terminal: false });
+/** The output as it is, for others to read: text goes out as it comes. */
+function pageOf(terminal: Terminal): Page {
+  let isMidLine = false;
+  return {
+    say: (...line) => {
+      if (isMidLine) terminal.write('\n');
+      isMidLine = false;
+      if (line.length > 0) terminal.say(...line);
+    },
+    piece: (text, isReasoning) => {
+      terminal.write(isReasoning ? styled('dim', text) : text);
+      isMidLine = !text.endsWith('\n');
+    },
+  };
 }

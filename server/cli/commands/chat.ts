@@ -1,7 +1,13 @@
 import { Command, Option } from 'commander';
-import { TerminalConversation } from '../chat/conversation.js';
+import { converse } from '../chat/conversation.js';
 import { runScript } from '../chat/script.js';
-import { type CommandConnection, checkGateway, withClient, withConnection } from '../connection.js';
+import {
+  type CommandConnection,
+  checkGateway,
+  openFiles,
+  withClient,
+  withConnection,
+} from '../connection.js';
 import type { Terminal } from '../terminal.js';
 
 interface ChatOptions extends CommandConnection {
@@ -36,7 +42,9 @@ async function chat(session: string, options: ChatOptions, terminal: Terminal): 
   await withClient(options, async (client) => {
     await checkGateway(client);
     const isScript = messages !== undefined || json || approve || deny || !terminal.isInteractive;
-    if (!isScript) return new TerminalConversation(client, session, terminal).run();
+    for (let next: string | undefined = session; !isScript && next !== undefined; )
+      next = await converse(client, next, terminal, openFiles(options));
+    if (!isScript) return;
     const confirm = approve ? 'approve' : deny ? 'deny' : undefined;
     terminal.exit(await runScript(client, session, terminal, { messages, json, confirm }));
   });

@@ -1,5 +1,5 @@
 import { text as readAll } from 'node:stream/consumers';
-import { type Client, GatewayError } from 'agent-session-gateway/client';
+import { type Client, GatewayError, isGatewayError } from 'agent-session-gateway/client';
 import { Command } from 'commander';
 import { type CommandConnection, withClient, withConnection } from '../connection.js';
 import { EXIT_INTERRUPTED, styled, type Terminal } from '../terminal.js';
@@ -74,7 +74,7 @@ async function streams(client: Client, method: string): Promise<boolean> {
     return methods.some(({ path, stream }) => path === method && stream);
   } catch (error) {
     // A gateway without its extra routes still has methods.
-    if (error instanceof GatewayError && error.status === 404) return false;
+    if (isGatewayError(error) && error.status === 404) return false;
     throw error;
   }
 }
@@ -92,7 +92,7 @@ async function paramsOf(given: string | undefined, { input }: Terminal): Promise
 
 /** Adds the invalid fields that an error's message does not name yet. */
 function withDetails(error: unknown): unknown {
-  if (!(error instanceof GatewayError) || !Array.isArray(error.details)) return error;
+  if (!isGatewayError(error) || !Array.isArray(error.details)) return error;
   const fields = error.details
     .map(({ path, message }) => `${path}: ${message}`)
     .filter((field) => !error.message.includes(field));

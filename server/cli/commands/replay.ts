@@ -1,9 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Application } from 'agent-session-gateway';
-import { GatewayError } from 'agent-session-gateway/client';
 import { Command } from 'commander';
-import { findExported } from '../serve/exported.js';
+import { appOf, findExported } from '../serve/exported.js';
 import { findFile, loadFile } from '../serve/load-file.js';
 import { EXIT_DIFFERENT, styled, type Terminal } from '../terminal.js';
 
@@ -37,8 +35,9 @@ async function replay(
   options: ReplayCommandOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const { answersMayDiffer, json } = options;
-  const app = await appOf(options);
+  const { answersMayDiffer, json, app: named, name } = options;
+  const path = findFile(named);
+  const app = appOf(findExported(await loadFile(path), path), name, path);
   const { replaySession } = await import('agent-session-gateway/testing');
   let different = 0;
   for (const file of records) {
@@ -62,17 +61,4 @@ async function replay(
     }
   }
   if (different > 0) terminal.exit(EXIT_DIFFERENT);
-}
-
-async function appOf({ app: file, name }: ReplayCommandOptions): Promise<Application> {
-  const path = findFile(file);
-  const exported = findExported(await loadFile(path), path);
-  if (exported.kind !== 'config') {
-    const { gateway } = exported;
-    return gateway.app(name ?? gateway.defaultApp);
-  }
-  const { app, apps, defaultApp } = exported.config;
-  const found = (name === undefined ? app : undefined) ?? apps?.[name ?? defaultApp ?? ''];
-  if (found) return found;
-  throw new GatewayError({ code: 'APP_NOT_FOUND', message: `${path} has no app named ${name}` });
 }

@@ -1,4 +1,4 @@
-import type { HeldSessionInfo } from 'agent-session-gateway';
+import type { HeldRunInfo, HeldSessionInfo } from 'agent-session-gateway';
 import { GatewayError, type SessionStatus, type SessionSummary } from 'agent-session-gateway/client';
 import { Command, Option } from 'commander';
 import { isSharedPlace } from '../../runtime/store-at.js';
@@ -15,6 +15,7 @@ interface SessionsCommandOptions extends CommandConnection {
   readonly query?: string;
   readonly archived?: true;
   readonly heldBy?: string | true;
+  readonly held?: string | true;
   readonly db: string;
   readonly json?: true;
 }
@@ -32,13 +33,24 @@ export function sessionsCommand(terminal: Terminal): Command {
       '--held-by [gateway]',
       'those of all users that a gateway holds, or any, as the store of --db has it',
     )
+    .option(
+      '--held [apps]',
+      'those of all users with a run that waits for a version of its app, as the store of --db has it; apps by name, with commas, where no gateway runs',
+    )
     .addOption(
-      new Option('--db <url>', 'with --held-by: the Redis or PostgreSQL that gateways share')
+      new Option(
+        '--db <place>',
+        'with --held and --held-by: the database, or the Redis or PostgreSQL that gateways share',
+      )
         .default('data/gateway.db')
         .env('GATEWAY_DB'),
     )
     .action((options: SessionsCommandOptions) =>
-      options.heldBy === undefined ? sessions(options, terminal) : held(options, terminal),
+      options.held !== undefined
+        ? heldRuns(options, terminal)
+        : options.heldBy === undefined
+          ? sessions(options, terminal)
+          : held(options, terminal),
     );
 }
 
@@ -78,6 +90,39 @@ async function held({ db, heldBy, json }: SessionsCommandOptions, terminal: Term
       styled(alive ? 'green' : 'yellow', (alive ? 'alive' : 'dead').padEnd(6)),
       ` ${holder}  ${sessionId}  `,
       styled('dim', scope),
+    );
+  }
+}
+
+async function heldRuns(
+  { db, held: named, json }: SessionsCommandOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const apps = typeof named === 'string' ? { apps: named.split(',') } : {};
+  for await (const line of askOperator({ db }, { action: 'held-runs', ...apps })) {
+    if (json) {
+      terminal.say(line.trimEnd());
+      continue;
+    }
+    const {
+      sessionId,
+      scope,
+      runId,
+      app,
+      version = 'none',
+      by = 'none',
+      mismatch,
+      since,
+    } = JSON.parse(line) as HeldRunInfo;
+    const { what, before = '-', now = '-' } = mismatch ?? {};
+    terminal.say(
+      styled('yellow', 'held  '),
+      `${new Date(since).toISOString()}  ${runId}  ${sessionId}  `,
+      styled('dim', `${scope}  `),
+      `${app} ${version}; ${by} `,
+      what
+        ? `came to the ${what} ${JSON.stringify(now)} in place of ${JSON.stringify(before)}`
+        : 'does not accept it',
     );
   }
 }

@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { Command, Option } from 'commander';
 import { processLogger, withoutLife } from '../../runtime/process-logger.js';
-import { stopOnSignals } from '../../runtime/stop-on-signals.js';
+import { drainWords, stopOnSignals } from '../../runtime/stop-on-signals.js';
 import { isSharedPlace, shownPlace } from '../../runtime/store-at.js';
 import { openOperatorSocket } from '../operator/operator-socket.js';
+import { portOf } from '../port-of.js';
 import { Fleet, type FleetOptions } from '../serve/fleet.js';
 import { findFile } from '../serve/load-file.js';
 import { makeGateway } from '../serve/make-gateway.js';
@@ -17,6 +18,8 @@ const DATABASE = 'data/gateway.db';
 interface StartOptions extends FileOptions {
   readonly standby?: boolean;
   readonly workers: number;
+  readonly monitorPort?: number | 'off';
+  readonly monitorHost?: string;
 }
 
 /** `start`: serves the exports of a file, for production. */
@@ -33,6 +36,20 @@ export function startCommand(terminal: Terminal): Command {
         .env('GATEWAY_WORKERS')
         .argParser((text) => (text === 'auto' ? availableParallelism() : wholeNumber(text))),
     )
+    .addOption(
+      new Option(
+        '--monitor-port <port>',
+        'the port for health, metrics and the desk, if the file has no `monitor`; `off` for none (default: the port plus 10000); each worker has the next one',
+      )
+        .env('GATEWAY_MONITOR_PORT')
+        .argParser((text) => (text === 'off' ? 'off' : portOf(text))),
+    )
+    .addOption(
+      new Option(
+        '--monitor-host <host>',
+        'its address; others than loopback need a token in GATEWAY_MONITOR_TOKEN',
+      ).env('GATEWAY_MONITOR_HOST'),
+    )
     .addHelpText(
       'after',
       '\nWhere the file has no `auth`, callers show the token that GATEWAY_TOKEN holds. Logs are lines of JSON, by pino where it is installed; on a terminal pino-pretty makes them easier to read. SIGTERM lets runs finish (limits.drainMs), and ends with 0.',
@@ -42,13 +59,23 @@ export function startCommand(terminal: Terminal): Command {
 
 async function start(
   given: string | undefined,
-  { envFile, standby = false, logLevel, workers, ...options }: StartOptions,
+  { envFile, standby = false, logLevel, workers, monitorPort, monitorHost, ...options }: StartOptions,
   terminal: Terminal,
 ): Promise<void> {
   if (envFile !== undefined) process.loadEnvFile(envFile);
   const file = findFile(given);
   const token = process.env.GATEWAY_TOKEN || undefined;
-  if (workers > 1) return startFleet({ ...options, file, standby, logLevel, workers, token }, terminal);
+  const monitorToken = process.env.GATEWAY_MONITOR_TOKEN || undefined;
+  const monitor =
+    monitorPort === 'off'
+      ? undefined
+      : {
+          ...(monitorPort !== undefined && { port: monitorPort }),
+          ...(monitorHost !== undefined && { host: monitorHost }),
+          ...(monitorToken !== undefined && { token: monitorToken }),
+        };
+  if (workers > 1)
+    return startFleet({ ...options, monitor, file, standby, logLevel, workers, token }, terminal);
   const logger = await processLogger({
     level: logLevel ?? process.env.LOG_LEVEL,
     stream: process.stdout,
@@ -59,9 +86,8 @@ async function start(
     isEmbedded,
     db: place,
   } = await makeGateway(file, {
-    ...options,
+    ...{ ...options, monitor, token },
     logger: withoutLife(logger),
-    token,
   });
   const log = (message: string, details: object = {}) =>
     logger.info({ gateway: gateway.id, ...details }, message);
@@ -69,14 +95,19 @@ async function start(
   let endOperator = (): void => {};
   stopOnSignals(
     async () => {
-      log('stopping');
+      const waiting = drainWords(gateway);
+      log('stopping', waiting === null ? {} : { waiting });
       endOperator();
       await gateway.close();
       log('stopped');
     },
     (error) => terminal.warn(String(error)),
   );
-  const { url, socketPath } = await (standby
+  const {
+    url,
+    socketPath,
+    monitor: monitorUrl,
+  } = await (standby
     ? whenFree(
         () => gateway.start(),
         () => log('waiting', { file, db }),
@@ -91,7 +122,13 @@ async function start(
       log('takes no commands for its data', { reason });
     }
   }
-  log('started', { file, ...(isEmbedded ? { embedded: true } : { url }), socketPath, db });
+  log('started', {
+    file,
+    ...(isEmbedded ? { embedded: true } : { url }),
+    socketPath,
+    db,
+    monitor: monitorUrl,
+  });
 }
 
 /** Serves by several processes. */
@@ -113,6 +150,6 @@ async function startFleet(options: FleetOptions, terminal: Terminal): Promise<vo
     },
     (error) => terminal.warn(String(error)),
   );
-  const { url, socketPath } = await fleet.start();
-  logger.info({ file, workers, url, socketPath, db: shownPlace(options.db) }, 'started');
+  const { url, socketPath, monitor } = await fleet.start();
+  logger.info({ file, workers, url, socketPath, db: shownPlace(options.db), monitor }, 'started');
 }

@@ -1,9 +1,13 @@
 import { GatewayError, type GatewayEvent, type Start } from 'agent-session-gateway/client';
 import { Command } from 'commander';
-import { brief } from '../chat/transcript.js';
-import { watchConnection } from '../chat/watch-connection.js';
-import { type CommandConnection, checkGateway, withClient, withConnection } from '../connection.js';
-import { styled, type Terminal } from '../terminal.js';
+import {
+  type CommandConnection,
+  checkGateway,
+  watchConnection,
+  withClient,
+  withConnection,
+} from '../connection.js';
+import { brief, styled, type Terminal } from '../terminal.js';
 
 interface TailOptions extends CommandConnection {
   readonly from?: Start;

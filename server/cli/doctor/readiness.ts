@@ -5,6 +5,12 @@ import type { GatewayPlace } from './reach.js';
 
 /** Remedies by the reason that a gateway gives. */
 const FIXES: Readonly<Record<string, string>> = {
+  starting: 'Wait until it has started. Its log says what it waits for.',
+  'lame-duck': 'It serves until it is stopped, or until `agent-session-gateway lame-duck --off`.',
+  'store-full':
+    'Make room: on the disk of the database, or by maxmemory of Redis. The gateway goes on by itself.',
+  descriptors:
+    'Raise the limit of open files of the process (ulimit -n, LimitNOFILE), or start another gateway.',
   draining: 'Wait for the next one, or see why it was stopped.',
   overloaded: 'Give it more of a processor, start another gateway, or send it less: docs/limits.md.',
   'store-closed':
@@ -36,7 +42,9 @@ export async function examineReadiness({
     const { message } = answer.error!;
     const fix = FIXES[reason] ?? 'The log of the gateway says more.';
     const text = `it takes no work (${reason}): ${message}`;
-    return [reason === 'draining' ? warning(about, text, fix) : problem(about, text, fix)];
+    return [
+      reason === 'draining' || reason === 'lame-duck' ? warning(about, text, fix) : problem(about, text, fix),
+    ];
   }
   // A refused host name or address is told by the other findings.
   if (isGateways(answer) && answer.status < 500) return [];

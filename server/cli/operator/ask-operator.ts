@@ -76,7 +76,7 @@ async function* withoutGateway(
     ...(files !== undefined && { files: directoryFiles({ path: files }) }),
   });
   try {
-    yield* operate(gateway, request);
+    yield* operate(gateway, request, true);
   } catch (error) {
     const { reason } = (isGatewayError(error) && (error.details as { reason?: string } | undefined)) || {};
     if (reason !== 'locked') throw error;

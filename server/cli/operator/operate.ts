@@ -1,4 +1,4 @@
-import type { Gateway } from 'agent-session-gateway';
+import type { DeskQuestion, Gateway } from 'agent-session-gateway';
 
 /** The owner of a command's data. */
 export interface Whose {
@@ -11,16 +11,23 @@ export type OperatorRequest =
   | { readonly action: 'backup'; readonly path: string }
   | { readonly action: 'notices'; readonly dead: boolean }
   | { readonly action: 'resend'; readonly id: string }
-  | { readonly action: 'dead' }
-  | { readonly action: 'retry'; readonly id: string }
+  | DeskQuestion
   | { readonly action: 'held'; readonly by?: string }
+  | { readonly action: 'held-runs'; readonly apps?: readonly string[] }
+  | { readonly action: 'unfinished'; readonly apps: readonly string[] }
   | (Whose & { readonly action: 'erase'; readonly session?: string; readonly vacuum: boolean })
   | (Whose & { readonly action: 'export'; readonly session: string; readonly what: 'messages' | 'events' });
 
-/** Does an operator's request. Yields the outcome as lines of JSON. @throws GatewayError */
+/**
+ * Does an operator's request. Yields the outcome as lines of JSON.
+ *
+ * @param visits Whether the gateway only looks into a store that others serve
+ * @throws GatewayError
+ */
 export async function* operate(
   gateway: Gateway<any, any, any>,
   request: OperatorRequest,
+  visits = false,
 ): AsyncGenerator<string> {
   switch (request.action) {
     case 'backup':
@@ -31,17 +38,18 @@ export async function* operate(
         yield `${JSON.stringify(each)}\n`;
       return;
     }
+    case 'held-runs':
+      for await (const each of gateway.deploys.held(request.apps)) yield `${JSON.stringify(each)}\n`;
+      return;
+    case 'unfinished':
+      for await (const each of gateway.deploys.unfinished(request.apps)) yield `${JSON.stringify(each)}\n`;
+      return;
     case 'notices':
       for await (const each of gateway.failedNotices({ dead: request.dead }))
         yield `${JSON.stringify(each)}\n`;
       return;
     case 'resend':
       return yield `${JSON.stringify({ sent: await gateway.resendNotice(request.id) })}\n`;
-    case 'dead':
-      for await (const each of gateway.deadWork()) yield `${JSON.stringify(each)}\n`;
-      return;
-    case 'retry':
-      return yield `${JSON.stringify({ retried: await gateway.retryWork(request.id) })}\n`;
     case 'erase': {
       const { session, vacuum, ...about } = request;
       const whose = whoseOf(about);
@@ -55,6 +63,8 @@ export async function* operate(
       const { session, what, ...about } = request;
       return yield* gateway.export(session, { ...whoseOf(about), what });
     }
+    default:
+      for await (const row of gateway.desk(request, { elsewhere: visits })) yield `${JSON.stringify(row)}\n`;
   }
 }
 

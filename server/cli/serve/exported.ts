@@ -29,6 +29,16 @@ export function findExported(module: Readonly<Record<string, unknown>>, file: st
   });
 }
 
+/** One of the apps of an export. @param name @default the default one @throws GatewayError `APP_NOT_FOUND` */
+export function appOf(exported: Exported, name: string | undefined, file: string): Application {
+  if (exported.kind !== 'config') return exported.gateway.app(name ?? exported.gateway.defaultApp);
+  const { app, apps, defaultApp } = exported.config;
+  // An app that stands alone is called `default`.
+  const found = ([undefined, 'default'].includes(name) ? app : undefined) ?? apps?.[name ?? defaultApp ?? ''];
+  if (found) return found;
+  throw new GatewayError({ code: 'APP_NOT_FOUND', message: `${file} has no app named ${name}` });
+}
+
 function recognise(value: unknown): Exported | undefined {
   if (isGateway(value)) return { kind: 'gateway', gateway: value };
   if (typeof value === 'function' && isGateway((value as { gateway?: unknown }).gateway))

@@ -47,10 +47,10 @@ export class Fleet {
     cluster.setupPrimary({ exec: packageModule('server/cli/serve/start-worker') });
     this.#workers = Array.from(
       { length: workers },
-      () =>
+      (_, worker) =>
         new KeptProcess({
           spawn: () => cluster.fork().process,
-          options: ofWorkers,
+          options: { ...ofWorkers, ...(options.monitor && { monitor: { ...options.monitor, worker } }) },
           ended: (ended) => events.ended('worker', ended),
         }),
     );

@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url';
-import type { Gateway, GatewayConfig, GatewayPlugin, Logger } from 'agent-session-gateway';
+import type { Gateway, GatewayConfig, GatewayPlugin, Logger, MonitorOptions } from 'agent-session-gateway';
 import { GatewayError } from 'agent-session-gateway/client';
+import { metricsPlugin } from 'agent-session-gateway/plugins/metrics';
 import { resolveFrom } from '../../runtime/resolve-from.js';
 import { isSharedPlace, storeAt } from '../../runtime/store-at.js';
 import { type Exported, findExported } from './exported.js';
@@ -22,9 +23,30 @@ export interface ServeOptions {
   readonly drainMs?: number | undefined;
   /** Whether this gateway is one of several that share a port and a store. @default false */
   readonly isWorker?: boolean;
+  /** The monitoring port, if the file has none. @default none */
+  readonly monitor?: ServedMonitor | undefined;
   readonly plugins?: readonly GatewayPlugin[];
+  /** Whether its callers may read the sessions of all users and say outputs of tools, unless the file says it. @default false */
+  readonly isDevelopment?: boolean;
   /** The logger, if the file has no `logger`. */
   readonly logger: Logger;
+}
+
+/** The monitoring port of a served gateway. */
+export interface ServedMonitor extends Omit<MonitorOptions, 'port'> {
+  /** @default the public port plus 10,000; a free one where that is a free one */
+  readonly port?: number;
+  /** Added to the port: the number of the worker, as each has a port of its own. */
+  readonly worker?: number;
+}
+
+const MONITOR_ABOVE = 10_000;
+
+/** The monitoring port beside a public port. */
+function monitorOf({ port, worker = 0, ...options }: ServedMonitor, publicPort: number): MonitorOptions {
+  const above = publicPort === 0 || publicPort + MONITOR_ABOVE > 65_535 ? 0 : publicPort + MONITOR_ABOVE;
+  const first = port ?? above;
+  return { ...options, port: first === 0 ? 0 : first + worker };
 }
 
 /** A gateway that is ready to start. */
@@ -37,6 +59,8 @@ export interface Served {
   /** The place of the gateway's sessions, unless the file has a `store`. */
   readonly db?: string;
 }
+
+const DEFAULT_PORT = 18_789;
 
 const FILES_ARE_HERE_ALONE =
   'gateways share the sessions, and not the files: uploads are kept in the memory of this process; name a folder that all of them have with --files or GATEWAY_FILES';
@@ -51,7 +75,7 @@ export async function makeGateway(file: string, options: ServeOptions): Promise<
   if (options.isWorker) checkShared(exported, file);
   if (exported.kind !== 'config')
     return { gateway: exported.gateway, isEmbedded: exported.kind === 'embedded', usesToken: false };
-  const { host, port, db, token, drainMs, plugins = [] } = options;
+  const { host, port, db, token, drainMs, monitor, plugins = [], isDevelopment } = options;
   const { config } = exported;
   if (config.auth === undefined && token === undefined) {
     throw new GatewayError({
@@ -68,13 +92,20 @@ export async function makeGateway(file: string, options: ServeOptions): Promise<
     ...config,
     host: host ?? config.host,
     port: port ?? config.port,
+    ...(isDevelopment && {
+      oversight: config.oversight ?? (() => true),
+      clientMessages: { toolOutputs: true, ...config.clientMessages },
+    }),
     ...(usesToken && { auth: { type: 'token', token } }),
     store: config.store ?? (await storeAt(db)),
     ...(files && { files }),
     logger,
+    ...(monitor && { monitor: config.monitor ?? monitorOf(monitor, port ?? config.port ?? DEFAULT_PORT) }),
     limits: { ...(drainMs !== undefined && { drainMs }), ...config.limits },
   } as GatewayConfig<any, any, any>);
   for (const plugin of plugins) gateway.use(plugin);
+  // Its page is on the monitoring port alone.
+  if (monitor && resolveFrom(file, 'prom-client') !== undefined) gateway.use(metricsPlugin());
   return { gateway, isEmbedded: false, usesToken, ...(config.store === undefined && { db }) };
 }
 

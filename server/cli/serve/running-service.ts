@@ -35,8 +35,10 @@ export function serveForParent<Options, Started>(
       () => process.exit(1),
     );
   };
-  // Without the parent there is nobody to serve for.
-  process.on('disconnect', stop).on('SIGTERM', endsBySignal ? stop : () => {});
+  // Without the parent there is nobody to serve for; and one that is impatient does not wait.
+  process
+    .on('disconnect', () => (isStopping ? process.exit(1) : stop()))
+    .on('SIGTERM', endsBySignal ? stop : () => {});
   // Ctrl+C and the end of a terminal reach all its processes, and the parent decides.
   process.on('SIGINT', () => {}).on('SIGHUP', () => {});
   process.once('message', (options: Options) => {

@@ -1,4 +1,6 @@
 import { processLogger, withoutLife } from '../../runtime/process-logger.js';
+import { drainWords } from '../../runtime/stop-on-signals.js';
+import { processTerminal } from '../terminal.js';
 import { makeGateway, type ServeOptions } from './make-gateway.js';
 import { serveForParent } from './running-service.js';
 
@@ -10,6 +12,7 @@ export interface StartWorkerOptions extends Omit<ServeOptions, 'plugins' | 'logg
 
 /** The report of a worker to `start`. */
 export interface StartWorkerStarted {
+  readonly monitor?: string;
   readonly url?: string;
   readonly socketPath?: string;
 }
@@ -18,9 +21,17 @@ serveForParent<StartWorkerOptions, StartWorkerStarted>(async ({ file, logLevel, 
   const level = logLevel ?? process.env.LOG_LEVEL;
   const logger = await processLogger({ level, stream: process.stdout, near: file });
   const { gateway } = await makeGateway(file, { ...options, isWorker: true, logger: withoutLife(logger) });
-  const { url, socketPath } = await gateway.start();
+  const { url, socketPath, monitor } = await gateway.start();
   return {
-    started: { ...(url !== undefined && { url }), ...(socketPath !== undefined && { socketPath }) },
-    close: () => gateway.close(),
+    started: {
+      ...(url !== undefined && { url }),
+      ...(socketPath !== undefined && { socketPath }),
+      ...(monitor !== undefined && { monitor }),
+    },
+    close: () => {
+      const waiting = drainWords(gateway);
+      if (waiting !== null) processTerminal.warn(waiting);
+      return gateway.close();
+    },
   };
 });

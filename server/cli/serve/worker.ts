@@ -1,4 +1,6 @@
 import { processLogger, withoutLife } from '../../runtime/process-logger.js';
+import { drainWords } from '../../runtime/stop-on-signals.js';
+import { processTerminal } from '../terminal.js';
 import { makeGateway, type ServeOptions } from './make-gateway.js';
 import { developmentPlugins } from './plugins.js';
 import { askToBeKilled, serveForParent } from './running-service.js';
@@ -25,7 +27,8 @@ serveForParent<WorkerOptions, WorkerStarted>(async ({ file, envFile, logLevel, .
   const { gateway, isEmbedded, usesToken, db } = await makeGateway(file, {
     ...options,
     logger: withoutLife(await processLogger({ level: logLevel ?? process.env.LOG_LEVEL, near: file })),
-    plugins: developmentPlugins(askToBeKilled),
+    isDevelopment: true,
+    plugins: developmentPlugins(file, askToBeKilled),
   });
   const { url, socketPath } = await gateway.start();
   return {
@@ -36,6 +39,10 @@ serveForParent<WorkerOptions, WorkerStarted>(async ({ file, envFile, logLevel, .
       ...(socketPath !== undefined && { socketPath }),
       ...(db !== undefined && { db }),
     },
-    close: () => gateway.close(),
+    close: () => {
+      const waiting = drainWords(gateway);
+      if (waiting !== null) processTerminal.warn(waiting);
+      return gateway.close();
+    },
   };
 });

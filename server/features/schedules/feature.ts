@@ -1,14 +1,12 @@
 import type { Schedule } from '../../../shared/schedules/contract.js';
-import { asUnavailable } from '../../log/unavailable.js';
-import { noticeId } from '../../notices/causes.js';
 import type { Feature } from '../../operations/feature.js';
+import { dueIn } from '../../sessions/due-in-session.js';
 import { scheduleOperations } from './operations.js';
-import { keptOf, SCHEDULE } from './schedule-record.js';
+import { SCHEDULES } from './schedule-record.js';
 import {
   type DueSchedule,
   fireSchedule,
   type NewSchedule,
-  schedulesAfter,
   schedulesOf,
   setSchedule,
   unsetSchedule,
@@ -28,39 +26,46 @@ declare module '../../sessions/session-work.js' {
 /** Messages that are sent at their time. */
 export const schedulesFeature: Feature = {
   operations: scheduleOperations,
+  handle: (call) => ({
+    schedule: async (schedule) => (await call('schedule', schedule)).schedule,
+    async unschedule(id) {
+      await call('unschedule', { id });
+    },
+    schedules: async () => (await call('schedules')).schedules,
+  }),
   work: {
     schedule: { begins: ({ user }) => ({ userId: user.id }), does: setSchedule },
     unschedule: { does: unsetSchedule },
     fire: { does: fireSchedule },
   },
-  due: {
-    async [SCHEDULE]({ home, id, value, token }, { now }, { limits: { scheduleGraceMs: graceMs }, actorOf }) {
-      const kept = keptOf({ value });
-      const { nextAt, every } = kept.schedule;
-      const fire = { type: 'fire', record: { id, value, token }, now, graceMs } as const;
+  kinds: [SCHEDULES],
+  due: [
+    dueIn(SCHEDULES, async (kept, { now }, { limits: { scheduleGraceMs: graceMs }, actorOf }) => {
+      const { nextAt, every } = kept.value.schedule;
+      const fire = { type: 'fire', kept, now, graceMs } as const;
       try {
-        const user = await actorOf(home, kept);
-        return user ? { ...fire, as: { user }, via: kept.grantId } : { ...fire, as: { skipped: 'refused' } };
+        const actor = await actorOf(kept.home, kept.value);
+        return actor
+          ? { ...fire, as: actor, via: kept.value.grantId }
+          : { ...fire, as: { skipped: 'refused' } };
       } catch (error) {
         // It comes again anyway, and its instants must not pile up.
         if (every === undefined || now - nextAt <= graceMs) throw error;
         return { ...fire, as: { skipped: 'unavailable' } };
       }
-    },
-  },
+    }),
+  ],
   exports: {
-    async *schedules({ store, ref }, log) {
-      for (const { schedule } of await asUnavailable(() => schedulesOf(store, ref, log.ref.epoch)))
-        yield schedule;
+    async *schedules({ store }, log) {
+      yield* await schedulesOf(store, log.ref);
     },
   },
-  endsWithGrant: schedulesAfter,
   causes: {
     schedule_fired({ id, instant, runId }, { log: { epoch } }) {
       // A skipped instant leaves nothing to look at.
       if (runId === undefined) return null;
       return {
-        ...{ id: noticeId('schedule_fired', epoch, id, instant), kind: 'schedule_fired', runId },
+        ...{ kind: 'schedule_fired', of: [epoch, id, instant], runId },
         schedule: { id, instant },
       };
     },

@@ -1,18 +1,17 @@
+import * as z from 'zod';
 import type { UserContext } from '../../../shared/contract.js';
 import type { Schedule } from '../../../shared/schedules/contract.js';
-import type { RecordChange, StoredRecord } from '../../stores/records.js';
-
-/** Kind of the records of schedules. */
-export const SCHEDULE = 'schedule';
+import { scheduleShape } from '../../../shared/schedules/schema.js';
+import { kind } from '../../records/kind.js';
 
 /** A schedule in its record. */
 export interface KeptSchedule {
-  /** Epoch of the conversation in which it was set. The schedule ends with it. */
-  readonly epoch: string;
   /** The schedule. Its `nextAt` is the instant that is due. */
   readonly schedule: Schedule;
   /** The user who set it: an id, and no roles, which are asked for when it fires. */
   readonly user: UserContext;
+  /** Key of the person whose allowance it takes. */
+  readonly pays?: string;
   /** Whether host code has named the user, whom no directory may know. */
   readonly byHost?: boolean;
   /** Id of that user, if the session is shared between people. */
@@ -21,17 +20,20 @@ export interface KeptSchedule {
   readonly grantId?: string;
 }
 
-export const keptOf = ({ value }: Pick<StoredRecord, 'value'>): KeptSchedule =>
-  JSON.parse(value) as KeptSchedule;
+const schema = z.object({
+  schedule: z.object(scheduleShape),
+  user: z.looseObject({ id: z.string() }),
+  pays: z.string().exactOptional(),
+  byHost: z.boolean().exactOptional(),
+  senderId: z.string().exactOptional(),
+  grantId: z.string().exactOptional(),
+}) as unknown as z.ZodType<KeptSchedule>;
 
-/** Writes a schedule, due at its next instant. Replaces the record with this token; 0 means that there must be none. */
-export function keeping(kept: KeptSchedule, token: number): RecordChange {
-  const { epoch, schedule, user, byHost, senderId, grantId } = kept;
-  const { id, nextAt } = schedule;
-  // The attempts of the last instant are none of the next one.
-  const value = JSON.stringify({ epoch, schedule, user, byHost, senderId, grantId });
-  return { kind: SCHEDULE, id, dueAt: nextAt, value, token };
-}
-
-/** Drops a schedule. */
-export const dropping = (id: string, token: number): RecordChange => ({ kind: SCHEDULE, id, token });
+/** Schedules, due at their next instants. The attempts of one instant are none of the next one. */
+export const SCHEDULES = kind<KeptSchedule>({
+  ...{ name: 'schedule', schema, endsWith: 'conversation' },
+  ownerOf: ({ pays }) => pays,
+  dueOf: ({ schedule: { nextAt } }) => nextAt,
+  grantOf: ({ grantId }) => grantId,
+  ended: (_kept, id) => ({ type: 'schedule_unset', ts: Date.now(), id, by: 'gateway' }),
+});

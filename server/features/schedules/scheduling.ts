@@ -5,17 +5,17 @@ import type { Message } from '../../../shared/messages.js';
 import type { FiredInstant, Schedule, SkipReason } from '../../../shared/schedules/contract.js';
 import { acceptWith, StaleRecord } from '../../held/acceptance.js';
 import type { HeldSession } from '../../held/held-session.js';
+import { changeKept } from '../../held/keeping.js';
 import { newMessageId, newRunId, ownKey } from '../../ids.js';
-import { LimitError } from '../../limit-error.js';
 import type { LogWriter } from '../../log/log-writer.js';
-import { asUnavailable } from '../../log/unavailable.js';
-import type { RunRequest } from '../../runs/live-run.js';
-import type { RecordChange, StoredRecord } from '../../stores/records.js';
+import { assertRoom, type Kept } from '../../records/kind.js';
+import type { RunRequest, RunSender } from '../../runs/live-run.js';
+import type { RecordChange } from '../../stores/records.js';
 import { storeTime } from '../../stores/skew.js';
 import type { Store } from '../../stores/store.js';
-import type { SessionRef } from '../../stores/stored.js';
+import type { LogRef } from '../../stores/stored.js';
 import { occurrencesOf, type Passed, passedBy } from './occurrences.js';
-import { dropping, type KeptSchedule, keeping, keptOf, SCHEDULE } from './schedule-record.js';
+import { type KeptSchedule, SCHEDULES } from './schedule-record.js';
 
 /** Missed instants that fire each by itself, with `missed: 'all'`; those before them are skipped. */
 const MOST_MISSED = 24;
@@ -31,9 +31,10 @@ const SKIPS: Readonly<Record<string, SkipReason>> = {
 export interface NewSchedule {
   readonly schedule: Omit<Schedule, 'nextAt' | 'setAt'>;
   readonly user: UserContext;
-  /** Whether host code names the user. */
-  readonly byHost: boolean;
-  readonly senderId: string | undefined;
+  readonly pays: string;
+  /** Set if host code names the user. */
+  readonly byHost?: true;
+  readonly senderId?: string;
   /** `limits.schedulesPerSession`. */
   readonly most: number;
   /** The grant by which the user reaches the session; absent for an owner. */
@@ -42,13 +43,13 @@ export interface NewSchedule {
 
 /** A schedule that is due. */
 export interface DueSchedule {
-  readonly record: Pick<StoredRecord, 'id' | 'value' | 'token'>;
+  readonly kept: Kept<KeptSchedule>;
   /** The time by the store's clock. */
   readonly now: number;
   /** Lateness up to which an instant does not count as missed, in milliseconds. */
   readonly graceMs: number;
-  /** The user as whom it fires, or the reason why it does not. */
-  readonly as: { readonly user: UserContext } | { readonly skipped: SkipReason };
+  /** The person as whom it fires, or the reason why it does not. */
+  readonly as: RunSender | { readonly skipped: SkipReason };
   /** The grant by which it was set. */
   readonly via?: string | undefined;
 }
@@ -58,21 +59,10 @@ const sameTimes = (a: Schedule, b: Omit<Schedule, 'nextAt' | 'setAt'>): boolean 
   return JSON.stringify(Object.entries(rest).sort()) === JSON.stringify(Object.entries(b).sort());
 };
 
-/**
- * The schedules of a conversation with their tokens, ordered by their next instant.
- *
- * @throws StoreError
- */
-export async function schedulesOf(
-  store: Pick<Store, 'records'>,
-  home: SessionRef,
-  epoch: string,
-): Promise<readonly (KeptSchedule & { readonly token: number })[]> {
-  const records = await store.records({ home, kind: SCHEDULE, limit: 1000 });
-  return records
-    .map((record) => ({ ...keptOf(record), token: record.token }))
-    .filter((kept) => kept.epoch === epoch)
-    .sort((a, b) => a.schedule.nextAt - b.schedule.nextAt);
+/** The schedules of a conversation, ordered by their next instant. @throws GatewayError `OVERLOADED` */
+export async function schedulesOf(store: Pick<Store, 'records'>, log: LogRef): Promise<readonly Schedule[]> {
+  const kept = (await SCHEDULES.all(store, log)).map(({ value }) => value.schedule);
+  return kept.sort((a, b) => a.nextAt - b.nextAt);
 }
 
 /**
@@ -80,73 +70,53 @@ export async function schedulesOf(
  *
  * @throws GatewayError `QUOTA_EXCEEDED` naming `limits.schedulesPerSession`, `INVALID_PARAMS` for times that never come
  */
-export function setSchedule(held: HeldSession, given: NewSchedule): Promise<Schedule> {
-  return held.inTurn(() => set(held, given));
-}
-
-async function set(
-  { log, ref, store }: HeldSession,
-  { schedule, user: { id, tenantId }, byHost, senderId, most, via }: NewSchedule,
+export function setSchedule(
+  held: HeldSession,
+  { schedule, user: { id, tenantId }, most, via, ...given }: NewSchedule,
 ): Promise<Schedule> {
-  const { epoch } = log.ref;
-  for (;;) {
-    const records = await asUnavailable(() => store.records({ home: ref, kind: SCHEDULE, limit: 1000 }));
-    const there = records.find(({ id }) => id === schedule.id);
-    const before = there && keptOf(there);
-    if (before?.epoch === epoch && sameTimes(before.schedule, schedule)) return before.schedule;
-    const others = records.filter((record) => record !== there && keptOf(record).epoch === epoch);
-    if (others.length >= most) {
-      const message = `A session has at most ${most} schedules (limits.schedulesPerSession)`;
-      throw new LimitError('limits.schedulesPerSession', { code: 'QUOTA_EXCEEDED', message });
-    }
-    const setAt = storeTime(store);
+  const { epoch } = held.log.ref;
+  return changeKept(held, SCHEDULES, async (all) => {
+    const there = all.find((kept) => kept.id === schedule.id);
+    if (there && sameTimes(there.value.schedule, schedule)) return { result: there.value.schedule };
+    assertRoom(all.length - (there ? 1 : 0), {
+      ...{ most, option: 'limits.schedulesPerSession' },
+      says: `A session has at most ${most} schedules`,
+    });
+    const setAt = storeTime(held.store);
     const nextAt = schedule.at ?? (await occurrencesOf(schedule, setAt)).after(setAt);
     if (nextAt === null) throw fieldError('every', 'must fire at least once from now on');
     const made = { ...schedule, setAt, nextAt };
-    const draft: EventDraft = { type: 'schedule_set', ts: Date.now(), ...made };
-    const by = { ...(senderId !== undefined && { senderId }), ...(via !== undefined && { grantId: via }) };
     const user = { id, roles: [], ...(tenantId !== undefined && { tenantId }) } as unknown as UserContext;
-    const kept = { epoch, schedule: made, user, ...(byHost && { byHost }), ...by };
-    if (await write(log, [draft], keeping(kept, there?.token ?? 0))) return made;
-  }
+    const kept = { ...given, schedule: made, user, ...(via !== undefined && { grantId: via }) };
+    const record = SCHEDULES.put(schedule.id, kept, { epoch, ...(there && { token: there.token }) });
+    const event: EventDraft = { type: 'schedule_set', ts: Date.now(), ...made };
+    return { plan: { events: [event], records: [record] }, result: made };
+  });
 }
-
-/** The end of the schedules that were set by a grant with that of the grant, for the same append. @throws StoreError */
-export async function schedulesAfter(
-  { log, ref, store }: HeldSession,
-  grantId: string,
-): Promise<{ readonly events: readonly EventDraft[]; readonly records: readonly RecordChange[] }> {
-  const ended = (await schedulesOf(store, ref, log.ref.epoch)).filter((kept) => kept.grantId === grantId);
-  return {
-    events: ended.map(({ schedule: { id } }) => unset(id, 'gateway')),
-    records: ended.map(({ schedule: { id }, token }) => dropping(id, token)),
-  };
-}
-
-const unset = (id: string, by: string): EventDraft => ({ type: 'schedule_unset', ts: Date.now(), id, by });
 
 /** Takes a schedule back, if there is one. */
-export async function unsetSchedule(
-  { log, ref, store }: HeldSession,
+export function unsetSchedule(
+  held: HeldSession,
   { id, by }: { readonly id: string; readonly by: string },
 ): Promise<void> {
-  for (;;) {
-    const schedules = await asUnavailable(() => schedulesOf(store, ref, log.ref.epoch));
-    const kept = schedules.find(({ schedule }) => schedule.id === id);
-    if (!kept) return;
-    if (await write(log, [unset(id, by)], dropping(id, kept.token))) return;
-  }
+  return changeKept(held, SCHEDULES, (all) => {
+    const kept = all.find((one) => one.id === id);
+    if (!kept) return { result: undefined };
+    const event: EventDraft = { type: 'schedule_unset', ts: Date.now(), id, by };
+    return { plan: { events: [event], records: [SCHEDULES.drop(id, kept.token)] }, result: undefined };
+  });
 }
 
 /** Fires a schedule that is due. Its run, its event and its next instant are one append. A worker with an outdated token does nothing. */
 export async function fireSchedule(held: HeldSession, due: DueSchedule): Promise<void> {
   const { log } = held;
-  const { record, now, graceMs, as } = due;
-  const { id, token } = record;
-  const kept = keptOf(record);
+  const { kept: record, now, graceMs, as } = due;
+  const { id, token, value: kept } = record;
+  const { epoch } = log.ref;
   const { schedule } = kept;
+  const drop = SCHEDULES.drop(id, token);
   // The schedule belongs to a conversation that is over.
-  if (kept.epoch !== log.ref.epoch) return void (await write(log, [], dropping(id, token)));
+  if (record.epoch !== epoch) return void (await write(log, [], drop));
   const occurrences = await occurrencesOf(schedule, schedule.setAt);
   const most = schedule.missed === 'all' ? MOST_MISSED + 1 : 1;
   const passed = await passedBy(occurrences, { first: schedule.nextAt, time: now, kept: most });
@@ -154,7 +124,9 @@ export async function fireSchedule(held: HeldSession, due: DueSchedule): Promise
   const isLast = fired.instant === passed.last.at(-1);
   const nextAt = isLast ? passed.nextAt : occurrences.after(fired.instant);
   const change =
-    nextAt === null ? dropping(id, token) : keeping({ ...kept, schedule: { ...schedule, nextAt } }, token);
+    nextAt === null
+      ? drop
+      : SCHEDULES.put(id, { ...kept, schedule: { ...schedule, nextAt } }, { epoch, token });
   const event = { ...fired, id, nextAt };
   const fire = (skipped: Pick<FiredInstant, 'skipped'>): Promise<boolean> =>
     write(log, [{ type: 'schedule_fired', ts: Date.now(), ...event, ...skipped }], change);
@@ -164,7 +136,7 @@ export async function fireSchedule(held: HeldSession, due: DueSchedule): Promise
     { type: 'schedule_fired', runId, ts: Date.now(), ...event },
   ];
   try {
-    const accepted = await acceptWith(held, requestOf(kept, as.user, fired.instant), {
+    const accepted = await acceptWith(held, requestOf(kept, as, fired.instant), {
       drafts,
       records: [change],
     });
@@ -181,7 +153,7 @@ export async function fireSchedule(held: HeldSession, due: DueSchedule): Promise
 /** The run that an instant of a schedule begins. */
 function requestOf(
   { schedule: { id, message: text }, senderId }: KeptSchedule,
-  user: UserContext,
+  { user, grant }: RunSender,
   instant: number,
 ): RunRequest {
   const message: Message = {
@@ -193,7 +165,14 @@ function requestOf(
   };
   return {
     ...{ runId: newRunId(), message, preceding: [], onBusy: 'queue', key: ownKey('schedule', id, instant) },
-    ...{ user, metadata: {}, clientTools: [], parameters: {}, trigger: { type: 'schedule', id, instant } },
+    ...{
+      user,
+      grant,
+      metadata: {},
+      clientTools: [],
+      parameters: {},
+      trigger: { type: 'schedule', id, instant },
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import type { GatewayError } from '../../../shared/errors.js';
 import type { RouteOptions } from '../../transports/http/plugin-route.js';
 import type { PluginSocket } from '../../transports/websocket/plugin-upgrade.js';
-import { ERROR_HEADER, sendUiError } from '../conversation/errors.js';
+import { ERROR_HEADER, inTerms, sendUiError } from '../conversation/errors.js';
 import { type ConversationOptions, readConversationOptions, readPath } from '../conversation/options.js';
 import type { GatewayPlugin } from '../plugin.js';
 import { AgUiRoutes } from './routes.js';
@@ -12,15 +12,26 @@ export interface AgUiOptions extends Partial<ConversationOptions> {
   readonly path?: string;
 }
 
+/** The client's names for what a request passes on. */
+const TERMS = {
+  message: 'messages',
+  messages: 'messages',
+  clientTools: 'tools',
+  parameters: '',
+  idempotencyKey: 'runId',
+  sessionId: 'threadId',
+} as const;
+
 const ROUTE = {
   methods: ['GET', 'POST'],
   requestHeaders: ['Idempotency-Key', 'Last-Event-ID', 'User-Agent', 'X-Run-Id'],
   exposedHeaders: [ERROR_HEADER],
-  fail: sendUiError,
+  fail: (error, response) => sendUiError(inTerms(TERMS, error), response),
 } satisfies RouteOptions;
 
 /** Sends the error before closing, since a page takes an end alone for a cut. */
-function failSocket({ message, code }: GatewayError, socket: PluginSocket): void {
+function failSocket(error: GatewayError, socket: PluginSocket): void {
+  const { message, code } = inTerms(TERMS, error);
   socket.send(JSON.stringify({ type: 'RUN_ERROR', message, code }));
 }
 

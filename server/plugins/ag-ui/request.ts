@@ -4,7 +4,7 @@ import type { GivenMessage } from '../../../shared/ag-ui/events.js';
 import type { CallAnswer } from '../../../shared/asked-calls.js';
 import type { ContentBlock } from '../../../shared/messages.js';
 import type { ImportedMessage } from '../../../shared/operation-types.js';
-import { idSchema as id } from '../../../shared/schemas/words.js';
+import { idSchema as id } from '../../../shared/values/schema.js';
 import type { ClientTool } from '../../apps/application.js';
 import { readArguments } from '../../chat-format/from-chat.js';
 import { mediaOf } from '../../chat-format/media.js';

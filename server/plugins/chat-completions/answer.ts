@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { MessageInput, Usage } from '../../../shared/messages.js';
-import type { ChatToolCall, ChatUsage } from '../../chat-format/chat-types.js';
+import type { ChatUsage } from '../../chat-format/chat-types.js';
 import { toChatUsage } from '../../chat-format/to-chat.js';
 import type { AnswerEnd, AnswerPart } from './chat-run.js';
 
 /** Token counts of an answer; `estimated` if words were counted instead. */
 export type AnswerUsage = ChatUsage & { readonly estimated?: true };
+
+type CalledPart = Extract<AnswerPart, { type: 'call' }>['call'];
 
 /** Writes one answer in the vendor's shapes, whole or in chunks. */
 export class ChatAnswer {
@@ -14,7 +16,7 @@ export class ChatAnswer {
   readonly #model: string;
   readonly #prompt: readonly MessageInput[];
   readonly #withUsage: boolean;
-  readonly #calls: ChatToolCall[] = [];
+  readonly #calls: CalledPart[] = [];
   readonly #words = { text: new WordCounter(), reasoning: new WordCounter() };
   #text = '';
   #reasoning = '';
@@ -35,11 +37,12 @@ export class ChatAnswer {
     this.#count(part);
     if (part.type === 'text') this.#text += part.delta;
     else if (part.type === 'reasoning') this.#reasoning += part.delta;
+    else if (part.type === 'again') this.#text = part.text;
   }
 
   #count(part: AnswerPart): void {
     if (part.type === 'call') this.#calls.push(part.call);
-    else this.#words[part.type].add(part.delta);
+    else if (part.type !== 'again') this.#words[part.type].add(part.delta);
   }
 
   /** The first chunk of a stream. */
@@ -53,6 +56,8 @@ export class ChatAnswer {
     if (part.type === 'text') return this.#chunk({ content: part.delta }, null);
     // Not the vendor's own field, but the one that other servers stream reasoning in, and that their clients read.
     if (part.type === 'reasoning') return this.#chunk({ reasoning_content: part.delta }, null);
+    // A stream can take nothing back, so the new text is set apart from the old one.
+    if (part.type === 'again') return this.#chunk({ content: '\n\n' }, null);
     return this.#chunk({ tool_calls: [{ index: this.#calls.length - 1, ...part.call }] }, null);
   }
 
@@ -97,7 +102,7 @@ export class ChatAnswer {
     const prompt_tokens = this.#prompt.reduce((sum, { content }) => sum + wordsIn(content), 0);
     const { text, reasoning } = this.#words;
     const completion_tokens = this.#calls.reduce(
-      (sum, call) => sum + countWords(call.function.arguments),
+      (sum, call) => sum + countWords(call.type === 'custom' ? call.custom.input : call.function.arguments),
       text.count + reasoning.count,
     );
     const total_tokens = prompt_tokens + completion_tokens;

@@ -1,7 +1,8 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { EventOf, GatewayEvent } from '../../../shared/events.js';
-import type { StopReason, Usage } from '../../../shared/messages.js';
-import type { ChatFinishReason, ChatToolCall } from '../../chat-format/chat-types.js';
+import { type StopReason, textOf, type Usage } from '../../../shared/messages.js';
+import { textInput } from '../../../shared/responses/items.js';
+import type { ChatCustomCall, ChatFinishReason, ChatToolCall } from '../../chat-format/chat-types.js';
 import { toFinishReason, toToolCall } from '../../chat-format/to-chat.js';
 import { handOver } from '../conversation/asked.js';
 import { codeOf } from '../conversation/errors.js';
@@ -11,7 +12,9 @@ import type { Dialect, DialectOptions, DialectStream, PluginSession } from '../p
 export type AnswerPart =
   | { readonly type: 'text'; readonly delta: string }
   | { readonly type: 'reasoning'; readonly delta: string }
-  | { readonly type: 'call'; readonly call: ChatToolCall };
+  | { readonly type: 'call'; readonly call: ChatToolCall | ChatCustomCall }
+  /** The text of the answer from here on, in place of what was said before. */
+  | { readonly type: 'again'; readonly text: string };
 
 /** How an answer ended. */
 export interface AnswerEnd {
@@ -51,6 +54,8 @@ export interface WaitingChatRun {
   readonly called: readonly EventOf<'tool_use'>[];
   /** Names of the caller's tools. */
   readonly clientTools: readonly string[];
+  /** Names of those whose input is text. */
+  readonly customTools: readonly string[];
 }
 
 /** The start of a new run, or of one that is taken up. */
@@ -70,6 +75,7 @@ export class ChatRun {
   readonly runId: string;
   readonly ephemeral: boolean;
   readonly #clientTools: ReadonlySet<string>;
+  readonly #customTools: ReadonlySet<string>;
   readonly #report: ChatRunInit['report'];
   /** Calls by the app that may be for the caller. This is known once they ask for an answer, or the run ends without their result. */
   readonly #called = new Map<string, EventOf<'tool_use'>>();
@@ -78,17 +84,22 @@ export class ChatRun {
   #cursor: string;
   #error: GatewayError | null = null;
   #ended = false;
+  /** Characters of text that the run has said, and those of earlier answers among them. */
+  #said = 0;
+  #before = 0;
   /** Fails if a question could not be declined. */
   readonly #failed = failure();
 
   constructor(init: ChatRunInit) {
-    const { session, app, runId, cursor, ephemeral, clientTools, waitingFor, called, report } = init;
+    const { session, app, runId, cursor, ephemeral, clientTools, customTools, waitingFor, called, report } =
+      init;
     this.#session = session;
     this.app = app;
     this.runId = runId;
     this.#cursor = cursor;
     this.ephemeral = ephemeral;
     this.#clientTools = new Set(clientTools);
+    this.#customTools = new Set(customTools);
     this.#waitingFor = new Set(waitingFor);
     for (const call of called ?? []) this.#called.set(call.callId, call);
     this.#report = report;
@@ -98,8 +109,8 @@ export class ChatRun {
   kept(): WaitingChatRun {
     const { sessionId, app, runId, ephemeral } = this;
     const [waitingFor, called] = [[...this.#waitingFor], [...this.#called.values()]];
-    const clientTools = [...this.#clientTools];
-    return { sessionId, app, runId, cursor: this.#cursor, ephemeral, waitingFor, called, clientTools };
+    const tools = { clientTools: [...this.#clientTools], customTools: [...this.#customTools] };
+    return { sessionId, app, runId, cursor: this.#cursor, ephemeral, waitingFor, called, ...tools };
   }
 
   get sessionId(): string {
@@ -134,6 +145,7 @@ export class ChatRun {
 
   /** Reads the run up to the end of one answer. */
   read(words: AnswerWords, options: Pick<DialectOptions, 'signal' | 'response'>): AnswerReader {
+    this.#before = this.#said;
     const stream = this.#session.stream(this.#dialect(words), { ...options, from: this.#cursor });
     const end = Promise.race([stream.over, this.#failed.promise]).then((reached) => reached!());
     end.catch(() => {});
@@ -152,7 +164,7 @@ export class ChatRun {
           if (!('runId' in event) || event.runId !== this.runId) continue;
           if (event.type === 'message_end') {
             this.#ended = true;
-            const calls = [...this.#called.values()].map(toToolCall);
+            const calls = [...this.#called.values()].map((call) => this.#toCall(call));
             for (const call of calls) text += part({ type: 'call', call });
             return { state: () => this.#end(event, calls.length > 0), text, over: true };
           }
@@ -178,7 +190,13 @@ export class ChatRun {
   #take(event: GatewayEvent): AnswerPart | null {
     switch (event.type) {
       case 'content_delta':
+        this.#said += event.delta.length;
         return { type: 'text', delta: event.delta };
+      case 'message_replaced': {
+        const text = textOf(event);
+        this.#said = text.length;
+        return { type: 'again', text: text.slice(this.#before) };
+      }
       case 'reasoning_delta':
         return { type: 'reasoning', delta: event.delta };
       case 'tool_use':
@@ -189,7 +207,7 @@ export class ChatRun {
         if (!call) return null;
         this.#called.delete(event.callId);
         this.#waitingFor.add(event.callId);
-        return { type: 'call', call: toToolCall(call) };
+        return { type: 'call', call: this.#toCall(call) };
       }
       case 'input_result':
       case 'tool_result':
@@ -199,6 +217,12 @@ export class ChatRun {
       default:
         return null;
     }
+  }
+
+  #toCall(call: EventOf<'tool_use'>): ChatToolCall | ChatCustomCall {
+    const { callId: id, name, input } = call;
+    if (!this.#customTools.has(name)) return toToolCall(call);
+    return { id, type: 'custom', custom: { name, input: textInput(input) } };
   }
 
   /** A question in a lasting session waits for its subscribers. A session that ends with the run has none. */
@@ -234,12 +258,14 @@ function finish(reason: StopReason, error: GatewayError | null): ChatFinishReaso
   switch (reason) {
     case 'end':
     case 'max_tokens':
+    case 'moderated':
       return toFinishReason(reason);
     // Calls of tools that the caller did not bring are not told. Without other calls this is a normal end.
     case 'tool_use':
     // A person goes on in place of the app.
     case 'taken_over':
     case 'handed_off':
+    case 'budget':
       return 'stop';
     case 'timeout':
       throw new GatewayError({ code: 'TIMEOUT', message: 'The run took too long' });

@@ -206,6 +206,7 @@ export class Completions {
       app,
       ephemeral: place.ephemeral,
       clientTools: request.clientTools.map(({ name }) => name),
+      customTools: request.customTools,
       report: this.#context.report,
     });
   }

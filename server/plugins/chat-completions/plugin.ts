@@ -1,5 +1,6 @@
 import type { PluginRequest, RouteOptions } from '../../transports/http/plugin-route.js';
 import { sendJson } from '../conversation/answering.js';
+import { inTerms } from '../conversation/errors.js';
 import { readPrefix, readToolWait } from '../conversation/options.js';
 import { decode } from '../conversation/urls.js';
 import { CLIENT_HEADERS } from '../openai/client-headers.js';
@@ -19,10 +20,19 @@ export interface ChatCompletionsOptions {
   readonly toolWaitMs?: number;
 }
 
+/** The caller's names for what a completion passes on. */
+const TERMS = {
+  message: 'messages',
+  messages: 'messages',
+  clientTools: 'tools',
+  parameters: '',
+  sessionId: SESSION_HEADER,
+} as const;
+
 const ROUTE = {
   requestHeaders: CLIENT_HEADERS,
   exposedHeaders: [SESSION_HEADER, 'x-request-id'],
-  fail: sendChatError,
+  fail: (error, response) => sendChatError(inTerms(TERMS, error), response),
 } satisfies RouteOptions;
 
 /**

@@ -1,15 +1,26 @@
 import * as z from 'zod';
 import { chatMessageSchema, toolName } from '../../chat-format/chat-schema.js';
 
-const tool = z.object({
-  type: z.literal('function'),
-  function: z.object({
-    name: toolName,
-    description: z.string().nullish(),
-    parameters: z.record(z.string(), z.unknown()).nullish(),
-    strict: z.boolean().nullish(),
+const tool = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('function'),
+    function: z.object({
+      name: toolName,
+      description: z.string().nullish(),
+      parameters: z.record(z.string(), z.unknown()).nullish(),
+      strict: z.boolean().nullish(),
+    }),
   }),
-});
+  z.object({
+    type: z.literal('custom'),
+    custom: z.looseObject({ name: toolName, description: z.string().nullish() }),
+  }),
+]);
+const name = z.object({ name: z.string() });
+const chosen = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('function'), function: name }),
+  z.looseObject({ type: z.literal('custom'), custom: name }),
+]);
 
 const count = z.number().int().min(1);
 /** Clients of local models write -1 for no limit. */
@@ -21,20 +32,17 @@ export const chatRequestSchema = z.looseObject({
   messages: z.array(chatMessageSchema).min(1),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  // OpenRouter's own way to ask for it.
+  usage: z.looseObject({ include: z.boolean().nullish() }).nullish(),
   n: count.nullish(),
   tools: z.array(tool).nullish(),
   tool_choice: z
     .union([
       z.enum(['none', 'auto', 'required']),
-      z.looseObject({ type: z.literal('function'), function: z.object({ name: z.string() }) }),
+      chosen,
       z.looseObject({
         type: z.literal('allowed_tools'),
-        allowed_tools: z.object({
-          mode: z.enum(['auto', 'required']),
-          tools: z.array(
-            z.looseObject({ type: z.literal('function'), function: z.object({ name: z.string() }) }),
-          ),
-        }),
+        allowed_tools: z.object({ mode: z.enum(['auto', 'required']), tools: z.array(chosen) }),
       }),
     ])
     .nullish(),

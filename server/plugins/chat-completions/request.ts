@@ -1,8 +1,9 @@
 import type { MessageInput } from '../../../shared/messages.js';
 import type { ClientTool } from '../../apps/application.js';
-import type { ChatMessage, ChatTool } from '../../chat-format/chat-types.js';
+import type { ChatMessage } from '../../chat-format/chat-types.js';
 import { fromChatMessages, fromChatTools } from '../../chat-format/from-chat.js';
 import { fieldError } from '../conversation/errors.js';
+import { TEXT_INPUT } from '../openai/custom-tools.js';
 import { readBody } from '../openai/problem.js';
 import { chatRequestSchema } from './request-schema.js';
 
@@ -15,19 +16,21 @@ export interface ChatRequest {
   readonly includeUsage: boolean;
   /** The tools that the app may call; empty with `tool_choice: 'none'`. */
   readonly clientTools: readonly ClientTool[];
+  /** Names of those tools whose input is text. */
+  readonly customTools: readonly string[];
   /** All other fields, by their names on the wire. */
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
 /** Fields that are not parameters of the model. */
-const OWN_FIELDS = new Set(['model', 'messages', 'stream', 'stream_options', 'n', 'tools']);
+const OWN_FIELDS = new Set(['model', 'messages', 'stream', 'stream_options', 'n', 'tools', 'usage']);
 
 /** Reads the body of a completion request. @throws GatewayError `INVALID_REQUEST` naming the field */
 export function readChatRequest(body: unknown): ChatRequest {
   const read = readBody(chatRequestSchema, body);
-  const { model, messages, stream, stream_options, n, tools, tool_choice, ...rest } = read;
+  const { model, messages, stream, stream_options, usage, n, tools, tool_choice, ...rest } = read;
   if ((n ?? 1) > 1) throw fieldError('n', 'only one choice is made', 'unsupported_value');
-  const offered = fromChatTools((tools ?? []).map(withoutNulls) as ChatTool[]);
+  const offered = (tools ?? []).flatMap(toClientTool);
   const chosen = chooseTools(offered, tool_choice);
   const parameters = Object.entries({ ...rest, tool_choice: chosen.choice }).filter(
     ([name, value]) => !OWN_FIELDS.has(name) && value !== null && value !== undefined,
@@ -36,8 +39,9 @@ export function readChatRequest(body: unknown): ChatRequest {
     model,
     messages: joinResults(fromChatMessages(messages as ChatMessage[])),
     stream: stream === true,
-    includeUsage: stream_options?.include_usage === true,
+    includeUsage: stream_options?.include_usage === true || usage?.include === true,
     clientTools: chosen.tools,
+    customTools: (tools ?? []).flatMap((tool) => (tool.type === 'custom' ? [tool.custom.name] : [])),
     parameters: Object.fromEntries(parameters),
   };
 }
@@ -51,31 +55,35 @@ function chooseTools(
 ): { readonly tools: readonly ClientTool[]; readonly choice: Choice } {
   if (choice === 'none') return { tools: [], choice };
   if (typeof choice !== 'object' || choice === null) return { tools: offered, choice };
-  const named = choice.type === 'function' ? [choice] : choice.allowed_tools.tools;
-  const names = named.map(({ function: { name } }) => name);
+  const isList = choice.type === 'allowed_tools';
+  const names = (isList ? choice.allowed_tools.tools : [choice]).map(nameOf);
   const missing = names.find((name) => !offered.some((tool) => tool.name === name));
   if (missing !== undefined) {
-    const message = `there is no function ${JSON.stringify(missing)} in tools`;
+    const message = `there is no tool ${JSON.stringify(missing)} in tools`;
     throw fieldError('tool_choice', message, 'invalid_value');
   }
-  if (choice.type === 'function') return { tools: offered, choice };
+  // Apps are offered a custom tool as a function.
+  if (!isList) return { tools: offered, choice: { type: 'function', function: { name: names[0]! } } };
   // The remaining tools say it already, and few model servers know this form.
   return { tools: offered.filter(({ name }) => names.includes(name)), choice: choice.allowed_tools.mode };
 }
 
-function withoutNulls({ type, function: { name, description, parameters, strict } }: OfferedTools): ChatTool {
-  return {
-    type,
-    function: {
-      name,
-      ...(description != null && { description }),
-      ...(parameters != null && { parameters }),
-      ...(strict != null && { strict }),
-    },
-  };
+type NamedTool = ChatRequestTool | Exclude<Choice, string | null | undefined | { type: 'allowed_tools' }>;
+
+function nameOf(tool: NamedTool): string {
+  return tool.type === 'function' ? tool.function.name : tool.custom.name;
 }
 
-type OfferedTools = NonNullable<ReturnType<typeof chatRequestSchema.parse>['tools']>[number];
+type ChatRequestTool = NonNullable<ReturnType<typeof chatRequestSchema.parse>['tools']>[number];
+
+function toClientTool(tool: ChatRequestTool): ClientTool[] {
+  const { name, description } = tool.type === 'function' ? tool.function : tool.custom;
+  const described = description != null && { description };
+  if (tool.type === 'custom') return [{ name, ...described, parameters: TEXT_INPUT }];
+  const { parameters, strict } = tool.function;
+  const given = { ...(parameters != null && { parameters }), ...(strict != null && { strict }) };
+  return fromChatTools([{ type: 'function', function: { name, ...described, ...given } }]);
+}
 
 /** Joins the results of parallel calls into one message, so that the app has them all in `turn.message`. */
 function joinResults(messages: readonly MessageInput[]): MessageInput[] {

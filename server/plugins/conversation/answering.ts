@@ -30,6 +30,23 @@ export function sendJson(response: ServerResponse, value: unknown, status = 200)
   sendBody(response, 'application/json', JSON.stringify(value), { status });
 }
 
+/** Answers with a list of JSON texts, which are made one by one: others wait while one is made. */
+export async function sendList(response: ServerResponse, items: Iterable<string>): Promise<void> {
+  response.writeHead(200, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+  });
+  let before = '[';
+  for (const item of items) {
+    if (response.closed) return;
+    response.write(before + item);
+    before = ',';
+    await new Promise(setImmediate);
+  }
+  response.end(before === '[' ? '[]' : ']');
+}
+
 /**
  * Begins an error response, with the headers for logging in and for coming back later.
  *
@@ -43,7 +60,8 @@ export function beginError(
     response.destroy();
     return null;
   }
-  if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+  if (status === 401 && !response.hasHeader('WWW-Authenticate'))
+    response.setHeader('WWW-Authenticate', 'Bearer');
   if (retryAfterMs !== undefined)
     response.setHeader('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))));
   return status >= 400 ? status : 500;

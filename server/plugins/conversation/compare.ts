@@ -16,9 +16,12 @@ export function wholeConversation(list: readonly MessageInput[]): SplitMessages 
   const input = list.at(-1);
   if (!input) return null;
   const before = list.slice(0, -1).filter(({ content }) => content.length > 0);
-  // An empty message can be answered, but needs at least an empty text.
-  const answered = input.content.length > 0 ? input : { ...input, content: '' };
-  return { input: answered, preceding: bounded(before) };
+  return { input: answerable(input), preceding: bounded(before) };
+}
+
+/** A message that can be sent: an empty one needs at least an empty text. */
+export function answerable<Message extends MessageInput>(message: Message): Message {
+  return message.content.length > 0 ? message : { ...message, content: [{ type: 'text', text: '' }] };
 }
 
 function bounded(messages: readonly MessageInput[]): readonly MessageInput[] {

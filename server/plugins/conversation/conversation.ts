@@ -14,7 +14,7 @@ import type { ClientTool } from '../../apps/application.js';
 import { digestOf } from '../../ids.js';
 import type { PluginSession } from '../plugin.js';
 import { askedIn, handOver } from './asked.js';
-import { newInConversation, wholeConversation } from './compare.js';
+import { answerable, newInConversation, wholeConversation } from './compare.js';
 import { codeOf } from './errors.js';
 import type { ConversationOptions } from './options.js';
 import { isKept, stateOf, stateReaching } from './state.js';
@@ -166,7 +166,7 @@ export class Conversation {
     const { parent } = this.#brought;
     const place = replaces !== undefined ? { replaces } : parent !== undefined && { parent };
     const options = { onBusy, ...this.#begins(key), ...place };
-    return placeOf(await this.session.send(message, options).accepted);
+    return placeOf(await this.session.send(answerable(message), options).accepted);
   }
 
   #begins(key: string) {

@@ -19,6 +19,35 @@ export function fieldError(path: string, message: string, code?: string): Gatewa
   return new GatewayError({ code: 'INVALID_REQUEST', message: `${path}: ${message}`, details: [problem] });
 }
 
+/** A door's names for the fields that it passes on, by the gateway's own. An empty one is the caller's body itself. */
+export type CallerTerms = Readonly<
+  Partial<
+    Record<
+      'sessionId' | 'message' | 'messages' | 'clientTools' | 'parameters' | 'metadata' | 'idempotencyKey',
+      string
+    >
+  >
+>;
+
+/** An error about a field that the caller has under another name, in the caller's words. */
+export function inTerms(terms: CallerTerms, error: GatewayError): GatewayError {
+  const { code, details, requestId } = error;
+  const [problem] = Array.isArray(details) ? (details as readonly Partial<FieldProblem>[]) : [];
+  const [root = '', ...below] = problem?.path?.split('.') ?? [];
+  // Other errors of the door itself name the caller's fields already.
+  if (code !== 'INVALID_PARAMS' && root !== 'sessionId') return error;
+  const term = Object.hasOwn(terms, root) ? terms[root as keyof CallerTerms] : undefined;
+  if (term === undefined || !problem) return error;
+  const path = term === '' ? below.join('.') : term;
+  const message = `${path}: ${problem.message}`;
+  return new GatewayError({
+    code,
+    message,
+    details: [{ ...problem, path }],
+    ...(requestId !== undefined && { requestId }),
+  });
+}
+
 /** Reads a value by its schema. @param above The path of the value itself. @throws GatewayError `INVALID_REQUEST`, naming the field */
 export function read<Schema extends z.ZodType>(schema: Schema, value: unknown, above = ''): z.output<Schema> {
   const parsed = schema.safeParse(value);

@@ -4,6 +4,7 @@ import { type GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { Person } from '../../auth/types.js';
 import { codeOf } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
+import { inClientTerms } from './errors.js';
 import { seqOf } from './events.js';
 import { readStart } from './input.js';
 import { answerOf } from './interrupts.js';
@@ -103,7 +104,7 @@ export class Commands {
 
   async #start(person: Person, threadId: string, params: unknown): Promise<CommandResult> {
     const start = readStart(params);
-    const thread = await this.#threads.find(person, threadId);
+    const thread = await this.#threads.forRun(person, threadId, start.app);
     assertApp(thread, start.app);
     const session = thread?.session ?? this.#threads.open(person, threadId, start.app);
     const { runId, cursor } = await begin(session, thread, start, this.#options);
@@ -159,5 +160,8 @@ export function refusalOf(error: unknown): { readonly error: string; readonly me
   if (!isGatewayError(error) || codeOf(error) === 'UNAUTHENTICATED' || error.status >= 500) return null;
   // The status of the response tells callers of rate limits, since clients then wait and repeat.
   if (error.status === 429) return null;
-  return { error: CODES[error.code] ?? 'unknown_error', message: (error as GatewayError).message };
+  return {
+    error: CODES[error.code] ?? 'unknown_error',
+    message: inClientTerms(error as GatewayError).message,
+  };
 }

@@ -144,6 +144,8 @@ export interface Teller {
   /** Text before all frames. */
   readonly start?: string;
   tell(frame: PlacedFrame): string;
+  /** Text behind frames that came together. */
+  flush?(): string;
 }
 
 /** A dialect that turns a session's frames into text by a teller, until that is over. */
@@ -154,6 +156,10 @@ export function frameDialect(state: SessionState, teller: Teller): Dialect<Place
     for (const frame of placed) if (!teller.over) text += teller.tell(frame);
     return text;
   };
+  const flushed = (text: string): string => {
+    const more = teller.over ? undefined : teller.flush?.();
+    return more === undefined ? text : text + more;
+  };
   const encoded = (text: string) => ({ state: frames!, text, over: teller.over ?? false });
   return {
     begin(session) {
@@ -163,7 +169,7 @@ export function frameDialect(state: SessionState, teller: Teller): Dialect<Place
       frames = new PlacedFrames(isSnapshot ? session : state);
       const text = start + (isSnapshot ? say(frames.begin()) : '');
       if (isSnapshot) teller.passed?.(session.cursor);
-      return encoded(text);
+      return encoded(flushed(text));
     },
     encode(_, events) {
       let text = '';
@@ -173,7 +179,7 @@ export function frameDialect(state: SessionState, teller: Teller): Dialect<Place
         if (teller.over) break;
         if (event.cursor) teller.passed?.(event.cursor);
       }
-      return encoded(text);
+      return encoded(flushed(text));
     },
   };
 }

@@ -3,7 +3,7 @@ import { GatewayError } from '../../../shared/errors.js';
 import type { OnBusy } from '../../../shared/events.js';
 import type { ContentBlock } from '../../../shared/messages.js';
 import type { ImportedMessage } from '../../../shared/operation-types.js';
-import { idSchema } from '../../../shared/schemas/words.js';
+import { idSchema } from '../../../shared/values/schema.js';
 import { mediaOf } from '../../chat-format/media.js';
 import { fieldError, read } from '../conversation/errors.js';
 import { tipOf } from './checkpoints.js';

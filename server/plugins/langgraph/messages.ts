@@ -118,11 +118,13 @@ export function countsOf({ inputTokens = 0, outputTokens = 0, totalTokens }: Usa
   };
 }
 
-/** Text alone becomes a string, which every page can show. */
 function contentOf(blocks: readonly ContentBlock[]): LangChainMessage['content'] {
-  if (blocks.every((block) => block.type === 'text'))
-    return blocks.map((block) => (block as { readonly text: string }).text).join('');
-  return blocks.flatMap((block) => blockOf(block));
+  return saidContent(blocks.flatMap((block) => blockOf(block)));
+}
+
+/** The content of a message. Text alone becomes a string, which every page can show. */
+export function saidContent(blocks: readonly LangChainBlock[]): LangChainMessage['content'] {
+  return blocks.every(({ type }) => type === 'text') ? blocks.map((block) => block['text']).join('') : blocks;
 }
 
 function blockOf(block: ContentBlock): LangChainBlock[] {

@@ -1,11 +1,27 @@
+import { GatewayError } from '../../../shared/errors.js';
 import type { PlacedFrame, Teller } from './events.js';
 import { runOf } from './frames.js';
+import { type MessagePiece, WholeMessage } from './whole-message.js';
+
+const SERVED = ['values', 'updates', 'messages', 'messages-tuple', 'custom'] as const;
+
+/** A mode of the classic stream. */
+export type StreamMode = (typeof SERVED)[number];
+
+/** Reads the modes of a request. @throws GatewayError `INVALID_REQUEST` with the status 422 for one that is not served */
+export function readModes(given: string | readonly string[]): readonly StreamMode[] {
+  const modes = [given].flat();
+  const unknown = modes.find((mode) => !SERVED.some((served) => served === mode));
+  if (unknown === undefined) return modes as StreamMode[];
+  const message = `stream_mode: ${JSON.stringify(unknown)} is not served, only ${SERVED.join(', ')}`;
+  throw new GatewayError({ code: 'INVALID_REQUEST', status: 422, message });
+}
 
 /** A client's run, and how to tell it. */
 export interface ToldRun {
   readonly id: string;
   readonly threadId: string;
-  readonly modes: string | readonly string[];
+  readonly modes: readonly StreamMode[];
   /** The number of the client's last event. */
   readonly since: number;
 }
@@ -15,7 +31,7 @@ const END = 'event: end\ndata: null\n\n';
 /** Tells one run in the events of the classic stream, from its beginning to its end or its first question. */
 export class RunTeller implements Teller {
   readonly #telling: ToldRun;
-  readonly #modes: ReadonlySet<string>;
+  readonly #modes: ReadonlySet<StreamMode>;
   readonly #interrupts: object[] = [];
   readonly start: string;
   /** The run's id in the frames. */
@@ -23,15 +39,16 @@ export class RunTeller implements Teller {
   #isIn = false;
   #over = false;
   #values: Readonly<Record<string, unknown>> = { messages: [] };
-  #message: { readonly id: string; readonly role: string; readonly call?: string; readonly name?: string } = {
-    id: '',
-    role: 'ai',
-  };
+  #message: WholeMessage | null = null;
+  /** The message as it was told last, until the events of the moment are told. */
+  #partial: PlacedFrame | null = null;
+  /** Ids of calls that failed. */
+  readonly #failed = new Set<unknown>();
 
   constructor(telling: ToldRun) {
     this.#telling = telling;
     this.#id = telling.id;
-    this.#modes = new Set([telling.modes].flat());
+    this.#modes = new Set(telling.modes);
     const { id: run_id, threadId: thread_id, since } = telling;
     const metadata = `event: metadata\ndata: ${JSON.stringify({ run_id, thread_id, attempt: 1 })}\n\n`;
     this.start = since < 0 ? metadata : ':\n\n';
@@ -56,10 +73,11 @@ export class RunTeller implements Teller {
     if (!this.#isIn) return '';
     if (method === 'values') {
       this.#values = data;
-      return this.#say(frame, 'values', data);
+      return this.#say(frame, ['values', data]);
     }
     if (method === 'messages') return this.#piece(frame);
-    if (method === 'custom') return this.#say(frame, 'custom', data);
+    if (method === 'tools' && data['event'] === 'tool-error') this.#failed.add(data['tool_call_id']);
+    if (method === 'custom') return this.#say(frame, ['custom', data]);
     if (method === 'input.requested')
       this.#interrupts.push({ id: data['interrupt_id'], value: data['payload'] });
     return '';
@@ -74,8 +92,9 @@ export class RunTeller implements Teller {
     this.#over = true;
     let text = '';
     if (this.#interrupts.length > 0) {
-      this.#values = { ...this.#values, __interrupt__: this.#interrupts };
-      text = this.#say(frame, 'values', this.#values);
+      const asked = { __interrupt__: this.#interrupts };
+      this.#values = { ...this.#values, ...asked };
+      text = this.#say(frame, ['updates', asked], ['values', this.#values]);
     }
     if (event === 'failed') {
       const failure = { error: 'RunFailed', message: error };
@@ -92,56 +111,54 @@ export class RunTeller implements Teller {
   }
 
   #piece(frame: PlacedFrame): string {
-    const { data } = frame;
-    const { event, index, content, delta } = data as {
-      readonly event: string;
-      readonly index?: number;
-      readonly content?: Readonly<Record<string, unknown>>;
-      readonly delta?: { readonly type: string; readonly text?: string; readonly reasoning?: string };
-    };
-    if (event === 'message-start') {
-      const { id, role, tool_call_id: call, name } = data as Readonly<Record<string, string>>;
-      this.#message = {
-        id: id!,
-        role: role!,
-        ...(call !== undefined && { call }),
-        ...(name !== undefined && { name }),
-      };
-      return '';
+    const piece = frame.data as unknown as MessagePiece;
+    if (piece.event === 'message-start') this.#message = new WholeMessage(piece, this.#failed);
+    const message = this.#message;
+    if (!message) return '';
+    message.take(piece);
+    if (piece.event === 'message-finish') {
+      this.#partial = null;
+      this.#message = null;
+      const whole = message.whole(piece.usage);
+      const node = message.isResult ? 'tools' : 'agent';
+      return this.#say(
+        frame,
+        ['messages', [whole], 'messages/complete'],
+        ['updates', { [node]: { messages: [whole] } }],
+      );
     }
-    const { id, role, call, name } = this.#message;
-    const isFinish = event === 'content-block-finish';
-    if (role === 'tool')
-      return isFinish
-        ? this.#chunk(frame, { type: 'tool', id, name, tool_call_id: call, content: content?.['text'] })
-        : '';
-    const ai = { type: 'AIMessageChunk', id };
-    if (event === 'content-block-delta' && delta?.type === 'text-delta')
-      return this.#chunk(frame, { ...ai, content: delta.text });
-    if (event === 'content-block-delta')
-      return this.#chunk(frame, {
-        ...ai,
-        content: [{ type: 'reasoning', reasoning: delta?.reasoning, index }],
-      });
-    if (isFinish && content?.['type'] === 'tool_call') {
-      const { id: callId, name: called, args } = content;
-      const chunk = { type: 'tool_call_chunk', id: callId, name: called, args: JSON.stringify(args), index };
-      return this.#chunk(frame, { ...ai, content: '', tool_calls: [content], tool_call_chunks: [chunk] });
-    }
-    return '';
+    const chunk = message.chunk(piece);
+    if (!chunk) return '';
+    this.#partial = frame;
+    return this.#chunk(frame, chunk);
+  }
+
+  /** The message that grows, as it is now: once for all events that came together, since each says all of it. */
+  flush(): string {
+    const frame = this.#partial;
+    this.#partial = null;
+    if (!frame || !this.#message || this.#message.isResult) return '';
+    return this.#say(frame, ['messages', [this.#message.whole()], 'messages/partial']);
   }
 
   #chunk(frame: PlacedFrame, chunk: object): string {
     const { threadId: thread_id, id: run_id } = this.#telling;
-    return this.#say(frame, 'messages', [chunk, { thread_id, run_id, langgraph_checkpoint_ns: '' }]);
+    const told = [chunk, { thread_id, run_id, langgraph_checkpoint_ns: '' }];
+    return this.#say(frame, ['messages-tuple', told, 'messages']);
   }
 
-  #say(frame: PlacedFrame, event: 'values' | 'messages' | 'custom', data: unknown): string {
-    const isWanted = this.#modes.has(event === 'messages' ? 'messages-tuple' : event);
-    return isWanted && frame.seq > this.#telling.since ? eventText(frame.id, event, data) : '';
+  /** Says a frame in the modes that are wanted. A client is behind it only with the last one. */
+  #say(frame: PlacedFrame, ...said: readonly (readonly [StreamMode, unknown, event?: string])[]): string {
+    if (frame.seq <= this.#telling.since) return '';
+    const wanted = said.filter(([mode]) => this.#modes.has(mode));
+    return wanted
+      .map(([mode, data, event = mode], at) =>
+        eventText(at === wanted.length - 1 ? frame.id : null, event, data),
+      )
+      .join('');
   }
 }
 
-function eventText(id: string, event: string, data: unknown): string {
-  return `event: ${event}\ndata: ${JSON.stringify(data)}\nid: ${id}\n\n`;
+function eventText(id: string | null, event: string, data: unknown): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n${id === null ? '' : `id: ${id}\n`}\n`;
 }

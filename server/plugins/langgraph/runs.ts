@@ -13,7 +13,7 @@ import { runOf, segmentId } from './frames.js';
 import { readStart } from './input.js';
 import { toLangChain } from './messages.js';
 import type { RouteRequest } from './routes.js';
-import { RunTeller } from './run-teller.js';
+import { RunTeller, readModes, type StreamMode } from './run-teller.js';
 import { begin } from './starting.js';
 import { iso } from './states.js';
 import { type Thread, type Threads, whole } from './threads.js';
@@ -42,9 +42,11 @@ export class Runs {
     const { response } = call;
     if (method === 'POST' && (id === undefined || id === 'stream' || id === 'wait')) {
       const body = await readBody(call, 'run');
+      // Before anything begins.
+      const modes = readModes(body.stream_mode ?? 'values');
       const begun = await this.#begin(asked, threadId, body);
       response.setHeader('Content-Location', `/threads/${threadId}/runs/${begun.id}`);
-      if (id === 'stream') return this.#stream(asked, begun, body.stream_mode ?? 'values');
+      if (id === 'stream') return this.#stream(asked, begun, modes);
       if (id === 'wait') return sendJson(response, await this.#ended(begun));
       return sendJson(response, runIn(begun, await statusOf(begun)));
     }
@@ -62,13 +64,16 @@ export class Runs {
 
   async #begin({ person }: RouteRequest, threadId: string, body: BodyOf<'run'>): Promise<BegunRun> {
     try {
-      const thread = await this.#threads.find(person, threadId);
-      if (body.command?.resume !== undefined && thread) return await resumed(thread, body.command.resume);
+      if (body.command?.resume !== undefined) {
+        const asked = await this.#threads.find(person, threadId);
+        if (asked) return await resumed(asked, body.command.resume);
+      }
       const start = readStart({
         ...body,
         config: { ...body.config, configurable: { ...body.config?.configurable, ...placeIn(body) } },
         multitaskStrategy: body.multitask_strategy,
       });
+      const thread = await this.#threads.forRun(person, threadId, start.app);
       assertApp(thread, start.app);
       const session = thread?.session ?? this.#threads.open(person, threadId, start.app);
       const { runId } = await begin(session, thread, start, this.#options);
@@ -83,7 +88,7 @@ export class Runs {
   async #stream(
     { call, query }: RouteRequest,
     { thread, id }: BegunRun,
-    modes: string | readonly string[],
+    modes: readonly StreamMode[],
   ): Promise<void> {
     const { request, response } = call;
     const { runId } = runOf(id);
@@ -178,13 +183,13 @@ async function leftBy({ thread, id }: BegunRun, { from }: EventStart): Promise<o
 }
 
 /** Some versions of clients write the modes as JSON. */
-function modesIn(query: URLSearchParams): readonly string[] {
+function modesIn(query: URLSearchParams): readonly StreamMode[] {
   const given = query.getAll('stream_mode').flatMap((text) => text.match(/[\w-]+/g) ?? []);
-  return given.length > 0 ? given : ['values', 'messages-tuple', 'custom'];
+  return given.length > 0 ? readModes(given) : ['values', 'messages-tuple', 'custom'];
 }
 
-function modeQuery(modes: string | readonly string[]): string {
-  return new URLSearchParams([modes].flat().map((mode) => ['stream_mode', mode])).toString();
+function modeQuery(modes: readonly StreamMode[]): string {
+  return new URLSearchParams(modes.map((mode) => ['stream_mode', mode])).toString();
 }
 
 function placeIn({ checkpoint_id, checkpoint }: BodyOf<'run'>): object {

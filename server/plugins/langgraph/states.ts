@@ -39,39 +39,45 @@ export function stateIn(thread: Thread): object {
 const TOLD = 10_000;
 
 /**
- * The past states of a thread, the newest first: one behind each of its messages.
+ * The past states of a thread, the newest first: one behind each of its messages. Each is JSON, since all repeat the same messages, which
+ * are written once.
  *
  * @param options `at`: from this state on; `before`: from the one before this on
  */
-export function historyIn(
+export function* historyIn(
   thread: Thread,
   { limit = 10, at, before }: { readonly limit?: number; readonly at?: string; readonly before?: string },
-): object[] {
+): Generator<string> {
   const { messages } = thread.state;
   const place = at ?? before;
   const found = messages.findIndex((message) => placeBehind(message) === place) + (at === undefined ? 0 : 1);
-  const states: object[] = [];
+  const texts: string[] = [];
+  const textUpTo = (count: number): string => {
+    for (let next = texts.length; next < count; next++)
+      texts.push(
+        toLangChain([messages[next]!])
+          .map((message) => JSON.stringify(message))
+          .join(),
+      );
+    return texts
+      .slice(0, count)
+      .filter((text) => text !== '')
+      .join();
+  };
   let told = 0;
+  let left = limit;
   for (
     let count = place === undefined ? messages.length : found;
-    count > 0 && states.length < limit && told < TOLD;
-    count--
+    count > 0 && left > 0 && told < TOLD;
+    count--, left--
   ) {
     told += count;
-    const path = messages.slice(0, count);
-    states.push(
-      count === messages.length
-        ? stateIn(thread)
-        : {
-            ...placed(thread.id, path),
-            values: { messages: toLangChain(path) },
-            next: [],
-            tasks: [],
-            interrupts: [],
-          },
-    );
+    if (count === messages.length) yield JSON.stringify(stateIn(thread));
+    else {
+      const rest = { ...placed(thread.id, messages.slice(0, count)), next: [], tasks: [], interrupts: [] };
+      yield `{"values":{"messages":[${textUpTo(count)}]},${JSON.stringify(rest).slice(1)}`;
+    }
   }
-  return states;
 }
 
 /** The open questions of the active run and its child runs. */
@@ -87,16 +93,16 @@ export function statusOf(thread: Pick<Thread, 'state'>): 'idle' | 'busy' | 'inte
   return messages.at(-1)?.stopReason === 'error' ? 'error' : 'idle';
 }
 
-/** A thread in the form of the classic routes. */
-export function threadIn(thread: Thread): object {
+/** A thread in the form of the classic routes. @param began The time of a thread in which nothing was said */
+export function threadIn(thread: Thread, began = 0): object {
   const { messages, metadata } = thread.state;
   const last = messages.at(-1);
   const values = (stateIn(thread) as { readonly values: object }).values;
   return {
     thread_id: thread.id,
-    created_at: iso(messages[0]?.createdAt ?? 0),
-    updated_at: iso(last ? settledAt(last) : 0),
-    state_updated_at: iso(last ? settledAt(last) : 0),
+    created_at: iso(messages[0]?.createdAt ?? began),
+    updated_at: iso(last ? settledAt(last) : began),
+    state_updated_at: iso(last ? settledAt(last) : began),
     metadata: { ...metadata, graph_id: thread.app, assistant_id: thread.app },
     status: statusOf(thread),
     config: {},

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../../shared/errors.js';
 import type { SessionSummary } from '../../../shared/operation-types.js';
 import type { Person } from '../../auth/types.js';
-import { sendJson } from '../conversation/answering.js';
+import { sendBody, sendJson, sendList } from '../conversation/answering.js';
+import { codeOf } from '../conversation/errors.js';
 import type { PluginContext } from '../plugin.js';
 import { type BodyOf, readAmount, readBody } from './bodies.js';
 
@@ -29,6 +30,11 @@ export class ThreadRoutes {
     if (id === '' && method === 'POST') return this.#create(asked);
     if (id === 'search' && method === 'POST')
       return sendJson(response, await this.#search(person, await readBody(call, 'threads')));
+    if (id === 'count' && method === 'POST') {
+      const { limit: _, offset: __, ...query } = await readBody(call, 'threads');
+      const all = await this.#search(person, { ...query, limit: Number.POSITIVE_INFINITY });
+      return sendJson(response, all.length);
+    }
     if (what === undefined) return this.#thread(asked, id);
     if (what === 'history' && method !== 'PATCH') return this.#history(asked, id);
     if (what === 'state' && method === 'GET') return this.#state(asked, id, rest[0]);
@@ -45,21 +51,31 @@ export class ThreadRoutes {
     throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
   }
 
-  /** Names a thread, which begins with its first message. */
+  /** Begins a thread in which nothing is said yet. */
   async #create({ call, person }: RouteRequest): Promise<void> {
-    const body = await readBody(call, 'thread');
-    const id = body.thread_id ?? randomUUID();
-    const thread = await this.#threads.find(person, id);
-    if (thread && body.if_exists !== 'do_nothing')
-      throw new GatewayError({ code: 'SESSION_EXISTS', message: `There is a thread ${id} already` });
-    if (thread) return sendJson(call.response, threadIn(thread));
-    // Refuses an invalid key.
-    const session = this.#threads.open(person, id);
-    const now = iso(Date.now());
-    const times = { created_at: now, updated_at: now, state_updated_at: now };
-    const metadata = body.metadata ?? {};
-    const rest = { metadata, status: 'idle', config: {}, values: null, interrupts: {} };
-    sendJson(call.response, { thread_id: threadIdOf(session.id), ...times, ...rest });
+    const { thread_id, if_exists, metadata } = await readBody(call, 'thread');
+    // The SDK writes the graph into the metadata.
+    const { graph_id: graph, ...given } = metadata ?? {};
+    const apps = await this.#context.appsOf(person);
+    const app = apps.find(({ name }) => name === graph)?.name;
+    const id = thread_id ?? randomUUID();
+    const known = async (): Promise<Thread | null> => {
+      const thread = await this.#threads.find(person, id);
+      if (thread && if_exists !== 'do_nothing')
+        throw new GatewayError({ code: 'SESSION_EXISTS', message: `There is a thread ${id} already` });
+      return thread;
+    };
+    let thread = await known();
+    if (!thread) {
+      try {
+        await this.#threads.begin(person, id, { app, metadata: given });
+      } catch (error) {
+        // Another request was first.
+        if (codeOf(error) !== 'SESSION_EXISTS' || !(await known())) throw error;
+      }
+      thread = await this.#threads.get(person, id);
+    }
+    sendJson(call.response, await begunThread(thread));
   }
 
   async #thread({ call, person, method }: RouteRequest, id: string): Promise<void> {
@@ -72,9 +88,9 @@ export class ThreadRoutes {
     if (method === 'PATCH') {
       const { metadata } = await readBody(call, 'thread');
       if (metadata) await thread.session.update({ metadata: { ...thread.state.metadata, ...metadata } });
-      return sendJson(call.response, threadIn(await this.#threads.get(person, id)));
+      return sendJson(call.response, await begunThread(await this.#threads.get(person, id)));
     }
-    sendJson(call.response, threadIn(thread));
+    sendJson(call.response, await begunThread(thread));
   }
 
   async #state({ call, person }: RouteRequest, id: string, checkpoint: string | undefined): Promise<void> {
@@ -82,7 +98,7 @@ export class ThreadRoutes {
     if (checkpoint === undefined) return sendJson(call.response, stateIn(thread));
     const [found] = historyIn(thread, { limit: 1, at: checkpoint });
     if (!found) throw new GatewayError({ code: 'MESSAGE_NOT_FOUND', message: 'There is no such checkpoint' });
-    sendJson(call.response, found);
+    sendBody(call.response, 'application/json', found);
   }
 
   async #history({ call, person, method, query }: RouteRequest, id: string): Promise<void> {
@@ -98,7 +114,7 @@ export class ThreadRoutes {
       ...(limit !== undefined && { limit }),
       ...(place != null && { before: place }),
     });
-    sendJson(call.response, states);
+    await sendList(call.response, states);
   }
 
   async #copy({ call, person }: RouteRequest, id: string): Promise<void> {
@@ -129,6 +145,14 @@ export class ThreadRoutes {
     } while (before !== undefined);
     return found;
   }
+}
+
+/** A thread, with the time at which it began. */
+async function begunThread(thread: Thread): Promise<object> {
+  if (thread.state.messages.length > 0) return threadIn(thread);
+  for await (const { ts } of thread.session.events({ from: 'earliest' }))
+    if (ts !== undefined) return threadIn(thread, ts);
+  return threadIn(thread);
 }
 
 function matches({ sessionId, app, metadata }: SessionSummary, query: BodyOf<'threads'>): boolean {

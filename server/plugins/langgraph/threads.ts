@@ -43,6 +43,29 @@ export class Threads {
     return thread;
   }
 
+  /**
+   * The thread of an id, for a run of an app. A thread was created for no app: as long as nothing was said in it, it becomes the thread of
+   * the app that first runs in it.
+   */
+  async forRun(person: Person, id: string, app: string | undefined): Promise<Thread | null> {
+    const thread = await this.find(person, id);
+    if (!thread || app === undefined || app === thread.app || id.includes(':')) return thread;
+    const { messageCount, run, queue, metadata } = thread.state;
+    if (messageCount > 0 || run || queue.length > 0) return thread;
+    await this.begin(person, id, { app, metadata });
+    await thread.session.delete();
+    return this.find(person, id);
+  }
+
+  /** Begins the session of a thread in which nothing is said yet. @throws GatewayError `SESSION_EXISTS` */
+  async begin(
+    person: Person,
+    id: string,
+    { app, metadata = {} }: { readonly app: string | undefined; readonly metadata: SessionState['metadata'] },
+  ): Promise<void> {
+    await this.open(person, id, app).import([], { metadata });
+  }
+
   /** The session of an id, begun or not. @param app The app of a session that has not begun. @default the default one */
   open(person: Person, id: string, app?: string): PluginSession {
     return this.#context.session(app === undefined || id.includes(':') ? id : `${app}:${id}`, person);

@@ -54,6 +54,8 @@ export class LangGraphWriter {
     switch (event.type) {
       case 'history_moved':
         return this.#values(event.ts);
+      case 'message_replaced':
+        return [...(isOurs ? this.#close() : []), ...this.#values(event.ts)];
       case 'steer':
         return event.consumed && this.#state.run ? this.#values(event.ts) : [];
       case 'custom':

@@ -1,2 +1,8 @@
 export { mcpServerPlugin } from './mcp-server-plugin.js';
-export type { McpConfirmUrl, McpLimits, McpServerPluginOptions, McpToolFilter } from './options.js';
+export type {
+  McpConfirmUrl,
+  McpLimits,
+  McpServerPluginOptions,
+  McpSignIn,
+  McpToolFilter,
+} from './options.js';

@@ -5,6 +5,7 @@ import type { GatewayPlugin, PluginContext } from '../plugin.js';
 import { McpEndpoint } from './endpoint.js';
 import { type McpServerPluginOptions, type ParsedOptions, parseOptions } from './options.js';
 import { loadSdk } from './sdk.js';
+import { SignIn } from './sign-in.js';
 
 /**
  * Serves an app's tools to MCP clients, over Streamable HTTP: protocol revisions 2025-06-18, 2025-11-25 and 2026-07-28. Needs the
@@ -25,10 +26,12 @@ class McpServerPlugin implements GatewayPlugin {
   readonly #options: ParsedOptions;
   #context: PluginContext | null = null;
   #endpoint: Promise<McpEndpoint> | null = null;
+  readonly #signIn: SignIn | null;
   #destroyed = false;
 
   constructor(options: ParsedOptions) {
     this.#options = options;
+    this.#signIn = options.signIn ? new SignIn(options.signIn, options.path) : null;
     // One plugin for each path, since a gateway may serve the tools of several apps.
     this.name = `mcp:${options.path}`;
   }
@@ -43,6 +46,9 @@ class McpServerPlugin implements GatewayPlugin {
       requestHeaders: ['mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'last-event-id'],
       exposedHeaders: ['mcp-session-id', 'mcp-protocol-version', 'www-authenticate'],
     });
+    const signIn = this.#signIn;
+    if (signIn)
+      context.route(signIn.path, (call) => signIn.serve(call), { methods: ['GET'], needsStore: false });
   }
 
   async start(): Promise<void> {
@@ -58,7 +64,7 @@ class McpServerPlugin implements GatewayPlugin {
   async #serve(call: PluginRequest): Promise<void> {
     const { path } = this.#options;
     if (call.path !== path && call.path !== `${path}/`) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
-    const person = await call.authenticate();
+    const person = await (this.#signIn?.authenticate(call) ?? call.authenticate());
     // A caller who may not use the app must not learn of its tools.
     if (!(await this.#isFor(person))) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
     const endpoint = await this.#ready();

@@ -40,6 +40,16 @@ export interface McpLimits {
   readonly questionsPerUser: number;
 }
 
+/** The place at which users of MCP clients sign in. */
+export interface McpSignIn {
+  /** The endpoint's public address, which ends with its `path`. Tokens should be for it: name it as `audience` in `auth` too. */
+  readonly resource: string;
+  /** The issuers whose tokens `auth` takes. */
+  readonly authorizationServers: readonly string[];
+  /** The scopes that a token must have, in its claims `scope` or `scp`. @default none */
+  readonly scopes?: readonly string[] | undefined;
+}
+
 /** Options of `mcpServerPlugin`. */
 export interface McpServerPluginOptions {
   /** Session key. Its app has the tools, and calls run in the caller's own session of that name. */
@@ -65,6 +75,8 @@ export interface McpServerPluginOptions {
     | undefined;
   /** Instructions for the client's model on how to use the tools. */
   readonly instructions?: string | undefined;
+  /** Tells clients without a token where to get one. @default they need one from elsewhere */
+  readonly signIn?: McpSignIn | undefined;
   readonly limits?: Partial<McpLimits> | undefined;
 }
 
@@ -78,6 +90,7 @@ export interface ParsedOptions {
   readonly confirmUrl: McpConfirmUrl | undefined;
   readonly serverInfo: { readonly name: string; readonly version: string; readonly title?: string };
   readonly instructions: string | undefined;
+  readonly signIn: McpSignIn | undefined;
   readonly limits: McpLimits;
 }
 
@@ -97,6 +110,13 @@ const amount = z
   .optional();
 const names = z.array(z.string()).optional();
 
+const address = z
+  .string()
+  .refine(
+    (text) => /^https?:\/\/[^\s"#?]+$/.test(text) && URL.canParse(text),
+    'must be an address without a query',
+  );
+
 const schema = z.strictObject({
   sessionId: z.string().min(1),
   path: z
@@ -111,6 +131,15 @@ const schema = z.strictObject({
     .strictObject({ name: z.string().min(1), version: z.string().min(1), title: z.string().optional() })
     .optional(),
   instructions: z.string().optional(),
+  signIn: z
+    .strictObject({
+      resource: address,
+      authorizationServers: z.array(address).min(1),
+      scopes: z
+        .array(z.string().regex(/^[!#-[\]-~]+$/, 'must be a scope, without spaces and quotes'))
+        .optional(),
+    })
+    .optional(),
   limits: z
     .strictObject({
       idleMs: amount,
@@ -135,7 +164,21 @@ export function parseOptions(options: McpServerPluginOptions): ParsedOptions {
     const told = details.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('; ');
     throw new GatewayError({ code: 'INVALID_REQUEST', message: `mcpServerPlugin: ${told}`, details });
   }
-  const { sessionId, path = '/mcp', include, exclude = [], toolFilter, confirmUrl, instructions } = options;
+  const {
+    sessionId,
+    path = '/mcp',
+    include,
+    exclude = [],
+    toolFilter,
+    confirmUrl,
+    instructions,
+    signIn,
+  } = options;
+  if (signIn && !signIn.resource.endsWith(path))
+    throw new GatewayError({
+      code: 'INVALID_REQUEST',
+      message: `mcpServerPlugin: signIn.resource: must end with ${path}`,
+    });
   const given = Object.entries(options.limits ?? {}).filter(([, value]) => value !== undefined);
   return {
     sessionId,
@@ -146,6 +189,7 @@ export function parseOptions(options: McpServerPluginOptions): ParsedOptions {
     confirmUrl,
     serverInfo: options.serverInfo ?? { name: 'agent-session-gateway', version: String(PROTOCOL_VERSION) },
     instructions,
+    signIn,
     limits: { ...DEFAULT_LIMITS, ...Object.fromEntries(given) },
   };
 }

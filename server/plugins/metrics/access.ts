@@ -14,7 +14,6 @@ export function admissionOf({
   token,
   addresses,
 }: Pick<MetricsPluginOptions, 'token' | 'addresses'>): Admission {
-  if (token === undefined && addresses === undefined) throw invalid('give it a token, addresses or both');
   const hasAddress = addresses && addressCheck(addresses);
   const hasToken = token === undefined ? undefined : tokenCheck([token].flat());
   return ({ request, address }) => {

@@ -1,25 +1,27 @@
 import cluster from 'node:cluster';
 import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
+import { GatewayError } from '../../../shared/errors.js';
 import { loadPeer } from '../../runtime/optional-peer.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import { Measures } from '../measures.js';
 import type { GatewayPlugin, PluginContext } from '../plugin.js';
 import { type Admission, admissionOf } from './access.js';
 import { addStats } from './gauges.js';
 import type { MetricsPluginOptions } from './options.js';
-import { Recorder } from './recorder.js';
+import { registrySink } from './recorder.js';
 
 /**
  * Serves the gateway's metrics for Prometheus. Needs the package `prom-client`. docs/metrics.md lists them.
  *
- * @throws GatewayError `INVALID_REQUEST` if neither `token` nor `addresses` is given, or one is malformed
+ * @throws GatewayError `INVALID_REQUEST` if `token` or `addresses` is malformed; `use` throws it if there is neither, nor a monitoring port
  *
  * @example
  * ```ts
  * gateway.use(metricsPlugin({ token: process.env.METRICS_TOKEN!, addresses: ['10.0.0.0/8'] }));
  * ```
  */
-export function metricsPlugin(options: MetricsPluginOptions): GatewayPlugin {
+export function metricsPlugin(options: MetricsPluginOptions = {}): GatewayPlugin {
   return new MetricsPlugin(options);
 }
 
@@ -31,7 +33,7 @@ class MetricsPlugin implements GatewayPlugin {
   readonly #options: MetricsPluginOptions;
   readonly #admit: Admission;
   #context: PluginContext | null = null;
-  #recorder: Recorder | null = null;
+  #recorder: Measures | null = null;
   #registry: Promise<Registry> | null = null;
 
   constructor(options: MetricsPluginOptions) {
@@ -41,11 +43,22 @@ class MetricsPlugin implements GatewayPlugin {
 
   setup(context: PluginContext): void {
     this.#context = context;
-    const { path = '/metrics' } = this.#options;
+    const { path = '/metrics', token, addresses } = this.#options;
+    const isPublic = token !== undefined || addresses !== undefined;
+    if (!isPublic && !context.monitored)
+      throw new GatewayError({
+        code: 'INVALID_REQUEST',
+        message: 'metricsPlugin: give it a token, addresses or both, or the gateway a `monitor`',
+      });
+    context.page('/metrics', async () => {
+      const { contentType: media, text } = await this.#page();
+      return { media, text };
+    });
     context.peers.on<string>('metrics', async (workers) =>
       cluster.isWorker && workers === WORKERS ? (await this.#ready()).getMetricsAsJSON() : null,
     );
-    context.route(path, (call) => this.#serve(call), { methods: ['GET', 'HEAD'], needsStore: false });
+    if (isPublic)
+      context.route(path, (call) => this.#serve(call), { methods: ['GET', 'HEAD'], needsStore: false });
   }
 
   async start(): Promise<void> {
@@ -68,7 +81,7 @@ class MetricsPlugin implements GatewayPlugin {
       this.#options;
     const context = this.#context!;
     addStats(client, registry, () => context.stats());
-    this.#recorder = new Recorder(client, registry, context);
+    this.#recorder = new Measures(registrySink(client, registry), context);
     this.#recorder.start();
     if (processMetrics) client.collectDefaultMetrics({ register: registry });
     return registry;
@@ -82,14 +95,19 @@ class MetricsPlugin implements GatewayPlugin {
     return AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...told]).metrics();
   }
 
+  async #page(): Promise<{ readonly contentType: string; readonly text: string }> {
+    const registry = await this.#ready();
+    const text = await (cluster.isWorker ? this.#ofAll(registry) : registry.metrics());
+    return { contentType: registry.contentType, text };
+  }
+
   async #serve(call: PluginRequest): Promise<void> {
     this.#admit(call);
-    const registry = await this.#ready();
-    const page = await (cluster.isWorker ? this.#ofAll(registry) : registry.metrics());
+    const { contentType, text } = await this.#page();
     const { response } = call;
-    response.setHeader('Content-Type', registry.contentType);
+    response.setHeader('Content-Type', contentType);
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('X-Content-Type-Options', 'nosniff');
-    response.end(page);
+    response.end(text);
   }
 }

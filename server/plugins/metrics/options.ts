@@ -1,6 +1,9 @@
 import type { Registry } from 'prom-client';
 
-/** Options of `metricsPlugin`. Either `token` or `addresses` is required. If both are given, a request must satisfy both. */
+/**
+ * Options of `metricsPlugin`. The page is on the monitoring port, if the gateway has one. With `token` or `addresses` it is on the public port
+ * too; if both are given, a request must satisfy both.
+ */
 export interface MetricsPluginOptions {
   /** Path of the page, below the gateway's mount. @default '/metrics' */
   readonly path?: string;

@@ -1,1 +1,1 @@
-export { type PlaygroundOptions, playgroundPlugin } from './plugin.js';
+export { type PlaygroundOptions, playgroundPlugin, type Replayed, type ReplayRequest } from './plugin.js';

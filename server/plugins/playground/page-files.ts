@@ -24,6 +24,10 @@ export interface PageSettings {
   readonly readOnly: boolean;
   /** Whether the page may end the server's process. */
   readonly canKill: boolean;
+  /** Whether the page may have a session run against the app as it is now. */
+  readonly canReplay: boolean;
+  /** Whether the page may ask what ran in a run. */
+  readonly hasTraces: boolean;
   /** Prefix of some of the gateway's routes. */
   readonly extraRoutes: string;
   /** The number of folders between the gateway's mount and the page. */
@@ -51,13 +55,13 @@ export function readPage(): ReadonlyMap<string, PageFile> {
 /** The same page, whose HTML carries settings. */
 export function withSettings(
   files: ReadonlyMap<string, PageFile>,
-  { readOnly, canKill, extraRoutes, depth }: PageSettings,
+  { readOnly, canKill, canReplay, hasTraces, extraRoutes, depth }: PageSettings,
 ): ReadonlyMap<string, PageFile> {
   const html = files.get('index.html')!.bytes.toString();
   const gateway = depth === 0 ? '.' : Array(depth).fill('..').join('/');
   const told = html.replace(
     '<html ',
-    `<html data-gateway="${gateway}" data-extra-routes="${extraRoutes}" data-read-only="${readOnly}" data-can-kill="${canKill}" `,
+    `<html data-gateway="${gateway}" data-extra-routes="${extraRoutes}" data-read-only="${readOnly}" data-can-kill="${canKill}" data-traces="${hasTraces}" data-can-replay="${canReplay}" `,
   );
   return new Map([...files, ['index.html', pageFile('index.html', Buffer.from(told))]]);
 }

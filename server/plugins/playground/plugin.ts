@@ -6,6 +6,25 @@ import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import type { GatewayPlugin } from '../plugin.js';
 import { ASSETS, KILL, type PageFile, readPage, withSettings } from './page-files.js';
+import { RunTraces } from './run-traces.js';
+
+/** A session that is to be run against the app as it is now. */
+export interface ReplayRequest {
+  /** Its events, as an export has them. */
+  readonly record: string;
+  /** The name of its app. */
+  readonly app: string;
+  /** Whether answers may differ, as long as the app asks for the same. */
+  readonly answersMayDiffer: boolean;
+}
+
+/** The outcome of a replay: the turns that went as before, and the first that did not. */
+export interface Replayed {
+  readonly turns: number;
+  readonly divergence?:
+    | Readonly<Record<'message' | 'step' | 'text', string> & Record<'turn', number>>
+    | undefined;
+}
 
 /** Options of `playgroundPlugin`. */
 export interface PlaygroundOptions {
@@ -19,7 +38,25 @@ export interface PlaygroundOptions {
    * @default none
    */
   readonly kill?: (user: UserContext) => MaybePromise<void>;
+  /**
+   * Shows those who may read a run its steps, calls of models, the stacks of its errors and what its app writes to the console. For development:
+   * they are of this process, and kept as long as it lives.
+   * @default false
+   */
+  readonly traces?: boolean;
+  /**
+   * Runs a session against the app as it is now, as `replaySession` of `agent-session-gateway/testing` does: the page gets a button for it.
+   * For development.
+   * @default none
+   */
+  readonly replay?: (replaying: ReplayRequest) => MaybePromise<Replayed>;
 }
+
+/** The path beside the page that tells of a run what no event does. */
+const TRACE = '_trace';
+
+/** The path beside the page that has a session run against the app as it is now. */
+const REPLAY = '_replay';
 
 /** Allows only the page's own files: no inline script or style, no eval, no other host, no framing. */
 const POLICY = [
@@ -47,12 +84,15 @@ const POLICY = [
  * ```
  */
 export function playgroundPlugin(options: PlaygroundOptions = {}): GatewayPlugin {
-  const { path = '/playground', readOnly = false, kill } = options;
+  const { path = '/playground', readOnly = false, kill, replay, traces = false } = options;
   if (typeof path !== 'string' || !/^(?:\/|(?:\/[A-Za-z0-9_.-]+)+)$/.test(path))
     throw wrong('path', "must be like '/playground', or '/'");
   if (typeof readOnly !== 'boolean') throw wrong('readOnly', 'must be true or false');
+  if (replay !== undefined && typeof replay !== 'function') throw wrong('replay', 'must be a function');
+  if (typeof traces !== 'boolean') throw wrong('traces', 'must be true or false');
   if (kill !== undefined && typeof kill !== 'function') throw wrong('kill', 'must be a function');
   const below = path === '/' ? '' : path;
+  let kept: RunTraces | undefined;
   let files: ReadonlyMap<string, PageFile> | undefined;
   let extraRoutes = '';
 
@@ -60,6 +100,8 @@ export function playgroundPlugin(options: PlaygroundOptions = {}): GatewayPlugin
     files ??= withSettings(readPage(), {
       readOnly,
       canKill: kill !== undefined && !readOnly,
+      hasTraces: traces,
+      canReplay: replay !== undefined && !readOnly,
       extraRoutes,
       depth: below.split('/').length - 1,
     });
@@ -81,6 +123,35 @@ export function playgroundPlugin(options: PlaygroundOptions = {}): GatewayPlugin
       const methods = ['GET', 'HEAD'];
       context.route(path, serve, { methods, needsStore: false });
       if (below === '') context.route(`/${ASSETS}`, serve, { methods, needsStore: false });
+      if (traces) {
+        const found = new RunTraces(context.gatewayId);
+        kept = found;
+        const tell = async ({ request, response, authenticate }: PluginRequest) => {
+          const { searchParams } = new URL(request.url ?? '/', 'http://mount');
+          const [sessionId = '', runId = ''] = ['sessionId', 'runId'].map(
+            (name) => searchParams.get(name) ?? '',
+          );
+          // Only for those who may read the run.
+          await context
+            .session(sessionId, await authenticate())
+            .run(runId)
+            .status();
+          sendJson(response, found.of(runId));
+        };
+        context.route(`${below}/${TRACE}`, tell, { methods: ['GET'] });
+      }
+      if (replay !== undefined && !readOnly) {
+        const again = async ({ response, authenticate, body }: PluginRequest) => {
+          const person = await authenticate();
+          const { sessionId, answersMayDiffer } = ((await body()) ?? {}) as Record<string, unknown>;
+          const session = context.session(String(sessionId), person);
+          const { app } = await session.status();
+          let record = '';
+          for await (const event of session.export('events')) record += `${JSON.stringify(event)}\n`;
+          sendJson(response, await replay({ record, app, answersMayDiffer: answersMayDiffer === true }));
+        };
+        context.route(`${below}/${REPLAY}`, again, { methods: ['POST'] });
+      }
       if (kill === undefined || readOnly) return;
       const end = async ({ response, authenticate }: PluginRequest) => {
         const { user } = await authenticate();
@@ -89,6 +160,8 @@ export function playgroundPlugin(options: PlaygroundOptions = {}): GatewayPlugin
       };
       context.route(`${below}/${KILL}`, end, { methods: ['POST'], needsStore: false });
     },
+    start: () => kept?.start(),
+    destroy: () => kept?.stop(),
   };
 }
 
@@ -102,6 +175,11 @@ function mountOf(request: PluginRequest['request']): string | undefined {
 /** A relative location, since the gateway does not know the whole path. Browsers keep the fragment. */
 function redirect(response: ServerResponse, location: string): void {
   response.writeHead(308, { Location: location, 'Cache-Control': 'no-cache' }).end();
+}
+
+function sendJson(response: ServerResponse, value: unknown): void {
+  const head = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+  response.writeHead(200, head).end(JSON.stringify(value));
 }
 
 function send(request: PluginRequest['request'], response: ServerResponse, file: PageFile): void {

@@ -1,9 +1,11 @@
 import { cut } from '../../../shared/cut.js';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import type { SessionState } from '../../../shared/fold.js';
 import type { ContentBlock, Message } from '../../../shared/messages.js';
 import { parseItemId, parseResponseId, responseId } from '../../../shared/responses/ids.js';
 import type { SegmentName } from '../../../shared/segments.js';
 import type { Person } from '../../auth/types.js';
+import { fieldError } from '../conversation/errors.js';
 import { pagesOf } from '../conversation/state.js';
 import type { Dialect, PluginContext, PluginSession } from '../plugin.js';
 import { isTemporary } from './places.js';
@@ -134,4 +136,26 @@ export async function orNull<T>(find: () => Promise<T>): Promise<T | null> {
 /** The error for a named thing that does not exist. */
 export function notFound(path: string, message: string, code = 'not_found'): GatewayError {
   return new GatewayError({ code: 'RUN_NOT_FOUND', message, details: [{ path, message, code }] });
+}
+
+/** Id of the last message of a response: its answer, or the question if there is no answer. */
+export async function endOf({ session, name: { runId }, run }: FoundResponse): Promise<string | null> {
+  const recalled = await recall(session, (message) => message.runId === runId);
+  if (recalled || !run?.isOver) return recalled?.answer.id ?? null;
+  for await (const event of session.events({ from: run.cursor })) {
+    if (event.type === 'message_accepted' && event.runId === runId) return event.message.id;
+    if (event.type === 'gap') break;
+  }
+  return null;
+}
+
+/** Id of the run that a next message would follow. */
+export function lastRun(state: SessionState | null): string | undefined {
+  return state?.queue.at(-1)?.runId ?? state?.run?.runId ?? state?.messages.at(-1)?.runId;
+}
+
+/** The error for a previous response that the caller does not have. */
+export function previousNotFound(id: string): GatewayError {
+  const message = `there is no response ${JSON.stringify(cut(id, 256))}`;
+  return fieldError('previous_response_id', message, 'previous_response_not_found');
 }

@@ -1,5 +1,5 @@
 import type { RouteOptions } from '../../transports/http/plugin-route.js';
-import { fieldError } from '../conversation/errors.js';
+import { fieldError, inTerms } from '../conversation/errors.js';
 import { readOnBusy, readPrefix, readToolWait } from '../conversation/options.js';
 import { UserNotes } from '../conversation/user-notes.js';
 import { CLIENT_HEADERS } from '../openai/client-headers.js';
@@ -30,11 +30,22 @@ export interface ResponsesOptions {
   readonly toolWaitMs?: number;
 }
 
+/** The caller's names for what a response passes on. */
+const TERMS = {
+  message: 'input',
+  messages: 'input',
+  clientTools: 'tools',
+  parameters: '',
+  metadata: 'metadata',
+  idempotencyKey: 'Idempotency-Key',
+  sessionId: 'conversation',
+} as const;
+
 const ROUTE = {
   methods: ['GET', 'POST', 'DELETE'],
   requestHeaders: ['Idempotency-Key', ...CLIENT_HEADERS],
   exposedHeaders: ['x-request-id'],
-  fail: sendChatError,
+  fail: (error, response) => sendChatError(inTerms(TERMS, error), response),
 } satisfies RouteOptions;
 
 /**

@@ -34,6 +34,9 @@ const output = z.union([
 const callId = z.string().min(1).max(600);
 const id = z.string().max(1024).nullish();
 
+/** Types that are no tools of the vendor's: tools that a caller brings, and a list of some. */
+const BROUGHT: ReadonlySet<string> = new Set(['function', 'custom', 'allowed_tools']);
+
 /** An item of an input. Without a type it is a message. */
 const item = z.union([
   z.looseObject({
@@ -87,6 +90,8 @@ export type InputPart = z.infer<typeof inputPart>;
 /** A list of items. */
 export const itemsSchema = z.array(item);
 
+/** A tool of the vendor's. It is accepted, but not served. */
+const hosted = z.looseObject({ type: z.string().refine((type) => !BROUGHT.has(type), 'needs a name') });
 const named = z.looseObject({ type: z.enum(['function', 'custom']), name: z.string() });
 const count = z.number().int().min(0);
 
@@ -103,7 +108,6 @@ export const requestSchema = z.looseObject({
   store: z.boolean().nullish(),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({}).nullish(),
-  // The vendor's own tools are accepted, but not served.
   tools: z
     .array(
       z.union([
@@ -120,9 +124,7 @@ export const requestSchema = z.looseObject({
           description: z.string().nullish(),
           format: z.record(z.string(), z.unknown()).nullish(),
         }),
-        z.looseObject({
-          type: z.string().refine((type) => type !== 'function' && type !== 'custom', 'needs a name'),
-        }),
+        hosted,
       ]),
     )
     .nullish(),
@@ -133,8 +135,9 @@ export const requestSchema = z.looseObject({
       z.looseObject({
         type: z.literal('allowed_tools'),
         mode: z.enum(['auto', 'required', 'none']).optional(),
-        tools: z.array(named),
+        tools: z.array(z.union([named, hosted])),
       }),
+      hosted,
     ])
     .nullish(),
   parallel_tool_calls: z.boolean().nullish(),

@@ -1,6 +1,7 @@
 import { ECHOED, type ResponseEcho, type ResponseTool } from '../../../shared/responses/types.js';
 import type { ClientTool } from '../../apps/application.js';
 import { fieldError } from '../conversation/errors.js';
+import { TEXT_INPUT } from '../openai/custom-tools.js';
 import { readBody } from '../openai/problem.js';
 import { type InputItem, type RequestBody, requestSchema } from './request-schema.js';
 
@@ -74,26 +75,31 @@ function toolsOf({ tools, tool_choice: choice }: RequestBody): {
   });
   if (choice === 'none') return { offered, chosen: [], choice };
   if (typeof choice !== 'object' || choice === null) return { offered, chosen: offered, choice };
-  const names = (choice.type === 'allowed_tools' ? choice.tools : [choice]).map(({ name }) => name);
+  const isList = choice.type === 'allowed_tools';
+  const names = (isList ? (choice.tools as readonly ChosenTool[]) : [choice]).flatMap(broughtName);
+  // The vendor's tool is not here, so the app chooses freely.
+  if (!isList && names.length === 0) return { offered, chosen: offered, choice: 'auto' };
   const missing = names.find((name) => !offered.some((tool) => tool.name === name));
   if (missing !== undefined) {
     const message = `there is no tool ${JSON.stringify(missing)} in tools`;
     throw fieldError('tool_choice', message, 'invalid_value');
   }
   // Apps know the form of chat completions.
-  if (choice.type !== 'allowed_tools')
+  if (!isList)
     return { offered, chosen: offered, choice: { type: 'function', function: { name: names[0] } } };
   const chosen = offered.filter(({ name }) => names.includes(name));
-  return { offered, chosen, choice: choice.mode ?? 'auto' };
+  return { offered, chosen, choice: chosen.length === 0 ? 'auto' : (choice.mode ?? 'auto') };
 }
 
-/** Parameters for a custom tool, whose free text an app's model passes as the only argument of a function. */
-const TEXT_INPUT = {
-  type: 'object',
-  properties: { input: { type: 'string' } },
-  required: ['input'],
-  additionalProperties: false,
-};
+interface ChosenTool {
+  readonly type: string;
+  readonly name?: unknown;
+}
+
+/** The name of a tool that the caller brings; none for one of the vendor's, which is not served. */
+function broughtName({ type, name }: ChosenTool): string[] {
+  return type === 'function' || type === 'custom' ? [String(name)] : [];
+}
 
 function toClientTool(tool: ResponseTool): ClientTool {
   const { name, description } = tool;

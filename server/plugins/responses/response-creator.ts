@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CallAnswer } from '../../../shared/asked-calls.js';
-import { cut } from '../../../shared/cut.js';
 import { type GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { OnBusy } from '../../../shared/events.js';
 import type { SessionState } from '../../../shared/fold.js';
@@ -23,8 +22,9 @@ import { Turns } from '../conversation/turns.js';
 import type { UserNotes } from '../conversation/user-notes.js';
 import { sessionPlace } from '../openai/session-name.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
+import { behindCompaction, type CompactedPlace } from './compacting.js';
 import type { NewConversation } from './conversations.js';
-import { type Finder, type FoundResponse, orNull, recall } from './finding.js';
+import { endOf, type Finder, type FoundResponse, lastRun, orNull, previousNotFound } from './finding.js';
 import { outputOf, toMessages } from './input.js';
 import { digest, newSessionName } from './places.js';
 import type { ResponseRequest } from './request.js';
@@ -43,6 +43,8 @@ export interface CreateRequest {
   readonly headers: IncomingHttpHeaders;
   /** The app behind the model. */
   readonly app: string;
+  /** The compaction of ours that the request goes on behind. */
+  readonly behind?: CompactedPlace;
 }
 
 /** The session in which a response is created. */
@@ -71,7 +73,9 @@ export class ResponseCreator {
   }
 
   /** @throws GatewayError before anything was begun */
-  async create(ask: CreateRequest): Promise<FoundResponse> {
+  async create(asked: CreateRequest): Promise<FoundResponse> {
+    const behind = behindCompaction(asked.request);
+    const ask = behind ? { ...asked, request: behind.request, behind: behind.place } : asked;
     const { items } = ask.request;
     const last = items.at(-1);
     if (!last) throw fieldError('input', 'there is nothing to answer', 'invalid_value');
@@ -173,10 +177,11 @@ export class ResponseCreator {
 
   /** The session that a request names, or the one that it begins. */
   async #placeOf(
-    { request, person, headers, app }: CreateRequest,
+    { request, person, headers, app, behind }: CreateRequest,
     key: string | undefined,
   ): Promise<ResponsePlace> {
     const { previousResponse, conversation, store } = request;
+    if (behind) return { session: await this.#compacted(behind, { app, person }), isWhole: false };
     if (conversation !== undefined) {
       const session = this.#context.session(await this.#conversation(conversation, app, person), person);
       return { session, isWhole: false };
@@ -209,13 +214,18 @@ export class ResponseCreator {
 
   /** Forks the conversation if a request continues from an earlier response than the last. */
   async #branched(
-    { request, person, app }: CreateRequest,
+    { request, person, app, behind }: CreateRequest,
     place: ResponsePlace,
     key: string | undefined,
   ): Promise<Found> {
     const { previousResponse, store } = request;
     const state = await stateOf(place.session);
     const there = { ...place, state };
+    if (behind) {
+      const isRepeated = key !== undefined && (await place.session.sent(key)) !== null;
+      if (store && (isRepeated || (state?.tip === behind.tip && !state.run))) return there;
+      return this.#fork(place.session, behind.tip, { app, person, name: newSessionName(store, key), key });
+    }
     if (previousResponse === undefined) return there;
     const former = await this.#finder.response(previousResponse, person);
     if (!former) throw previousNotFound(previousResponse);
@@ -227,14 +237,41 @@ export class ResponseCreator {
     if (end === null)
       throw fieldError('previous_response_id', 'this response is not over yet', 'invalid_value');
     if (store && state?.tip === end) return there;
-    const branch = this.#context.session(`${app}:${newSessionName(store, key)}`, person);
+    return this.#fork(session, end, { app, person, name: newSessionName(store, key), key });
+  }
+
+  /** Goes on from a message in a session of its own. */
+  async #fork(
+    session: PluginSession,
+    at: string,
+    {
+      app,
+      person,
+      name,
+      key,
+    }: Pick<CreateRequest, 'app' | 'person'> & { name: string; key: string | undefined },
+  ): Promise<Found> {
+    const branch = this.#context.session(`${app}:${name}`, person);
     try {
-      await session.fork(branch.id, { at: end });
+      await session.fork(branch.id, { at });
     } catch (error) {
       // An earlier try of the same request has begun the fork.
       if (key === undefined || !isGatewayError(error) || error.code !== 'SESSION_EXISTS') throw error;
     }
     return { session: branch, isWhole: false, state: await stateOf(branch) };
+  }
+
+  /** The session of a compaction. @throws GatewayError for one that the caller does not have */
+  async #compacted(
+    { sessionId }: CompactedPlace,
+    { app, person }: Pick<CreateRequest, 'app' | 'person'>,
+  ): Promise<PluginSession> {
+    const session = await orNull(async () => {
+      const named = this.#context.session(sessionId, person);
+      return (await named.status()).app === app && named.id === sessionId ? named : null;
+    });
+    if (session) return session;
+    throw fieldError('input', 'there is no such compaction of this model', 'invalid_value');
   }
 
   /** @throws GatewayError if a run of the session waits for the caller, because the next message would wait behind it */
@@ -285,28 +322,7 @@ function messageId(key: string): string {
   return `msg-${digest(key)}`;
 }
 
-/** Id of the last message of a response: its answer, or the question if there is no answer. */
-async function endOf({ session, name: { runId }, run }: FoundResponse): Promise<string | null> {
-  const recalled = await recall(session, (message) => message.runId === runId);
-  if (recalled || !run?.isOver) return recalled?.answer.id ?? null;
-  for await (const event of session.events({ from: run.cursor })) {
-    if (event.type === 'message_accepted' && event.runId === runId) return event.message.id;
-    if (event.type === 'gap') break;
-  }
-  return null;
-}
-
-/** Id of the run that a next message would follow. */
-function lastRun(state: SessionState | null): string | undefined {
-  return state?.queue.at(-1)?.runId ?? state?.run?.runId ?? state?.messages.at(-1)?.runId;
-}
-
 function unanswered(callIds: readonly string[], run: IdentifiedRun): GatewayError {
   const named = callIds.map((callId) => clientCallId(callId, run)).join(', ');
   return fieldError('input', `must have an output or an approval for ${named}`, 'invalid_value');
-}
-
-function previousNotFound(id: string): GatewayError {
-  const message = `there is no response ${JSON.stringify(cut(id, 256))}`;
-  return fieldError('previous_response_id', message, 'previous_response_not_found');
 }

@@ -5,17 +5,18 @@ import type { Person } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { sendJson } from '../conversation/answering.js';
 import { fieldError } from '../conversation/errors.js';
+import { ClientRetries } from '../conversation/retries.js';
 import { partsOf, queryOf } from '../conversation/urls.js';
 import { notServed } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
 import type { PluginContext } from '../plugin.js';
 import { type FoundResponseOptions, FoundResponseWriter } from './answers.js';
+import { Compactor, readCompactRequest } from './compacting.js';
 import { Finder, type FoundResponse, idOf } from './finding.js';
 import { itemPage } from './pages.js';
 import { isGenerated, isTemporary } from './places.js';
 import { readResponseRequest } from './request.js';
 import { ResponseCreator, type ResponseCreatorOptions } from './response-creator.js';
-import { ResponseRetries } from './retries.js';
 import { TemporarySessions } from './temporary.js';
 
 /** Options of the routes of responses. */
@@ -32,7 +33,8 @@ export class ResponseRoutes {
   readonly #finder: Finder;
   readonly #answers: FoundResponseWriter;
   readonly #creating: ResponseCreator;
-  readonly #retries: ResponseRetries;
+  readonly #compactor: Compactor;
+  readonly #retries: ClientRetries<FoundResponse, FoundResponse['name']>;
   readonly #temporary: TemporarySessions;
 
   constructor(context: PluginContext, options: ResponseRoutesOptions) {
@@ -41,7 +43,8 @@ export class ResponseRoutes {
     this.#finder = new Finder(context);
     this.#answers = new FoundResponseWriter(options);
     this.#creating = new ResponseCreator(context, this.#finder, options);
-    this.#retries = new ResponseRetries(context.peers);
+    this.#compactor = new Compactor(context, this.#finder);
+    this.#retries = new ClientRetries(context.peers, ({ name }) => name);
     this.#temporary = new TemporarySessions(context, options.toolWaitMs);
   }
 
@@ -64,6 +67,9 @@ export class ResponseRoutes {
     switch (route) {
       case 'POST ':
         return this.#create(call);
+      case 'POST {id}':
+        if (id !== 'compact') throw notServed(call);
+        return this.#compact(call);
       case 'GET {id}':
         return this.#retrieve(call, id);
       case 'DELETE {id}':
@@ -107,6 +113,13 @@ export class ResponseRoutes {
       if (!isKept) await this.#temporary.drop(session, name.runId, person);
       if (!gone.signal.aborted && !response.headersSent) throw error;
     }
+  }
+
+  async #compact({ response, ...call }: PluginRequest): Promise<void> {
+    const person = await call.authenticate();
+    const request = readCompactRequest(await call.body());
+    const app = await this.#appOf(request.model, person);
+    sendJson(response, await this.#compactor.compact(request, app, person));
   }
 
   #appOf(model: string | undefined, person: Person): Promise<string> {

@@ -1,9 +1,9 @@
+import type { WebhookShape } from '../../../shared/notices/options.js';
 import { responseId } from '../../../shared/responses/ids.js';
 import { AskedOfCaller } from '../../../shared/responses/questions.js';
 import { ResponseStream } from '../../../shared/responses/stream.js';
 import type { ResponseWriterOptions } from '../../../shared/responses/types.js';
 import { echoIn } from '../../../shared/responses/types.js';
-import type { WebhookShape } from '../../notices/options.js';
 import { digest } from './places.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { UiStreamOptions } from '../../../shared/ui-stream/options.js';
 import type { RouteOptions } from '../../transports/http/plugin-route.js';
-import { ERROR_HEADER, fieldError, sendUiError } from '../conversation/errors.js';
+import { ERROR_HEADER, fieldError, inTerms, sendUiError } from '../conversation/errors.js';
 import { type ConversationOptions, readConversationOptions, readPath } from '../conversation/options.js';
 import type { GatewayPlugin } from '../plugin.js';
 import { UiRoutes } from './routes.js';
@@ -18,11 +18,21 @@ export interface UiMessageStreamOptions extends UiStreamOptions, Partial<Convers
 
 const RESUME_FINISHED_MS = 60_000;
 
+/** The page's names for what a request passes on. */
+const TERMS = {
+  message: 'message',
+  messages: 'messages',
+  clientTools: 'tools',
+  metadata: '',
+  idempotencyKey: 'Idempotency-Key',
+  sessionId: 'id',
+} as const;
+
 const ROUTE = {
   methods: ['GET', 'POST'],
   requestHeaders: ['Idempotency-Key', 'User-Agent'],
   exposedHeaders: [...STREAM_HEADERS, ERROR_HEADER],
-  fail: sendUiError,
+  fail: (error, response) => sendUiError(inTerms(TERMS, error), response),
 } satisfies RouteOptions;
 
 /**

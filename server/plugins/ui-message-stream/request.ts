@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { CallAnswer } from '../../../shared/asked-calls.js';
 import type { ContentBlock } from '../../../shared/messages.js';
-import { idSchema } from '../../../shared/schemas/words.js';
 import type { UiPart } from '../../../shared/ui-stream/chunks.js';
+import { idSchema } from '../../../shared/values/schema.js';
 import type { ClientTool } from '../../apps/application.js';
 import { fromUIMessages, uiMessageSchema } from '../../chat-format/from-ui.js';
 import { fieldError, read } from '../conversation/errors.js';

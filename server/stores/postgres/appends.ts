@@ -18,6 +18,7 @@ import type { PostgresDatabase } from './database.js';
 import type { PostgresRow } from './driver.js';
 import { homeRow, toRow } from './records.js';
 import { messagesToPut, runOf } from './rows.js';
+import { saidToPut } from './said.js';
 
 export interface QueuedAppend {
   readonly ref: LogRef;
@@ -117,9 +118,9 @@ function dataOf({ events, options: { term, erase } }: QueuedAppend): string | nu
 }
 
 /** The changes that come with the events; null for most appends. */
-function extrasOf({ ref, key, events, options }: QueuedAppend): string | null {
+function extrasOf({ ref, id, key, events, options }: QueuedAppend): string | null {
   if (isPlain(options)) return null;
-  const { term, opens, steps, ends, activity, about, records, messages, close, erase } = options;
+  const { term, opens, steps, ends, activity, about, records, messages, said, close, erase } = options;
   const last = events.length;
   return JSON.stringify({
     ...(opens && { opens: opensOf(opens, events) }),
@@ -135,6 +136,7 @@ function extrasOf({ ref, key, events, options }: QueuedAppend): string | null {
     ...(about && aboutOf(about)),
     ...(records && { ...homeRow(ref, key), records: records.map(toRow) }),
     ...(messages && messagesToPut(messages)),
+    ...(said && { said: saidToPut(ref, id, said) }),
     ...(close && { close }),
     ...(erase !== undefined && {
       erase,

@@ -49,6 +49,9 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
  */
 const OF_DATA = /^((21|22|54)...|23(?!505)...)$/;
 
+/** The server has no room left on its disk. */
+const DISK_FULL = '53100';
+
 /** Whether the server's SQLSTATE means that it has done nothing. */
 export function isRefusal(error: unknown): boolean {
   const { code = '' } = error as ServerError;
@@ -66,7 +69,11 @@ export function unknown(error: unknown): StoreError {
 /** The error of a call that was not made, or that can safely be made again. */
 export function unavailable(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
-  return OF_DATA.test((error as ServerError).code ?? '')
+  const { code = '' } = error as ServerError;
+  return OF_DATA.test(code)
     ? new StoreError('REFUSED', 'PostgreSQL cannot keep this data', { cause: error })
-    : new StoreError('UNAVAILABLE', 'PostgreSQL cannot be used', { cause: error });
+    : new StoreError('UNAVAILABLE', 'PostgreSQL cannot be used', {
+        cause: error,
+        isFull: code === DISK_FULL,
+      });
 }

@@ -1,9 +1,11 @@
 import { type AppendOptions, type AppendResult, type EventRecord, type News, StoreError } from '../append.js';
 import type { ListFilter, ListPage, PageOptions } from '../listing.js';
+import type { SaidPage, SaidQuery } from '../said.js';
 import type { SharedStore } from '../shared-store.js';
 import type { Acquired, AcquireOptions, PathOptions, Store } from '../store.js';
 import type {
   Checkpoint,
+  LeftRun,
   LogHead,
   LogRef,
   MessageRow,
@@ -24,6 +26,7 @@ import { prepareSchema } from './prepare-schema.js';
 import { PostgresReader } from './reader.js';
 import { PostgresRecords } from './records.js';
 import { beginningOf, headOf, messagesToPut, recordOf } from './rows.js';
+import { findSaid } from './said.js';
 import { SessionIds } from './sessions.js';
 import { sharedPart } from './shared.js';
 import { PostgresUsage } from './usage.js';
@@ -31,7 +34,19 @@ import { PostgresUsage } from './usage.js';
 /** The number of rows that one call of `expire` drops. */
 const SLICE = 200;
 /** Tables that hold data of people. */
-const TABLES = ['batch', 'checkpoint', 'message', 'run', 'step', 'session', 'log', 'meta', 'mail', 'record'];
+const TABLES = [
+  'batch',
+  'checkpoint',
+  'message',
+  'run',
+  'step',
+  'session',
+  'log',
+  'meta',
+  'mail',
+  'record',
+  'said',
+];
 
 interface PostgresStoreParts {
   readonly database: PostgresDatabase;
@@ -177,6 +192,7 @@ export class PostgresStore implements Store {
   readonly changeRecords: Store['changeRecords'] = async (home, changes, options) =>
     this.#open.records.change(home, changes, options);
   readonly records: Store['records'] = async (query) => this.#open.records.list(query);
+  readonly search = async (query: SaidQuery): Promise<SaidPage> => findSaid(this.#open, query);
   readonly takeDue: Store['takeDue'] = async (options) => this.#open.records.take(options);
 
   async conversations(ref: SessionRef): Promise<readonly string[]> {
@@ -220,7 +236,7 @@ export class PostgresStore implements Store {
     return this.#open.reader.record(ref);
   }
 
-  async list(scope: string, page: PageOptions, filter?: ListFilter): Promise<ListPage> {
+  async list(scope: string | null, page: PageOptions, filter?: ListFilter): Promise<ListPage> {
     return this.#open.reader.list(scope, page, filter);
   }
 
@@ -230,6 +246,10 @@ export class PostgresStore implements Store {
 
   async usage(ref: SessionRef): Promise<StoredSize> {
     return this.#open.usage.of(ref);
+  }
+
+  async openRuns(ref: SessionRef): Promise<readonly LeftRun[]> {
+    return this.#open.reader.openRunsOf(ref);
   }
 
   async unfinished(): Promise<readonly (SessionRef & { readonly from: string })[]> {

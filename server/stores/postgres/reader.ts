@@ -109,6 +109,14 @@ export class PostgresReader {
     });
   }
 
+  async openRunsOf(ref: SessionRef): Promise<readonly LeftRun[]> {
+    const row = await this.#database.first(
+      'SELECT id FROM $S.session WHERE key = $1',
+      this.#sessions.keyOf(ref),
+    );
+    return row ? this.openRuns(row.id as number) : [];
+  }
+
   async checkpoint(ref: LogRef): Promise<Checkpoint | null> {
     const id = await this.#sessions.idOf(ref);
     const row = await this.#database.first('SELECT data FROM $S.checkpoint WHERE log = $1', id);
@@ -137,21 +145,25 @@ export class PostgresReader {
     return row.versions === null ? [fromColumn(row.id)] : (JSON.parse(row.versions) as string[]);
   }
 
-  async list(scope: string, { limit, before }: PageOptions, filter: ListFilter = {}): Promise<ListPage> {
+  async list(
+    scope: string | null,
+    { limit, before }: PageOptions,
+    filter: ListFilter = {},
+  ): Promise<ListPage> {
     const { archived = false, status = null, query } = filter;
     const text = `SELECT ${LOG}, s.open FROM $S.session s JOIN $S.log l ON l.id = s.open
-      WHERE s.scope = $1 AND s.archived = $2 AND s.open IS NOT NULL AND (s.used, s.open) < ($3::bigint, $4::bigint)
-        AND ($5::text IS NULL OR l.status = $5) AND ($6::text IS NULL OR strpos(s.searched, $6) > 0)
-      ORDER BY s.used DESC, s.open DESC LIMIT $7`;
+      WHERE ${scope === null ? '' : 's.scope = $7 AND'} s.archived = $1 AND s.open IS NOT NULL AND (s.used, s.open) < ($2::bigint, $3::bigint)
+        AND ($4::text IS NULL OR l.status = $4) AND ($5::text IS NULL OR strpos(s.searched, $5) > 0)
+      ORDER BY s.used DESC, s.open DESC LIMIT $6`;
     const rows = await this.#database.ask(
       text,
-      toColumn(scope),
       archived,
       before?.updatedAt ?? ALL,
       before?.ordinal ?? 0,
       status,
       query ? toColumn(searched(query)) : null,
       limit + 1,
+      ...(scope === null ? [] : [toColumn(scope)]),
     );
     const last = rows[limit - 1];
     const next =

@@ -160,8 +160,8 @@ export class Keys {
     };
   }
 
-  /** Open sessions of a scope, by their last use. JSON has no half of a surrogate pair, by which a Cluster and its client would find different slots. */
-  list(scope: string): string {
+  /** Open sessions of a scope, or of all, by their last use. JSON has no half of a surrogate pair, by which a Cluster and its client would find different slots. */
+  list(scope: string | null): string {
     return `${this.prefix}:s:${JSON.stringify(scope)}`;
   }
 

@@ -8,6 +8,8 @@ const PASSING = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|FAILOVER|NOR
 /** Errors that mean that nothing was done. */
 const REFUSED =
   /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|NOAUTH|NOPERM|WRONGPASS|NOSCRIPT|BUSY|NOREPLICAS|MOVED|ASK)\b/;
+/** Redis may use no more memory (`maxmemory`). */
+const FULL = /^OOM\b/;
 /** Commands that change nothing. Without a reply to one of them, nothing is in doubt. */
 const READS =
   /^(GET|HGET|HMGET|HKEYS|HVALS|HGETALL|HLEN|EXISTS|ZCARD|ZRANGE|ZRANGEBYSCORE|ZRANGEBYLEX|INFO|CONFIG)$/;
@@ -156,7 +158,7 @@ export class Link {
           throw new StoreError(
             writes && isDoubtful ? 'UNKNOWN' : 'UNAVAILABLE',
             `Redis cannot be used: ${(error as Error).message}`,
-            { cause: error },
+            { cause: error, isFull: this.#isAnswer(error, FULL) },
           );
         this.#isBroken = true;
         await this.#pause(backOff(tries));
@@ -164,13 +166,15 @@ export class Link {
     }
   }
 
-  /** Sends a command once, if it must not be done twice. Null without a reply. */
+  /** Sends a command once, if it must not be done twice. Null without a reply. @throws StoreError if Redis has no room */
   async once(key: string, args: readonly string[]): Promise<unknown> {
     try {
       return await this.#open.send(key, args);
     } catch (error) {
       if (error instanceof StoreError) throw error;
-      return null;
+      if (!this.#isAnswer(error, FULL)) return null;
+      const { message } = error as Error;
+      throw new StoreError('UNAVAILABLE', `Redis cannot be used: ${message}`, { cause: error, isFull: true });
     }
   }
 

@@ -1,7 +1,8 @@
 import { searched } from '../about.js';
 import type { ListFilter, ListPage, ListPlace, PageOptions } from '../listing.js';
+import { textOfHome } from '../records.js';
 import type { SessionRecord, SessionRef } from '../stored.js';
-import { type Keys, memberOf, refOfMember } from './keys.js';
+import { type Keys, memberOf, refOfMember, refOfSid } from './keys.js';
 import type { Link } from './link.js';
 import { META } from './scripts/hold.js';
 import { LIST } from './scripts/look.js';
@@ -18,11 +19,10 @@ interface Listed {
 }
 
 /** A member of a list. Its ordinal distinguishes sessions that were used at the same time, and a session from a closed one of the same name. */
-const listedAs = (ref: SessionRef, ordinal: string): string =>
-  `${ordinal.padStart(DIGITS, '0')}\n${memberOf(ref)}`;
+const listedAs = (name: string, ordinal: string): string => `${ordinal.padStart(DIGITS, '0')}\n${name}`;
 
 /**
- * Open sessions of scopes, by their last use. A list is in another partition of a cluster than its sessions and is updated after them.
+ * Open sessions of scopes, and of all, by their last use. A list is in another partition of a cluster than its sessions and is updated after them.
  * Readers detect a wrong entry when they read the session.
  */
 export class Lists {
@@ -37,13 +37,19 @@ export class Lists {
 
   /** A session was begun, taken or used. Later reads of this process see it. */
   used(ref: SessionRef, ordinal: string, at: number): void {
-    const key = this.#keys.list(ref.scope);
-    this.#send(key, ['ZADD', key, 'GT', String(at), listedAs(ref, ordinal)]);
+    for (const [key, member] of this.#entries(ref, ordinal))
+      this.#send(key, ['ZADD', key, 'GT', String(at), member]);
   }
 
   closed(ref: SessionRef, ordinal: string): void {
-    const key = this.#keys.list(ref.scope);
-    this.#send(key, ['ZREM', key, listedAs(ref, ordinal)]);
+    for (const [key, member] of this.#entries(ref, ordinal)) this.#send(key, ['ZREM', key, member]);
+  }
+
+  #entries(ref: SessionRef, ordinal: string): readonly (readonly [key: string, member: string])[] {
+    return [
+      [this.#keys.list(ref.scope), listedAs(memberOf(ref), ordinal)],
+      [this.#keys.list(null), listedAs(textOfHome(ref), ordinal)],
+    ];
   }
 
   #send(key: string, command: readonly string[]): void {
@@ -62,7 +68,11 @@ export class Lists {
     return Number(await this.#link.send(key, ['ZCARD', key]));
   }
 
-  async list(scope: string, { limit, before }: PageOptions, filter: ListFilter = {}): Promise<ListPage> {
+  async list(
+    scope: string | null,
+    { limit, before }: PageOptions,
+    filter: ListFilter = {},
+  ): Promise<ListPage> {
     const key = this.#keys.list(scope);
     const count = Math.max(limit + 1, LOOKED_AT);
     const listed: Listed[] = [];
@@ -86,8 +96,9 @@ export class Lists {
     };
   }
 
-  async #look(scope: string, member: string, updatedAt: number): Promise<Listed | null> {
-    const ref = refOfMember(scope, member.slice(DIGITS + 1));
+  async #look(scope: string | null, member: string, updatedAt: number): Promise<Listed | null> {
+    const name = member.slice(DIGITS + 1);
+    const ref = scope === null ? refOfSid(name) : refOfMember(scope, name);
     const ordinal = Number(member.split('\n', 1)[0]);
     const { meta } = this.#keys.session(ref);
     const data = sessionDataOf((await this.#link.send(meta, ['HMGET', meta, ...META])) as Fields);

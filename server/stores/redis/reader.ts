@@ -1,5 +1,6 @@
 import type {
   Checkpoint,
+  LeftRun,
   LogHead,
   LogRef,
   RunName,
@@ -19,6 +20,7 @@ import {
   epochsInOrder,
   type Fields,
   headOf,
+  leftRunsOf,
   recordOf,
   runOf,
   type SessionData,
@@ -86,6 +88,13 @@ export class RedisReader {
     const call = RUN.call(this.#keys.session(ref), asked);
     const [found, row] = (await this.#link.run(call)) as string[];
     return found === undefined ? null : runOf(found, row!);
+  }
+
+  async openRuns(ref: SessionRef): Promise<readonly LeftRun[]> {
+    const { open, steps } = this.#keys.session(ref);
+    const all = [open, steps].map((key) => this.#link.send(key, ['HGETALL', key]) as Promise<string[]>);
+    const [runs, kept] = await Promise.all(all);
+    return leftRunsOf(runs!, kept!);
   }
 
   async checkpoint(log: LogRef): Promise<Checkpoint | null> {

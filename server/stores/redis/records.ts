@@ -70,8 +70,14 @@ function listed(records: readonly StoredRecord[]): readonly ListedOwner[] {
   return [...new Map(owned.map((one) => [JSON.stringify([one.kind, one.owner]), one])).values()];
 }
 
-function recordOf(home: RecordHome, name: string, row: string): StoredRecord {
+/** The name that `nameOf` wrote. */
+function namedBy(name: string): RecordName {
   const [kind, id] = JSON.parse(name) as [string, string];
+  return { kind, id };
+}
+
+function recordOf(home: RecordHome, name: string, row: string): StoredRecord {
+  const { kind, id } = namedBy(name);
   const { token, dueAt, owner, value } = JSON.parse(row) as RecordRow;
   const whose = owner === undefined ? null : (JSON.parse(owner) as string);
   const due = dueAt === undefined ? null : Number(dueAt);
@@ -141,10 +147,7 @@ export class RedisRecords {
 
   /** Whose records a home has: all, or those that are named. */
   async #ownersOf(home: RecordHome, named: readonly RecordName[]): Promise<readonly ListedOwner[]> {
-    const { records } = this.#keys.home(home);
-    const names = named.map(nameOf);
-    const rows = (await this.#link.send(records, ['HMGET', records, ...names])) as (string | null)[];
-    return listed(rows.flatMap((row, i) => (row === null ? [] : [recordOf(home, names[i]!, row)])));
+    return listed(await this.#of(home, named));
   }
 
   /** Whose records a home has, for `forget` when all are dropped. */
@@ -194,14 +197,28 @@ export class RedisRecords {
     return pairs.flatMap((name, i) => (i % 2 === 0 ? [recordOf(home, name, pairs[i + 1]!)] : []));
   }
 
+  /** Reads the names of all records of a home, and then those that are asked for: a home may have many of other kinds. */
   async #ofHome({ home, kind, after, limit }: Extract<RecordQuery, { readonly home: RecordHome }>) {
     const order = (a: RecordName, b: RecordName): number => compare(a.kind, b.kind) || compare(a.id, b.id);
-    return (await this.#all(home))
-      .filter(
-        (record) => (kind === undefined || record.kind === kind) && (!after || order(record, after) > 0),
-      )
-      .sort(order)
-      .slice(0, limit);
+    const { records } = this.#keys.home(home);
+    const all = (await this.#link.send(records, ['HKEYS', records])) as string[];
+    const names = all
+      .map(namedBy)
+      .filter((name) => (kind === undefined || name.kind === kind) && (!after || order(name, after) > 0))
+      .sort(order);
+    const found: StoredRecord[] = [];
+    // One that was dropped meanwhile makes room for the next.
+    for (let from = 0; from < names.length && found.length < limit; from += limit)
+      found.push(...(await this.#of(home, names.slice(from, from + limit))));
+    return found.slice(0, limit);
+  }
+
+  async #of(home: RecordHome, named: readonly RecordName[]): Promise<StoredRecord[]> {
+    if (named.length === 0) return [];
+    const { records } = this.#keys.home(home);
+    const names = named.map(nameOf);
+    const rows = (await this.#link.send(records, ['HMGET', records, ...names])) as (string | null)[];
+    return rows.flatMap((row, i) => (row === null ? [] : [recordOf(home, names[i]!, row)]));
   }
 
   async #ofOwner({ owner, kind, after, limit }: Extract<RecordQuery, { readonly owner: string }>) {
@@ -212,7 +229,8 @@ export class RedisRecords {
     for (const text of homes.filter((home) => home >= from).sort(compare)) {
       if (found.length >= limit) break;
       const home = homeOf(text);
-      const own = (await this.#all(home)).filter((record) => record.owner === owner && record.kind === kind);
+      const ofKind = await this.#ofHome({ home, kind, limit: Number.MAX_SAFE_INTEGER });
+      const own = ofKind.filter((record) => record.owner === owner);
       if (own.length === 0) await this.forget(home, [{ kind, owner }]);
       const records = own.filter(({ id }) => text !== from || id > after!.id);
       found.push(...records.sort((a, b) => compare(a.id, b.id)));

@@ -3,6 +3,7 @@ import type { ListFilter, ListPage, PageOptions } from '../listing.js';
 import type { Acquired, AcquireOptions, PathOptions, Store } from '../store.js';
 import type {
   Checkpoint,
+  LeftRun,
   LogHead,
   LogRef,
   MessageRow,
@@ -200,6 +201,10 @@ export class RedisStore implements Store {
     return this.#open.reader.record(ref);
   }
 
+  openRuns(ref: SessionRef): Promise<readonly LeftRun[]> {
+    return this.#open.reader.openRuns(ref);
+  }
+
   unfinished(): Promise<readonly (SessionRef & { readonly from: string })[]> {
     return this.#open.reader.unfinished();
   }
@@ -231,7 +236,7 @@ export class RedisStore implements Store {
     return this.#open.rows.replies(log, parent);
   }
 
-  list(scope: string, page: PageOptions, filter?: ListFilter): Promise<ListPage> {
+  list(scope: string | null, page: PageOptions, filter?: ListFilter): Promise<ListPage> {
     return this.#open.lists.list(scope, page, filter);
   }
 

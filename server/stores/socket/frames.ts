@@ -24,6 +24,7 @@ export interface FailureFrame {
   readonly code: string;
   readonly message: string;
   readonly details?: unknown;
+  readonly isFull?: boolean;
 }
 
 /** A call of a process. */

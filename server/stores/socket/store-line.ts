@@ -188,9 +188,9 @@ export class StoreLine {
   }
 }
 
-function errorOf({ code, message, details }: FailureFrame, name: string): Error {
+function errorOf({ code, message, details, isFull = false }: FailureFrame, name: string): Error {
   if (code === 'UNKNOWN' && QUESTIONS.has(name)) return new StoreError('UNAVAILABLE', message);
-  if (CODES.has(code)) return new StoreError(code as StoreErrorCode, message);
+  if (CODES.has(code)) return new StoreError(code as StoreErrorCode, message, { isFull });
   return new GatewayError({ code: code as GatewayError['code'], message, details });
 }
 

@@ -149,8 +149,9 @@ class ServedLine implements Peer {
 /** The failure of a call. An error without a code of the port has an unknown outcome. */
 function failureOf(error: unknown): FailureFrame {
   if (isGatewayError(error)) return { code: error.code, message: error.message, details: error.details };
-  const { code, message } = error instanceof StoreError ? error : new StoreError('UNKNOWN', String(error));
-  return { code, message };
+  const { code, message, isFull } =
+    error instanceof StoreError ? error : new StoreError('UNKNOWN', String(error));
+  return { code, message, ...(isFull && { isFull }) };
 }
 
 function isRunning(pid: number): boolean {

@@ -6,6 +6,7 @@ import { toColumn } from '../text-column.js';
 import type { SqliteConnection } from './connection.js';
 import { dropOfLog } from './expiry.js';
 import type { Journal } from './journal.js';
+import type { SqliteSaid } from './said.js';
 import { columnsOf, refOf } from './session-columns.js';
 import type { Statements } from './statements.js';
 
@@ -84,7 +85,11 @@ export function keptSessions(
 export function vacuum({
   connection,
   journal,
-}: Pick<ErasingParts, 'connection'> & { readonly journal: Journal }): void {
+  said,
+}: Pick<ErasingParts, 'connection'> & { readonly journal: Journal; readonly said: SqliteSaid }): void {
   journal.empty();
+  said.settle();
+  // Dropped words stay in their index until all of it is merged.
+  connection.db.exec("INSERT INTO said_words (said_words) VALUES ('optimize')");
   connection.vacuum();
 }

@@ -57,7 +57,7 @@ export async function expireRecords(
 }
 
 export function dropOfLog({ db }: SqliteConnection): { run(log: Value): unknown }[] {
-  return ['chunk', 'term', 'checkpoint', 'message'].map((table) =>
+  return ['chunk', 'term', 'checkpoint', 'message', 'said'].map((table) =>
     db.prepare(`DELETE FROM ${table} WHERE log = ?`),
   );
 }

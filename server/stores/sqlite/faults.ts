@@ -88,7 +88,10 @@ export function writeFailure(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   return OF_DATA.has(resultCode(error))
     ? new StoreError('REFUSED', 'The database cannot keep this data', { cause: error })
-    : new StoreError('UNAVAILABLE', 'The database cannot be written', { cause: error });
+    : new StoreError('UNAVAILABLE', 'The database cannot be written', {
+        cause: error,
+        isFull: resultCode(error) === FULL,
+      });
 }
 
 /**

@@ -19,6 +19,7 @@ import { encodeActivity, type LogState } from './log-state.js';
 import { putAbout } from './put-about.js';
 import { putMessages } from './put-messages.js';
 import type { SqliteRecords } from './records.js';
+import type { SqliteSaid } from './said.js';
 import { columnsOf } from './session-columns.js';
 import type { Statements } from './statements.js';
 
@@ -46,7 +47,9 @@ const PRECIOUS: ReadonlySet<string> = new Set([
   'tool_confirmation_result',
   'input_result',
   'message_end',
+  'message_replaced',
   'history_moved',
+  'compacted',
   'session_updated',
   'session_closed',
 ]);
@@ -57,6 +60,7 @@ export interface GroupCommitOptions {
   readonly live: LiveLogs;
   readonly journal: Journal;
   readonly records: SqliteRecords;
+  readonly said: SqliteSaid;
   /** Whether every commit survives a loss of power. */
   readonly full: boolean;
   runOfKey(session: number, key: string): RunRecord | null;
@@ -230,7 +234,7 @@ class CommitGroup {
   #writeRecords(
     log: LogState,
     { first, events }: { readonly first: number; readonly events: readonly EventRecord[] },
-    { opens, steps = [], ends = [], activity, about, records, messages }: AppendOptions,
+    { opens, steps = [], ends = [], activity, about, records, messages, said }: AppendOptions,
   ): void {
     if (activity) {
       this.#sql().putActivity.run(encodeActivity(activity), log.id);
@@ -246,6 +250,10 @@ class CommitGroup {
       const grown = putMessages(sql, log.id, messages);
       sql.moveFirst.run(log.first, grown, log.id);
       log.size += grown;
+    }
+    if (said) {
+      this.#sql();
+      this.#options.said.change(log, said);
     }
     if (opens) {
       const { runId, key = null, hash = null, request } = opens;
@@ -275,6 +283,7 @@ class CommitGroup {
     const sql = this.#sql();
     this.#options.journal.chunkTail(log);
     sql.closeLog.run(Date.now(), log.id);
+    sql.cutSaid.run(log.id, 0);
     sql.closeSession.run(log.session);
     sql.endRuns.run(Date.now(), log.session);
     log.closed = true;

@@ -119,20 +119,21 @@ export class SqliteReader {
     });
   }
 
-  list(scope: string, { limit, before = NEWEST }: PageOptions, filter: ListFilter = {}): ListPage {
+  list(scope: string | null, { limit, before = NEWEST }: PageOptions, filter: ListFilter = {}): ListPage {
     const { archived = false, status = null, query } = filter;
-    const rows = this.#sql.listSessions.all(
-      toColumn(scope),
+    const place = [
       Number(archived),
       before.updatedAt,
       before.ordinal,
       status,
       query ? toColumn(searched(query)) : null,
       limit + 1,
-    );
-    const records = rows.slice(0, limit).map((row) => {
-      return new LogState(refOf({ ...row, scope: toColumn(scope) }), row, []).record();
-    });
+    ];
+    const rows =
+      scope === null
+        ? this.#sql.listAll.all(...place)
+        : this.#sql.listSessions.all(...place, toColumn(scope));
+    const records = rows.slice(0, limit).map((row) => new LogState(refOf(row), row, []).record());
     const last = rows[limit - 1];
     const next = last && { updatedAt: last.used as number, ordinal: last.open as number };
     return { records, next: rows.length > limit ? next! : null };

@@ -2,7 +2,7 @@
 export const APPLICATION_ID = 0x41534757;
 
 /** The file's `user_version`: changed with the schema. */
-export const SCHEMA_VERSION = 14;
+export const SCHEMA_VERSION = 15;
 
 /**
  * The schema. Events first go into `journal`, one row for the appends of all sessions in an event-loop turn: one row a session would write
@@ -28,6 +28,7 @@ export const SCHEMA = `
     UNIQUE (scope, app, name)
   );
   CREATE INDEX session_listed ON session (scope, archived, used, open) WHERE open IS NOT NULL;
+  CREATE INDEX session_of_all ON session (archived, used, open) WHERE open IS NOT NULL;
 
   CREATE TABLE log (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -59,6 +60,21 @@ export const SCHEMA = `
     data TEXT NOT NULL, PRIMARY KEY (log, id)
   );
   CREATE INDEX message_parent ON message (log, parent);
+
+  -- What open conversations show, one row a message that has text, and the words of it. The words of the last few are written later.
+  CREATE TABLE said (
+    id INTEGER PRIMARY KEY,                -- never given twice once it has words
+    log INTEGER NOT NULL, depth INTEGER NOT NULL,
+    message TEXT NOT NULL, role TEXT NOT NULL, at INTEGER NOT NULL,
+    seq INTEGER NOT NULL, term INTEGER NOT NULL,
+    text TEXT NOT NULL, UNIQUE (log, depth)
+  );
+  CREATE VIRTUAL TABLE said_words USING fts5 (
+    words, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '_'"
+  );
+  CREATE TRIGGER said_gone AFTER DELETE ON said BEGIN
+    DELETE FROM said_words WHERE rowid = OLD.id;
+  END;
 
   CREATE TABLE run (
     run_id TEXT, session INTEGER,

@@ -3,6 +3,7 @@ import { DirectoryFiles } from '../files/directory-file-store.js';
 import type { FileStore } from '../files/file-store.js';
 import type { ListFilter, ListPage, PageOptions } from '../listing.js';
 import { keyOf } from '../ref-key.js';
+import type { SaidPage, SaidQuery } from '../said.js';
 import type { Acquired, AcquireOptions, PathOptions, Store } from '../store.js';
 import type {
   Checkpoint,
@@ -31,6 +32,7 @@ import { LiveLogs } from './live-logs.js';
 import { putMessages } from './put-messages.js';
 import { SqliteReader } from './reader.js';
 import { SqliteRecords } from './records.js';
+import { SqliteSaid } from './said.js';
 import { prepareStatements, type Statements } from './statements.js';
 import { Terms } from './terms.js';
 import { SqliteUsage } from './usage.js';
@@ -58,6 +60,7 @@ interface SqliteStoreParts {
   readonly terms: Terms;
   readonly usage: SqliteUsage;
   readonly records: SqliteRecords;
+  readonly said: SqliteSaid;
 }
 
 /** Keeps everything in one SQLite file, which only one process at a time can use. */
@@ -110,6 +113,7 @@ export class SqliteStore implements Store {
     const journal = new Journal(connection, sql, live);
     const usage = new SqliteUsage(sql, live);
     const records = new SqliteRecords(connection, sql);
+    const said = new SqliteSaid(connection, sql, reader);
     journal.replay();
     const commits = new GroupCommit({
       connection,
@@ -117,6 +121,7 @@ export class SqliteStore implements Store {
       live,
       journal,
       records,
+      said,
       full: this.durability === 'disk',
       runOfKey: (session, key) => reader.run(session, { key }),
       appended: (log) => {
@@ -135,6 +140,7 @@ export class SqliteStore implements Store {
       commits,
       usage,
       records,
+      said,
       terms: new Terms(connection, sql),
     };
   }
@@ -225,12 +231,11 @@ export class SqliteStore implements Store {
 
   readonly changeRecords: Store['changeRecords'] = (home, changes, options) =>
     this.#open.commits.change(home, changes, options);
+  readonly search = (query: SaidQuery): SaidPage => this.#write(({ said }) => said.find(query));
   readonly records: Store['records'] = (query) => this.#open.records.list(query);
   readonly takeDue: Store['takeDue'] = (options) => this.#write(({ records }) => records.take(options));
 
-  conversations(ref: SessionRef): readonly string[] {
-    return this.#open.reader.conversations(ref);
-  }
+  readonly conversations = (ref: SessionRef): readonly string[] => this.#open.reader.conversations(ref);
 
   run(ref: SessionRef, name: RunName): RunRecord | null {
     const { live, reader } = this.#open;
@@ -279,25 +284,19 @@ export class SqliteStore implements Store {
     return log ? this.#open.reader.replies(log.id, parent) : [];
   }
 
-  record(ref: SessionRef): SessionRecord | null {
-    return this.#open.reader.log(ref)?.record() ?? null;
-  }
+  readonly record = (ref: SessionRef): SessionRecord | null => this.#open.reader.log(ref)?.record() ?? null;
+  readonly count = (scope: string): number => this.#open.reader.count(scope);
+  readonly unfinished = (): readonly SessionRef[] => this.#open.reader.unfinished();
 
-  list(scope: string, page: PageOptions, filter?: ListFilter): ListPage {
+  list(scope: string | null, page: PageOptions, filter?: ListFilter): ListPage {
     return this.#open.reader.list(scope, page, filter);
   }
 
-  count(scope: string): number {
-    return this.#open.reader.count(scope);
-  }
+  readonly usage = (ref: SessionRef): StoredSize => this.#open.usage.of(ref, this.#idOf(ref));
+  readonly openRuns: Store['openRuns'] = (ref) => this.#open.reader.openRuns(this.#idOf(ref) ?? -1);
 
-  usage(ref: SessionRef): StoredSize {
-    const { live, reader, usage } = this.#open;
-    return usage.of(ref, live.get(ref)?.session ?? reader.session(ref)?.id);
-  }
-
-  unfinished(): readonly SessionRef[] {
-    return this.#open.reader.unfinished();
+  #idOf(ref: SessionRef): number | undefined {
+    return this.#open.live.get(ref)?.session ?? this.#open.reader.session(ref)?.id;
   }
 
   expire(before: number): Promise<void> {

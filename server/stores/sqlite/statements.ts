@@ -7,6 +7,14 @@ const OF_LOG = 'FROM log l JOIN session s ON s.id = l.session';
 const RECORD = 'home, kind, id, owner, due, token, value';
 const RUN = 'run_id, key, hash, epoch, accepted, request, result';
 
+/** A page of open sessions, the last used first, of those that a condition selects. */
+const listOf = (condition: string): string => `SELECT s.scope, s.app, s.name, s.open, ${LOG}
+  FROM session s JOIN log l ON l.id = s.open
+  WHERE ${condition} s.archived = ?1 AND s.open IS NOT NULL AND (s.used, s.open) < (?2, ?3)
+    AND (?4 IS NULL OR iif(l.activity = 'idle', 'idle', json_extract(l.activity, '$.status')) = ?4)
+    AND (?5 IS NULL OR instr(s.searched, ?5) > 0)
+  ORDER BY s.used DESC, s.open DESC LIMIT ?6`;
+
 /** The statements of the store, each prepared once. */
 export function prepareStatements(db: SqliteDatabase) {
   const sql = (text: string) => db.prepare(text);
@@ -25,13 +33,8 @@ export function prepareStatements(db: SqliteDatabase) {
        arrivals = ? WHERE id = ?`,
     ),
     closeSession: sql('UPDATE session SET open = NULL WHERE id = ?'),
-    listSessions: sql(
-      `SELECT s.app, s.name, s.open, ${LOG} FROM session s JOIN log l ON l.id = s.open
-       WHERE s.scope = ?1 AND s.archived = ?2 AND s.open IS NOT NULL AND (s.used, s.open) < (?3, ?4)
-         AND (?5 IS NULL OR iif(l.activity = 'idle', 'idle', json_extract(l.activity, '$.status')) = ?5)
-         AND (?6 IS NULL OR instr(s.searched, ?6) > 0)
-       ORDER BY s.used DESC, s.open DESC LIMIT ?7`,
-    ),
+    listSessions: sql(listOf('s.scope = ?7 AND')),
+    listAll: sql(listOf('')),
     keptSessions: sql(
       'SELECT app, name FROM session WHERE scope = ? AND (app, name) > (?, ?) ORDER BY app, name LIMIT ?',
     ),
@@ -94,6 +97,29 @@ export function prepareStatements(db: SqliteDatabase) {
     reply: sql('SELECT data FROM message WHERE log = ? AND parent IS ? ORDER BY rowid DESC LIMIT 1'),
     sizeOfMessage: sql('SELECT size FROM message WHERE log = ? AND id = ?'),
     putMessage: sql('INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?, ?)'),
+
+    putSaid: sql(
+      'INSERT INTO said (id, log, depth, message, role, at, seq, term, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    ),
+    dropSaid: sql('DELETE FROM said WHERE log = ? AND depth = ?'),
+    cutSaid: sql('DELETE FROM said WHERE log = ? AND depth >= ?'),
+    lastSaid: sql(
+      "SELECT max(coalesce((SELECT max(id) FROM said), 0), coalesce((SELECT value FROM meta WHERE name = 'said'), 0)) AS id",
+    ),
+    leftSaid: sql(
+      `SELECT d.id, d.log, d.text, s.scope, s.app FROM said d JOIN log l ON l.id = d.log JOIN session s ON s.id = l.session
+       WHERE d.id > coalesce((SELECT value FROM meta WHERE name = 'said'), 0) AND d.id < ?`,
+    ),
+    putFresh: sql(
+      `INSERT INTO said_words (rowid, words) SELECT f.value ->> 0, f.value ->> 1 FROM json_each(?) f
+       WHERE EXISTS (SELECT 1 FROM said WHERE id = f.value ->> 0)`,
+    ),
+    putWords: sql('INSERT INTO said_words (rowid, words) VALUES (?, ?)'),
+    findSaid: sql(
+      `SELECT d.id, d.message, d.role, d.at, d.seq, d.term, d.text, l.epoch, s.scope, s.app, s.name
+       FROM said_words w CROSS JOIN said d ON d.id = w.rowid CROSS JOIN log l ON l.id = d.log CROSS JOIN session s ON s.id = l.session
+       WHERE w.said_words MATCH ? AND w.rowid < ? ORDER BY w.rowid DESC LIMIT ?`,
+    ),
 
     openRuns: sql(`SELECT ${RUN} FROM run WHERE session = ? AND request IS NOT NULL ORDER BY accepted`),
     run: sql(`SELECT ${RUN} FROM run WHERE run_id = ? AND session = ?`),

@@ -59,6 +59,7 @@ export interface WireEnd {
 
 const BY_REASON: Readonly<Record<EndReason, WireEnd>> = {
   drain: { code: 1001, reason: 'SHUTTING_DOWN' },
+  away: { code: 1001, reason: 'SHUTTING_DOWN' },
   rotate: { code: 1012, reason: 'ROTATE' },
   interrupted: { code: 1012, reason: 'INTERRUPTED' },
   slow: { code: 4008, reason: 'SLOW' },

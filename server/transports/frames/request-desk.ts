@@ -1,7 +1,8 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { RequestFrame, ServerFrame } from '../../../shared/frames.js';
 import type { ParentSpan } from '../../../shared/method.js';
-import { beginsRun, isOperation, isStreamed, namesConnection } from '../../../shared/operations.js';
+import { OPERATION_WORDS } from '../../../shared/operation-words.js';
+import { beginsRun, isOperation, isStreamed } from '../../../shared/operations.js';
 import { isLater, type MaybeLater } from '../../async/eventual.js';
 import { andThen, isPromise } from '../../async/maybe-promise.js';
 import type { Person } from '../../auth/types.js';
@@ -181,11 +182,14 @@ export class RequestDesk {
   #perform({ id, method, params, window }: RequestFrame, call: FrameCall): MaybeLater<unknown> {
     const { operations } = this.#env;
     if (beginsRun(method)) return operations.start(method, params, call).then((sent) => sent.accepted);
-    if (namesConnection(method)) return operations.execute(method, onOwnConnection(params, call), call);
     const own = method === 'invoke';
     if (method === 'export')
       return andThen(operations.export(params, call), (late) => this.#outcome(id, call, late, window));
-    if (!own && isOperation(method)) return operations.execute(method as PlainOperation, params, call);
+    if (!own && isOperation(method)) {
+      const { ofConnection } = OPERATION_WORDS[method];
+      const given = ofConnection ? onOwnConnection(params, call) : params;
+      return operations.execute(method as PlainOperation, given, call);
+    }
     const invocation = operations.invoke(own ? params : { method, params }, call);
     return isPromise(invocation)
       ? invocation.then((late) => this.#outcome(id, call, late, window))

@@ -163,7 +163,7 @@ export class SocketClient implements Sink, WireReader, OpenSocket {
   end(reason: EndReason): void {
     if (this.#stage === 'closed' || this.#leaving) return;
     const end = endOf(reason);
-    if (reason === 'drain' || reason === 'interrupted') {
+    if (reason === 'drain' || reason === 'away' || reason === 'interrupted') {
       this.#error(new GatewayError({ code: 'SHUTTING_DOWN', retryAfterMs: retryAfter(reason) }));
       this.#connection?.gone(reason);
       this.#leaving = end;

@@ -45,7 +45,8 @@ export function sendError(
   headers: Record<string, string> = {},
 ): void {
   if (response.headersSent) return void response.destroy();
-  if (error.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+  if (error.status === 401 && !response.hasHeader('WWW-Authenticate'))
+    response.setHeader('WWW-Authenticate', 'Bearer');
   if (error.retryAfterMs !== undefined) {
     response.setHeader('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
   }

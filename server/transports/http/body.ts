@@ -42,7 +42,7 @@ export function readBody(
   if (parsed !== undefined) return take(takeParsed(parsed, limits));
   // A host can have parsed the body only once it has ended: Express 4 sets `{}` on requests that it left unread.
   if (request.readableEnded) return take(takeParsed((request as { body?: unknown }).body, limits));
-  if (encoding !== undefined && encoding.toLowerCase() !== 'person') {
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new GatewayError({
       code: 'UNSUPPORTED_MEDIA_TYPE',
       message: 'The gateway takes no compressed bodies: send the body as it is',

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseVector } from '../../../shared/cursor.js';
+import { parseVector, UNNAMED } from '../../../shared/cursor.js';
 import { GatewayError } from '../../../shared/errors.js';
-import { INBOX } from '../../../shared/inbox.js';
+import { FEATURE_FOLLOWS } from '../../../shared/features.js';
 import type { From, SubscribeTarget } from '../../../shared/operation-types.js';
 import type { AppRegistry } from '../../apps/registry.js';
 import type { ShownTicket } from '../../auth/tickets.js';
@@ -48,9 +48,9 @@ export function readEventsRequest(query: URLSearchParams, lastEventId: string | 
       details,
     });
   }
-  const inbox = query.get('inbox') === 'true' ? [INBOX] : [];
+  const others = Object.entries(FEATURE_FOLLOWS).filter(([, words]) => query.get(words.query) === 'true');
   return {
-    sessionIds: [...new Set([...query.getAll('sessionId'), ...inbox])],
+    sessionIds: [...new Set([...query.getAll('sessionId'), ...others.map(([name]) => name)])],
     from: from as From,
     lastEventId,
   };
@@ -63,10 +63,14 @@ export async function openEvents(
   response: ServerResponse,
   call: { readonly person: Person; readonly events: EventsRequest; readonly ticket: ShownTicket | null },
 ): Promise<void> {
-  if (env.state.draining || env.state.away) {
+  const { draining, awayAt } = env.state;
+  const isLate = env.load.turnsAway;
+  if (draining || awayAt !== null || isLate) {
+    const reason = awayAt !== null && !draining ? 'away' : 'drain';
+    env.connections.tally.turnedAway[isLate && awayAt === null && !draining ? 'overload' : reason] += 1;
     // A 503 would stop a native EventSource for good.
     startSse(response);
-    response.end(retryLine('drain'));
+    response.end(retryLine(reason, awayAt === null ? 0 : performance.now() - awayAt));
     return;
   }
   const targets = targetsOf(env.apps, call.events);
@@ -108,11 +112,13 @@ export async function openEvents(
 function targetsOf(apps: AppRegistry, { sessionIds, from, lastEventId }: EventsRequest): SubscribeTarget[] {
   const cursors = lastEventId === undefined ? null : parseVector(lastEventId);
   const single = sessionIds.length === 1;
+  // Its reader may have missed something in the sessions that had no room in the vector, and is told so.
+  const missing = cursors?.delete(UNNAMED) ? UNNAMED : undefined;
   const targets = new Map<string, SubscribeTarget>();
   for (const sessionId of sessionIds) {
     const id = canonical(apps, sessionId);
     // A text that is neither a vector nor the single session's cursor is passed on, so that it is refused as malformed.
-    const cursor = cursors?.get(id) ?? (cursors && !single ? undefined : lastEventId);
+    const cursor = cursors?.get(id) ?? (cursors && !single ? missing : lastEventId);
     targets.set(id, targetAt(sessionId, cursor, from));
   }
   // A vector restores all sessions that it names, also those that were subscribed later.
@@ -124,7 +130,7 @@ function targetsOf(apps: AppRegistry, { sessionIds, from, lastEventId }: EventsR
 }
 
 function canonical(apps: AppRegistry, sessionId: string): string {
-  if (sessionId === INBOX) return sessionId;
+  if (Object.hasOwn(FEATURE_FOLLOWS, sessionId)) return sessionId;
   const { app, name } = apps.parse(sessionId);
   return apps.format(app, name);
 }

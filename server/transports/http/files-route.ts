@@ -53,7 +53,7 @@ function checkEncoding(headers: IncomingMessage['headers']): void {
   const encoding = headers['content-encoding'];
   const message = /^multipart\//i.test(headers['content-type'] ?? '')
     ? 'The body must be the file itself, not a form'
-    : encoding !== undefined && encoding.toLowerCase() !== 'person'
+    : encoding !== undefined && encoding.toLowerCase() !== 'identity'
       ? 'The gateway takes no compressed bodies: send the body as it is'
       : null;
   if (message !== null) throw new GatewayError({ code: 'UNSUPPORTED_MEDIA_TYPE', message });

@@ -33,7 +33,9 @@ export interface HttpEnvironment extends IdentityParts, TicketDoor {
     readonly streamMs: number;
   };
   readonly extraRoutes: ExtraRoutes;
-  readonly state: { readonly draining: boolean; readonly away: boolean };
+  /** Whether readers are turned away because the event loop is very late. */
+  readonly load: { readonly turnsAway: boolean };
+  readonly state: { readonly draining: boolean; readonly awayAt: number | null };
   readonly plugins: PluginRoutes;
   /** Checks whether the gateway can take new work. */
   readonly readiness: { check(): Promise<void> };

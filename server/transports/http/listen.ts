@@ -12,12 +12,18 @@ export interface ListenOptions {
   readonly port: number;
   readonly handshakeMs: number;
   readonly keepAliveMs: number;
+  /** Connections that wait to be accepted. */
+  readonly backlog: number;
+  /** Connections beyond which others are cut; Infinity for no bound. */
+  readonly mostConnections: number;
 }
 
 /** Handlers of a server's connections, requests and upgrades. */
 export interface ServerHandlers {
   /** Whether a connection is served. The server cuts it if not. */
   admit(socket: Socket): boolean;
+  /** Called when a connection was cut because there are as many as there may be. */
+  dropped(): void;
   request(request: IncomingMessage, response: ServerResponse): void;
   /** Takes an upgrade to a WebSocket. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -32,7 +38,7 @@ export interface ListeningServer {
 
 /** @throws GatewayError `ADDRESS_IN_USE` naming the port and the option */
 export function listen(options: ListenOptions, handlers: ServerHandlers): Promise<ListeningServer> {
-  const { host, port, handshakeMs, keepAliveMs } = options;
+  const { host, port, handshakeMs, keepAliveMs, backlog, mostConnections } = options;
   const bounded = Math.min(handshakeMs, 0x7fffffff);
   const carried = new CarriedRequests(Math.min(bounded * 3, 0x7fffffff), Math.min(bounded, 5000));
   const server = createServer(
@@ -51,6 +57,8 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
       handlers.request(request, response);
     },
   );
+  if (Number.isFinite(mostConnections)) server.maxConnections = mostConnections;
+  server.on('drop', () => handlers.dropped());
   server.on('connection', (socket) => {
     if (!handlers.admit(socket)) socket.destroy();
   });
@@ -71,7 +79,7 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
         }),
       );
     });
-    server.listen(port, host, () =>
+    server.listen(port, host, backlog, () =>
       resolve({
         port: (server.address() as AddressInfo).port,
         stop: (graceMs) => {

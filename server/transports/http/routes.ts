@@ -1,9 +1,10 @@
-import { EVENTS_PATH, type ExtraRoutes, FILES_PATH } from '../../../shared/calls.js';
+import { EVENTS_PATH, type ExtraRoutes } from '../../../shared/calls.js';
+import { FEATURE_ROUTES, type FeatureRoute } from '../../../shared/features.js';
 import { HEALTH_PATHS, OPERATIONS, type OperationName } from '../../../shared/operations.js';
 import type { ServedOperation } from '../request.js';
 
 /** The operation or fixed answer that a route leads to. */
-export type Destination = OperationName | 'events' | 'upload' | 'file' | 'healthz' | 'readyz';
+export type Destination = OperationName | FeatureRoute | 'events' | 'healthz' | 'readyz';
 
 export interface Route {
   readonly http: 'GET' | 'POST';
@@ -24,8 +25,8 @@ export function routeTable(extraRoutes: ExtraRoutes): ReadonlyMap<string, Route>
     routes.set(extra ? `${extraRoutes}${path}` : path, { http, to: name as OperationName });
   }
   if (extraRoutes !== false) {
-    routes.set(`${extraRoutes}${FILES_PATH}`, { http: 'POST', to: 'upload' });
-    routes.set(`${extraRoutes}${FILES_PATH}/{fileId}`, { http: 'GET', to: 'file' });
+    for (const [to, { http, path }] of Object.entries(FEATURE_ROUTES))
+      routes.set(`${extraRoutes}${path}`, { http, to: to as FeatureRoute });
     routes.set(`${extraRoutes}${HEALTH_PATHS.live}`, { http: 'GET', to: 'healthz' });
     routes.set(`${extraRoutes}${HEALTH_PATHS.ready}`, { http: 'GET', to: 'readyz' });
   }

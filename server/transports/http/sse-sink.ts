@@ -18,9 +18,9 @@ const HEADERS = {
   'Referrer-Policy': 'no-referrer',
 };
 
-/** Writes `retry:` with jitter. */
-export function retryLine(reason: EndReason): string {
-  return `retry: ${retryAfter(reason)}\n\n`;
+/** Writes `retry:` with jitter. @param forMs Time for which the reason has held */
+export function retryLine(reason: EndReason, forMs = 0): string {
+  return `retry: ${retryAfter(reason, forMs)}\n\n`;
 }
 
 /** Sends the head of an event stream. @param type Media type. @default `text/event-stream` */

@@ -226,7 +226,7 @@ export class PluginSocketClient implements PluginSocket, Sink, WireReader, OpenS
   }
 
   end(reason: EndReason): void {
-    if (reason === 'drain' || reason === 'interrupted') {
+    if (reason === 'drain' || reason === 'away' || reason === 'interrupted') {
       this.#leaving = endOf(reason);
       this.#connection?.gone(reason);
       this.#leave();

@@ -1,8 +1,17 @@
 import type { Message } from 'agent-session-gateway/client';
 import type { SessionReactions } from 'agent-session-gateway/client/people';
 import type { SessionView } from 'agent-session-gateway/client/react';
-import { ChevronLeft, ChevronRight, GitFork, Pencil, RefreshCw, ThumbsDown, ThumbsUp } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import {
+  ChartNoAxesGantt,
+  ChevronLeft,
+  ChevronRight,
+  GitFork,
+  Pencil,
+  RefreshCw,
+  ThumbsDown,
+  ThumbsUp,
+} from 'lucide-react';
+import { type FormEvent, useRef, useState } from 'react';
 import { textOf } from '../message/text.js';
 import { Beside } from '../ui/around.js';
 import { CopyButton } from '../ui/copy-button.js';
@@ -18,6 +27,8 @@ export interface Changes
   readonly user: string | undefined;
   /** Shows another session, such as a fork. */
   readonly onOpen: ((sessionId: string) => void) | undefined;
+  /** Begins to change a message, or leaves it. */
+  readonly onEdit: (messageId: string | undefined) => void;
 }
 
 /** The actions on a message of the conversation, and its other versions. */
@@ -25,18 +36,20 @@ export function MessageActions({
   message,
   changes,
   shown,
-  onPin,
+  edits,
+  onRun,
 }: {
   readonly message: Message;
   readonly changes: Changes;
   /** Whether the pointer or the focus is at this message. Its versions are always shown. */
   readonly shown: boolean;
-  /** Keeps the actions in sight, or lets them go. */
-  readonly onPin: (pinned: boolean) => void;
+  /** Whether somebody is changing it. */
+  readonly edits: boolean;
+  /** Shows the run of an answer. */
+  readonly onRun: ((message: Message) => void) | undefined;
 }) {
   const { id, role } = message;
-  const { sessionId, regenerate, move } = changes;
-  const [edits, setEdits] = useState(false);
+  const { sessionId, regenerate, move, onEdit } = changes;
   const [problem, setProblem] = useState('');
   const attempt = (done: Promise<unknown>) => {
     setProblem('');
@@ -47,23 +60,22 @@ export function MessageActions({
     const made = await changes.fork(to, { at: id });
     changes.onOpen?.(made.sessionId);
   };
-  const edit = (now: boolean) => {
-    setEdits(now);
-    onPin(now);
-  };
-  if (edits) return <Edit message={message} edit={changes.edit} onDone={() => edit(false)} />;
+  if (edits) return <Edit message={message} edit={changes.edit} onDone={() => onEdit(undefined)} />;
   return (
     <>
       <Versions message={message} onMove={(version) => attempt(move({ version }))} />
       {shown && (
         <div className="actions" role="toolbar" aria-label="Actions">
           <CopyButton label="Copy" text={() => textOf(message)} />
-          {role === 'user' && <IconButton label="Edit" icon={Pencil} onClick={() => edit(true)} />}
+          {role === 'user' && <IconButton label="Edit" icon={Pencil} onClick={() => onEdit(id)} />}
           {role === 'assistant' && <Thumbs message={message} changes={changes} attempt={attempt} />}
           {role === 'assistant' && (
             <IconButton label="Answer again" icon={RefreshCw} onClick={() => void regenerate(id)} />
           )}
           {changes.onOpen && <IconButton label="Fork" icon={GitFork} onClick={() => attempt(fork())} />}
+          {onRun && role === 'assistant' && (
+            <IconButton label="Show its run" icon={ChartNoAxesGantt} onClick={() => onRun(message)} />
+          )}
         </div>
       )}
       {problem && (
@@ -147,19 +159,26 @@ function Edit({
   readonly onDone: () => void;
 }) {
   const [text, setText] = useState(() => textOf(message));
+  const form = useRef<HTMLFormElement>(null);
+  const done = () => {
+    // Where one was before.
+    form.current!.closest<HTMLElement>('.message')?.focus();
+    onDone();
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (text.trim() === '') return;
     // The edited message keeps its files.
     const others = message.content.filter(({ type }) => type !== 'text');
     void edit(message.id, others.length > 0 ? [{ type: 'text', text }, ...others] : text);
-    onDone();
+    done();
   };
   return (
     <form
       className="edit"
+      ref={form}
       onSubmit={submit}
-      onKeyDown={(event) => event.key === 'Escape' && !isForInputMethod(event) && onDone()}
+      onKeyDown={(event) => event.key === 'Escape' && !isForInputMethod(event) && done()}
     >
       <textarea
         aria-label="The message, changed"
@@ -171,7 +190,7 @@ function Edit({
         onChange={({ target }) => setText(target.value)}
       />
       <div className="row end">
-        <button type="button" onClick={onDone}>
+        <button type="button" onClick={done}>
           Cancel
         </button>
         <button type="submit" className="primary">

@@ -9,13 +9,13 @@ import {
   useSession,
 } from 'agent-session-gateway/client/react';
 import { ArrowDown, CloudOff } from 'lucide-react';
-import { memo, type ReactNode, useEffect, useMemo, useState } from 'react';
+import { memo, type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import { plainText } from '../message/plain-text.js';
 import { textOf } from '../message/text.js';
 import { RunTree } from '../runs/run-tree.js';
 import { useAround } from '../ui/around.js';
 import { IconButton } from '../ui/icon-button.js';
-import { isUnnamed } from '../ui/session-id.js';
+import { isOverseen, isUnnamed } from '../ui/session-id.js';
 import type { Changes } from './actions.js';
 import { Composer } from './composer.js';
 import { Greeting, type Suggestion } from './greeting.js';
@@ -23,6 +23,7 @@ import { MessageRow } from './message-row.js';
 import { Question } from './question.js';
 import { moveBetweenRows } from './rows.js';
 import { Sending } from './sending.js';
+import { useShownMessage } from './shown-message.js';
 import { useStickyEnd } from './sticky-end.js';
 
 /** Details of the page's presence: none besides its user. */
@@ -35,6 +36,8 @@ interface ChatProps {
   readonly user?: string | undefined;
   /** What an empty conversation can begin with. @default those of the app */
   readonly suggestions?: readonly Suggestion[] | undefined;
+  /** Id of a message to bring into sight, such as one that a search has found. */
+  readonly shows?: string | undefined;
   /** Shows another session. Without it no message can be forked. */
   readonly onOpen?: (id: string) => void;
   /** Shows the run of an answer. */
@@ -44,10 +47,10 @@ interface ChatProps {
 }
 
 /** A conversation. It shows the session's state: reload the page, or open it twice, and it shows the same. */
-export function Chat({ id, user, suggestions, onOpen, onRun, bar }: ChatProps) {
+export function Chat({ id, user, suggestions, shows, onOpen, onRun, bar }: ChatProps) {
   const { readOnly = false, aloud = false } = useAround();
   const client = useGateway();
-  const presence = usePresence(id, readOnly ? undefined : HERE);
+  const presence = usePresence(isOverseen(id) ? undefined : id, readOnly ? undefined : HERE);
   const session = useSession(id);
   const { runs, steer, abort } = useRuns(id);
   const actions = useMemo(() => (readOnly ? undefined : { steer, abort }), [readOnly, steer, abort]);
@@ -56,25 +59,38 @@ export function Chat({ id, user, suggestions, onOpen, onRun, bar }: ChatProps) {
   const { run, queue, sending, regenerating, pending, status, error, hasMore } = session;
   const messages = withoutReplaced(session);
   const { edit, regenerate, move, fork } = session;
+  const [edited, onEdit] = useState<string>();
   const changes = useMemo<Changes>(
-    () => ({ sessionId: id, user, onOpen, edit, regenerate, move, fork, ...sessionReactions(client, id) }),
+    () => ({
+      ...{ sessionId: id, user, onOpen, onEdit, edit, regenerate, move, fork },
+      ...sessionReactions(client, id),
+    }),
     [client, id, user, onOpen, edit, regenerate, move, fork],
   );
   const isEmpty = messages.length + queue.length + sending.length + runs.length === 0;
   const { box, isAway, toEnd, onScroll } = useStickyEnd(session, messages[0]?.id);
-  const send: SessionView['send'] = (...args) => {
-    toEnd();
-    const run = session.send(...args);
-    const title = titleOf(args[0]);
-    if (isEmpty && title !== '' && session.title === undefined && isUnnamed(id))
-      run.accepted.then(() => client.session(id).update({ title })).catch(() => {});
-    return run;
-  };
+  useShownMessage(box, shows, session);
+  const { send: sendHere, abort: stop } = session;
+  const isUntitled = isEmpty && session.title === undefined && isUnnamed(id);
+  // What does not change while an answer grows is not rendered for each piece of it.
+  const send = useCallback<SessionView['send']>(
+    (...args) => {
+      toEnd();
+      const run = sendHere(...args);
+      const title = isUntitled ? titleOf(args[0]) : '';
+      if (title !== '') run.accepted.then(() => client.session(id).update({ title })).catch(() => {});
+      return run;
+    },
+    [client, id, isUntitled, sendHere, toEnd],
+  );
+  const lastOwn = messages.filter(({ role }) => role === 'user').at(-1)?.id;
+  const editLast = useCallback(() => onEdit(lastOwn), [onEdit, lastOwn]);
+  const above = useMemo(() => bar?.(presence), [bar, presence]);
   return (
     <section className="asg chat" aria-label={`Conversation ${id}`} data-status={status}>
       <div className="bars">
         <Offline />
-        {bar?.(presence)}
+        {above}
       </div>
       <section
         className="messages"
@@ -97,6 +113,7 @@ export function Chat({ id, user, suggestions, onOpen, onRun, bar }: ChatProps) {
           messages={messages}
           before={session.messageCount - session.messages.length}
           changes={readOnly ? undefined : changes}
+          edited={edited}
           onRun={onRun}
           isEnd={!run && queue.length + sending.length === 0}
         />
@@ -108,8 +125,13 @@ export function Chat({ id, user, suggestions, onOpen, onRun, bar }: ChatProps) {
               app={run.app}
               progress={run.progress}
               pending={pending}
-              growing={pending.length === 0}
+              growing={pending.length === 0 && !run.held}
             >
+              {run.held && (
+                <p className="note">
+                  This answer waits for an update of the assistant, and goes on by itself.
+                </p>
+              )}
               {children.length > 0 && (
                 <RunTree runs={children} label="Child runs" actions={actions} pending={pending} />
               )}
@@ -164,14 +186,24 @@ export function Chat({ id, user, suggestions, onOpen, onRun, bar }: ChatProps) {
       <Announcer status={status} />
       {aloud && <Aloud message={run?.message ?? messages.at(-1)} isGrowing={run !== null} />}
       {!readOnly && (
-        <Composer session={{ ...session, send }} sessionId={id} user={user} onTyping={presence.typing} />
+        <Composer
+          send={send}
+          abort={stop}
+          isBusy={run !== null || queue.length > 0}
+          isBeside={session.lanes !== undefined}
+          status={status}
+          sessionId={id}
+          user={user}
+          onTyping={presence.typing}
+          onEditLast={editLast}
+        />
       )}
     </section>
   );
 }
 
 /** Messages in one part of the history. */
-const PART = 100;
+const PART = 25;
 
 /**
  * The finished messages. Renders when a message comes or goes, but not while an answer grows. Each part keeps its messages when others come before or
@@ -181,6 +213,7 @@ const History = memo(function History({
   messages,
   before,
   changes,
+  edited,
   onRun,
   isEnd,
 }: {
@@ -188,6 +221,8 @@ const History = memo(function History({
   /** Number of messages before the first of these. */
   readonly before: number;
   readonly changes: Changes | undefined;
+  /** The message that somebody is changing. */
+  readonly edited: string | undefined;
   readonly onRun: ChatProps['onRun'];
   readonly isEnd: boolean;
 }) {
@@ -203,6 +238,7 @@ const History = memo(function History({
             key={message.id}
             message={message}
             changes={changes}
+            edits={message.id === edited}
             onRun={onRun}
             isLast={isEnd && from + place === messages.length - 1}
           />

@@ -1,7 +1,7 @@
 import type { ContentBlock, SendInput, SendOptions } from 'agent-session-gateway/client';
 import { type SessionView, useConnection } from 'agent-session-gateway/client/react';
 import { ArrowUp, ChevronDown, Square } from 'lucide-react';
-import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, memo, useEffect, useId, useRef, useState } from 'react';
 import { Beside } from '../ui/around.js';
 import { IconButton } from '../ui/icon-button.js';
 import { isForInputMethod, isSendKey } from '../ui/keys.js';
@@ -18,19 +18,28 @@ const WHILE_BUSY = {
 } satisfies Record<string, readonly [choice: string, placeholder: string, options: SendOptions]>;
 
 /** The box for writing messages. One button sends and stops. During an answer the person chooses how a message affects it. */
-export function Composer({
-  session,
+export const Composer = memo(function Composer({
+  send,
+  abort,
+  isBusy,
+  isBeside,
+  status,
   sessionId,
   user,
   onTyping,
-}: {
-  readonly session: SessionView;
+  onEditLast,
+}: Pick<SessionView, 'send' | 'abort' | 'status'> & {
+  /** Whether an answer goes on, or waits for its turn. */
+  readonly isBusy: boolean;
+  /** Whether runs go on beside the conversation. */
+  readonly isBeside: boolean;
   readonly sessionId: string;
   /** The id of who writes: with it a draft outlives a reload. */
   readonly user: string | undefined;
   readonly onTyping: () => void;
+  /** Changes the last message of this person. */
+  readonly onEditLast: () => void;
 }) {
-  const { send, abort, run, queue, lanes, status } = session;
   const [text, setText] = useDraft(sessionId, user);
   const [mode, setMode] = useState<keyof typeof WHILE_BUSY>('queue');
   const [choice, placeholder, options] = WHILE_BUSY[mode];
@@ -54,12 +63,13 @@ export function Composer({
   }, []);
   const form = useRef<HTMLFormElement>(null);
   const id = useId();
-  const isBusy = run !== null || queue.length > 0;
   const isEmpty = text.trim() === '' && uploads.isEmpty;
   // Runs beside the conversation have buttons of their own.
   // Nothing is to be stopped of a message that waits for a connection.
   const stops =
-    isEmpty && (isBusy || (!lanes && health !== 'offline')) && (status === 'running' || status === 'waiting');
+    isEmpty &&
+    (isBusy || (!isBeside && health !== 'offline')) &&
+    (status === 'running' || status === 'waiting');
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -73,6 +83,7 @@ export function Composer({
   const stop = () => abort().catch((error: Error) => setProblem(error.message));
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && isBusy && !isForInputMethod(event)) return void stop();
+    if (event.key === 'ArrowUp' && text === '' && !isForInputMethod(event)) return onEditLast();
     if (!isSendKey(event)) return;
     event.preventDefault();
     form.current?.requestSubmit();
@@ -146,7 +157,7 @@ export function Composer({
       )}
     </form>
   );
-}
+});
 
 function inputOf(text: string, attached: readonly ContentBlock[]): SendInput {
   if (attached.length === 0) return text;

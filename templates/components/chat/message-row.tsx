@@ -1,11 +1,10 @@
 import type { Message, PendingQuestion, ToolProgress } from 'agent-session-gateway/client';
-import { ChartNoAxesGantt } from 'lucide-react';
 import { memo, type ReactNode, useState } from 'react';
 import { Blocks } from '../message/blocks.js';
+import { Markdown } from '../message/markdown.js';
 import { Outcome } from '../message/outcome.js';
 import { PastRuns } from '../runs/past-runs.js';
 import { Boundary } from '../ui/boundary.js';
-import { IconButton } from '../ui/icon-button.js';
 import { Json } from '../ui/json.js';
 import { type Changes, MessageActions } from './actions.js';
 
@@ -21,6 +20,7 @@ export const MessageRow = memo(function MessageRow({
   changes,
   onRun,
   isLast = false,
+  edits = false,
   children,
 }: {
   readonly message: Message;
@@ -35,15 +35,17 @@ export const MessageRow = memo(function MessageRow({
   readonly onRun?: ((message: Message) => void) | undefined;
   /** Whether this is the last message, which shows its actions even without pointer or focus. */
   readonly isLast?: boolean;
+  /** Whether somebody is changing it. */
+  readonly edits?: boolean;
   readonly children?: ReactNode;
 }) {
   const [active, setActive] = useState(false);
-  const [pinned, setPinned] = useState(false);
-  const { role, content, senderId, createdAt } = message;
+  const { role, content, senderId, createdAt, compaction } = message;
   const name = senderId ?? message.app ?? app;
   return (
     <li
       className={`message ${role}`}
+      data-message={message.id}
       tabIndex={isLast ? 0 : -1}
       onPointerEnter={() => setActive(true)}
       onPointerLeave={({ currentTarget }) => setActive(currentTarget.contains(document.activeElement))}
@@ -58,7 +60,13 @@ export const MessageRow = memo(function MessageRow({
       </h2>
       <div className={`content ${growing && content.length > 0 ? 'growing' : ''}`}>
         <Boundary subject={content} fallback={() => <Unshown content={content} />}>
-          <Blocks content={content} progress={progress} pending={pending} plain={role === 'user'} />
+          <Blocks
+            content={content}
+            progress={progress}
+            pending={pending}
+            stopReason={message.stopReason}
+            plain={role === 'user'}
+          />
         </Boundary>
         {growing && content.length === 0 && <span className="thinking" aria-hidden="true" />}
         {children}
@@ -70,17 +78,25 @@ export const MessageRow = memo(function MessageRow({
           <MessageActions
             message={message}
             changes={changes}
-            shown={active || pinned || isLast}
-            onPin={setPinned}
+            shown={active || edits || isLast}
+            edits={edits}
+            onRun={onRun}
           />
         )}
-        {onRun && role === 'assistant' && (active || pinned || isLast) && (
-          <IconButton label="Show its run" icon={ChartNoAxesGantt} onClick={() => onRun(message)} />
-        )}
-        {active && createdAt > 0 && (
+        {active && createdAt > 0 && (role === 'user' || message.stopReason !== undefined) && (
           <time>{new Date(createdAt).toLocaleTimeString([], { timeStyle: 'short' })}</time>
         )}
       </div>
+      {compaction && (
+        <details className="fold">
+          <summary>Earlier messages are summarized</summary>
+          {compaction.summary === '' ? (
+            <p className="note">You may not see the summary.</p>
+          ) : (
+            <Markdown text={compaction.summary} />
+          )}
+        </details>
+      )}
     </li>
   );
 });

@@ -1,11 +1,12 @@
 import type { PendingQuestion } from 'agent-session-gateway/client';
 import type { SessionView } from 'agent-session-gateway/client/react';
-import { MessageCircleQuestionMark, ShieldQuestionMark } from 'lucide-react';
+import { ChevronDown, MessageCircleQuestionMark, ShieldQuestionMark } from 'lucide-react';
 import { useState } from 'react';
 import { SchemaForm } from '../form/schema-form.js';
 import { appOf, useApps } from '../ui/apps.js';
 import { Beside, useAround } from '../ui/around.js';
 import { Countdown } from '../ui/countdown.js';
+import { IconButton } from '../ui/icon-button.js';
 import { Json } from '../ui/json.js';
 
 /** A pending request to a person: the consent to a tool call, or a question. Any page of the session may answer. */
@@ -125,7 +126,7 @@ function Confirmation({
   readonly answer: (sent: Promise<unknown>) => void;
 }) {
   const { callId, name, input } = question;
-  const [reason, setReason] = useState('');
+  const [reason, setReason] = useState<string>();
   const [edits, setEdits] = useState(false);
   const schema = appOf(useApps(), sessionId)?.tools.find((tool) => tool.name === name)?.input;
   if (edits) {
@@ -149,32 +150,47 @@ function Confirmation({
       <Input value={input} name={name} />
       <Policy question={question} />
       <form
-        className="row decide"
+        className="decide"
         onSubmit={(event) => {
           event.preventDefault();
           answer(session.deny(callId, reason || undefined));
         }}
       >
-        <button
-          type="button"
-          className="primary"
-          disabled={isPending}
-          onClick={() => answer(session.approve(callId))}
-        >
-          Approve
-        </button>
-        <button type="submit" className="danger" disabled={isPending}>
-          Deny
-        </button>
-        <input
-          aria-label="Reason for denying"
-          placeholder="Reason (optional)"
-          value={reason}
-          onChange={({ target }) => setReason(target.value)}
-        />
-        <button type="button" className="quiet" disabled={isPending} onClick={() => setEdits(true)}>
-          Change the input
-        </button>
+        <div className="row">
+          <button
+            type="button"
+            className="primary"
+            disabled={isPending}
+            onClick={() => answer(session.approve(callId))}
+          >
+            Approve
+          </button>
+          <span className="deny">
+            <button type="submit" className="danger" disabled={isPending}>
+              Deny
+            </button>
+            <IconButton
+              label="Deny with a reason"
+              icon={ChevronDown}
+              aria-expanded={reason !== undefined}
+              onClick={() => setReason(reason === undefined ? '' : undefined)}
+            />
+          </span>
+          <button type="button" className="quiet" disabled={isPending} onClick={() => setEdits(true)}>
+            Edit input
+          </button>
+        </div>
+        {reason !== undefined && (
+          <input
+            aria-label="Reason for denying"
+            placeholder="Why not? Enter denies it"
+            dir="auto"
+            value={reason}
+            // biome-ignore lint/a11y/noAutofocus: the person has just asked to write here
+            autoFocus
+            onChange={({ target }) => setReason(target.value)}
+          />
+        )}
       </form>
       <Beside does="approve" sessionId={sessionId} callId={callId} />
     </>

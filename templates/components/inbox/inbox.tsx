@@ -1,7 +1,8 @@
 import { readWhileVisible } from 'agent-session-gateway/client/inbox';
-import { useGateway, useInbox } from 'agent-session-gateway/client/react';
+import { useGateway, useInbox, useSession } from 'agent-session-gateway/client/react';
 import { useEffect, useState } from 'react';
 import { useAround } from '../ui/around.js';
+import { isOverseen } from '../ui/session-id.js';
 
 interface InboxProps {
   readonly onOpen: (id: string) => void;
@@ -9,13 +10,20 @@ interface InboxProps {
   readonly current?: string;
 }
 
+/** Notes that a session is read while it is shown. One that has not begun is not noted, and neither is one of somebody who did not share it. */
+function Reading({ id }: { readonly id: string }) {
+  const client = useGateway();
+  const hasBegun = useSession(id, { select: ({ messages }) => messages.length > 0 });
+  const isNoted = hasBegun && !isOverseen(id);
+  useEffect(() => (isNoted ? readWhileVisible(client, id) : undefined), [client, id, isNoted]);
+  return null;
+}
+
 /** The user's sessions in which something waits, on whichever device: unread answers, open questions, runs under way. */
 export function Inbox({ onOpen, current }: InboxProps) {
-  const client = useGateway();
   const { readOnly } = useAround();
   const { sessions, unread, waiting, isLoading, read, error } = useInbox();
   const [problem, setProblem] = useState('');
-  useEffect(() => (current ? readWhileVisible(client, current) : undefined), [client, current]);
 
   const rows = sessions.filter((row) => row.unread + row.waiting > 0 || row.running);
   const note = (ids: readonly string[]) => {
@@ -26,6 +34,7 @@ export function Inbox({ onOpen, current }: InboxProps) {
 
   return (
     <section className="asg inbox" aria-label="Inbox" aria-busy={isLoading}>
+      {current && <Reading id={current} />}
       <header>
         <p role="status">
           {unread + waiting > 0 ? `${unread} unread, ${waiting} for you to answer` : 'Everything is read.'}

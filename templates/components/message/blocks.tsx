@@ -1,4 +1,4 @@
-import type { ContentBlock, PendingQuestion, ToolProgress } from 'agent-session-gateway/client';
+import type { ContentBlock, PendingQuestion, StopReason, ToolProgress } from 'agent-session-gateway/client';
 import { Json } from '../ui/json.js';
 import { Attachment } from './attachment.js';
 import { Markdown } from './markdown.js';
@@ -6,17 +6,23 @@ import { Markdown } from './markdown.js';
 type ToolUse = Extract<ContentBlock, { type: 'tool_use' }>;
 type ToolResult = Extract<ContentBlock, { type: 'tool_result' }>;
 
+/** Lines as they were written, also without a stylesheet. */
+const LINES = { whiteSpace: 'pre-wrap' } as const;
+
 /** The content of a message, block by block. A tool's result is shown with its call. */
 export function Blocks({
   content,
   progress = {},
   pending = [],
+  stopReason,
   plain = false,
 }: {
   readonly content: readonly ContentBlock[];
   readonly progress?: Readonly<Record<string, ToolProgress>> | undefined;
   /** Questions to a person: a tool among them waits, and does not run. */
   readonly pending?: readonly PendingQuestion[] | undefined;
+  /** How the message ended: its tools do not run any more. */
+  readonly stopReason?: StopReason | undefined;
   /** Whether text is shown without Markdown. */
   readonly plain?: boolean;
 }) {
@@ -29,7 +35,7 @@ export function Blocks({
     switch (block?.type) {
       case 'text':
         return plain ? (
-          <p key={key} className="plain" dir="auto">
+          <p key={key} style={LINES} dir="auto">
             {block.text}
           </p>
         ) : (
@@ -50,6 +56,7 @@ export function Blocks({
             result={results.get(block.callId)}
             progress={progress[block.callId]}
             waits={pending.some(({ callId }) => callId === block.callId)}
+            stopReason={stopReason}
           />
         );
       case 'tool_result':
@@ -68,7 +75,13 @@ export function Blocks({
           </details>
         );
       case 'resource':
-        return (
+        return isOfWeb(block.uri) && block.text === undefined ? (
+          <p key={key} className="source">
+            <a href={block.uri} target="_blank" rel="noopener noreferrer">
+              {block.uri.replace(/^https?:\/\/(?:www\.)?/, '')}
+            </a>
+          </p>
+        ) : (
           <details key={key} className="fold">
             <summary>
               Resource <code>{block.uri}</code>
@@ -87,20 +100,22 @@ function ToolCall({
   result,
   progress,
   waits = false,
+  stopReason,
 }: {
   readonly call?: ToolUse;
   readonly result?: ToolResult | undefined;
   readonly progress?: ToolProgress | undefined;
   readonly waits?: boolean;
+  readonly stopReason?: StopReason | undefined;
 }) {
   const name = call?.name ?? result?.name ?? '';
-  const state = result ? (result.isError ? 'failed' : 'done') : waits ? 'waiting' : 'running';
+  const state = result ? (result.isError ? 'failed' : 'done') : stateOf(waits, stopReason);
   return (
     <details className={`fold tool ${state}`}>
       <summary>
         <span className="dot" aria-hidden="true" />
-        Tool <code>{name}</code> <span className="state">{waits ? 'waits for you' : state}</span>
-        {progress && !result && <Progress {...progress} />}
+        Tool <code>{name}</code> <span className="state">{WORDS[state]}</span>
+        {progress && state === 'running' && <Progress {...progress} />}
       </summary>
       {call && (
         <>
@@ -116,6 +131,24 @@ function ToolCall({
       )}
     </details>
   );
+}
+
+const isOfWeb = (uri: string): boolean => /^https?:\/\//i.test(uri);
+
+const WORDS = {
+  done: 'done',
+  failed: 'failed',
+  running: 'running',
+  waiting: 'waits for you',
+  called: 'waits for the caller',
+  left: 'left unfinished',
+};
+
+/** The state of a tool without a result. */
+function stateOf(waits: boolean, stopReason: StopReason | undefined): keyof typeof WORDS {
+  if (waits) return 'waiting';
+  if (stopReason === 'tool_use') return 'called';
+  return stopReason === undefined ? 'running' : 'left';
 }
 
 function Progress({ value, total, message }: ToolProgress) {

@@ -1,9 +1,9 @@
-import { Lexer, type Token, type Tokens } from 'marked';
-import { memo, type ReactNode, Suspense } from 'react';
+import type { Token, Tokens } from 'marked';
+import { memo, type ReactNode, Suspense, useEffect, useRef } from 'react';
 import { useAround } from '../ui/around.js';
 import { Boundary } from '../ui/boundary.js';
 import { CodeBlock } from './code-block.js';
-import { syntaxOf } from './syntax.js';
+import { blocksOf, syntaxOf } from './syntax.js';
 
 const PLAIN = syntaxOf(false);
 const WITH_FORMULAS = syntaxOf(true);
@@ -11,7 +11,11 @@ const WITH_FORMULAS = syntaxOf(true);
 /** Markdown as elements of the page. Text never becomes HTML: tags are shown as text, images as links, and links lead only to the web and mail. */
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
   const { maths } = useAround();
-  const blocks = Lexer.lex(text, { gfm: true, extensions: maths ? WITH_FORMULAS : PLAIN });
+  const lexed = useRef<readonly Token[]>([]);
+  const blocks = blocksOf(text, maths ? WITH_FORMULAS : PLAIN, lexed.current);
+  useEffect(() => {
+    lexed.current = blocks;
+  });
   return (
     <div className="markdown">
       {blocks.map((block, at) => (

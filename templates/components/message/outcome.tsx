@@ -12,12 +12,14 @@ const WORDS: Record<StopReason, string> = {
   lost: 'Lost: the server went away',
   taken_over: 'A person took over',
   handed_off: 'Handed to a person',
+  moderated: 'Held back by a check',
+  budget: 'The budget is used up',
 };
 
 /** Styles of normal ends and of ends that somebody chose. All other ends are shown as errors. */
 const TONES: Partial<Record<StopReason, string>> = {
   ...{ end: '', steered: '', taken_over: '', handed_off: '' },
-  ...{ aborted: 'warn', superseded: 'warn' },
+  ...{ aborted: 'warn', superseded: 'warn', budget: 'warn' },
 };
 
 /** The part of a message that tells how its answer ended. */

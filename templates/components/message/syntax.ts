@@ -1,4 +1,4 @@
-import type { TokenizerThis, Tokens } from 'marked';
+import { Lexer, type Token, type TokenizerThis, type Tokens } from 'marked';
 
 /** A formula, or a mark of a footnote, or its text. */
 export interface OwnToken extends Tokens.Generic {
@@ -51,3 +51,25 @@ const indexIn = (source: string, wanted: RegExp): number | undefined => {
   const at = source.search(wanted);
   return at < 0 ? undefined : at;
 };
+
+/** Whether a block may change what others are: an address that links elsewhere name, or a formula that is not closed yet. */
+const isFar = ({ type, raw }: Token) =>
+  type === 'def' || (type !== 'formula' && type !== 'code' && /^(?:\$\$|\\\[)/m.test(raw));
+
+/**
+ * The blocks of a text. Those of its beginning are kept but for the last ones, which may go on: a long answer is not read anew for each of its pieces.
+ *
+ * @param before The blocks of its beginning, as it was before it grew
+ */
+export function blocksOf(
+  text: string,
+  extensions: ReturnType<typeof syntaxOf>,
+  before: readonly Token[] = [],
+): readonly Token[] {
+  const lex = (source: string): readonly Token[] => Lexer.lex(source, { gfm: true, extensions });
+  const kept = before.slice(0, -3);
+  const had = kept.map(({ raw }) => raw).join('');
+  if (had === '' || !text.startsWith(had) || kept.some(isFar)) return lex(text);
+  const rest = lex(text.slice(had.length));
+  return rest.some(({ type }) => type === 'def') ? lex(text) : [...kept, ...rest];
+}

@@ -8,6 +8,7 @@ import { plainText } from '../message/plain-text.js';
 import { textOf } from '../message/text.js';
 import { Elapsed } from '../ui/elapsed.js';
 import { IconButton } from '../ui/icon-button.js';
+import { isForInputMethod } from '../ui/keys.js';
 
 interface RunTreeProps {
   readonly runs: readonly RunNode[];
@@ -54,7 +55,7 @@ function RunItem({ run, titleOf, actions, pending = [], open }: RunTreeProps & {
             ) : (
               <Ending message={{ ...run, stopReason: status, createdAt: run.startedAt }} />
             )}
-            {goesOn && run.pendingCallIds.length === 0 && run.text && (
+            {run.pendingCallIds.length === 0 && run.text && (
               <span className="last-words" dir="auto">
                 {lastWords(run.text)}
               </span>
@@ -76,7 +77,12 @@ function RunItem({ run, titleOf, actions, pending = [], open }: RunTreeProps & {
             </p>
           ))}
           <div className="content">
-            <Blocks content={message.content} progress={progress} />
+            <Blocks
+              content={message.content}
+              progress={progress}
+              pending={pending}
+              stopReason={goesOn ? undefined : status}
+            />
           </div>
         </details>
         {goesOn && actions && <Actions run={run} title={title} actions={actions} />}
@@ -125,12 +131,14 @@ function Actions({
     <>
       <IconButton
         label={`Steer ${title}`}
+        word="Steer"
         icon={MessageSquareReply}
         aria-expanded={text !== undefined}
         onClick={() => setText(text === undefined ? '' : undefined)}
       />
       <IconButton
         label={`Stop ${title}`}
+        word="Stop"
         icon={Square}
         className="stop"
         onClick={() => attempt(abort(runId))}
@@ -139,7 +147,7 @@ function Actions({
         <form
           className="row"
           onSubmit={submit}
-          onKeyDown={({ key }) => key === 'Escape' && setText(undefined)}
+          onKeyDown={(event) => event.key === 'Escape' && !isForInputMethod(event) && setText(undefined)}
         >
           <input
             aria-label={`Message for ${title}`}

@@ -7,6 +7,7 @@ import { Beside, useAround } from '../ui/around.js';
 import { Confirm } from '../ui/confirm.js';
 import { isForInputMethod } from '../ui/keys.js';
 import { Menu, MenuItem } from '../ui/menu.js';
+import { isOverseen } from '../ui/session-id.js';
 
 /** Actions that cannot be undone, with their warnings. */
 const ENDS = {
@@ -49,13 +50,15 @@ export function Entry({
   readonly menu?: ((session: SessionSummary, attempt: Attempt) => ReactNode) | undefined;
   readonly onChanged: () => void;
 }) {
-  const { sessionId, status, title, preview, updatedAt, archived } = session;
+  const { sessionId, status, title, preview, updatedAt, archived, owner } = session;
   const client = useGateway();
-  const { readOnly } = useAround();
+  const around = useAround();
+  // A session of all users is only read.
+  const readOnly = around.readOnly || isOverseen(sessionId);
   const [renames, setRenames] = useState(false);
   const [asks, setAsks] = useState<keyof typeof ENDS>();
   const [problem, setProblem] = useState('');
-  const name = title ?? sessionId;
+  const name = title ?? (isOverseen(sessionId) ? 'No title' : sessionId);
   const attempt = (done: Promise<unknown>) => {
     setProblem('');
     done.then(onChanged, (error: Error) => setProblem(error.message));
@@ -76,7 +79,7 @@ export function Entry({
           tabIndex={isStop ? 0 : -1}
           onFocus={onFocus}
           aria-current={isShown ? 'page' : undefined}
-          title={sessionId}
+          title={isOverseen(sessionId) ? undefined : sessionId}
           onClick={onOpen}
           onDoubleClick={() => !readOnly && setRenames(true)}
           onKeyDown={({ key }: KeyboardEvent) => key === 'F2' && !readOnly && setRenames(true)}
@@ -91,9 +94,10 @@ export function Entry({
             )}
           </span>
           <State status={status} at={updatedAt} />
-          {preview && (
+          {(preview || owner) && (
             <span className="preview" dir="auto">
-              {plainText(preview)}
+              {owner && <b>{owner.id} </b>}
+              {plainText(preview ?? '')}
             </span>
           )}
         </Opener>

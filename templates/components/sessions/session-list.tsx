@@ -1,6 +1,6 @@
 import type { EventType, SessionSummary } from 'agent-session-gateway/client';
 import { useInbox, useSession, useSessionEvents, useSessions } from 'agent-session-gateway/client/react';
-import { Archive } from 'lucide-react';
+import { Archive, UsersRound } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
 import { Beside, useAround } from '../ui/around.js';
 import { IconButton } from '../ui/icon-button.js';
@@ -31,6 +31,8 @@ interface SessionListProps {
   readonly onOpen: (id: string) => void;
   /** The address of a session in this page, so that it can be opened in another tab. */
   readonly hrefOf?: (id: string) => string;
+  /** Whether the user may read the sessions of all users, as `client.status()` says (`oversees`): a button lists those. */
+  readonly oversees?: boolean | undefined;
   /** Further items of a session's menu: `MenuItem`. */
   readonly menu?: (session: SessionSummary, attempt: Attempt) => ReactNode;
   /** Further controls at the end. */
@@ -38,14 +40,15 @@ interface SessionListProps {
 }
 
 /** The user's sessions by day: found by any of their words, opened, begun, renamed in place, archived, closed, deleted. */
-export function SessionList({ current, onOpen, hrefOf, menu, children }: SessionListProps) {
+export function SessionList({ current, onOpen, hrefOf, oversees, menu, children }: SessionListProps) {
   const { readOnly } = useAround();
+  const [all, setAll] = useState(false);
   const [archived, setArchived] = useState(false);
   const [wanted, setWanted] = useState('');
   const query = useSettled(wanted.trim());
-  const { sessions, hasMore, loadMore, refresh, error } = useSessions({ archived });
+  const { sessions, hasMore, loadMore, refresh, error } = useSessions({ archived, all });
   // Searches titles beyond the part of the list that was read. Without a query it reads only one session.
-  const found = useSessions({ archived, ...(query === '' ? { limit: 1 } : { query }) });
+  const found = useSessions({ archived, all, ...(query === '' ? { limit: 1 } : { query }) });
   const [focused, setFocused] = useState<string>();
   const inbox = useInbox();
   const unread = new Map(inbox.sessions.map((row) => [row.sessionId, row.unread]));
@@ -71,7 +74,8 @@ export function SessionList({ current, onOpen, hrefOf, menu, children }: Session
   const isEmpty = useSession(current, {
     select: ({ messages, status }) => status !== 'loading' && messages.length === 0,
   });
-  const isNew = isEmpty && sessions?.every((each) => each.sessionId !== current) && !archived && query === '';
+  const isNew =
+    isEmpty && sessions?.every((each) => each.sessionId !== current) && !archived && !all && query === '';
   return (
     <nav className="asg sessions" aria-label="Sessions" onKeyDown={moveBetweenEntries}>
       {!readOnly && <NewSession onBegin={open} />}
@@ -140,6 +144,15 @@ export function SessionList({ current, onOpen, hrefOf, menu, children }: Session
           aria-pressed={archived}
           onClick={() => setArchived((before) => !before)}
         />
+        {oversees && (
+          <IconButton
+            label="Sessions of all users"
+            icon={UsersRound}
+            className={all ? 'on' : ''}
+            aria-pressed={all}
+            onClick={() => setAll((before) => !before)}
+          />
+        )}
         {children}
       </div>
     </nav>

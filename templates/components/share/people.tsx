@@ -1,10 +1,11 @@
 import type { PresenceView } from 'agent-session-gateway/client/people';
 import { Share2 } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { Beside, useAround } from '../ui/around.js';
 import { Control } from './control.js';
 import { Faces } from './presence.js';
-import { Share } from './share.js';
+
+const Share = lazy(async () => ({ default: (await import('./share.js')).Share }));
 
 const showModal = (dialog: HTMLDialogElement | null): void => {
   if (dialog?.open === false) dialog.showModal();
@@ -37,7 +38,9 @@ export function People({
       {shares && (
         <dialog ref={showModal} className="confirm wide" aria-label="Share" onClose={() => setShares(false)}>
           <h2>Share</h2>
-          <Share id={id} />
+          <Suspense fallback={<p role="status">Loading…</p>}>
+            <Share id={id} />
+          </Suspense>
           <Beside does="share" sessionId={id} />
           <form method="dialog" className="row end">
             <button type="submit">Done</button>

@@ -6,3 +6,6 @@ export function newSessionId(app?: string): string {
 
 /** Whether nobody has chosen a key: its session is called by its first message. */
 export const isUnnamed = (sessionId: string): boolean => /(?:^|:)chat-[a-z0-9]{8,9}$/.test(sessionId);
+
+/** Whether it is the address of a session in a list of all users' sessions, which may be read and nothing else. */
+export const isOverseen = (sessionId: string): boolean => /(?:^|:)~of\./.test(sessionId);

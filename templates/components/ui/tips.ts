@@ -37,8 +37,9 @@ export function installTips(): void {
   });
   document.addEventListener('focusin', (event) => {
     const anchor = anchorOf(event);
-    if (anchor?.matches(':focus-visible')) show(anchor);
-    else hide();
+    hide();
+    // Later, as the focus may come with a popover: none is shown while another one is being shown.
+    if (anchor?.matches(':focus-visible')) timer = setTimeout(() => show(anchor));
   });
   for (const type of ['focusout', 'pointerdown', 'keydown', 'scroll'])
     document.addEventListener(type, hide, { capture: true, passive: true });

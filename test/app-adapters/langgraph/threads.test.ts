@@ -54,6 +54,21 @@ describe('the thread of a graph with a checkpointer', () => {
     expect(await say('alice', 'more')).to.equal('secret|secret|more');
   });
 
+  it('begins anew with a summary, which it is given in place of what that covers', async () => {
+    const { client } = await serve(
+      langGraphApp({
+        graph: remembering(),
+        compact: { when: { messages: 5 }, keep: 2, make: ({ messages }) => `sum of ${messages.length}` },
+      }),
+    );
+    const answers: string[] = [];
+    for (const text of ['one', 'two', 'three', 'four'])
+      answers.push(textOf((await client.send('main', text).result).message));
+    expect(answers[1]).to.equal('one|one|two');
+    expect(answers[2]).to.equal(`sum of 2|two|${answers[1]}|three`);
+    expect(answers[3]).to.equal(`sum of 3|three|${answers[2]}|four`);
+  });
+
   it('is another once the session was closed', async () => {
     const { client } = await serve(langGraphApp({ graph: remembering() }));
     await client.send('main', 'one').result;
@@ -203,5 +218,23 @@ describe('the thread of a graph with a checkpointer', () => {
       ['message_end', 'end'],
     ]);
     expect(begun).to.equal(1);
+  });
+
+  it('makes its app resumable where it outlives the process, unless the app says otherwise', () => {
+    class KeptSaver extends MemorySaver {}
+    const graphOf = (checkpointer?: MemorySaver) =>
+      new StateGraph(MessagesAnnotation)
+        .addNode('say', () => ({ messages: [] }))
+        .addEdge('__start__', 'say')
+        .compile(checkpointer && { checkpointer });
+    const resumable = (checkpointer?: MemorySaver, given?: boolean) =>
+      langGraphApp({
+        graph: graphOf(checkpointer),
+        ...(given !== undefined && { resumable: given }),
+      }).resumable === true;
+    expect(resumable(new KeptSaver())).to.equal(true);
+    expect(resumable(new KeptSaver(), false)).to.equal(false);
+    expect(resumable(new MemorySaver())).to.equal(false);
+    expect(resumable()).to.equal(false);
   });
 });

@@ -198,6 +198,78 @@ describe('the tools of an openai app', () => {
     await run.result;
   });
 
+  describe('of a stream that names them badly', () => {
+    type Piece = { id?: string | null; index?: number | null; name?: string | null; text?: string };
+    const oslo = '{"city":"Oslo"}';
+    const rome = '{"city":"Rome"}';
+    const named = { name: 'weather' };
+    const shapes: Record<string, readonly Piece[]> = {
+      'empty ids': [
+        { index: 0, id: '', ...named, text: oslo },
+        { index: 0, id: '', ...named, text: rome },
+      ],
+      'no index and no id': [
+        { ...named, text: oslo },
+        { ...named, text: rome },
+      ],
+      'null for both': [
+        { index: null, id: null, ...named, text: oslo },
+        { index: null, id: null, ...named, text: rome },
+      ],
+      'one id for both': [
+        { index: 0, id: 'call', ...named, text: oslo },
+        { index: 0, id: 'call', ...named, text: rome },
+      ],
+      'names that come before their arguments, in pieces': [
+        { index: 0, ...named },
+        { index: 0, text: oslo.slice(0, 5) },
+        { index: 0, text: oslo.slice(5) },
+        { index: 0, ...named },
+        { index: 0, text: rome.slice(0, 9) },
+        { index: 0, text: rome.slice(9) },
+      ],
+      'the id and the name in each piece': [
+        { index: 0, id: 'a', ...named, text: '' },
+        { index: 0, id: 'a', ...named, text: oslo.slice(0, 9) },
+        { index: 0, id: 'a', ...named, text: oslo.slice(9) },
+        { index: 0, id: 'a', ...named, text: '' },
+        { index: 1, id: 'b', ...named, text: rome.slice(0, 9) },
+        { index: 1, id: 'b', ...named, text: rome.slice(9) },
+      ],
+      'ids that come late, and an empty name behind': [
+        { index: 0, ...named, text: oslo.slice(0, 9) },
+        { index: 0, id: 'a', name: '', text: oslo.slice(9) },
+        { index: 1, ...named, text: rome },
+        { index: 1, id: 'b', name: null },
+      ],
+    };
+    for (const [shape, pieces] of Object.entries(shapes))
+      it(`are two where it has ${shape}`, async () => {
+        const { endpoint, client } = await start();
+        const run = client.send('main', 'Go');
+        const first = await endpoint.next(1);
+        for (const { name, text, ...piece } of pieces)
+          first.chunk({
+            tool_calls: [
+              {
+                ...piece,
+                function: {
+                  ...(name !== undefined && { name }),
+                  ...(text !== undefined && { arguments: text }),
+                },
+              },
+            ],
+          });
+        first.finish('tool_calls');
+        const second = await endpoint.next(2);
+        const results = second.body.messages.filter(({ role }: any) => role === 'tool');
+        expect(results.map(({ content }: any) => JSON.parse(content).city)).to.deep.equal(['Oslo', 'Rome']);
+        expect(new Set(results.map(({ tool_call_id }: any) => tool_call_id)).size).to.equal(2);
+        second.say('Done.');
+        await run.result;
+      });
+  });
+
   it('are not called with half an input when the model ran out of tokens', async () => {
     const { endpoint, client } = await start();
     const run = client.send('main', 'Go');

@@ -190,4 +190,33 @@ for (const resumable of [false, true])
         expect(JSON.stringify(error)).to.not.contain('hunter2');
       });
     }
+
+    it('is the next of its models where one breaks off: pages have one clean answer, with the usage of both', async () => {
+      const { endpoint, client } = await start({ resumable, models: ['small', 'last'] });
+      const run = client.send('main', 'Hello');
+      const first = await endpoint.next(1);
+      first.chunk(
+        { content: 'Half of a wro' },
+        { usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 } },
+      );
+      await run.text[Symbol.asyncIterator]().next();
+      first.cut();
+      const second = await endpoint.next(2);
+      expect(second.body.model).to.equal('small');
+      expect(second.body.messages).to.deep.equal(first.body.messages);
+      second.say('A whole one.');
+      const { stopReason, message, usage } = await run.result;
+      expect([stopReason, textOf(message)]).to.deep.equal(['end', 'A whole one.']);
+      expect(usage).to.include({ inputTokens: 6, outputTokens: 3 });
+      const { messages } = await client.session('main').history();
+      expect(textOf(messages.at(-1)!)).to.equal('A whole one.');
+    });
+
+    it('fails once the last of its models has', async () => {
+      const { endpoint, client } = await start({ resumable, models: ['small'] });
+      const run = client.send('main', 'Hello');
+      for (const count of [1, 2]) (await endpoint.next(count)).fail(400, 'no');
+      const { stopReason, error } = await run.result;
+      expect([stopReason, error?.code]).to.deep.equal(['error', 'UPSTREAM_FAILED']);
+    });
   });

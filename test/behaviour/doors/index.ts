@@ -5,13 +5,11 @@ import { fastify, fetchDoor, hono } from './hosts.js';
 import { nestDefaultExpress, nestDefaultFastify, nestOwnController } from './nest.js';
 import { inProcess, sse, unixSocket, webSocket } from './own.js';
 
-/** Every way in. */
-export const DOORS: readonly Door[] = [
-  sse,
-  webSocket,
-  unixSocket,
-  inProcess,
-  expressSse,
+/** The ways in of the package itself, by one host, and over several gateways: tried at each change. */
+export const DOORS: readonly Door[] = [sse, webSocket, unixSocket, inProcess, expressSse, balancedSse];
+
+/** The other hosts, and the other ways over several gateways. */
+export const MORE_DOORS: readonly Door[] = [
   expressWebSocket,
   fastify,
   hono,
@@ -19,7 +17,6 @@ export const DOORS: readonly Door[] = [
   nestDefaultExpress,
   nestDefaultFastify,
   nestOwnController,
-  balancedSse,
   balancedWebSocket,
   balancedInProcess,
 ];

@@ -1,6 +1,6 @@
 import WebSocket from 'ws';
 import { createClient } from '../../../client/index.js';
-import { isLoggedType } from '../../../shared/events.js';
+import { isLoggedType } from '../../../shared/schemas/events.js';
 import { TOKEN } from '../../support/gateway.js';
 import { RawReader } from '../../support/sse-client.js';
 import type { Reading, Shown } from '../history.js';

@@ -1,4 +1,4 @@
-import type { UIMessage as Message6, ChatTransport as Transport6 } from 'ai';
+import type { ChatInit, UIMessage as Message6, ChatTransport as Transport6 } from 'ai';
 import type { UIMessage as Message5, ChatTransport as Transport5 } from 'ai5';
 import type { UIMessage as Message7, ChatTransport as Transport7 } from 'ai7';
 import { expect } from 'chai';
@@ -18,6 +18,17 @@ describe('gatewayChat', () => {
     const six: Transport6<Message6> = transport;
     const seven: Transport7<Message7> = transport;
     expect(new Set([five, six, seven])).to.have.property('size', 1);
+  });
+
+  it("gives a page's first messages as those of every major, by their type", async () => {
+    const ui = await startUi({ app: actor().app });
+    const transport = transportOf(ui.url);
+    const messages = await transport.messages('main');
+    const five: Message5[] = messages;
+    const six: Message6[] = messages;
+    const seven: Message7[] = messages;
+    const init: ChatInit<Message6> = { id: 'main', messages, transport };
+    expect([five, six, seven, init.messages]).to.deep.equal([[], [], [], []]);
   });
 
   for (const major of MAJORS) {

@@ -125,48 +125,6 @@ describeDaily('react in a page', 3, () => {
     ]);
   });
 
-  it('shows an edited message, another answer and another version, and keeps the rows of what stays', async () => {
-    const { page, problems } = await open('mount(h(Chat));', { app: echo });
-    await status(page, 'ready');
-    await page.evaluate(async () => {
-      await globalThis.session.send({ id: 'q1', content: 'one' }).result;
-      await globalThis.session.send({ id: 'q2', content: 'two' }).result;
-    });
-    await status(page, 'ready');
-    const kept = await page.$('#q1');
-    const draft = await page.evaluate(async () => {
-      globalThis.session.edit('q2', { id: 'q3', content: 'three' });
-      await new Promise((resolve) => setTimeout(resolve));
-      const { sending, status } = globalThis.session;
-      return { replaces: sending[0].replaces, status };
-    });
-    expect(draft).to.deep.equal({ replaces: 'q2', status: 'running' });
-    await page.waitForFunction(
-      () => document.querySelector('ol')?.lastChild?.textContent === 'You said three',
-    );
-    await status(page, 'ready');
-    expect(await rows(page)).to.deep.equal([
-      'user: one',
-      'assistant: You said one',
-      'user: three',
-      'assistant: You said three',
-    ]);
-    expect(await kept!.evaluate((row) => row.isConnected)).to.equal(true);
-    const versions = await page.evaluate(async () => {
-      await globalThis.session.regenerate().result;
-      return globalThis.session.messages.map((message: any) => message.versions?.length ?? 1);
-    });
-    expect(versions).to.deep.equal([1, 1, 2, 2]);
-    await page.evaluate(() => globalThis.session.move({ version: 'q2' }));
-    await page.waitForFunction(() => document.querySelector('ol')?.lastChild?.textContent === 'You said two');
-    const refused = await page.evaluate(() =>
-      globalThis.session.edit('q3', 'four').result.catch((error: any) => error.code),
-    );
-    expect(refused).to.equal('HISTORY_MOVED');
-    // The browser itself says that a request was refused.
-    expect(problems.filter((problem) => !problem.includes('409'))).to.deep.equal([]);
-  });
-
   it('opens one connection under StrictMode, and ends no run when it goes', async () => {
     const begin = gate();
     const app = defineApp({
@@ -332,29 +290,6 @@ describeDaily('react in a page', 3, () => {
     expect(second).to.include({ aborted: true, stopReason: 'aborted' });
     await status(page, 'ready');
     expect(await page.evaluate(() => globalThis.session.abort())).to.deep.equal({ aborted: false });
-  });
-
-  it('moves to another session and back', async () => {
-    const script = `
-      function Switch() {
-        const [id, go] = useState('a');
-        globalThis.go = go;
-        return h(Chat, { id });
-      }
-      mount(h(StrictMode, null, h(Switch)));`;
-    const { page, problems, connections } = await open(script, { app: echo });
-    for (const id of ['a', 'b']) {
-      await page.evaluate((to) => (globalThis as any).go(to), id);
-      await page.waitForFunction(() => document.querySelectorAll('li').length === 0);
-      await status(page, 'ready');
-      await page.evaluate((text) => globalThis.session.send(text).result, `to ${id}`);
-      await page.waitForFunction(() => document.querySelectorAll('li').length === 2);
-    }
-    await page.evaluate(() => (globalThis as any).go('a'));
-    await page.waitForFunction(() => document.querySelector('li')?.textContent === 'to a');
-    expect(await rows(page)).to.deep.equal(['user: to a', 'assistant: You said to a']);
-    expect(connections).to.have.length(1);
-    expect(problems).to.deep.equal([]);
   });
 
   it('keeps a send that failed, with its error, and sends it again when asked', async () => {

@@ -54,34 +54,6 @@ describe('vue', () => {
     await closed;
   });
 
-  it('edits, asks again, goes back and forks, and shows it', async () => {
-    const { scope, session } = await shown('main');
-    const becomes = async (shown: () => unknown) => {
-      let stop = () => {};
-      await new Promise<void>((resolve) => {
-        stop = watch(shown, (is) => is && resolve(), { immediate: true, flush: 'sync' });
-      });
-      stop();
-    };
-    await session.send({ id: 'q1', content: 'one' }).result;
-    const edit = session.edit('q1', 'uno');
-    expect(session.sending.value[0]).to.include({ key: edit.idempotencyKey, replaces: 'q1' });
-    const former = (await edit.result).message.id;
-    await becomes(() => session.status.value === 'ready');
-    const again = session.regenerate();
-    expect(session.regenerating.value).to.include({ messageId: former, status: 'sending' });
-    const { message } = await again.result;
-    await becomes(() => session.status.value === 'ready');
-    expect(session.regenerating.value).to.equal(undefined);
-    expect(session.messages.value.at(-1)).to.deep.include({ id: message.id, versions: [former, message.id] });
-    const [question] = session.messages.value;
-    await session.move(question!.id);
-    await becomes(() => session.replies.value);
-    expect(session.replies.value).to.deep.equal([former, message.id]);
-    expect(await session.fork('other', { at: former })).to.include({ sessionId: 'other', tip: former });
-    scope.stop();
-  });
-
   it('says what is missing', () => {
     const app = createSSRApp({ render: () => null });
     app.config.warnHandler = () => {};

@@ -324,7 +324,13 @@ export const READS: readonly MemberCase[] = [
   { name: 'replies', call: (store, { log }) => store.replies(log, null) },
   { name: 'record', call: (store, { ref }) => store.record(ref) },
   { name: 'list', call: (store, { ref }) => store.list(ref.scope, { limit: 9 }) },
+  {
+    name: 'search',
+    call: async (store, { ref: { scope } }) =>
+      store.search?.({ within: [{ scope }], words: ['word'], limit: 9, chars: 9999 }),
+  },
   { name: 'count', call: (store, { ref }) => store.count(ref.scope) },
+  { name: 'openRuns', call: (store, { ref }) => store.openRuns(ref) },
   { name: 'usage', call: (store, { ref }) => store.usage(ref) },
   { name: 'unfinished', released: true, call: (store) => store.unfinished() },
   { name: 'kept', call: (store, { ref }) => store.kept(ref.scope, { limit: 9 }) },

@@ -25,8 +25,18 @@ async function asked(text: string) {
 
 /** The pages on clients and sessions. */
 export const CLIENTS: Checks = {
+  'README.md#2': {
+    page: {
+      entry: mounts('<App />', `import { App } from 'BLOCK';`),
+      see: async (page) => {
+        await page.fill('input', 'Hello');
+        await page.click('button:text("Send")');
+        await page.locator('p:text("Hello") + p:text("Hello")').waitFor();
+      },
+    },
+  },
   'docs/client.md#2': { prints: /You said: Hello|You\s+said:\s+Hello/ },
-  'docs/client.md#4': { before: said, prints: /said: \n[\s\S]*Hello/, endless: true },
+  'docs/client.md#4': { before: said, prints: /said: [\s\S]*Hello/, endless: true },
   'docs/client.md#7': {
     before: async () => {
       await asked('confirm');
@@ -60,8 +70,8 @@ export const CLIENTS: Checks = {
       expect(stopReason).to.equal('end');
     },
   },
-  'docs/lives.md#1': { before: said },
-  'docs/lives.md#2': { before: said, prints: /"role":"user"[\s\S]*message_end/ },
+  'docs/sessions.md#5': { before: said },
+  'docs/sessions.md#6': { before: said, prints: /"role":"user"[\s\S]*message_end/ },
   'docs/methods.md#2': { prints: /0 Change 1/ },
   'docs/methods.md#4': { prints: /Change 1 1\nChange 2 2\nChange 3 3/ },
   'docs/sessions.md#1': { prints: /message_end/ },
@@ -199,15 +209,6 @@ const client = createClient({ baseUrl: '/agent' });`,
       see: async (page) => {
         await page.click('button');
         await page.getByText('Milk').waitFor();
-      },
-    },
-  },
-  'docs/vue.md#1': {
-    page: {
-      body: '<div id="app"></div>',
-      see: async (page) => {
-        await page.click('button:text("Send")');
-        await page.getByText('You said: Hello').waitFor();
       },
     },
   },

@@ -33,8 +33,10 @@ export const GUIDES: Checks = {
       await exports.gateway.close();
     },
   },
+  // Its app waits for a person.
+  'docs/deploys.md#1': { after: () => {} },
   // It sleeps for a day.
-  'docs/time.md#2': { after: () => {} },
+  'docs/schedules.md#2': { after: () => {} },
   // Its app waits for a person each time.
   'docs/concepts.md#1': { prints: /tool_confirmation_result[\s\S]*message_end/, after: () => {} },
   [`${REACT}#2`]: { after: proxies },
@@ -77,7 +79,7 @@ export const GUIDES: Checks = {
       },
     },
   },
-  'docs/guides/mobile.md#1': {
+  'docs/platforms.md#1': {
     after: async ({ exports }) => {
       const { clientFor } = exports;
       const phone = clientFor({ load: async () => 'a-token', renew: async () => 'another-token' });
@@ -115,10 +117,16 @@ export const GUIDES: Checks = {
     serves: 'docs/guides/from-ably-ai-transport.md#1',
     prints: /answer [\s\S]*Hello from the model/,
   },
-  'docs/guides/from-ably-ai-transport.md#3': { prints: /here [\s\S]*Ann/ },
-  'docs/guides/from-cloudflare-agents.md#3': { prints: /2 schedules/ },
+  'docs/guides/from-ably-ai-transport.md#3': {
+    serves: 'docs/guides/from-ably-ai-transport.md#1',
+    prints: /here [\s\S]*Ann/,
+  },
+  'docs/guides/from-cloudflare-agents.md#3': {
+    serves: 'docs/guides/from-cloudflare-agents.md#1',
+    prints: /2 schedules/,
+  },
   'docs/guides/from-cloudflare-agents.md#2': {
     prints: /the model[\s\S]*id: 1[\s\S]*'Greetings'/,
   },
-  'docs/guides/from-socket-io.md#2': { prints: /You \nsaid: \nHello \nAda/ },
+  'docs/guides/from-socket-io.md#2': { prints: /You \s*said: \s*Hello \s*Ada/ },
 };

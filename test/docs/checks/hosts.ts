@@ -1,11 +1,11 @@
 import 'reflect-metadata';
+import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
-import { serve } from '@hono/node-server';
 import { NestFactory } from '@nestjs/core';
 import { expect } from 'chai';
 import { createGateway } from '../../../server/index.js';
 import { closeLater } from '../../support/resources.js';
-import type { Checks, Ran } from '../checks.js';
+import type { Check, Checks, Ran } from '../checks.js';
 import { reach, standFor } from '../harbour.js';
 import { app } from '../world.js';
 
@@ -28,42 +28,54 @@ export async function proxies({ exports }: Ran): Promise<void> {
   await isReady(`http://127.0.0.1:${portOf(vite.httpServer)}/agent`.replace('127.0.0.1', 'localhost'));
 }
 
+/** A block that has a server listen: the gateway behind it answers. */
+const serves = (serverOf: (exports: Ran['exports']) => Server): Check => ({
+  after: async ({ exports }) => {
+    const server = serverOf(exports);
+    if (!server.listening) await once(server, 'listening');
+    await isReady(`http://127.0.0.1:${portOf(server)}/agent`);
+    await exports.gateway?.close();
+    server.close();
+  },
+});
+
 /** The pages on hosts. */
 export const HOSTS: Checks = {
-  'docs/hosts.md#2': {
+  'docs/hosts.md#2': serves(({ server }) => server),
+  'docs/hosts.md#3': serves(({ server }) => server),
+  'docs/hosts.md#4': {
     after: async ({ exports }) => {
-      await exports.fastify.listen({ port: 0, host: '127.0.0.1' });
       await isReady(`http://127.0.0.1:${portOf(exports.fastify.server)}/agent`);
       await exports.fastify.close();
     },
   },
-  'docs/hosts.md#3': {
+  'docs/hosts.md#5': serves(({ server }) => server),
+  'docs/hosts.md#6': {
     after: async ({ exports }) => {
-      const server = serve({ fetch: exports.hono.fetch, port: 0, hostname: '127.0.0.1' });
-      await new Promise((resolve) => server.once('listening', resolve));
-      await isReady(`http://127.0.0.1:${portOf(server)}/agent`);
-      server.close();
+      await isReady(`http://127.0.0.1:${portOf(exports.nest.getHttpServer())}/agent/_gateway`);
+      await exports.nest.close();
     },
   },
-  'docs/hosts.md#4': {
+  'docs/hosts.md#7': {
+    after: async ({ exports }) => {
+      const response = await exports.GET(new Request('http://127.0.0.1/agent/readyz'));
+      expect(response.status).to.equal(200);
+      await exports.gateway.close();
+    },
+  },
+  'docs/hosts.md#8': {
     after: async ({ exports }) => {
       expect(exports.url).to.match(/:\d+\/agent$/);
       await isReady(exports.url);
       await exports.standalone.close();
     },
   },
-  'docs/hosts.md#5': { after: proxies },
-  'docs/hosts.md#6': {
+  'docs/hosts.md#9': { after: proxies },
+  'docs/hosts.md#10': {
     after: async (ran) => {
       const gateway = closeLater(createGateway({ app, port: 0 }), (it) => it.close());
       standFor('http://127.0.0.1:3000', (await gateway.start()).url!);
       await proxies(ran);
-    },
-  },
-  'docs/hosts.md#7': {
-    after: async ({ exports }) => {
-      const response = await exports.handle(new Request('http://127.0.0.1/api/agent/readyz'));
-      expect(response.status).to.equal(200);
     },
   },
   'docs/nest.md#1': {

@@ -243,7 +243,7 @@ for (const [store, make, by] of KINDS)
         const { open } = await start(app);
         const client = await open({ threadId: 'x'.repeat(400) });
         await client.sendMessage('one');
-        expect(client.getError()?.message).to.match(/sessionId must be/);
+        expect(client.getError()?.message).to.match(/threadId: must be/);
       });
       return;
     }

@@ -63,8 +63,9 @@ describe('chat completions with the openai client', () => {
 
   it('stream chunks that are the vendor’s: role first, one end, usage only when asked, [DONE]', async () => {
     const { ask } = await startChat({ app: counting });
-    for (const asked of [false, true]) {
-      const options = asked ? { stream_options: { include_usage: true } } : {};
+    // OpenRouter's clients ask by a field of their own.
+    for (const options of [{}, { stream_options: { include_usage: true } }, { usage: { include: true } }]) {
+      const asked = Object.keys(options).length > 0;
       const response = await ask(says('Count', { stream: true, ...options }), {
         headers: { accept: 'application/json', 'accept-encoding': 'gzip' },
       });

@@ -223,6 +223,64 @@ describe('tools of a completion’s caller', () => {
     expect(offered).to.deep.equal([{ ...described, strict: true }, { name: 'bare' }]);
   });
 
+  for (const stream of [false, true])
+    it(`may take text: ${stream ? 'streamed' : 'whole'}, called by an app that waits, and by one that ends`, async () => {
+      const seen: unknown[] = [];
+      const app = runs(async function* (turn) {
+        seen.push(turn.clientTools, turn.parameters.tool_choice);
+        if (turn.message.role === 'tool') return void (yield JSON.stringify(turn.message.content));
+        if (turn.text === 'leave') {
+          yield { type: 'tool_use', callId: 'c1', name: 'patch', input: { input: '*** "5"' } };
+          return { stopReason: 'tool_use' as const };
+        }
+        yield `got ${await call(turn, 'patch', '*** "5"')}`;
+        return undefined;
+      });
+      const { client } = await startChat({ app });
+      const custom = { type: 'custom' as const, custom: { name: 'patch', description: 'Patches' } };
+      const body = {
+        model: 'default',
+        tools: [...tools('a'), custom],
+        tool_choice: { type: 'custom', custom: { name: 'patch' } } as const,
+      };
+      const ask = async (messages: any[]): Promise<any> => {
+        if (!stream)
+          return (await client().chat.completions.create({ ...body, messages })).choices[0]!.message;
+        const message: any = { role: 'assistant', content: '', tool_calls: [] };
+        for await (const { choices } of await client().chat.completions.create({
+          ...body,
+          messages,
+          stream: true,
+        })) {
+          const { content, tool_calls } = choices[0]!.delta;
+          message.content += content ?? '';
+          for (const { index: _, ...called } of tool_calls ?? []) message.tool_calls.push(called);
+        }
+        return message;
+      };
+      const one = await ask(conversation());
+      expect(one.tool_calls).to.deep.equal([
+        { id: one.tool_calls[0].id, type: 'custom', custom: { name: 'patch', input: '*** "5"' } },
+      ]);
+      const TEXT = {
+        type: 'object',
+        properties: { input: { type: 'string' } },
+        required: ['input'],
+        additionalProperties: false,
+      };
+      expect(seen[0]).to.deep.include({ name: 'patch', description: 'Patches', parameters: TEXT });
+      expect(seen[1]).to.deep.equal({ type: 'function', function: { name: 'patch' } });
+      const two = await ask(conversation(one, result(one.tool_calls[0].id, 'patched')));
+      expect(two.content).to.equal('got patched');
+      const asked = { role: 'user', content: 'leave' };
+      const left = await ask([asked]);
+      expect(left.tool_calls).to.deep.equal([
+        { id: 'c1', type: 'custom', custom: { name: 'patch', input: '*** "5"' } },
+      ]);
+      const last = await ask([asked, left, result('c1', 'done')]);
+      expect(JSON.parse(last.content)[0]).to.include({ callId: 'c1', name: 'patch', output: 'done' });
+    });
+
   it('need a result each: a missing one is named, and the run waits on', async () => {
     const { ask } = await startChat({ app: weather });
     const body = { model: 'default', tools: tools('weather') };

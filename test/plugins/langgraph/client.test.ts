@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { defineApp } from '../../../server/index.js';
 import { heldApp } from '../../support/apps.js';
+import { gate } from '../../support/gate.js';
 import { actor, heard, human, SDKS, STORES, startLangGraph } from './fixtures.js';
 
 const approve = { resume: { decisions: [{ type: 'approve' }] } };
@@ -53,6 +54,50 @@ for (const [store, make] of STORES)
         expect(await stranger.threads.get('named').catch((error: any) => error.status)).to.equal(404);
       });
 
+      it('begins a thread that is there before anything is said in it, and is found by its metadata', async () => {
+        const { app } = actor();
+        const other = defineApp({ run: async (turn: any) => `other ${turn.text}` });
+        const config = { apps: { default: app, other }, defaultApp: 'default', store: make() };
+        const ui = await startLangGraph(config as any);
+        const client = ui.client(sdk);
+        const before = Date.now();
+        const { thread_id: id, created_at } = await client.threads.create({ metadata: { user: 'u1', n: 1 } });
+        expect(Date.parse(created_at)).to.be.within(before, Date.now());
+        const thread = await client.threads.get(id);
+        expect(thread).to.include({ thread_id: id, status: 'idle', created_at });
+        expect(thread.metadata).to.include({ user: 'u1', n: 1 });
+        const state = await client.threads.getState(id);
+        expect([state.values, state.next, state.tasks]).to.deep.equal([{ messages: [] }, [], []]);
+        expect(await client.threads.getHistory(id)).to.deep.equal([]);
+        expect(await client.runs.list(id)).to.deep.equal([]);
+        const found = async (metadata: object) =>
+          (await client.threads.search({ metadata })).map((each: any) => each.thread_id);
+        expect(await found({ user: 'u1' })).to.deep.equal([id]);
+        expect(await found({ user: 'u2' })).to.deep.equal([]);
+        expect(await client.threads.count({ metadata: { user: 'u1' } })).to.equal(1);
+        await client.threads.update(id, { metadata: { n: 2 } });
+        expect((await client.threads.get(id)).metadata).to.include({ user: 'u1', n: 2 });
+        const again = (ifExists: string) => client.threads.create({ threadId: id, ifExists });
+        expect((await again('do_nothing')).metadata).to.include({ n: 2 });
+        expect(await again('raise').catch((error: any) => error.status)).to.equal(409);
+        const both = await Promise.all(
+          [1, 2].map(() => client.threads.create({ threadId: 'both', ifExists: 'do_nothing' })),
+        );
+        expect(both.map(({ thread_id }: any) => thread_id)).to.deep.equal(['both', 'both']);
+        // It was created for no app.
+        const values = await client.runs.wait(id, 'other', { input: human('hello') });
+        expect(textsOf(values)[1]).to.deep.equal(['ai', 'other hello']);
+        expect((await client.threads.get(id)).metadata).to.include({ user: 'u1', n: 2, graph_id: 'other' });
+        expect(await found({ user: 'u1' })).to.deep.equal([id]);
+        const ofOther = await client.threads.create({ graphId: 'other' });
+        expect(ofOther.metadata.graph_id).to.equal('other');
+        const stranger = ui.client(sdk, { user: 'bob' });
+        expect(await stranger.threads.get('both').catch((error: any) => error.status)).to.equal(404);
+        expect(await stranger.threads.count()).to.equal(0);
+        await client.threads.delete('both');
+        expect(await client.threads.get('both').catch((error: any) => error.status)).to.equal(404);
+      });
+
       it('is told a run, asks, and goes on by a command', async () => {
         const { app, effects } = actor();
         const ui = await startLangGraph({ app, store: make() });
@@ -85,6 +130,118 @@ for (const [store, make] of STORES)
         const [run] = await client.runs.list('main');
         expect(run.status).to.equal('success');
         expect(await client.runs.get('main', created[0].run_id)).to.include({ assistant_id: 'default' });
+      });
+
+      it('is told messages as they grow, and updates of what an agent and its tools did', async () => {
+        const { app, effects } = actor();
+        const ui = await startLangGraph({ app, store: make() });
+        const client = ui.client(sdk);
+        const streamMode = ['messages', 'updates', 'custom'];
+        const told = async (stream: AsyncIterable<any>) => {
+          const events: any[] = [];
+          for await (const event of stream) events.push(event);
+          return {
+            events,
+            of: (name: string) => events.filter(({ event }) => event === name).map(({ data }) => data),
+          };
+        };
+        const first = await told(
+          client.runs.stream('main', 'default', {
+            input: human('think hello look fail data pay bye'),
+            streamMode,
+          }),
+        );
+        expect(first.events[0].event).to.equal('metadata');
+        expect(first.of('custom')).to.have.length(1);
+        const complete = first.of('messages/complete').flat();
+        const settled = ({ usage_metadata: _, response_metadata: __, ...message }: any) => message;
+        const { values } = await client.threads.getState('main');
+        expect(complete).to.deep.equal(values.messages.slice(1).map(settled));
+        expect(complete.map(({ type, status }: any) => status ?? type)).to.deep.equal([
+          'ai',
+          'success',
+          'ai',
+          'error',
+          'ai',
+        ]);
+        const updates = first.of('updates');
+        const asked = updates.pop();
+        expect(updates).to.deep.equal(
+          complete.map((message: any) => ({
+            [message.type === 'tool' ? 'tools' : 'agent']: { messages: [message] },
+          })),
+        );
+        expect(asked.__interrupt__[0].value.action_requests[0].name).to.equal('pay');
+
+        const second = await told(client.runs.stream('main', 'default', { command: approve, streamMode }));
+        expect(effects).to.deep.equal(['look', 'pay']);
+        expect(second.of('updates').map((update: any) => Object.keys(update)[0])).to.deep.equal([
+          'tools',
+          'agent',
+        ]);
+        expect(second.of('messages/complete').flat().at(-1).content).to.contain('bye');
+        const only = await told(
+          client.runs.stream('main', 'default', { input: human('again'), streamMode: 'updates' }),
+        );
+        expect(only.events.map(({ event }) => event)).to.deep.equal(['metadata', 'updates', 'end']);
+        // A client that has all but the last frame is told that, and no other.
+        const { run_id } = first.of('metadata')[0];
+        const path = `/threads/main/runs/${run_id}/stream?stream_mode=messages&stream_mode=updates`;
+        const text = await (await ui.ask(path)).text();
+        const at = text.lastIndexOf('event: messages/complete');
+        const lastId = [...text.slice(0, at).matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? '';
+        const rest = await (await ui.ask(path, { headers: { 'last-event-id': lastId } })).text();
+        expect(rest.replace(/^:\n\n/, '')).to.equal(text.slice(at));
+      });
+
+      it('is told a message as it is so far, while it grows', async () => {
+        const more = gate();
+        const app = defineApp({
+          async *run() {
+            yield { type: 'reasoning_delta', delta: 'Hm' } as const;
+            yield 'one ';
+            await more.passed;
+            yield 'two';
+          },
+        });
+        const ui = await startLangGraph({ app, store: make() });
+        const options = { input: human('x'), streamMode: ['messages', 'messages-tuple'] };
+        const told: any[] = [];
+        for await (const { event, data } of ui.client(sdk).runs.stream('main', 'default', options)) {
+          if (event === 'messages/partial' || event === 'messages/complete') told.push([event, data]);
+          if (event === 'messages/partial' && JSON.stringify(data).includes('one ')) more.open();
+        }
+        const content = (text: string) => [
+          { type: 'reasoning', reasoning: 'Hm' },
+          { type: 'text', text },
+        ];
+        const last = told.pop();
+        expect(last[0]).to.equal('messages/complete');
+        expect(last[1][0]).to.deep.include({ type: 'ai', content: content('one two') });
+        expect(
+          told.some(([, [message]]) => JSON.stringify(message.content) === JSON.stringify(content('one '))),
+        ).to.equal(true);
+        for (const [event, [{ id, type }]] of told)
+          expect([event, id, type]).to.deep.equal(['messages/partial', last[1][0].id, 'ai']);
+      });
+
+      it('is refused a mode that is not served, before anything begins', async () => {
+        const { app } = actor();
+        const ui = await startLangGraph({ app, store: make() });
+        const client = ui.client(sdk);
+        for (const mode of ['debug', 'events', 'tasks', 'checkpoints', 'nonsense']) {
+          const asked = client.runs.stream('main', 'default', {
+            input: human('x'),
+            streamMode: ['values', mode],
+          });
+          const error: any = await heard(asked).catch((caught) => caught);
+          expect(error.status, mode).to.equal(422);
+          expect(error.message).to.contain(mode);
+        }
+        expect(await client.threads.search()).to.deep.equal([]);
+        const { run_id } = await client.runs.create('main', 'default', { input: human('x') });
+        const joined = await ui.ask(`/threads/main/runs/${run_id}/stream?stream_mode=debug`);
+        expect(joined.status).to.equal(422);
       });
 
       it('joins a run that is on its way, and stops it; to leave is no stop', async () => {

@@ -66,12 +66,10 @@ export interface TabInit {
 }
 
 /** A gateway with the plugin. */
-export async function startLangGraph(
-  config: GatewayConfig<any, any, any>,
-  options?: LangGraphOptions,
-): Promise<LangGraphGateway> {
-  const started = await startDoor(langGraphPlugin(options), config);
-  const path = options?.path ?? '/langgraph';
+export const startLangGraph = async (config: GatewayConfig<any, any, any>, options?: LangGraphOptions) =>
+  withLangGraph(await startDoor(langGraphPlugin(options), config), options?.path);
+
+export function withLangGraph(started: TestGateway, path = '/langgraph'): LangGraphGateway {
   const base = `${started.url}${path}`;
   const ask = askBelow(base);
   const client: LangGraphGateway['client'] = ({ Client, wire }, { user = 'alice', url = started.url } = {}) =>

@@ -16,6 +16,9 @@ interface Query {
   readonly labels: readonly string[];
 }
 
+/** Metrics that Prometheus itself makes, and the one that the thread of the monitoring port adds. */
+const OTHERS = ['up', 'agent_gateway_silent_seconds'];
+
 /** Labels that Prometheus itself puts on what it scrapes. */
 const TARGET_LABELS = ['instance', 'job', 'le'];
 
@@ -38,6 +41,7 @@ function read(expr: string): Query {
 
 const file = (path: string): string => readFileSync(join(ROOT, 'deploy', path), 'utf8');
 
+const RUNBOOK = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
 const dashboard = JSON.parse(file('grafana/agent-session-gateway.json'));
 const panels: any[] = dashboard.panels.filter(({ type }: any) => type !== 'row');
 const rules: any[] = parseYaml(file('prometheus/alerts.yaml')).groups.flatMap(({ rules }: any) => rules);
@@ -67,8 +71,8 @@ describe('the dashboard and the alert rules in deploy/', () => {
     const { series } = await exported();
     for (const [what, expr] of QUERIES) {
       const { metrics, labels } = read(expr);
-      for (const name of metrics) expect([...series.keys()], what).to.include(name);
-      const known = [...TARGET_LABELS, ...metrics.flatMap((name) => series.get(name)!)];
+      for (const name of metrics) expect([...series.keys(), ...OTHERS], what).to.include(name);
+      const known = [...TARGET_LABELS, ...metrics.flatMap((name) => series.get(name) ?? [])];
       for (const label of labels) expect(known, `${what}: ${expr}`).to.include(label);
     }
   });
@@ -101,7 +105,15 @@ describe('the dashboard and the alert rules in deploy/', () => {
     for (const { alert, expr, labels, annotations } of rules) {
       expect(alert).to.match(/^AgentGateway\w+$/);
       expect(labels.severity, alert).to.be.oneOf(['warning', 'critical']);
-      expect(annotations, alert).to.have.all.keys('summary', 'description');
+      expect(annotations, alert).to.have.all.keys('summary', 'description', 'runbook_url');
+      const section = alert
+        .replace('AgentGateway', '')
+        .replace(/(?<!^)([A-Z])/g, '-$1')
+        .toLowerCase();
+      expect(annotations.runbook_url).to.match(new RegExp(`/docs/operations\\.md#${section}$`));
+      expect(RUNBOOK, alert).to.include(
+        `\n### ${section.charAt(0).toUpperCase()}${section.slice(1).replaceAll('-', ' ')}\n`,
+      );
       const { labels: kept } = read(expr);
       for (const [, label] of annotations.summary.matchAll(/\$labels\.(\w+)/g))
         if (kept.length > 0) expect(kept, alert).to.include(label);
@@ -122,6 +134,7 @@ describe('the dashboard and the alert rules in deploy/', () => {
           const labels = series.get(type === 'histogram' ? `${name}_count` : name)!;
           return `${name} ${type} ${labels.join(',')}`;
         })
+        .concat('agent_gateway_silent_seconds gauge ')
         .sort(),
     );
   });

@@ -108,7 +108,7 @@ describe('metricsPlugin', () => {
     expect(after.value('agent_gateway_resumes_total', { kind: 'new' })).to.equal(1);
     expect(after.value('agent_gateway_resumes_total', { kind: 'gap' })).to.equal(1);
     expect(after.value('agent_gateway_gaps_total', { reason: 'malformed' })).to.equal(1);
-    expect(after.value('agent_gateway_connections', { transport: 'sse' })).to.equal(undefined);
+    expect(after.value('agent_gateway_connections', { transport: 'sse' })).to.equal(0);
     expect(
       after.value('agent_gateway_connections_ended_total', { transport: 'sse', reason: 'left' }),
     ).to.equal(1);
@@ -277,7 +277,6 @@ describe('access to metrics', () => {
 
   it('has to be said, and said well', () => {
     for (const [options, message] of [
-      [{}, /give it a token, addresses or both/],
       [{ token: 'short' }, /fewer than 32 bytes/],
       [{ token: [] }, /fewer than 32 bytes/],
       [{ addresses: ['localhost'] }, /"localhost" is no address/],
@@ -287,5 +286,10 @@ describe('access to metrics', () => {
         .to.throw(message)
         .with.property('code', 'INVALID_REQUEST');
     }
+    const gateway = createGateway({ app: echo, embedded: true });
+    closeLater(gateway, (it) => it.close());
+    expect(() => gateway.use(metricsPlugin())).to.throw(
+      /give it a token, addresses or both, or the gateway a/,
+    );
   });
 });

@@ -3,6 +3,8 @@ import { HumanMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import { Agent, tool as agentTool, OpenAIResponsesModel, Runner } from '@openai/agents';
 import { generateText, jsonSchema, type ModelMessage, stepCountIs, streamText, tool } from 'ai';
+import { createOpenAI as createOpenAI4 } from 'ai-openai4';
+import { generateText as generateText7 } from 'ai7';
 import { expect } from 'chai';
 import OpenAI from 'openai';
 import { z } from 'zod';
@@ -145,6 +147,21 @@ describe('responses with the AI SDK', () => {
     expect(await result.finishReason).to.equal('error');
     expect(errors).to.have.length(1);
   });
+
+  for (const [major, create, generate] of [
+    [3, createOpenAI, generateText],
+    [4, createOpenAI4, generateText7],
+  ] as const)
+    it(`say that the app failed where its provider, major ${major}, reads the whole answer`, async () => {
+      const gateway = await startResponses({ app: actor().app });
+      const model = create({ baseURL: gateway.baseURL, apiKey: 'alice' })('default') as never;
+      const error = await (generate as typeof generateText)({
+        model,
+        prompt: 'a break',
+        maxRetries: 0,
+      }).catch((caught: Error) => caught);
+      expect((error as Error).message).to.equal('The app failed');
+    });
 });
 
 describe('responses with the Agents SDK', () => {

@@ -406,4 +406,44 @@ describe('conversations beyond one answer', () => {
     expect(two.parameters).to.deep.equal({});
     expect(JSON.stringify(two.history)).to.not.contain('Be brief');
   });
+
+  it('take a choice of a tool that the vendor runs for none, as they take the tool', async () => {
+    const told: unknown[] = [];
+    const app = defineApp({
+      async *run(turn: any) {
+        told.push([turn.parameters.tool_choice, turn.clientTools.map(({ name }: any) => name)]);
+      },
+    });
+    const gateway = await startResponses({ app });
+    const tools = [
+      brought('a'),
+      { type: 'web_search' },
+      { type: 'mcp', server_label: 's', server_url: 'https://x.example' },
+    ];
+    const mine = { type: 'function', name: 'a' };
+    const list = (mode: string, ...tools: object[]) => ({ type: 'allowed_tools', mode, tools });
+    const hosted = [
+      'file_search',
+      'web_search',
+      'web_search_preview_2025_03_11',
+      'computer_use_preview',
+      'code_interpreter',
+      'image_generation',
+      'shell',
+      'apply_patch',
+    ];
+    const choices: [object, unknown][] = [
+      ...hosted.map((type): [object, unknown] => [{ type }, ['auto', ['a']]]),
+      [{ type: 'mcp', server_label: 's', name: 'find' }, ['auto', ['a']]],
+      [list('required', mine, { type: 'web_search' }), ['required', ['a']]],
+      [list('required', { type: 'mcp', server_label: 's', name: 'a' }), ['auto', []]],
+    ];
+    for (const [tool_choice, expected] of choices) {
+      const response = await gateway.post({ input: 'x', tools, tool_choice });
+      const { tool_choice: echoed } = await response.json();
+      expect([response.status, echoed, told.at(-1)]).to.deep.equal([200, tool_choice, expected]);
+    }
+    for (const tool_choice of [{ type: 'function' }, { type: 'custom' }, { type: 'allowed_tools' }, {}])
+      expect((await gateway.post({ input: 'x', tools, tool_choice })).status).to.equal(400);
+  });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import type { NotifyOptions } from '../../../server/features/notices/index.js';
 import { defineApp } from '../../../server/index.js';
-import type { NotifyOptions } from '../../../server/notices/index.js';
 import { openaiWebhooks } from '../../../server/plugins/responses/index.js';
 import { Receiver, SECRET } from '../../notices/receiver.js';
 import { counted } from '../../notices/seen.js';

@@ -2,124 +2,14 @@ import { expect } from 'chai';
 import { heldApp } from '../../support/apps.js';
 import { expiringToken } from '../../support/expiring-token.js';
 import { gate } from '../../support/gate.js';
-import { Hearing } from '../../support/hearing.js';
 import { until } from '../../support/until.js';
 import { toldUntilCut } from '../door.js';
-import { browserFetch, type Cut, FrameProxy } from '../frame-proxy.js';
-import {
-  actor,
-  chunksIn,
-  chunksOf,
-  MAJORS,
-  plain,
-  STORES,
-  startUi,
-  textIn,
-  type UiChat,
-  userSays,
-} from './fixtures.js';
+import { browserFetch, FrameProxy } from '../frame-proxy.js';
+import { actor, chunksIn, chunksOf, MAJORS, STORES, shown, startUi, textIn, userSays } from './fixtures.js';
 
 const SCRIPT = 'think hello look data bye';
 
-/** What of messages has to be the same. */
-const shown = (messages: readonly any[]): unknown =>
-  plain(messages).map(({ role, parts }: any) => ({
-    role,
-    parts: parts.map(({ preliminary: _, ...rest }: any) => {
-      if ('toolCallId' in rest) rest.toolCallId = 'call';
-      if (rest.approval) rest.approval = { ...rest.approval, id: 'call' };
-      // Streams of 6 have no word for what became of an approval; histories have.
-      if (rest.state === 'output-denied') delete rest.approval;
-      return rest;
-    }),
-  }));
-
 describe('a chat whose stream is cut off', () => {
-  for (const [store, make] of STORES)
-    for (const major of MAJORS.filter(({ major: number }) => store === 'memoryStore' || number === 6)) {
-      it(`is whole again after a reload, wherever that was: AI SDK ${major.major}, ${store}`, async () => {
-        const { app, effects } = actor();
-        const ui = await startUi({ app, store: make(), limits: { sendsPerSecond: 1000 } });
-        const proxy = await FrameProxy.start(ui.url);
-        const uncut = ui.chat(major, { id: 'uncut' });
-        await uncut.sendMessage({ text: SCRIPT });
-        const expected = shown(uncut.messages);
-        const [sent] = uncut.messages;
-        const frames = (await chunksOf(await ui.ask('/uncut/stream'))).length;
-        expect(frames).to.be.greaterThan(12);
-        for (const clean of [false, true])
-          for (let after = 0; after < frames; after++) {
-            const where = `${clean ? 'ended' : 'cut'} after ${after} of ${frames} frames`;
-            const id = `${clean ? 'clean' : 'cut'}-${after}`;
-            const init = { id, url: proxy.url, fetch: browserFetch };
-            proxy.cuts.push({ after, clean });
-            const chat = ui.chat(major, init);
-            await chat.sendMessage({ ...sent, id: `m-${after}` });
-            // With its own list, whatever that has of the answer, and with the one that the gateway keeps.
-            const kept = (await (await ui.ask(`/${id}`)).json()).messages;
-            for (const messages of [plain(chat.messages), kept]) {
-              const reloaded = ui.chat(major, { ...init, messages });
-              await reloaded.resumeStream();
-              expect(reloaded.error, where).to.equal(undefined);
-              expect(shown(reloaded.messages), where).to.deep.equal(expected);
-            }
-          }
-        expect(proxy.ended).to.equal(2 * frames);
-        expect(effects).to.have.length(1 + 2 * frames);
-      });
-    }
-
-  const answers = (approved: boolean) => (chat: UiChat) => {
-    const { approval } = chat.messages[1].parts.find((part: any) => part.approval);
-    return chat.addToolApprovalResponse({ id: approval.id, approved });
-  };
-  /** What people do after an answer, and how often a tool has run then. */
-  const LATER: readonly [what: string, script: string, effect: number, act: (chat: UiChat) => unknown][] = [
-    ['an approval', 'a pay b', 1, answers(true)],
-    ['a denial', 'a pay b', 0, answers(false)],
-    ['an edit', 'one', 0, (chat) => chat.sendMessage({ text: 'two', messageId: chat.messages[0].id })],
-    ['a regeneration', 'one look', 2, (chat) => chat.regenerate()],
-  ];
-
-  for (const [what, script, effect, act] of LATER)
-    for (const major of MAJORS.filter(({ major: number }) => number > 5 || script !== 'a pay b'))
-      it(`is whole after a reload in what follows ${what}, wherever that was: AI SDK ${major.major}`, async () => {
-        const { app, effects } = actor();
-        const ui = await startUi({ app, limits: { sendsPerSecond: 1000 } });
-        const proxy = await FrameProxy.start(ui.url);
-        const told = async (id: string, cut?: Cut) => {
-          const init = { id, url: proxy.url, fetch: browserFetch };
-          const chat = ui.chat(major, {
-            ...init,
-            sendAutomaticallyWhen: major.sdk.lastAssistantMessageIsCompleteWithApprovalResponses,
-          });
-          await chat.sendMessage({ text: script });
-          if (cut) proxy.cuts.push(cut);
-          const posted = new Hearing(ui.gateway, 'run:ended');
-          await act(chat);
-          await posted.nth();
-          await until(() => chat.status === 'ready' || chat.status === 'error');
-          const kept = (await (await ui.ask(`/${id}`)).json()).messages;
-          const reloads = [plain(chat.messages), kept].map(async (messages) => {
-            const reloaded = ui.chat(major, { ...init, messages });
-            await reloaded.resumeStream();
-            return shown(reloaded.messages);
-          });
-          return [shown(kept), ...(await Promise.all(reloads))];
-        };
-        const [expected] = await told('uncut');
-        let chats = 1;
-        for (const clean of [false, true])
-          for (let after = 0, ended = -1; ended < proxy.ended; after++) {
-            ended = proxy.ended;
-            for (const messages of await told(`${clean}-${after}`, { after, clean }))
-              expect(messages, `${clean ? 'ended' : 'cut'} after ${after}`).to.deep.equal(expected);
-            chats += 1;
-          }
-        expect(chats).to.be.above(10);
-        expect(effects).to.have.length(effect * chats);
-      });
-
   // The hook of earlier majors hands its transport on without what tells that a stream is a replay; 5 does not ask for it.
   for (const hook of [false, true])
     for (const major of MAJORS.filter(({ major: number }) => !hook || number < 7)) {

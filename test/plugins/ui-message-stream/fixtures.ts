@@ -130,3 +130,14 @@ export const textIn = (message: { readonly parts: readonly any[] } | undefined):
 
 /** What is comparable of messages: parts, without what a client adds of its own. */
 export const plain = (value: unknown): any => JSON.parse(JSON.stringify(value));
+
+/** What of messages has to be the same. */
+export const shown = (messages: readonly any[]): unknown =>
+  plain(messages).map(({ role, parts }: any) => ({
+    role,
+    parts: parts.map(({ preliminary: _, ...rest }: any) => {
+      if ('toolCallId' in rest) rest.toolCallId = 'call';
+      if (rest.approval) rest.approval = { ...rest.approval, id: 'call' };
+      return rest;
+    }),
+  }));

@@ -143,15 +143,13 @@ describe('bodies', () => {
     expect((await raw(gateway.url, '/send', body, charset)).status).to.equal(200);
   });
 
-  it('a compressed body is 415', async () => {
+  it('a compressed body is 415, and one that says that it is as it is is taken', async () => {
     const gateway = await start();
-    const headers = { ...jsonHeaders(), 'content-encoding': 'gzip' };
-    await expectRefused(
-      gateway,
-      await raw(gateway.url, '/send', '{}', headers),
-      415,
-      'UNSUPPORTED_MEDIA_TYPE',
-    );
+    const sent = (encoding: string) =>
+      raw(gateway.url, '/ticket', '{}', { ...jsonHeaders(), 'content-encoding': encoding });
+    for (const encoding of ['gzip', 'person'])
+      await expectRefused(gateway, await sent(encoding), 415, 'UNSUPPORTED_MEDIA_TYPE');
+    for (const encoding of ['identity', 'Identity']) expect((await sent(encoding)).status).to.equal(200);
   });
 
   it('a body that is cut off has no effect, and a slow head does not hold the others up', async () => {

@@ -93,6 +93,7 @@ BEGIN
     UPDATE $S.log g SET size = g.size + $S.put_messages(l.id, x -> 'messages', ARRAY(SELECT jsonb_array_elements_text(x -> 'touched')))
       WHERE g.id = l.id;
   END IF;
+  IF x ? 'said' THEN PERFORM $S.put_said(l.id, l.term, l.head + p_count, x -> 'said'); END IF;
   IF x ? 'steps' THEN
     INSERT INTO $S.step (session, run_id, n, name, outcome)
       SELECT l.session, t."runId", t.number, t.name, t.outcome
@@ -112,6 +113,7 @@ BEGIN
     UPDATE $S.run r SET request = NULL, ended = v_now WHERE r.session = l.session AND r.request IS NOT NULL;
     DELETE FROM $S.step t WHERE t.session = l.session;
     UPDATE $S.session s SET open = NULL WHERE s.id = l.session;
+    DELETE FROM $S.said d WHERE d.log = l.id;
   END IF;
 END $f$;
 

@@ -4,6 +4,7 @@ CREATE FUNCTION $S.drop_logs(p_logs bigint[]) RETURNS void LANGUAGE sql VOLATILE
   DELETE FROM $S.batch WHERE log = ANY (p_logs);
   DELETE FROM $S.checkpoint WHERE log = ANY (p_logs);
   DELETE FROM $S.message WHERE log = ANY (p_logs);
+  DELETE FROM $S.said WHERE log = ANY (p_logs);
   DELETE FROM $S.log WHERE id = ANY (p_logs);
 $q$;
 

@@ -21,6 +21,7 @@ CREATE TABLE $S.session (
   forked_from text
 );
 CREATE INDEX session_listed ON $S.session (scope, archived, used, open) WHERE open IS NOT NULL;
+CREATE INDEX session_of_all ON $S.session (archived, used, open) WHERE open IS NOT NULL;
 CREATE INDEX session_kept ON $S.session (scope, app, name);
 
 -- Changed with every append: there is room for that in its page, and no index on what changes.

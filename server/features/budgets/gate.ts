@@ -1,0 +1,194 @@
+import * as z from 'zod';
+import type { BudgetAmounts, BudgetState } from '../../../shared/budgets/contract.js';
+import { GatewayError } from '../../../shared/errors.js';
+import type { EventDraft } from '../../../shared/events.js';
+import type { Confirmation } from '../../apps/application.js';
+import type { MaybePromise } from '../../async/maybe-promise.js';
+import type { RunGate } from '../../held/gates.js';
+import type { HeldSession } from '../../held/held-session.js';
+import { idOf } from '../../ids.js';
+import { asUnavailable } from '../../log/unavailable.js';
+import type { AdmittedSend } from '../../operations/feature.js';
+import { kind } from '../../records/kind.js';
+import type { LiveRun } from '../../runs/live-run.js';
+import type { Hindrance } from '../../runs/run-port.js';
+import { storeTime } from '../../stores/skew.js';
+import type { Store } from '../../stores/store.js';
+import { type Budgets, type Draw, partSpent, spentOf, stateOf } from './budgets.js';
+import { factsOf, rootOf } from './facts.js';
+import type { Ledger } from './ledger.js';
+import { QUESTION } from './recording.js';
+import { PAST_MS } from './usage-records.js';
+
+/** The reason of an answer that no person gave: the budget has room again. */
+export const OPENED = 'The budget has room again';
+
+/** Parts of a limit that were told, each once for its account. They are forgotten with its sums. */
+export const TOLD = kind<{ readonly at: number; readonly due?: number }>({
+  ...{ name: 'budget-told', endsWith: 'time' },
+  schema: z.object({ at: z.number(), due: z.number().exactOptional() }),
+  dueOf: ({ due }) => due,
+});
+
+/** Asks of each run that draws from a budget whether it may go on. */
+export class BudgetGate {
+  readonly #budgets: Budgets;
+  readonly #ledger: Ledger;
+  readonly #store: Store;
+  /** The accounts from which runs may draw beyond the limit, since a person has said so. */
+  readonly #passed = new WeakMap<HeldSession, Set<string>>();
+
+  constructor(budgets: Budgets, ledger: Ledger, store: Store) {
+    this.#budgets = budgets;
+    this.#ledger = ledger;
+    this.#store = store;
+  }
+
+  /** Asked before the app of a run is called, and before each of its calls that costs. */
+  readonly ask: RunGate = (held, run) => {
+    if (this.#budgets.isLoaded) return this.#ask(held, run);
+    return this.#load().then(() => this.#ask(held, run));
+  };
+
+  async #load(): Promise<void> {
+    await asUnavailable(() => this.#budgets.load());
+  }
+
+  #ask(held: HeldSession, run: LiveRun): MaybePromise<Hindrance | null> {
+    if (this.#budgets.all.length === 0) return null;
+    const { ref, id: sessionId, log } = held;
+    const root = rootOf(log.state, run.id);
+    const facts = factsOf({ ref, sessionId, root }, run.request);
+    const draws = this.#budgets.of(facts, storeTime(this.#store));
+    return draws.length === 0 ? null : this.#judge(held, run, draws, root);
+  }
+
+  async #judge(
+    held: HeldSession,
+    run: LiveRun,
+    draws: readonly Draw[],
+    root: string,
+  ): Promise<Hindrance | null> {
+    await Promise.resolve(held.log.settled()).catch(() => {});
+    const spent = await Promise.all(draws.map((draw) => this.spentOf(draw)));
+    const told = await Promise.all(
+      draws.map((draw, i) => this.#told(draw, spent[i]!, partSpent(draw.budget, spent[i]!, true), run)),
+    );
+    for (const event of told.flat()) held.log.append(event);
+    let stops: Hindrance | null = null;
+    for (const [i, draw] of draws.entries()) {
+      const { budget, account } = draw;
+      if (budget.reached === 'warn' || partSpent(budget, spent[i]!, true) < 1) continue;
+      if (budget.reached === 'stop')
+        stops ??= { ending: { stopReason: 'budget', reason: `Budget ${budget.name} is used up` } };
+      else if (!this.#passed.get(held)?.has(JSON.stringify([root, account.owner])))
+        stops ??= this.#question(held, draw, stateOf(draw, spent[i]!), root);
+    }
+    return stops;
+  }
+
+  /** @throws GatewayError `OVERLOADED` */
+  async spentOf({ budget, account }: Draw): Promise<BudgetAmounts> {
+    return spentOf(budget, await asUnavailable(() => this.#ledger.totals(account)));
+  }
+
+  #question(
+    held: HeldSession,
+    { budget, account, opensAt }: Draw,
+    state: BudgetState,
+    root: string,
+  ): Hindrance {
+    const { question: policy = {} } = budget;
+    const leftMs = opensAt === null ? Number.POSITIVE_INFINITY : opensAt - storeTime(this.#store);
+    const opensFirst = leftMs < (policy.expiresInMs ?? Number.POSITIVE_INFINITY);
+    const { escalate, ...asked } = policy;
+    return {
+      ask: {
+        ...{ name: QUESTION, input: { budget: budget.name, until: opensAt }, message: wordsOf(state) },
+        ...{ approvals: 1, ...asked },
+        // The run goes on by itself once the budget opens.
+        ...(opensFirst && { expiresInMs: Math.max(1, leftMs), onExpiry: 'approve' as const }),
+        ...(escalate && (!opensFirst || escalate.afterMs < leftMs) && { escalate }),
+      },
+      answered: ({ approved, expired, reason }: Confirmation) => {
+        // Otherwise it is asked again whether there is room.
+        if (approved && !expired && reason !== OPENED)
+          this.#pass(held, JSON.stringify([root, account.owner]));
+        return approved;
+      },
+      ending: { stopReason: 'budget', reason: `Budget ${budget.name} is used up` },
+    };
+  }
+
+  #pass(held: HeldSession, name: string): void {
+    const passed = this.#passed.get(held) ?? new Set();
+    this.#passed.set(held, passed.add(name));
+  }
+
+  /** The events of a draw that nobody was told before. */
+  async #told(draw: Draw, spent: BudgetAmounts, part: number, run: LiveRun): Promise<readonly EventDraft[]> {
+    const { budget, account } = draw;
+    const { at = [0.8], limit } = budget;
+    const events: EventDraft[] = [];
+    for (const mark of [...new Set([...at, 1])].sort()) {
+      if (part < mark) continue;
+      const id = idOf(account.owner, mark, JSON.stringify(limit));
+      const due = account.until === undefined ? {} : { due: account.until + PAST_MS };
+      const change = TOLD.put(id, { at: mark, ...due }, { token: 0 });
+      const known = this.#known.has(id);
+      if (known || !(await this.#store.changeRecords(account.home, [change]))) {
+        this.#know(id);
+        continue;
+      }
+      this.#know(id);
+      const base = { runId: run.id, ts: Date.now(), ...stateOf(draw, spent) };
+      events.push(
+        mark < 1 ? { type: 'budget_warned', ...base, at: mark } : { type: 'budget_reached', ...base },
+      );
+    }
+    return events;
+  }
+
+  readonly #known = new Set<string>();
+
+  #know(id: string): void {
+    if (this.#known.size >= 10_000) this.#known.clear();
+    this.#known.add(id);
+  }
+
+  /** @throws GatewayError `BUDGET_EXHAUSTED` if a budget that stops is used up */
+  readonly admits = ({ reach, caller }: AdmittedSend): MaybePromise<void> => {
+    if (!this.#budgets.isLoaded) return this.#load().then(() => this.admits({ reach, caller }));
+    if (!this.#budgets.all.some(({ reached }) => reached === 'stop')) return;
+    return this.#admit(reach, caller);
+  };
+
+  async #admit({ ref, via }: AdmittedSend['reach'], { person }: AdmittedSend['caller']): Promise<void> {
+    const { user, link } = person;
+    const grant = via && { id: via.grantId, ...(link && { givenBy: link.givenBy }) };
+    const facts = factsOf({ ref, sessionId: '', root: '' }, { user, grant });
+    const now = storeTime(this.#store);
+    for (const draw of this.#budgets.of(facts, now)) {
+      const { budget, opensAt } = draw;
+      if (budget.reached !== 'stop' || budget.period === 'run') continue;
+      const spent = await this.spentOf(draw);
+      if (partSpent(budget, spent, false) < 1) continue;
+      throw new GatewayError({
+        ...{ code: 'BUDGET_EXHAUSTED', message: wordsOf(stateOf(draw, spent)) },
+        details: stateOf(draw, spent),
+        ...(opensAt !== null && { retryAfterMs: Math.max(1, opensAt - now) }),
+      });
+    }
+  }
+}
+
+/** The words about a budget that is used up. */
+function wordsOf({ budget, spent, limit, opensAt }: BudgetState): string {
+  const parts = [
+    ...(limit.cost === undefined ? [] : [`${spent.cost} of ${limit.cost} ${limit.currency ?? 'USD'}`]),
+    ...(limit.tokens === undefined ? [] : [`${spent.tokens} of ${limit.tokens} tokens`]),
+    ...(limit.runs === undefined ? [] : [`${spent.runs} of ${limit.runs} runs`]),
+  ];
+  const opens = opensAt === null ? '' : `; it opens again at ${new Date(opensAt).toISOString()}`;
+  return `The budget ${budget} is used up: ${parts.join(', ')}${opens}`;
+}

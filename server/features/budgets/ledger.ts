@@ -1,0 +1,183 @@
+import type { Kept } from '../../records/kind.js';
+import { recordsOf } from '../../records/owned.js';
+import { homeOf, type RecordChange, type RecordHome, textOfHome } from '../../stores/records.js';
+import type { Store } from '../../stores/store.js';
+import { type Counted, grouped, NOTHING, plus, type Sums } from './counts.js';
+import {
+  ACCOUNTS,
+  type Account,
+  accountOf,
+  HEADS,
+  headId,
+  type KeptSum,
+  type KeptUse,
+  nameOfUse,
+  PAST_MS,
+  PERSONS,
+  SUMS,
+  sumId,
+  USES,
+} from './usage-records.js';
+
+/** Most uses that one change adds to the sums. */
+const AT_ONCE = 500;
+
+type SumStore = Pick<Store, 'records' | 'changeRecords'>;
+
+/** The sums of accounts. Uses are written with their events, and join the sums later; both together are exact at any time. */
+export class Ledger {
+  readonly #store: SumStore;
+  readonly #keptMs: number | undefined;
+  readonly #adding = new Map<string, Promise<boolean>>();
+  readonly #reading = new Map<string, Promise<readonly Counted[]>>();
+  readonly #next = new Map<string, Promise<readonly Counted[]>>();
+
+  constructor(store: SumStore, keptMs?: number) {
+    this.#store = store;
+    this.#keptMs = keptMs;
+  }
+
+  /** All that an account has, read after this call. Callers at the same time share a reading. @throws StoreError */
+  of(account: Account): Promise<readonly Counted[]> {
+    const { owner } = account;
+    const now = this.#reading.get(owner);
+    if (!now) {
+      const read = this.#read(account).finally(() => this.#reading.delete(owner));
+      this.#reading.set(owner, read);
+      return read;
+    }
+    let next = this.#next.get(owner);
+    if (!next) {
+      next = now
+        .catch(() => {})
+        .then(() => {
+          this.#next.delete(owner);
+          return this.of(account);
+        });
+      this.#next.set(owner, next);
+    }
+    return next;
+  }
+
+  /** The total of an account in each currency, and in none. */
+  async totals(account: Account): Promise<ReadonlyMap<string | null, Sums>> {
+    const totals = new Map<string | null, Sums>();
+    for (const { by, sums } of await this.of(account))
+      totals.set(by.currency, plus(totals.get(by.currency) ?? NOTHING, sums));
+    return totals;
+  }
+
+  async #read({ owner, home }: Account): Promise<readonly Counted[]> {
+    for (;;) {
+      const before = await HEADS.at(this.#store, home, headId(owner));
+      const [sums, uses] = await Promise.all([this.#sums(owner), this.#uses(owner)]);
+      const after = await HEADS.at(this.#store, home, headId(owner));
+      // Uses have joined the sums meanwhile.
+      if (before.token !== after.token) continue;
+      const added = new Set(after.kept?.value.added);
+      const apart = uses.filter(({ home: of, id }) => !added.has(nameOfUse(of, id)));
+      return [...sums, ...apart.map(({ value }) => value)];
+    }
+  }
+
+  async #sums(owner: string): Promise<readonly Counted[]> {
+    const sums: Counted[] = [];
+    for await (const record of recordsOf(this.#store, { owner, kind: SUMS.name })) {
+      const kept = SUMS.read(record);
+      if (kept) sums.push(kept.value);
+    }
+    return sums;
+  }
+
+  async #uses(owner: string): Promise<readonly Kept<KeptUse>[]> {
+    const uses: Kept<KeptUse>[] = [];
+    for await (const record of recordsOf(this.#store, { owner, kind: USES.name })) {
+      const kept = USES.read(record);
+      if (kept) uses.push(kept);
+    }
+    return uses;
+  }
+
+  /**
+   * Adds the uses of an account to its sums. Work on one account is shared.
+   *
+   * @returns false if another gateway has done so meanwhile
+   */
+  add(account: Account, now: number): Promise<boolean> {
+    const { owner } = account;
+    const before = this.#adding.get(owner);
+    if (before) return before;
+    const adding = this.#add(account, now).finally(() => this.#adding.delete(owner));
+    this.#adding.set(owner, adding);
+    return adding;
+  }
+
+  async #add(account: Account, now: number): Promise<boolean> {
+    const { owner, home, person } = account;
+    const due = this.#due(account, now);
+    const head = await HEADS.at(this.#store, home, headId(owner));
+    const added = new Set(head.kept?.value.added);
+    const uses = await this.#uses(owner);
+    // The process that had added these did not come to drop them. Only then may the head forget them.
+    await this.#drop(uses.filter((use) => added.has(nameOfUse(use.home, use.id))));
+    const fresh = uses.filter((use) => !added.has(nameOfUse(use.home, use.id))).slice(0, AT_ONCE);
+    if (fresh.length === 0) return true;
+    const parts = grouped(fresh.map(({ value: { by, sums } }) => ({ by, sums })));
+    const names = fresh.map((use) => nameOfUse(use.home, use.id));
+    const changes: RecordChange[] = [
+      HEADS.put(headId(owner), { owner, added: names, ...due }, { token: head.token }),
+    ];
+    if (person) changes.push(ACCOUNTS.put('account', { owner }));
+    const puts = parts.map(async (part) => {
+      const id = sumId(owner, part);
+      const { token, kept } = await SUMS.at(this.#store, home, id);
+      const sums = plus(kept?.value.sums ?? NOTHING, part.sums);
+      return SUMS.put(id, { owner, by: part.by, sums, ...due }, { token });
+    });
+    changes.push(...(await Promise.all(puts)));
+    if (!(await this.#store.changeRecords(home, changes))) return false;
+    await this.#drop(fresh);
+    return true;
+  }
+
+  /** When the sums that are written now are forgotten. */
+  #due({ person, until }: Account, now: number): Pick<KeptSum, 'due'> {
+    if (until !== undefined) return { due: until + PAST_MS };
+    return person && this.#keptMs !== undefined ? { due: now + this.#keptMs } : {};
+  }
+
+  async #drop(uses: readonly Kept<KeptUse>[]): Promise<void> {
+    const homes = new Map<string, string[]>();
+    for (const { home, id } of uses) {
+      const text = textOfHome(home);
+      homes.set(text, [...(homes.get(text) ?? []), id]);
+    }
+    for (const [text, ids] of homes)
+      await this.#store.changeRecords(
+        homeOf(text),
+        ids.map((id) => USES.drop(id)),
+      );
+  }
+
+  /** Adds all uses of a home to the sums of their accounts, before the home is dropped. */
+  async addAllOf(home: RecordHome, now: number): Promise<void> {
+    const accounts = new Map<string, Account>();
+    for (const { value } of await USES.all(this.#store, home))
+      if (value.at !== textOfHome(home)) accounts.set(value.owner, accountOf(value));
+    for (const account of accounts.values())
+      for (let tries = 0; tries < 10 && !(await this.add(account, now)); tries += 1);
+  }
+
+  /** Notes that a person has an account. */
+  async note(key: string): Promise<void> {
+    await this.#store.changeRecords({ scope: key }, [ACCOUNTS.put('account', { owner: key })]);
+  }
+
+  /** The keys of all persons with accounts. */
+  async *persons(): AsyncGenerator<string> {
+    for await (const record of recordsOf(this.#store, { owner: PERSONS, kind: ACCOUNTS.name })) {
+      const kept = ACCOUNTS.read(record);
+      if (kept) yield kept.value.owner;
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import type { NoticeKind } from '../../../shared/notices/contract.js';
+import type { PushSender } from '../../../shared/notices/options.js';
+import type { LaneBound } from '../../due/bounded-lanes.js';
+import type { Store } from '../../stores/store.js';
+import { homeOfPushes, type KeptDelivery, PUSH_OWNERS, PUSHES } from './notice-record.js';
+import { Poster, Refused } from './post-request.js';
+import { type Attempt, Gone, type NoticeTarget } from './target.js';
+
+/** Requests at a time: to one push service, for one person, and in all. */
+const [MOST_TO_HOST, MOST_OF_PERSON, MOST] = [16, 2, 32];
+
+/** The target that pushes notices to people's browsers. */
+export class BrowserTarget implements NoticeTarget {
+  readonly name = 'push';
+  readonly content: boolean;
+  readonly timeoutMs = 10_000;
+  readonly #sender: PushSender;
+  readonly #store: Pick<Store, 'records' | 'changeRecords'>;
+  readonly #poster: Poster;
+
+  constructor(sender: PushSender, store: Pick<Store, 'records' | 'changeRecords'>, allowPrivate: boolean) {
+    this.#sender = sender;
+    this.#store = store;
+    this.content = sender.content;
+    this.#poster = new Poster({ allowPrivate, most: MOST_TO_HOST });
+  }
+
+  bounds({ to, push }: KeptDelivery): readonly LaneBound[] {
+    // A person chooses the addresses, and so who is asked and whether somebody answers.
+    return [
+      { name: this.name, most: MOST },
+      { name: `${this.name} of ${to}`, most: MOST_OF_PERSON },
+      { name: `${this.name} to ${push?.host}`, most: MOST_TO_HOST, stalls: true },
+    ];
+  }
+
+  // The browsers belong to the session's own person, who is not asked to take over.
+  wants(kind: NoticeKind): boolean {
+    return kind !== 'hand_off';
+  }
+
+  async send({ kept: { push, to }, told, signal }: Attempt): Promise<void> {
+    const kept = push && (await this.#find(to, push));
+    if (!kept) throw new Gone('The browser is subscribed no more');
+    const { endpoint, headers, body } = await this.#sender.request(kept, this.#sender.show(told));
+    const { 'Content-Length': _, ...others } = headers;
+    try {
+      await this.#poster.post({ url: new URL(endpoint), headers: others, body, signal });
+    } catch (error) {
+      if (!(error instanceof Refused) || (error.status !== 404 && error.status !== 410)) throw error;
+      await dropPush(this.#store, push);
+      throw new Gone('The push service says that the subscription is over');
+    }
+  }
+
+  async #find(owner: string, { scope, id }: { readonly scope: string; readonly id: string }) {
+    const found = await PUSHES.one(this.#store, homeOfPushes(scope), id);
+    return found?.value.userKey === owner ? found.value : undefined;
+  }
+
+  close(): void {
+    this.#poster.close();
+  }
+}
+
+/** Removes a browser's push subscription. */
+export async function dropPush(
+  store: Pick<Store, 'changeRecords'>,
+  { scope, id }: { readonly scope: string; readonly id: string },
+): Promise<void> {
+  await store.changeRecords(homeOfPushes(scope), [PUSHES.drop(id), PUSH_OWNERS.drop(id)]);
+}

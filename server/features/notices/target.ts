@@ -1,0 +1,34 @@
+import type { GatewayEvent } from '../../../shared/events.js';
+import type { NoticeKind, ToldNotice } from '../../../shared/notices/contract.js';
+import type { LaneBound } from '../../due/bounded-lanes.js';
+import type { KeptDelivery } from './notice-record.js';
+
+/** An attempt to tell one target of a notice. */
+export interface Attempt {
+  readonly kept: KeptDelivery;
+  readonly told: ToldNotice;
+  readonly attempt: number;
+  /** The events of the notice's run. */
+  events(): AsyncIterable<GatewayEvent>;
+  readonly signal: AbortSignal;
+}
+
+/** A destination of notices. */
+export interface NoticeTarget {
+  /** The name that deliveries use. */
+  readonly name: string;
+  /** The name that the host chose, if any. People may see it. */
+  readonly givenName?: string | undefined;
+  /** Whether notices contain the text of an answer. */
+  readonly content: boolean;
+  readonly timeoutMs: number;
+  /** The bounds of deliveries under way at a time that a delivery is under. */
+  bounds(kept: KeptDelivery): readonly LaneBound[];
+  wants(kind: NoticeKind): boolean;
+  /** Resolves when the target is told; with false if it needs no notice. @throws Gone if the receiver no longer exists; other errors are retried */
+  send(attempt: Attempt): Promise<unknown>;
+  close?(): void;
+}
+
+/** The receiver no longer exists, so the delivery is not retried. */
+export class Gone extends Error {}

@@ -1,0 +1,38 @@
+import type { LogView } from '../log/log-view.js';
+import type { LiveRun } from '../runs/live-run.js';
+import type { RehearsedRun } from '../runs/rehearse.js';
+import type { FormerQuestion, Resumption } from '../runs/resumption.js';
+import type { StepRecord } from '../stores/stored.js';
+import { runIn } from './held-run.js';
+import type { HeldSession } from './held-session.js';
+import { historyOf } from './history.js';
+
+/** The part of a session that is held here which a rehearsal of a run needs. */
+export const rehearsedOf = (
+  { id, log }: Pick<HeldSession, 'id' | 'log'>,
+  run: LiveRun,
+  { steps, answered }: Pick<Resumption, 'steps' | 'answered'>,
+): Promise<RehearsedRun> => rehearsedIn({ sessionId: id, view: log.view }, run, { steps, answered });
+
+/** The same, of a session that anybody may hold. */
+export async function rehearsedIn(
+  { sessionId, view }: { readonly sessionId: string; readonly view: LogView },
+  run: LiveRun,
+  left: { readonly steps: readonly StepRecord[]; readonly answered: readonly FormerQuestion[] },
+): Promise<RehearsedRun> {
+  const { state, ref } = view;
+  const shown = await historyOf(view, run);
+  const begun = runIn(state, run.id);
+  const { version } = begun ?? {};
+  return {
+    ...{ runId: run.id, sessionId, epoch: ref.epoch, sessionApp: ref.app },
+    ...(state.title !== undefined && { title: state.title }),
+    ...(state.variants && { variants: state.variants }),
+    ref,
+    app: run.request.lane?.app ?? ref.app,
+    ...(version !== undefined && { version }),
+    ...{ request: run.request, placed: run.placed, answer: run.resumed!, history: shown(), ...left },
+    pending: state.pending.filter(({ runId }) => runId === run.id),
+    children: (state.lanes ?? []).filter(({ parentRunId }) => parentRunId === run.id),
+  };
+}

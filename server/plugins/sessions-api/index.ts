@@ -1,0 +1,1 @@
+export { type SessionsApiOptions, sessionsApiPlugin } from './plugin.js';

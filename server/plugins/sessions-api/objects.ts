@@ -1,0 +1,93 @@
+import type { SessionState } from '../../../shared/fold.js';
+import type { AppSummary, SessionSummary } from '../../../shared/operation-types.js';
+import type { PluginSession } from '../plugin.js';
+import { threadId } from './writer.js';
+
+/** The times that a session's object says beside its state. */
+export interface SessionTimes {
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** A session in the API's form. */
+export function sessionObject(
+  id: string,
+  app: AppSummary,
+  { state, createdAt, updatedAt }: SessionTimes & { readonly state: SessionState },
+): object {
+  const { title = null, metadata = {}, archived, messages } = state;
+  return {
+    id,
+    type: 'session',
+    agent: agentOf(app),
+    status: statusOf(state),
+    title,
+    metadata: Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, textOf(value)])),
+    created_at: iso(createdAt),
+    updated_at: iso(updatedAt),
+    archived_at: archived ? iso(updatedAt) : null,
+    environment_id: 'env_gateway',
+    usage: usageOf(messages),
+    stats: {},
+    ...{ budget: null, resources: [], vault_ids: [], outcome_evaluations: [] },
+  };
+}
+
+/** The child runs of a session that are under way, in the API's form. */
+export function threadObjects(id: string, { lanes = [] }: SessionState): { readonly id: string }[] {
+  return lanes.map(({ runId, parentRunId, app, message }) => {
+    const at = iso(message.createdAt);
+    return {
+      id: threadId(runId),
+      type: 'session_thread',
+      session_id: id,
+      agent: agentOf({ name: app, isDefault: false }),
+      parent_thread_id: parentRunId === undefined ? null : threadId(parentRunId),
+      status: 'running',
+      created_at: at,
+      updated_at: at,
+      ...{ archived_at: null, stats: null, usage: null, workflow_run_id: null },
+    };
+  });
+}
+
+/** When a session began, and when it was last used. */
+export async function timesOf(session: PluginSession, { messages }: SessionState): Promise<SessionTimes> {
+  const last = messages.at(-1);
+  let createdAt = messages[0]?.createdAt ?? 0;
+  for await (const { ts } of session.events({ from: 'earliest' })) {
+    if (ts === undefined) continue;
+    createdAt = Math.min(ts, createdAt || ts);
+    break;
+  }
+  return { createdAt, updatedAt: last?.endedAt ?? last?.createdAt ?? createdAt };
+}
+
+export const timesIn = ({ createdAt, updatedAt }: SessionSummary): SessionTimes => ({ createdAt, updatedAt });
+
+function statusOf({ run, queue, pending, closed }: SessionState): string {
+  if (closed) return 'terminated';
+  const waits = run !== null && pending.some(({ runId }) => runId === run.runId);
+  return (run && !waits) || queue.length > 0 ? 'running' : 'idle';
+}
+
+function agentOf({
+  name,
+  description = null,
+}: Pick<AppSummary, 'name' | 'isDefault'> & { readonly description?: string | null | undefined }): object {
+  const none = { system: null, multiagent: null, mcp_servers: [], skills: [], tools: [] };
+  return { id: name, type: 'agent', name, description, version: 1, model: { id: name }, ...none };
+}
+
+function usageOf(messages: SessionState['messages']): object {
+  const sum = { input_tokens: 0, output_tokens: 0 };
+  for (const { usage } of messages) {
+    sum.input_tokens += usage?.inputTokens ?? 0;
+    sum.output_tokens += usage?.outputTokens ?? 0;
+  }
+  return sum;
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+const iso = (ts: number): string => new Date(ts).toISOString();

@@ -1,0 +1,26 @@
+/** The person who takes a message back, and the reason. Readers see both. */
+export interface RetractOptions {
+  /** Id of the person, or whatever name the host gives. */
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+/** The calls on a session that host code has and no client. */
+export interface RetractionHostCalls {
+  retract: {
+    params: RetractOptions & { readonly sessionId: string; readonly messageId: string };
+    result: { readonly ok: true };
+  };
+}
+
+/** Takes messages back, for host code. */
+export interface RetractionHandle {
+  /**
+   * Takes a message back, whoever wrote it: every page, the history, exports and the store have it without its content from then on, forks of the session
+   * too. A run that writes it, or answers it, ends as `moderated`. The session's events up to here are dropped: readers that lack some get a
+   * snapshot in their place.
+   *
+   * @throws GatewayError `MESSAGE_NOT_FOUND`
+   */
+  retract(messageId: string, options?: RetractOptions): Promise<void>;
+}

@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { until } from '../support/until.js';
+import { projectOf, runCliIn, urlOf } from './run-cli.js';
+
+const TOKEN = 'a-token-of-users-of-more-than-32-bytes';
+const OPERATORS = 'a-token-of-operators-of-more-than-32-bytes';
+
+const AGENT = `export const app = {
+  async *run(turn) {
+    yield String(await turn.ask({ name: 'which' }));
+  },
+};`;
+
+describe("the operators' commands", function () {
+  // Each command is a process.
+  this.timeout(5 * 60_000);
+
+  it('ask the gateway of a database by its socket, and by its monitoring port with the token', async () => {
+    const folder = projectOf({ 'agent.js': AGENT });
+    const db = join(folder, 'my.db');
+    const serving = runCliIn(folder, ['start', 'agent.js', '--port', '0', '--db', db], {
+      GATEWAY_TOKEN: TOKEN,
+      GATEWAY_MONITOR_TOKEN: OPERATORS,
+    });
+    const [, monitor = ''] = await serving.prints(/"monitor":"(http[^"]+)".*"message":"started"/);
+    const url = await urlOf(serving);
+    const headers = {
+      authorization: `Bearer ${TOKEN}`,
+      'content-type': 'application/json',
+      accept: 'application/json',
+    };
+    const run = fetch(`${url}/send`, {
+      ...{ method: 'POST', headers },
+      body: JSON.stringify({ sessionId: 'main', message: 'a secret text' }),
+    }).then((response) => response.json());
+    const cli = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+      const command = runCliIn(folder, args, env);
+      return { code: await command.exited, output: command.output };
+    };
+    const runs = async (): Promise<any[]> =>
+      (await cli(['runs', '--json', '--db', db])).output
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line));
+    await until(async () => (await runs()).some(({ waitsFor }) => waitsFor === 'person'));
+    const [row] = await runs();
+    expect(row).to.deep.include({
+      sessionId: 'main',
+      app: 'default',
+      state: 'active',
+      user: { id: 'token' },
+    });
+    const byPort = ['--monitor', monitor];
+    const told = await cli(['runs', '--waits-for', 'person', ...byPort], {
+      GATEWAY_MONITOR_TOKEN: OPERATORS,
+    });
+    expect(told.output).to.match(
+      new RegExp(`^person +\\d+s {2}token {2}main {2}default active {2}${row.runId}`),
+    );
+    const refused = await cli(['runs', ...byPort], { GATEWAY_MONITOR_TOKEN: TOKEN });
+    expect(refused.code).to.equal(2);
+    expect(refused.output).to.include('Show the token of the monitoring port');
+    const status = await cli(['status', '--db', db]);
+    expect(status.output).to.match(/^ready for \d+\w {2}\S+ {2}version \d+\.\d+\.\d+, Node /);
+    expect((await cli(['lame-duck', '--db', db])).output).to.include('takes no new clients');
+    // Its thread is told a moment later.
+    await until(async () => (await fetch(`${monitor}/readyz`)).status === 503);
+    expect((await cli(['lame-duck', '--off', '--db', db])).output).to.include('takes new clients again');
+    const session = await cli(['session', 'main', '--user', 'token', '--db', db]);
+    expect(session.output).to.include('main').and.include('waiting').and.to.not.include('secret');
+    const aborted = await cli(['abort', 'main', '--user', 'token', ...byPort], {
+      GATEWAY_MONITOR_TOKEN: OPERATORS,
+    });
+    expect(aborted).to.deep.equal({ code: 0, output: 'Ended a run of main.\n' });
+    expect((await run).stopReason).to.equal('aborted');
+    const again = await cli(['abort', 'main', '--user', 'token', '--db', db]);
+    expect(again.code).to.equal(2);
+    serving.child.kill('SIGTERM');
+    await once(serving.child, 'exit');
+    const none = await cli(['status', '--db', db]);
+    expect(none.code).to.equal(2);
+    expect(none.output).to.include('No gateway runs on this store');
+  });
+});
