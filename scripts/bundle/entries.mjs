@@ -15,6 +15,6 @@ export const PROGRAMS = [
   // Started as a thread.
   'server/monitor/thread',
   // Started as processes by the command line, and by tests.
-  ...['server/cli/serve/start-worker', 'server/cli/serve/store-process'],
+  'server/cli/serve/start-worker',
   ...['server/cli/serve/worker', 'server/cli/serve/demo-worker', 'server/demo/main'],
 ];

@@ -11,7 +11,6 @@ const SHARED: Readonly<Record<string, (url: string) => Promise<Store>>> = {
   rediss: redisAt,
   postgres: postgresAt,
   postgresql: postgresAt,
-  unix: servedAt,
 };
 
 /** Two letters at least: a single one is a drive of Windows. */
@@ -28,8 +27,7 @@ export function isSharedPlace(place: string): boolean {
 }
 
 /**
- * The store at a place: an SQLite file, `memory`, or a URL (`redis:`, `rediss:` with `?durability=`, `postgres:`, `postgresql:`, and `unix:` for the socket on
- * which another process of this machine serves one).
+ * The store at a place: an SQLite file, `memory`, or a URL (`redis:`, `rediss:` with `?durability=`, `postgres:`, `postgresql:`).
  *
  * @throws GatewayError `INVALID_REQUEST` for any other URL
  */
@@ -39,11 +37,6 @@ export async function storeAt(place: string): Promise<Store> {
   if (shared) return shared(place);
   const { sqliteStore } = await import('../stores/sqlite/index.js');
   return sqliteStore({ path: place });
-}
-
-/** The socket on which the store of a database is served to its workers. Only the owner can enter its folder. */
-export function servedPlaceOf(database: string): string {
-  return `${database}.workers/socket`;
 }
 
 /** A place for display: a URL without its password, and without every part that could contain one. */
@@ -74,11 +67,6 @@ async function redisAt(url: string): Promise<Store> {
   const durability = /[?&]durability=([^&#]*)/.exec(url)?.[1];
   // The store refuses what is no durability.
   return redisStore({ url, ...(durability !== undefined && { durability: durability as RedisDurability }) });
-}
-
-async function servedAt(url: string): Promise<Store> {
-  const { socketStore } = await import('../stores/socket/index.js');
-  return socketStore({ path: url.slice('unix://'.length) });
 }
 
 async function postgresAt(url: string): Promise<Store> {

@@ -1,6 +1,6 @@
 import type { Store } from './store.js';
 
-// The members of a store, grouped by the meaning of a failure. A deadline or a line to another process treats all members of a group alike.
+// The members of a store, grouped by the meaning of a failure. A deadline treats all members of a group alike.
 
 /** Members that change nothing: after a failure a call may be repeated. */
 export const READS = [

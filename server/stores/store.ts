@@ -48,16 +48,6 @@ export interface NewSession {
   readonly forkedFrom?: ForkedFrom;
 }
 
-/** The progress of a writer in a log. */
-export interface HeldBefore {
-  readonly epoch: string;
-  readonly term: number;
-  /** Number of the last answered batch; 0 for none. At most one more was sent. */
-  readonly batch: number;
-  /** Place of that batch's last event. */
-  readonly last: number;
-}
-
 /** Options of `acquire`. */
 export interface AcquireOptions {
   readonly holder: string;
@@ -65,11 +55,6 @@ export interface AcquireOptions {
   readonly create?: NewSession;
   /** A dead holder that the session may be taken from. Only for a shared store. */
   readonly from?: string;
-  /**
-   * Continues a log under its former term after the store's process was restarted. The answer is `absent` if somebody else took the session since.
-   * Only for a store that another process serves.
-   */
-  readonly again?: HeldBefore;
   /** Called when another writer took the session from this one. The call may come late or never: only the term makes writes safe. */
   readonly taken?: () => void;
 }

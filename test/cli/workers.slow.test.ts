@@ -14,6 +14,7 @@ import { connectClient } from '../support/client.js';
 import { describeDaily } from '../support/daily.js';
 import { TOKEN } from '../support/gateway.js';
 import type { Program } from '../support/program.js';
+import { RedisServer } from '../support/redis-server.js';
 import { closeLater } from '../support/resources.js';
 import { socketDirectory } from '../support/socket-directory.js';
 import { until } from '../support/until.js';
@@ -46,8 +47,10 @@ const WHOLE = Array.from({ length: PIECES }, (_, n) => `${n} `).join('');
 describeDaily('agent-session-gateway start --workers', 3, () => {
   let folder: string;
   let socketPath: string;
+  let redis: RedisServer;
 
-  beforeEach(() => {
+  beforeEach(async () => {
+    redis = closeLater(await RedisServer.start(), (it) => it.stop());
     folder = socketDirectory();
     socketPath = join(folder, 'clients');
     writeFileSync(join(folder, 'server.mjs'), APP);
@@ -55,7 +58,7 @@ describeDaily('agent-session-gateway start --workers', 3, () => {
 
   const start = (env: Readonly<Record<string, string>> = {}, ...args: readonly string[]): Program =>
     runCliIn(folder, ['start', 'server.mjs', '--port', '0', ...args], {
-      ...{ GATEWAY_TOKEN: TOKEN, GATEWAY_DB: 'kept.db', GATEWAY_WORKERS: '2', SOCKET_PATH: socketPath },
+      ...{ GATEWAY_TOKEN: TOKEN, GATEWAY_DB: redis.url, GATEWAY_WORKERS: '2', SOCKET_PATH: socketPath },
       ...env,
     });
   const connected = (client: Client): Client => closeLater(client, (it) => it.disconnect());
@@ -70,11 +73,6 @@ describeDaily('agent-session-gateway start --workers', 3, () => {
       .trim()
       .split('\n')
       .map(Number);
-  const commandOf = (pid: number): string =>
-    execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
-  /** What of the processes is the one that keeps the store. */
-  const storeOf = (program: Program): number =>
-    children(program).find((pid) => /store-process/.test(commandOf(pid)))!;
 
   /** Follows a session until a run has ended. */
   async function follow(client: Client, ends = 1): Promise<readonly GatewayEvent[]> {
@@ -110,7 +108,6 @@ describeDaily('agent-session-gateway start --workers', 3, () => {
     expect([end.stopReason, textOf(end.message)]).to.deep.equal(['end', WHOLE]);
     expect(await program.kill('SIGTERM')).to.equal(0);
     expect(existsSync(socketPath)).to.equal(false);
-    expect(existsSync(join(folder, 'kept.db.workers/socket'))).to.equal(false);
   });
 
   it('lose nothing by kill -9 of the one that runs an answer, which another one goes on with', async () => {
@@ -120,12 +117,12 @@ describeDaily('agent-session-gateway start --workers', 3, () => {
     const run = connectClient(url).send('main', 'go');
     const seen = Promise.all(viewers.map((viewer) => follow(viewer)));
     await run.accepted;
-    const workers = children(program).filter((pid) => pid !== storeOf(program));
+    const workers = children(program);
     expect(workers).to.have.length(2);
     // Either of them may have it: the first is back before the second goes.
     process.kill(workers[0]!, 'SIGKILL');
     await program.prints(/"message":"a worker has ended, and is started again"/);
-    await until(() => children(program).length === 3);
+    await until(() => children(program).length === 2);
     for (const events of await seen) {
       expect(events.map(({ type }) => type)).to.not.include('gap');
       expect(events.map(({ cursor }) => Number(cursor?.split('.').at(-1)))).to.deep.equal(
@@ -136,41 +133,6 @@ describeDaily('agent-session-gateway start --workers', 3, () => {
     expect([stopReason, textOf(message)]).to.deep.equal(['end', WHOLE]);
     const { messages } = await viewers[0]!.session('main').state();
     expect(messages).to.have.length(2);
-  });
-
-  it('lose nothing by kill -9 of the process that keeps a file for them', async () => {
-    const program = start();
-    const url = await urlOf(program);
-    const run = connectClient(url).send('once:main', 'go');
-    await run.accepted;
-    process.kill(storeOf(program), 'SIGKILL');
-    await program.prints(/"message":"a store has ended, and is started again"/);
-    const { message, stopReason } = await run.result;
-    expect([stopReason, textOf(message)]).to.deep.equal(['end', WHOLE]);
-  });
-
-  it('say that what was kept in memory is gone with the process that kept it', async () => {
-    const program = start({ GATEWAY_DB: 'memory' });
-    const url = await urlOf(program);
-    const client = connectClient(url);
-    await client.send('main', 'short').result;
-    const [before] = await follow(client);
-    process.kill(storeOf(program), 'SIGKILL');
-    await program.prints(/"message":"a store has ended, and is started again"/);
-    const seen: GatewayEvent[] = [];
-    await until(async () => {
-      const { outcome } = await client.send('main', 'short').result.then(
-        () => ({ outcome: 'answered' }),
-        () => ({ outcome: 'refused' }),
-      );
-      return outcome === 'answered';
-    });
-    for await (const event of client.events('main', { from: before!.cursor! })) {
-      seen.push(event);
-      if (event.type === 'message_end') break;
-    }
-    expect(seen[0]).to.include({ type: 'gap' });
-    expect((await client.session('main').state()).messages.length).to.equal(2);
   });
 
   it('finish what is under way when they are told to end, and leave it to the next start', async () => {
@@ -194,10 +156,15 @@ describeDaily('agent-session-gateway start --workers', 3, () => {
       export const config = { app: { run() {} }, store: memoryStore() };`,
     );
     const program = runCliIn(folder, ['start', 'own.mjs', '--workers', '2', '--port', '0'], {
-      GATEWAY_TOKEN: TOKEN,
+      ...{ GATEWAY_TOKEN: TOKEN, GATEWAY_DB: redis.url },
     });
     expect(await program.exited).to.equal(2);
     expect(program.output).to.contain('has a `store` that one process alone can use');
+    for (const place of ['kept.db', 'memory']) {
+      const lone = start({ GATEWAY_DB: place });
+      expect(await lone.exited, place).to.equal(2);
+      expect(lone.output).to.contain(`Workers cannot share ${place}`);
+    }
     const wrong = runCliIn(folder, ['start', 'server.mjs', '--workers', 'many'], { GATEWAY_TOKEN: TOKEN });
     expect(await wrong.exited).to.equal(2);
   });
@@ -208,14 +175,14 @@ describeDaily('agent-session-gateway start --workers', 3, () => {
       join(folder, 'metrics.mjs'),
       `import { createGateway } from '${dist}index.js';
       import { metricsPlugin } from '${dist}plugins/metrics/index.js';
-      import { socketStore } from '${dist}stores/socket/index.js';
+      import { redisStore } from '${dist}stores/redis/index.js';
       export const gateway = createGateway({
         app: { async *run() { yield 'done'; } }, port: 0, auth: { type: 'token', token: '${TOKEN}' },
-        store: socketStore({ path: 'kept.db.workers/socket' }),
+        store: redisStore({ url: '${redis.url}' }),
       });
       gateway.use(metricsPlugin({ token: '${TOKEN}' }));`,
     );
-    const program = runCliIn(folder, ['start', 'metrics.mjs', '--workers', '2', '--db', 'kept.db']);
+    const program = runCliIn(folder, ['start', 'metrics.mjs', '--workers', '2', '--db', redis.url]);
     const url = await urlOf(program);
     for (let n = 0; n < 4; n++) await connectClient(url).send(`s${n}`, 'short').result;
     const headers = { authorization: `Bearer ${TOKEN}` };
@@ -229,9 +196,8 @@ describeDaily('agent-session-gateway start --workers', 3, () => {
     const program = start();
     const url = await urlOf(program);
     await connectClient(url).send('main', 'short').result;
-    const env = { GATEWAY_DB: 'kept.db' };
-    const backup = runCliIn(folder, ['backup', 'copy.db'], env);
-    expect(await backup.exited, backup.output).to.equal(0);
-    expect(existsSync(join(folder, 'copy.db'))).to.equal(true);
+    const exported = runCliIn(folder, ['export', 'steady:main', '--scope', '[null,"token"]'], { GATEWAY_DB: redis.url });
+    expect(await exported.exited, exported.output).to.equal(0);
+    expect(exported.output).to.contain('short');
   });
 });

@@ -1,10 +1,7 @@
 import { expect } from 'chai';
 import { createGateway, DEFAULT_LIMITS, type GatewayConfig, isGatewayError } from '../../server/index.js';
 import { mcpServerPlugin } from '../../server/plugins/mcp/index.js';
-import { memoryStore } from '../../server/stores/memory.js';
-import { serveStore } from '../../server/stores/socket/index.js';
 import { echo } from '../support/apps.js';
-import { socketDirectory } from '../support/socket-directory.js';
 
 const LONGEST_MS = 2 ** 31 - 1;
 const WRONG = [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, 0.5, '5'] as const;
@@ -81,16 +78,6 @@ describe('numbers of a configuration', () => {
         );
     });
 
-  it('leaseMs of a served store: what is out of its range is refused by its name', async () => {
-    for (const value of WRONG) {
-      const path = `${socketDirectory()}/s.sock`;
-      const outcome = await serveStore(memoryStore(), { path, leaseMs: value as number }).then(
-        (served) => served.close(),
-        (error: Error) => error.message,
-      );
-      expect(outcome, `${value}`).to.include('leaseMs');
-    }
-  });
 });
 
 function withKeys(path: string, value: unknown): object {

@@ -111,17 +111,4 @@ export const STORES: readonly Mutant[] = [
     edits: [['this.#byKey?.get(name.key)', 'undefined']],
     test: 'test/contract/memory.test.ts',
   },
-  {
-    name: 'a line to the store that knows what became of a call',
-    file: 'server/stores/socket/store-line.ts',
-    edits: [["new StoreError('UNKNOWN', `The line", "new StoreError('UNAVAILABLE', `The line"]],
-    test: 'test/contract/line/socket.slow.test.ts',
-    grep: 'append',
-  },
-  {
-    name: 'a store process that came back and takes anybody for the holder',
-    file: 'server/stores/sqlite/log-state.ts',
-    edits: [['this.epoch !== epoch || written > term || this.head < last', 'this.epoch !== epoch']],
-    test: 'test/stores/socket/again.test.ts',
-  },
 ];

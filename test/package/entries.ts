@@ -66,7 +66,6 @@ export const NAMES: Record<string, readonly string[]> = {
   [`${NAME}/stores`]: ['StoreError'],
   [`${NAME}/stores/postgres`]: ['postgresStore'],
   [`${NAME}/stores/redis`]: ['redisStore'],
-  [`${NAME}/stores/socket`]: ['serveStore', 'socketStore'],
   [`${NAME}/stores/sqlite`]: ['sqliteStore'],
   [`${NAME}/nest`]: [
     'GatewayModule',

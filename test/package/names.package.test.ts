@@ -44,7 +44,6 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './client/svelte': ['liveSession'],
   './stores/postgres': ['postgresStore'],
   './stores/redis': ['redisStore'],
-  './stores/socket': ['serveStore', 'socketStore'],
   './stores/sqlite': ['sqliteStore'],
   './diagnostics': ['channels'],
   './telemetry': ['telemetryPlugin'],

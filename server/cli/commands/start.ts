@@ -30,7 +30,7 @@ export function startCommand(terminal: Terminal): Command {
     .addOption(
       new Option(
         '--workers <count>',
-        'processes that share the port and the sessions, `auto` for one on each core; one more keeps an SQLite file for them',
+        'processes that share the port and the sessions of a Redis or PostgreSQL, `auto` for one on each core',
       )
         .default(1)
         .env('GATEWAY_WORKERS')
@@ -75,7 +75,7 @@ async function start(
           ...(monitorToken !== undefined && { token: monitorToken }),
         };
   if (workers > 1)
-    return startFleet({ ...options, monitor, file, standby, logLevel, workers, token }, terminal);
+    return startFleet({ ...options, monitor, file, logLevel, workers, token }, terminal);
   const logger = await processLogger({
     level: logLevel ?? process.env.LOG_LEVEL,
     stream: process.stdout,
@@ -140,7 +140,7 @@ async function startFleet(options: FleetOptions, terminal: Terminal): Promise<vo
     near: file,
   });
   const fleet = new Fleet(options, {
-    ended: (what, ended) => logger.warn({ ...ended }, `a ${what} has ended, and is started again`),
+    ended: (worker) => logger.warn({ ...worker }, 'a worker has ended, and is started again'),
   });
   stopOnSignals(
     async () => {

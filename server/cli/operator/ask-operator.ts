@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { GatewayError, isGatewayError } from 'agent-session-gateway/client';
-import { filesOf, isSharedPlace, servedPlaceOf, storeAt } from '../../runtime/store-at.js';
+import { isSharedPlace, storeAt } from '../../runtime/store-at.js';
 import { type OperatorRequest, operate } from './operate.js';
 import { operatorSocketOf } from './operator-socket.js';
 
@@ -18,8 +18,8 @@ export interface OperatorDatabase {
 }
 
 /**
- * Has the gateway that uses the database do a request, or does it here if there is none. On a store that gateways or workers share it acts as one
- * more gateway.
+ * Has the gateway that uses the database do a request, or does it here if there is none. On a store that gateways share it acts as one more
+ * gateway.
  *
  * @returns lines of JSON
  * @throws GatewayError the reason why the request was not done
@@ -31,11 +31,7 @@ export async function* askOperator(
   if (isSharedPlace(db)) return yield* withoutGateway({ db, files }, request);
   if (!existsSync(db)) throw refused(`There is no database ${db}; name it with --db`);
   const response = await post(operatorSocketOf(db), request);
-  if (!response) {
-    const served = servedPlaceOf(db);
-    if (!existsSync(served)) return yield* withoutGateway({ db, files }, request);
-    return yield* withoutGateway({ db: `unix://${served}`, files: files ?? filesOf(db) }, request);
-  }
+  if (!response) return yield* withoutGateway({ db, files }, request);
   if (response.statusCode !== 200) {
     const { code, message, details } = (await json(response)) as GatewayError;
     throw new GatewayError({ code, message, details });

@@ -118,7 +118,7 @@ function checkShared(exported: Exported, file: string): void {
   if (isShared) return;
   throw new GatewayError({
     code: 'INVALID_REQUEST',
-    message: `${file} has a \`store\` that one process alone can use: leave it out of a configuration, give a gateway a \`socketStore\`, and name the database with --db`,
+    message: `${file} has a \`store\` that one process alone can use: leave it out of a configuration, and name a Redis or PostgreSQL with --db`,
   });
 }
 

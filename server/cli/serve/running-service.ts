@@ -17,12 +17,9 @@ export interface RunningService<Started> {
 
 /**
  * Serves for the parent process, which sends the options, until the parent ends this process or is gone.
- *
- * @param how.endsBySignal Whether SIGTERM ends this process; a service may send it to all its processes. @default true
  */
 export function serveForParent<Options, Started>(
   serve: (options: Options) => Promise<RunningService<Started>>,
-  { endsBySignal = true }: { readonly endsBySignal?: boolean } = {},
 ): void {
   const report = (what: ServeReport<Started>) => process.send?.(what);
   let isStopping = false;
@@ -38,7 +35,7 @@ export function serveForParent<Options, Started>(
   // Without the parent there is nobody to serve for; and one that is impatient does not wait.
   process
     .on('disconnect', () => (isStopping ? process.exit(1) : stop()))
-    .on('SIGTERM', endsBySignal ? stop : () => {});
+    .on('SIGTERM', stop);
   // Ctrl+C and the end of a terminal reach all its processes, and the parent decides.
   process.on('SIGINT', () => {}).on('SIGHUP', () => {});
   process.once('message', (options: Options) => {

@@ -1,6 +1,5 @@
 import type { About } from '../about.js';
 import type { AppendResult } from '../append.js';
-import type { HeldBefore } from '../store.js';
 import {
   type Activity,
   type ForkedFrom,
@@ -97,26 +96,6 @@ export class LogState {
     this.termKept = false;
     this.terms = [...this.terms, { term, first: this.head + 1 }];
     this.batch = null;
-  }
-
-  /**
-   * Continues under the term that held the log before the file was opened. If the log has more than was answered, the last batch was written.
-   *
-   * @returns false if that cannot be: another holder has the log or wrote to it since, or answered events are missing
-   */
-  resume({ epoch, term, batch, last }: HeldBefore): boolean {
-    const written = this.terms.at(-1)?.term ?? 0;
-    // Asked again because the answer was lost.
-    if (this.term === term) return this.epoch === epoch && !this.closed;
-    const isHeld = this.term !== 0;
-    if (isHeld || this.closed || this.epoch !== epoch || written > term || this.head < last) return false;
-    this.term = term;
-    this.termKept = written === term;
-    if (!this.termKept) this.terms = [...this.terms, { term, first: this.head + 1 }];
-    const isMore = this.head > last;
-    const first = isMore ? last + 1 : this.head + 1;
-    this.batch = { number: isMore ? batch + 1 : batch, result: { epoch, first, last: this.head } };
-    return true;
   }
 
   /** Returns a function that restores this state after a failed commit. */

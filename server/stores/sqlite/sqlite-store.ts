@@ -177,15 +177,9 @@ export class SqliteStore implements Store {
     return this.#parts;
   }
 
-  acquire(ref: SessionRef, { create, taken, again }: AcquireOptions): Acquired {
+  acquire(ref: SessionRef, { create, taken }: AcquireOptions): Acquired {
     const { live, reader, terms } = this.#open;
     const kept = reader.log(ref);
-    if (again) {
-      if (!kept?.resume(again)) return { kind: 'absent' };
-      live.add(kept);
-      const openRuns = reader.openRuns(kept.session);
-      return { kind: 'acquired', record: kept.record(), head: kept.describe(), openRuns, created: false };
-    }
     const created = !kept || kept.closed;
     if (created && !create) return { kind: 'absent' };
     try {

@@ -2,7 +2,6 @@ import { hasPostgres } from '../../support/postgres-server.js';
 import { hasRedis } from '../../support/redis-server.js';
 import { postgresUnderTest } from './postgres.js';
 import { redisUnderTest } from './redis.js';
-import { socketUnderTest } from './socket.js';
 import type { StartStore, StoreSpec } from './store-under-test.js';
 
 interface Candidate {
@@ -14,11 +13,10 @@ interface Candidate {
 const ALL: readonly Candidate[] = [
   { kind: 'redis', under: redisUnderTest, isInstalled: hasRedis },
   { kind: 'postgres', under: postgresUnderTest, isInstalled: hasPostgres },
-  { kind: 'socket', under: socketUnderTest, isInstalled: true },
 ];
 
 /**
- * Describes what three gateways do, for each store of `CHAOS_STORES` (`redis`, `postgres`, `socket`), by default for those that are
+ * Describes what three gateways do, for each store of `CHAOS_STORES` (`redis`, `postgres`), by default for those that are
  * installed; one line says of the others that they are skipped, and in CI they are an error. The body is told the store's number.
  */
 export function describeCluster(

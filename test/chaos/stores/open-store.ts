@@ -1,13 +1,9 @@
-import { connect } from 'node:net';
-import { storeOverLine } from '../../../server/stores/socket/socket-store.js';
 import type { Store } from '../../../server/stores/store.js';
 import type { StoreSpec } from './store-under-test.js';
 
 /** Opens the store of a chaos test in a gateway's process. */
 export async function openStore({ kind, host, port, leaseMs, options }: StoreSpec): Promise<Store> {
   switch (kind) {
-    case 'socket':
-      return storeOverLine(() => connect(port, host));
     case 'redis': {
       const { redisStore } = await import('../../../server/stores/redis/index.js');
       return redisStore({ url: `redis://${host}:${port}`, leaseMs, ...options });

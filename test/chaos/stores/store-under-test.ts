@@ -2,7 +2,7 @@ import type { RedisStoreOptions } from '../../../server/stores/redis/index.js';
 
 /** How a gateway process opens the store: plain JSON, which it is given when it is started. */
 export interface StoreSpec {
-  readonly kind: 'socket' | 'redis' | 'postgres';
+  readonly kind: 'redis' | 'postgres';
   readonly host: string;
   readonly port: number;
   readonly leaseMs: number;

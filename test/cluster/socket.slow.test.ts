@@ -1,6 +1,0 @@
-import { describeGateways } from './on-a-store.js';
-import { socketPlace } from './socket-place.js';
-
-describe('gateways that share a store over a socket', () => {
-  describeGateways(socketPlace);
-});
