@@ -196,7 +196,9 @@ describeDaily('agent-session-gateway start --workers', 3, () => {
     const program = start();
     const url = await urlOf(program);
     await connectClient(url).send('main', 'short').result;
-    const exported = runCliIn(folder, ['export', 'steady:main', '--scope', '[null,"token"]'], { GATEWAY_DB: redis.url });
+    const exported = runCliIn(folder, ['export', 'steady:main', '--scope', '[null,"token"]'], {
+      GATEWAY_DB: redis.url,
+    });
     expect(await exported.exited, exported.output).to.equal(0);
     expect(exported.output).to.contain('short');
   });

@@ -77,7 +77,6 @@ describe('numbers of a configuration', () => {
           `limits.${name}`,
         );
     });
-
 });
 
 function withKeys(path: string, value: unknown): object {

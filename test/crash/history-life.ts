@@ -157,7 +157,10 @@ export class HistoryLife {
     }
     const { log, state } = await this.#read(sessionId);
     const asked = state.messages.find(({ id }) => id === answer)?.parentId;
-    if (!asked) this.found.violations.push(`${operation}: an answer that was told is not there: ${JSON.stringify(body)}`);
+    if (!asked)
+      this.found.violations.push(
+        `${operation}: an answer that was told is not there: ${JSON.stringify(body)}`,
+      );
     return {
       operation,
       sessionId,

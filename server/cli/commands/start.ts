@@ -74,8 +74,7 @@ async function start(
           ...(monitorHost !== undefined && { host: monitorHost }),
           ...(monitorToken !== undefined && { token: monitorToken }),
         };
-  if (workers > 1)
-    return startFleet({ ...options, monitor, file, logLevel, workers, token }, terminal);
+  if (workers > 1) return startFleet({ ...options, monitor, file, logLevel, workers, token }, terminal);
   const logger = await processLogger({
     level: logLevel ?? process.env.LOG_LEVEL,
     stream: process.stdout,

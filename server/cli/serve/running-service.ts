@@ -33,9 +33,7 @@ export function serveForParent<Options, Started>(
     );
   };
   // Without the parent there is nobody to serve for; and one that is impatient does not wait.
-  process
-    .on('disconnect', () => (isStopping ? process.exit(1) : stop()))
-    .on('SIGTERM', stop);
+  process.on('disconnect', () => (isStopping ? process.exit(1) : stop())).on('SIGTERM', stop);
   // Ctrl+C and the end of a terminal reach all its processes, and the parent decides.
   process.on('SIGINT', () => {}).on('SIGHUP', () => {});
   process.once('message', (options: Options) => {
