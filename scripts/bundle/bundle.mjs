@@ -7,6 +7,7 @@ import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
 import { chunkOf } from './chunks.mjs';
 import { mapTo, shipSources } from './sources.mjs';
+import { withoutCopies } from './spreads.mjs';
 
 /** What Rollup may warn of. */
 const KNOWN = [
@@ -40,7 +41,7 @@ const typescript = {
       target: 'node20',
       tsconfigRaw: { compilerOptions },
     });
-    return { code, map: null };
+    return { code: withoutCopies(code), map: null };
   },
 };
 
