@@ -376,8 +376,12 @@ function follow(state: SessionState, ...added: readonly Message[]): SessionState
 
 /** Takes over fields that a state may lack, and drops falsy ones. */
 function put<T extends object>(state: T, fields: { readonly [Name in keyof T]?: unknown }): T {
-  const next: Record<string, unknown> = { ...state, ...fields };
-  for (const name in fields) if (!next[name]) delete next[name];
+  const next: Record<string, unknown> = { ...state };
+  for (const name in fields) {
+    const value = fields[name];
+    if (value) next[name] = value;
+    else if (name in next) delete next[name];
+  }
   return next as T;
 }
 

@@ -189,10 +189,10 @@ export class Quotas {
     size: { readonly session: number; readonly scope: number },
     isGranted: boolean,
   ): void {
-    const { shared, ...own } = this.#limits;
+    const limits = this.#limits;
     const share = isGranted ? GRANTED : 1;
-    const sessionBytes = own.sessionBytes * share;
-    const inAll = (this.#sharedScopes.has(scope) ? shared.bytes : own.userBytes) * share;
+    const sessionBytes = limits.sessionBytes * share;
+    const inAll = (this.#sharedScopes.has(scope) ? limits.shared.bytes : limits.userBytes) * share;
     if (size.session >= sessionBytes) {
       throw new LimitError('limits.sessionBytes', {
         code: 'QUOTA_EXCEEDED',
