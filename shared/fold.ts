@@ -376,7 +376,7 @@ function follow(state: SessionState, ...added: readonly Message[]): SessionState
 
 /** Takes over fields that a state may lack, and drops falsy ones. */
 function put<T extends object>(state: T, fields: { readonly [Name in keyof T]?: unknown }): T {
-  const next: Record<string, unknown> = { ...state };
+  const next = { ...state } as Record<string, unknown>;
   for (const name in fields) {
     const value = fields[name];
     if (value) next[name] = value;
