@@ -35,7 +35,7 @@ export function sessionEnvironment(
     | 'report'
     | 'now'
   >,
-): Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written' | 'makeRoom' | 'serves'> {
+): Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written' | 'atWork' | 'makeRoom' | 'serves'> {
   const { apps, quotas, features, ...given } = parts;
   const { limits, id: gatewayId, onDisconnect } = config;
   const guards = guardsOf(config, given.report);

@@ -37,16 +37,13 @@ export function statsOf({
 }: StatsParts): GatewayStats {
   const perApp: Record<string, { active: number; queued: number }> = Object.create(null);
   for (const [name] of apps.entries()) perApp[name] = { active: 0, queued: 0 };
-  const counts = { live: 0, held: 0, active: 0, queued: 0, questions: 0, tools: 0 };
-  for (const { ref, held, callsUnderWay } of sessions.values()) {
-    counts.live += 1;
+  const counts = { active: 0, queued: 0, questions: 0, tools: 0 };
+  const { atWork } = sessions;
+  for (const { ref, held, callsUnderWay } of atWork) {
     counts.tools += callsUnderWay;
     if (!held) continue;
-    counts.held += 1;
     const { runs } = held;
     counts.questions += runs.questions.size;
-    // Nearly all sessions have nothing to do at a time.
-    if (!runs.busy) continue;
     const active = (runs.active ? 1 : 0) + runs.lanes.size;
     const queued = runs.queue.length;
     counts.active += active;
@@ -56,7 +53,7 @@ export function statsOf({
     app.active += active;
     app.queued += queued;
   }
-  const { live, held, active, queued, questions, tools } = counts;
+  const { active, queued, questions, tools } = counts;
   return {
     gatewayId: config.id,
     draining: state.draining,
@@ -67,13 +64,13 @@ export function statsOf({
       open: state.open,
       shared: config.store.shared !== undefined,
     },
-    sessions: { live, held, stray: sessions.strays.count },
+    sessions: { live: sessions.size, held: atWork.held, stray: sessions.strays.count },
     runs: {
       active,
       queued,
       apps: perApp,
       questions,
-      waitedFor: waitedFor(sessions.values(), keepsRuns(config)),
+      waitedFor: waitedFor(atWork, keepsRuns(config)),
     },
     due: { outcomes: due.outcomes },
     calls: { methods: calls.size, streams: calls.streams, tools },

@@ -19,6 +19,8 @@ export interface Tenure {
     settle(runId: string, result: RunResult): void;
     fail(runId: string, error: GatewayError): void;
   };
+  /** Called when a run begins to be under way here. */
+  begins(): void;
   /** Gives the session up. @throws StoreError */
   letGo(): Promise<void>;
 }

@@ -51,6 +51,7 @@ export class Lanes {
   /** Notes a run that begins or is taken up here. */
   add(run: LiveRun, parent: LiveRun | null): void {
     this.#live.set(run.id, run);
+    this.#held.tenure.begins();
     if (parent && !run.request.lane!.detached) parent.adopt(run);
     else this.roots.add(run);
   }

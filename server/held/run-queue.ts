@@ -7,12 +7,17 @@ import type { LiveRun } from '../runs/live-run.js';
 /** The runs of a session: one active, the others in order. Steering messages stand before ordinary ones. */
 export class RunQueue {
   readonly #limit: number;
+  readonly #tenure: { begins(): void };
   active: LiveRun | null = null;
   #waiting: LiveRun[] = [];
 
-  /** @param limit Longest queue, not counting the active run. */
-  constructor(limit: number) {
+  /**
+   * @param limit Longest queue, not counting the active run
+   * @param tenure Told of each run
+   */
+  constructor(limit: number, tenure: { begins(): void }) {
     this.#limit = limit;
+    this.#tenure = tenure;
   }
 
   get length(): number {
@@ -53,6 +58,7 @@ export class RunQueue {
       if (ordinary >= 0 && (active || interrupts(this.#waiting[0]!))) index = ordinary;
     }
     this.#waiting.splice(index, 0, run);
+    this.#tenure.begins();
   }
 
   /**
@@ -69,6 +75,7 @@ export class RunQueue {
   /** Puts a run that a former process accepted at the end. The order comes from the log. */
   restore(run: LiveRun): void {
     this.#waiting.push(run);
+    this.#tenure.begins();
   }
 
   remove(run: LiveRun): void {
@@ -81,6 +88,7 @@ export class RunQueue {
     this.#waiting = this.#waiting.filter((other) => other !== run);
     this.active = run;
     run.state = 'active';
+    this.#tenure.begins();
   }
 
   /** Makes the next accepted run the active one. */

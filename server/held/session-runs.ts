@@ -45,7 +45,7 @@ export class SessionRuns {
   constructor(held: HeldSession) {
     this.held = held;
     this.env = held.env;
-    this.queue = new RunQueue(held.env.limits.queueLength);
+    this.queue = new RunQueue(held.env.limits.queueLength, held.tenure);
     this.lanes = new Lanes(held);
   }
 

@@ -11,6 +11,7 @@ import { Written } from '../log/written.js';
 import { keyOf } from '../stores/ref-key.js';
 import type { Store } from '../stores/store.js';
 import type { SessionRef } from '../stores/stored.js';
+import { AtWork } from './at-work.js';
 import { Beginnings } from './beginnings.js';
 import { hasConversations } from './conversations.js';
 import type { SessionEnvironment } from './environment.js';
@@ -38,6 +39,7 @@ export class SessionDirectory {
   readonly beginnings: Beginnings;
   readonly strays = new Strays();
   readonly written: Written;
+  readonly atWork = new AtWork();
   readonly #env: SessionEnvironment;
   readonly #live = new Map<string, Session>();
   /** Bounds how many sessions are taken up at once, both at the start and later. */
@@ -60,7 +62,7 @@ export class SessionDirectory {
   });
 
   constructor(
-    env: Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written' | 'makeRoom' | 'serves'>,
+    env: Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written' | 'atWork' | 'makeRoom' | 'serves'>,
   ) {
     let told = (): void => {};
     const known = new Promise<void>((resolve) => {
@@ -75,6 +77,7 @@ export class SessionDirectory {
     this.#env = {
       ...env,
       written: this.written,
+      atWork: this.atWork,
       cluster: this.#clusterOf(env),
       makeRoom: (scope) => spare.makeRoom(scope),
       serves: (ref, version) => this.#served(ref, version),
@@ -259,6 +262,11 @@ export class SessionDirectory {
     for (const session of this.values()) session.life.end();
   }
 
+  /** The number of live sessions. */
+  get size(): number {
+    return this.#live.size;
+  }
+
   /** The live sessions. */
   values(): Iterable<Session> {
     return this.#live.values();
@@ -269,6 +277,7 @@ export class SessionDirectory {
     if (!session.idle || session.log) return;
     const key = keyOf(session.ref);
     if (!this.#live.delete(key)) return;
+    this.atWork.forget(session);
     this.#dormant.set(key, new WeakRef(session));
     this.#gone.register(session, key);
   }

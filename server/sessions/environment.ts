@@ -5,6 +5,7 @@ import type { Moderation } from '../log/moderation.js';
 import type { Written } from '../log/written.js';
 import type { RecordHome } from '../stores/records.js';
 import type { SessionRef } from '../stores/stored.js';
+import type { AtWork } from './at-work.js';
 import type { RecordsOfEvents } from './event-cause.js';
 import type { Exporters } from './export.js';
 import type { Workers } from './perform.js';
@@ -24,6 +25,7 @@ export interface SessionEnvironment extends HeldEnvironment {
   readonly holder: string;
   readonly moderation: Moderation;
   readonly written: Written;
+  readonly atWork: AtWork;
   readonly onDisconnect: OnDisconnect;
   /** Open sessions a scope may have. */
   sessionsIn(scope: string): number;

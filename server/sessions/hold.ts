@@ -18,7 +18,7 @@ export const RETRY_MS = { first: 1000, longest: 30_000 };
 
 /** The hold of a session: takes it for writing, loses it to another gateway or with its store, takes it again, closes it, and gives it up. */
 export class Hold implements LogListener, Tenure {
-  readonly life = new Life();
+  readonly life: Life;
   readonly #session: Session;
   readonly #env: SessionEnvironment;
   readonly #acquisition: Acquisition;
@@ -26,7 +26,12 @@ export class Hold implements LogListener, Tenure {
   constructor(session: Session, env: SessionEnvironment) {
     this.#session = session;
     this.#env = env;
+    this.life = new Life(env.atWork);
     this.#acquisition = new Acquisition(session, env, this);
+  }
+
+  begins(): void {
+    this.#env.atWork.begins(this.#session);
   }
 
   get mayStart(): boolean {

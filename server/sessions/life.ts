@@ -53,6 +53,12 @@ export class Life {
   #stage: Stage = { name: 'free' };
   /** Set once the gateway is ending: what is held is kept until it is given up, and nothing starts. */
   #ending = false;
+  readonly #counts: { held: number };
+
+  /** @param counts Counts the sessions that are held */
+  constructor(counts: { held: number }) {
+    this.#counts = counts;
+  }
 
   get stage(): Stage {
     return this.#stage;
@@ -90,6 +96,7 @@ export class Life {
       isOver || this.#stage.name === 'leaving' ? { name: 'leaving', held: heldOf(next) } : next;
     if (!NEXT[this.#stage.name].has(to.name))
       throw new Error(`A session that is ${this.#stage.name} cannot become ${to.name}`);
+    this.#counts.held += (heldOf(to) ? 1 : 0) - (this.held ? 1 : 0);
     this.#stage = to;
   }
 

@@ -93,6 +93,7 @@ export class SessionCalls {
   async call(request: CallRequest): Promise<ToolOutput> {
     const call = new LoneCall(this.#session, this.#env, request);
     this.#open.add(call);
+    this.#env.atWork.begins(this.#session);
     try {
       return await call.result;
     } finally {
@@ -163,6 +164,7 @@ export class SessionCalls {
       if (await cluster.alive(asker)) return;
       this.withdraw({ callId, name, kind: kindOf(event), by: 'gateway' });
     };
+    this.#env.atWork.begins(this.#session);
     this.#asked.set(
       callId,
       every(cluster.leaseMs, () => void look()),
