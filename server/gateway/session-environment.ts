@@ -5,7 +5,7 @@ import { givenId } from '../ids.js';
 import type { Quotas } from '../limits/quotas.js';
 import { type FeatureParts, joined } from '../operations/feature.js';
 import { checkLogged } from '../schema/check-logged.js';
-import type { SessionEnvironment } from '../sessions/environment.js';
+import type { GivenEnvironment, SessionEnvironment } from '../sessions/environment.js';
 import { guardsOf } from './guards.js';
 
 /** The work of features before all that is kept of a session or scope is dropped. */
@@ -35,7 +35,7 @@ export function sessionEnvironment(
     | 'report'
     | 'now'
   >,
-): Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written' | 'atWork' | 'makeRoom' | 'serves'> {
+): GivenEnvironment {
   const { apps, quotas, features, ...given } = parts;
   const { limits, id: gatewayId, onDisconnect } = config;
   const guards = guardsOf(config, given.report);

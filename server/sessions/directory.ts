@@ -14,7 +14,7 @@ import type { SessionRef } from '../stores/stored.js';
 import { AtWork } from './at-work.js';
 import { Beginnings } from './beginnings.js';
 import { hasConversations } from './conversations.js';
-import type { SessionEnvironment } from './environment.js';
+import type { GivenEnvironment, SessionEnvironment } from './environment.js';
 import { MessageSender } from './message-sender.js';
 import { perform, performAsked } from './routing.js';
 import { Session } from './session.js';
@@ -61,9 +61,7 @@ export class SessionDirectory {
     if (!this.#dormant.get(key)?.deref()) this.#dormant.delete(key);
   });
 
-  constructor(
-    env: Omit<SessionEnvironment, 'opened' | 'unused' | 'cluster' | 'written' | 'atWork' | 'makeRoom' | 'serves'>,
-  ) {
+  constructor(env: GivenEnvironment) {
     let told = (): void => {};
     const known = new Promise<void>((resolve) => {
       told = resolve;
@@ -341,10 +339,9 @@ export class SessionDirectory {
     if (this.#ending) return;
     const isKnown = (ref: SessionRef): boolean => this.peek(ref)?.life.known ?? false;
     for (const ref of await this.strays.find(cluster.shared, holder, isKnown)) {
-      const sessionId = format(ref.app, ref.name);
-      report(new Error(HELD_UNKNOWN), `looking for what is held here: session ${sessionId}`, {
-        ...{ sessionId, scope: ref.scope, app: ref.app },
-      });
+      const { scope, app, name } = ref;
+      const facts = { sessionId: format(app, name), scope, app };
+      report(new Error(HELD_UNKNOWN), `looking for what is held here: session ${facts.sessionId}`, facts);
       if (this.#served(ref)) await this.#take(ref);
     }
   }

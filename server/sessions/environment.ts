@@ -46,3 +46,9 @@ export interface SessionEnvironment extends HeldEnvironment {
   /** Called when the store could not be reached for a lease, and when it can be again. Only on stores that gateways share. */
   reaches(isReached: boolean): void;
 }
+
+/** What a gateway gives its sessions. The rest is theirs. */
+export type GivenEnvironment = Omit<
+  SessionEnvironment,
+  'opened' | 'unused' | 'cluster' | 'written' | 'atWork' | 'makeRoom' | 'serves'
+>;
