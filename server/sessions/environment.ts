@@ -47,7 +47,7 @@ export interface SessionEnvironment extends HeldEnvironment {
   reaches(isReached: boolean): void;
 }
 
-/** What a gateway gives its sessions. The rest is theirs. */
+/** The part of it that a gateway gives its sessions. The rest is theirs. */
 export type GivenEnvironment = Omit<
   SessionEnvironment,
   'opened' | 'unused' | 'cluster' | 'written' | 'atWork' | 'makeRoom' | 'serves'
