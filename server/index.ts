@@ -185,6 +185,7 @@ export { createGateway } from './gateway/create-gateway.js';
 export type { StartedGateway } from './gateway/doors.js';
 export { Gateway } from './gateway/gateway.js';
 export { createInProcessTransport } from './gateway/in-process.js';
+export { type ReloadedConfig, reloadGateway } from './gateway/reload.js';
 export type {
   EraseOptions,
   ExportOptions,

@@ -90,50 +90,77 @@ export interface Authenticator {
   identifyNamed(user: UserLike, request: AuthRequest): Person;
 }
 
+/** An authenticator whose configuration can be replaced. */
+export interface ReplaceableAuthenticator extends Authenticator {
+  /**
+   * Authenticates by another configuration of the same type from now on. Callers of before are checked by it when they are checked again.
+   *
+   * @throws GatewayError `INVALID_REQUEST` when the configuration does not fit; then nothing has changed
+   */
+  replace(auth: AuthConfig): void;
+}
+
 /**
  * Builds the authenticator of a gateway from a valid configuration.
  *
  * @throws GatewayError `INVALID_REQUEST` when a JWT key does not suit its algorithms.
  */
-export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+export function createAuthenticator(options: AuthenticatorOptions): ReplaceableAuthenticator {
   return new ConfiguredAuthenticator(options);
+}
+
+/** The credentials of a caller, and the configuration by which they were accepted. */
+interface Shown {
+  readonly credentials: Credentials;
+  readonly by: AuthConfig;
 }
 
 const UNJUDGED_PER_WINDOW = 100;
 
-class ConfiguredAuthenticator implements Authenticator {
+class ConfiguredAuthenticator implements ReplaceableAuthenticator {
   readonly identify: Identify;
-  readonly #auth: AuthConfig;
-  readonly #verifier: Verifier;
+  readonly #sessionScope: SessionScope | undefined;
+  readonly #exposed: boolean;
+  #auth: AuthConfig;
+  #verifier: Verifier;
   readonly #attempts: AttemptLimiter;
   /** Attempts that could not be judged. Host code may throw for a bad token, so they are limited too; an outage causes many of them. */
   readonly #unjudged: AttemptLimiter;
   readonly #host: HostCode;
   readonly #onRefused: (refusal: AuthRefusal) => void;
   /** Whether a caller may be withdrawn before the credentials expire. */
-  readonly #revocable: boolean;
+  #revocable: boolean;
   /** Whether a wrong token can be a guess. Signatures cannot be guessed, so bad JWTs never block an address. */
   readonly #guessable: boolean;
-  /** Credentials of callers that may be checked again. They are kept apart from the identities, so that they get into no log. */
-  readonly #shown = new WeakMap<Person, Credentials>();
+  /** Credentials of callers. They are kept apart from the identities, so that they get into no log. */
+  readonly #shown = new WeakMap<Person, Shown>();
   /** Identities of tokens that need not be verified again; null if each token must be. */
-  readonly #kept: KeptIdentities | null;
+  #kept: KeptIdentities | null;
   readonly #now: () => number;
 
   constructor(options: AuthenticatorOptions) {
     const { auth } = options;
     const now = options.now ?? (() => Date.now());
-    this.identify = createIdentify(options.sessionScope, (user) => isEverybody(auth, user));
+    this.identify = createIdentify(options.sessionScope, (user) => isEverybody(this.#auth, user));
+    this.#sessionScope = options.sessionScope;
+    this.#exposed = options.exposed ?? false;
     this.#auth = auth;
     this.#host = new HostCode(options.hostTimeoutMs ?? 10_000, options.onError ?? (() => {}));
     this.#attempts = new AttemptLimiter(options.attempts);
     this.#unjudged = new AttemptLimiter({ limit: UNJUDGED_PER_WINDOW, ...options.attempts });
     this.#onRefused = options.onRefused ?? (() => {});
-    this.#verifier = createVerifier(auth, this.#host, { now, exposed: options.exposed ?? false });
+    this.#verifier = createVerifier(auth, this.#host, { now, exposed: this.#exposed });
     this.#revocable = isRevocable(auth);
     this.#kept = isLasting(auth, options.sessionScope) ? new KeptIdentities() : null;
     this.#now = now;
     this.#guessable = auth.type === 'token' || auth.type === 'custom';
+  }
+
+  replace(auth: AuthConfig): void {
+    this.#verifier = createVerifier(auth, this.#host, { now: this.#now, exposed: this.#exposed });
+    this.#auth = auth;
+    this.#revocable = isRevocable(auth);
+    this.#kept = isLasting(auth, this.#sessionScope) ? new KeptIdentities() : null;
   }
 
   authenticate(credentials: Credentials): MaybePromise<Person> {
@@ -180,9 +207,10 @@ class ConfiguredAuthenticator implements Authenticator {
 
   revalidate(person: Person): MaybePromise<Person> {
     const shown = this.#shown.get(person);
-    if (shown === undefined) return person;
-    return andThen(this.#verify(shown), (verification) =>
-      andThen(this.#identityOf(verification, shown), (present) => {
+    if (shown === undefined || !(this.#revocable || shown.by !== this.#auth)) return person;
+    const { credentials } = shown;
+    return andThen(this.#verify(credentials), (verification) =>
+      andThen(this.#identityOf(verification, credentials), (present) => {
         if (present.key === person.key && present.scope === person.scope) return present;
         throw unauthenticated('the credentials are of another user now');
       }),
@@ -190,12 +218,12 @@ class ConfiguredAuthenticator implements Authenticator {
   }
 
   carry(person: Person): CarriedIdentity {
-    const shown = this.#shown.get(person);
+    const shown = this.#revocable && this.#shown.get(person)?.credentials;
     return { person, ...(shown && { shown }) };
   }
 
   receive({ person, shown }: CarriedIdentity): Person {
-    if (shown) this.#shown.set(person, shown);
+    if (shown) this.#shown.set(person, { credentials: shown, by: this.#auth });
     return person;
   }
 
@@ -226,10 +254,11 @@ class ConfiguredAuthenticator implements Authenticator {
   #identityOf(verification: Verification, shown: Credentials): MaybePromise<Person> {
     if (!verification.ok) throw verification.error ?? unauthenticated(verification.reason);
     const { expiresAt } = verification;
+    const by = this.#auth;
     return andThen(this.#hydrate(verification.user, expiresAt, shown), (user) => {
       const person = this.identify(user, expiresAt);
-      if (this.#revocable) this.#shown.set(person, withoutRaw(shown));
-      this.#kept?.keep(shown.token ?? '', this.#unchangeable(person), this.#now());
+      this.#shown.set(person, { credentials: withoutRaw(shown), by });
+      if (by === this.#auth) this.#kept?.keep(shown.token ?? '', this.#unchangeable(person), this.#now());
       return person;
     });
   }
@@ -273,11 +302,12 @@ function isEverybody(auth: AuthConfig, { id }: UserContext): boolean {
   return auth.type === 'token' && auth.user === undefined && id === 'token';
 }
 
-/** A JWT's keys from an issuer can be withdrawn; a fixed key cannot. */
+/** Keys of an issuer, and tokens and secrets of a function, can be withdrawn; fixed ones cannot. */
 function isRevocable(auth: AuthConfig): boolean {
   if (auth.hydrateUser !== undefined || auth.type === 'custom') return true;
   if (auth.type === 'token') return typeof auth.token === 'function';
-  return (auth as { readonly jwksUri?: string }).jwksUri !== undefined;
+  if (auth.type === 'none') return false;
+  return auth.jwksUri !== undefined || typeof auth.secret === 'function';
 }
 
 /** Whether a good token stays good until it expires, with the same bearer. A function of the host may change its result. */
@@ -303,7 +333,7 @@ function createVerifier(
 ): Verifier {
   if (auth.type === 'token') return createTokenVerifier(auth, host, exposed);
   if (auth.type === 'jwt') {
-    return createJwtVerifier(auth, { now, report: (message) => host.report(message) });
+    return createJwtVerifier(auth, { now, host, exposed });
   }
   if (auth.type === 'custom') return createCustomVerifier(auth, host, now);
   const anonymous: Verification = { ok: true, user: { id: 'anonymous' } };

@@ -1,32 +1,40 @@
 import type { JWTPayload, JWTVerifyOptions, JWTVerifyResult } from 'jose';
 import { isGatewayError } from '../../shared/errors.js';
 import { badnessOf } from './bad-token.js';
+import type { HostCode } from './host-call.js';
 import { isTextArray } from './identity.js';
-import { jwtAlgorithms, jwtKey } from './jwt-key.js';
+import { jwtAlgorithms } from './jwt-key.js';
+import { JwtSecrets } from './jwt-secrets.js';
 import { RemoteKeys } from './remote-keys.js';
 import type { JwtAlgorithm, JwtAuth, UserLike, Verification, Verifier } from './types.js';
 
 export interface JwtVerifierOptions {
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Called when published keys cannot be fetched. */
-  readonly report: (message: string) => void;
+  /** Calls a function that gives secrets, and is told when keys cannot be had. */
+  readonly host: HostCode;
+  /** Whether secrets that a function returns must be long, because other machines can reach the gateway. @default false */
+  readonly exposed?: boolean;
 }
 
 /**
- * Verifies JSON Web Tokens with one key, or with an issuer's published keys, and an explicit list of algorithms.
+ * Verifies JSON Web Tokens with shared secrets or keys, or with an issuer's published keys, and an explicit list of algorithms.
  *
  * @throws GatewayError `INVALID_REQUEST` when the key and the algorithms do not suit each other.
  */
-export function createJwtVerifier(auth: JwtAuth, { now, report }: JwtVerifierOptions): Verifier {
+export function createJwtVerifier(
+  auth: JwtAuth,
+  { now, host, exposed = false }: JwtVerifierOptions,
+): Verifier {
   const algorithms = [...jwtAlgorithms(auth)];
   const clockTolerance = auth.clockToleranceSeconds ?? 5;
-  const check = checkWith(auth, algorithms, report);
+  const check = checkWith(auth, algorithms, { host, exposed });
   const verify = async (token: string | undefined): Promise<Verification> => {
     if (token === undefined) return refuse('no token');
     try {
       const currentDate = new Date(now());
-      return judge(await check(token, { algorithms, clockTolerance, currentDate }), auth, clockTolerance);
+      const checked = await check(token, { algorithms, clockTolerance, currentDate });
+      return 'ok' in checked ? checked : judge(checked, auth, clockTolerance);
     } catch (error) {
       return refuseError(error);
     }
@@ -34,22 +42,34 @@ export function createJwtVerifier(auth: JwtAuth, { now, report }: JwtVerifierOpt
   return { takesAnyone: false, strongTokens: true, verify };
 }
 
-type Check = (token: string, options: JWTVerifyOptions) => Promise<JWTVerifyResult>;
+type Refused = Extract<Verification, { readonly ok: false }>;
+type Check = (token: string, options: JWTVerifyOptions) => Promise<JWTVerifyResult | Refused>;
 
 function checkWith(
   auth: JwtAuth,
   algorithms: readonly JwtAlgorithm[],
-  report: (message: string) => void,
+  { host, exposed }: { readonly host: HostCode; readonly exposed: boolean },
 ): Check {
-  const key =
-    auth.jwksUri === undefined
-      ? jwtKey(auth.secret, algorithms)
-      : new RemoteKeys(auth.jwksUri, auth.jwks ?? {}, report).find;
   // Loaded only by gateways that verify tokens, since it takes a third of the start-up time.
-  const jose = import('jose');
+  const loading = import('jose');
+  if (auth.jwksUri !== undefined) {
+    const { find } = new RemoteKeys(auth.jwksUri, auth.jwks ?? {}, (message) => host.report(message));
+    return async (token, options) => (await loading).jwtVerify(token, find, options);
+  }
+  const secrets = new JwtSecrets(auth.secret, { algorithms, host, exposed });
   return async (token, options) => {
-    const { jwtVerify } = await jose;
-    return typeof key === 'function' ? jwtVerify(token, key, options) : jwtVerify(token, key, options);
+    const jose = await loading;
+    const keys = await secrets.find(token);
+    if ('ok' in keys) return keys;
+    const last = keys.length - 1;
+    for (const key of keys.slice(0, last)) {
+      try {
+        return await jose.jwtVerify(token, key, options);
+      } catch (error) {
+        if (!(error instanceof jose.errors.JWSSignatureVerificationFailed)) throw error;
+      }
+    }
+    return jose.jwtVerify(token, keys[last]!, options);
   };
 }
 

@@ -6,6 +6,7 @@ import {
   type HydrateUser,
   JWT_ALGORITHMS,
   type JwtAuth,
+  type JwtSecretSource,
   type TokenSource,
   type UserLike,
 } from './types.js';
@@ -33,11 +34,15 @@ const token = z.custom<TokenSource>((value) => {
   return tokens.length > 0 && tokens.every((one) => typeof one === 'string' && one !== '');
 }, tokenMessage);
 
-const secretMessage = 'must be a non-empty string or Buffer (is it set?), or name jwksUri';
-const secret = z.custom<string | Uint8Array>(
-  (value) => (typeof value === 'string' || value instanceof Uint8Array) && value.length > 0,
-  secretMessage,
-);
+const secretMessage =
+  'must be a non-empty string or Buffer (is it set?), an array of them, or a function that returns either, or name jwksUri';
+const secret = z.custom<JwtSecretSource>((value) => {
+  if (typeof value === 'function') return true;
+  const secrets: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const isSecret = (one: unknown): boolean =>
+    (typeof one === 'string' || one instanceof Uint8Array) && one.length > 0;
+  return secrets.length > 0 && secrets.every(isSecret);
+}, secretMessage);
 
 const jwksUri = z.string('must be a URL (is it set?)').refine((value) => {
   const url = parseUrl(value);

@@ -1,6 +1,6 @@
 import { isPem } from './jwt-key.js';
 import { invalidAuth } from './refusal.js';
-import type { AuthConfig, JwtAuth } from './types.js';
+import type { AuthConfig, JwtAuth, JwtSecret } from './types.js';
 
 const MIN_BYTES = 32;
 
@@ -17,7 +17,7 @@ export interface Exposure {
 
 /**
  * Judges a gateway's secrets by its exposure. A problem is a warning on loopback and in embedded mode, and is refused on any other host.
- * Tokens of a function are judged when it returns them.
+ * Tokens and secrets of a function are judged when it returns them.
  *
  * @returns warnings for the log; none holds a secret.
  * @throws GatewayError `INVALID_REQUEST` naming `auth`, `auth.token` or `auth.secret`.
@@ -42,8 +42,12 @@ function problemOf(auth: AuthConfig | undefined): readonly [path: string, messag
     const tokens = typeof auth.token === 'string' ? [auth.token] : auth.token;
     return tokens.some(isShortSecret) ? ['auth.token', `a token ${SHORT_SECRET}`] : undefined;
   }
-  if (auth.type === 'jwt' && auth.secret !== undefined && !isPem(auth.secret) && isShortSecret(auth.secret)) {
-    return ['auth.secret', `the secret ${SHORT_SECRET}`];
+  if (auth.type === 'jwt' && auth.secret !== undefined && typeof auth.secret !== 'function') {
+    const isShort = (secret: JwtSecret): boolean => !isPem(secret) && isShortSecret(secret);
+    const { secret } = auth;
+    const secrets: readonly JwtSecret[] =
+      typeof secret === 'string' || secret instanceof Uint8Array ? [secret] : secret;
+    return secrets.some(isShort) ? ['auth.secret', `the secret ${SHORT_SECRET}`] : undefined;
   }
   return undefined;
 }

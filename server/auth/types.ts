@@ -100,11 +100,19 @@ export interface JwksOptions {
   readonly maxAgeMs?: number | undefined;
 }
 
+/** A shared secret of at least 32 bytes, or a PEM public key or certificate (then name `algorithms`). */
+export type JwtSecret = string | Uint8Array;
+
+/** The accepted secrets: one, several during a rotation, or a function that is called for each token. */
+export type JwtSecretSource =
+  | JwtSecret
+  | readonly JwtSecret[]
+  | (() => MaybePromise<JwtSecret | readonly JwtSecret[]>);
+
 /** The source of a JWT configuration's keys. */
 export type JwtKeySource =
   | {
-      /** A shared secret of at least 32 bytes, or a PEM public key or certificate (then name `algorithms`). */
-      readonly secret: string | Uint8Array;
+      readonly secret: JwtSecretSource;
       readonly jwksUri?: undefined;
       readonly jwks?: undefined;
     }

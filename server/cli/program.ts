@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { isGatewayError } from '../../shared/errors.js';
 import { packageVersion } from '../runtime/package-files.js';
+import { readSecretFiles } from '../runtime/secret-files.js';
 import { acpCommand } from './commands/acp.js';
 import { addCommand } from './commands/add.js';
 import { chatCommand } from './commands/chat.js';
@@ -94,6 +95,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     });
   }
   try {
+    readSecretFiles(process.env);
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return terminal.exit(error.exitCode === 0 ? 0 : EXIT_FAILED);

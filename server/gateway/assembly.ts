@@ -74,6 +74,8 @@ export interface Assembly extends Reports, Transports {
   readonly holder: string;
   /** Ends everything that a user has open, and returns the number. */
   disconnect(target: DisconnectTarget): number;
+  /** Goes on with the `auth`, `origins` and `limits` of another configuration. @throws GatewayError if `auth` does not fit; then nothing has changed */
+  goOnWith(config: Pick<ParsedConfig, 'auth' | 'origins' | 'limits'>): void;
   /** The clock for ageing. */
   now(): number;
   /** Resolves once the store is open; null if it is. */
@@ -335,6 +337,13 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
     ...reports,
     ...transports,
     ...{ now, ready },
+    goOnWith(next) {
+      if (next.auth !== config.auth) ofHost.replace(next.auth);
+      transports.allowOrigins(next.origins);
+      Object.assign(limits, next.limits);
+      Object.assign(config, { auth: next.auth, origins: next.origins });
+      quotas.renew();
+    },
     disconnect: (target) => {
       cluster.errands
         .askAll(DISCONNECT, target)

@@ -1,4 +1,5 @@
 import { type ClientAddress, clientAddress, isForwarded, trustOf } from '../auth/client-address.js';
+import type { Origins } from '../config/origins.js';
 import type { ParsedConfig } from '../config/parse.js';
 import type { Refusals } from '../lifecycle/refusals.js';
 import { AddressGate, RequestGate } from '../limits/address-gate.js';
@@ -50,6 +51,8 @@ export interface Transports {
   readonly connectionGate: AddressGate;
   /** Whether an address belongs to a trusted proxy at a distance in hops. */
   readonly trust: (address: string, hop: number) => boolean;
+  /** Replaces the pages of other origins that may call. */
+  readonly allowOrigins: (origins: Origins) => void;
 }
 
 /** Makes the transports of a gateway, which admit the same pages, addresses and callers. */
@@ -61,6 +64,12 @@ export function createTransports(config: ParsedConfig, parts: TransportParts): T
     if (config.trustProxy === undefined && isForwarded(request)) refusals.proxied();
     return findAddress(request);
   };
+  const needs = { addressOf, report: parts.report };
+  let allows = allowedOrigins(config.origins, needs);
+  const origin = originPolicy(config, {
+    allows: (page, request) => allows(page, request),
+    onRefused: (refusal) => refusals.origin(refusal),
+  });
   const door = {
     ...shared,
     addressOf,
@@ -68,7 +77,7 @@ export function createTransports(config: ParsedConfig, parts: TransportParts): T
       refusals.crowded(address, 'limits.requestsPerAddress'),
     ),
     anonymous: auth.type === 'none',
-    origin: originPolicy(config, { refusals, addressOf, report: parts.report }),
+    origin,
     cookies: auth.type === 'custom' && auth.cookies !== false,
     limits,
   };
@@ -84,18 +93,17 @@ export function createTransports(config: ParsedConfig, parts: TransportParts): T
     ...{ clients, frameEnvironment, unread },
     connectionGate: new AddressGate(limits.connectionsPerAddress, 'limits.connectionsPerAddress'),
     trust: trustOf(config.trustProxy),
+    allowOrigins(origins) {
+      allows = allowedOrigins(origins, needs);
+    },
   };
 }
 
-function originPolicy(
-  config: ParsedConfig,
-  { refusals, ...needs }: Parameters<typeof allowedOrigins>[1] & { readonly refusals: Refusals },
-): OriginPolicy {
-  const { embedded, allowedHosts, origins, auth } = config;
+function originPolicy(config: ParsedConfig, parts: Pick<OriginPolicy, 'allows' | 'onRefused'>): OriginPolicy {
+  const { embedded, allowedHosts, auth } = config;
   return {
-    allows: allowedOrigins(origins, needs),
+    ...parts,
     hosts: answeredHosts(config, allowedHosts),
     open: embedded && auth.type === 'none',
-    onRefused: (refusal) => refusals.origin(refusal),
   };
 }

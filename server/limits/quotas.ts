@@ -48,18 +48,23 @@ class Rates {
   readonly #people: RateLimiter;
   readonly #shared: RateLimiter;
   readonly #admit: Admit;
+  readonly #limits: UserLimits;
+  readonly #names: RateNames;
 
   /** @param names Names of both limits: of a user, and of an identity that many callers share. */
   constructor(
     limits: UserLimits,
-    [own, ofShared]: RateNames,
+    names: RateNames,
     {
       burst,
       onTake,
       admit = ADMIT_ALL,
     }: { readonly burst?: number; readonly onTake?: OnTake | undefined; readonly admit?: Admit } = {},
   ) {
+    const [own, ofShared] = names;
     this.#admit = admit;
+    this.#limits = limits;
+    this.#names = names;
     const of = (isShared: boolean) =>
       onTake && ((key: string, units: number) => onTake(isShared, key, units));
     this.#people = new RateLimiter({
@@ -73,6 +78,13 @@ class Rates {
       option: `limits.shared.${ofShared}`,
       onTake: of(true),
     });
+  }
+
+  /** Takes the present limits in. */
+  renew(): void {
+    const [own, ofShared] = this.#names;
+    this.#people.limitTo(this.#limits[own]);
+    this.#shared.limitTo(this.#limits.shared[ofShared]);
   }
 
   /** Counts uses at another gateway. */
@@ -137,6 +149,11 @@ export class Quotas {
       admit: admitReader,
     });
     this.#rates = made;
+  }
+
+  /** Takes limits in that have changed. */
+  renew(): void {
+    for (const rates of this.#rates) rates.renew();
   }
 
   /** Counts uses of a rate at another gateway. */

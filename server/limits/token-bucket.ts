@@ -27,13 +27,14 @@ const EPSILON = 1e-6;
 
 /** Token buckets by key. */
 export class RateLimiter {
-  readonly #perMs: number;
-  readonly #burst: number;
+  #perMs = 0;
+  #burst = 1;
   readonly #maxKeys: number;
   readonly #option: string | undefined;
   readonly #now: () => number;
   readonly #onTake: ((key: string, units: number) => void) | undefined;
-  readonly #off: boolean;
+  readonly #fixedBurst: number | undefined;
+  #off = false;
   // Two generations forget a key that was idle for the fill time of a bucket, without a loss and without a scan.
   #recent = new Map<string, Bucket>();
   #older = new Map<string, Bucket>();
@@ -41,16 +42,23 @@ export class RateLimiter {
 
   /** @throws GatewayError `INVALID_REQUEST` for a rate that is not above 0 or a burst below 1. */
   constructor(options: RateLimiterOptions) {
-    this.#perMs = options.perSecond / 1000;
-    this.#burst = options.burst ?? Math.max(1, options.perSecond * 2);
+    this.#fixedBurst = options.burst;
     this.#maxKeys = options.maxKeys ?? 20_000;
     this.#option = options.option;
     this.#now = options.now ?? (() => performance.now());
     this.#onTake = options.onTake;
-    this.#off = options.perSecond >= OFF;
-    if (!(options.perSecond > 0)) throw invalid('a rate limit must be above 0 per second');
-    if (!(this.#burst >= 1)) throw invalid('the burst of a rate limit must be at least 1');
+    this.limitTo(options.perSecond);
     this.#turnedAt = this.#now();
+  }
+
+  /** Sets the rate. Keys keep what they have, up to the new burst. @throws GatewayError as the constructor */
+  limitTo(perSecond: number): void {
+    const burst = this.#fixedBurst ?? Math.max(1, perSecond * 2);
+    if (!(perSecond > 0)) throw invalid('a rate limit must be above 0 per second');
+    if (!(burst >= 1)) throw invalid('the burst of a rate limit must be at least 1');
+    this.#perMs = perSecond / 1000;
+    this.#burst = burst;
+    this.#off = perSecond >= OFF;
   }
 
   /** Keys that are remembered. */

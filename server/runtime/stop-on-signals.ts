@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import { onOrphaned } from './orphaned.js';
 
 /**
@@ -6,8 +7,13 @@ import { onOrphaned } from './orphaned.js';
  *
  * @param close Called before the end.
  * @param failed Called if that fails. The process still ends, with code 1.
+ * @param reload Called at SIGHUP instead, in a process that has no terminal, and that neither npm nor npx has started.
  */
-export function stopOnSignals(close: () => Promise<void>, failed: (error: unknown) => void): void {
+export function stopOnSignals(
+  close: () => Promise<void>,
+  failed: (error: unknown) => void,
+  reload?: () => void,
+): void {
   let isStopping = false;
   const stop = (): void => {
     if (isStopping) return;
@@ -26,9 +32,12 @@ export function stopOnSignals(close: () => Promise<void>, failed: (error: unknow
   };
   process.on('SIGINT', stopAtOnce).on('SIGTERM', stopAtOnce);
   // The system, the shell and npm each report the end of a terminal, at different times. Repeated SIGHUP is not impatience.
-  process.on('SIGHUP', stop);
-  if (process.env.npm_lifecycle_event !== undefined) onOrphaned(stop);
+  const isByNpm = Boolean(process.env.npm_lifecycle_event);
+  process.on('SIGHUP', reload && !isByNpm && !hasTerminal() ? reload : stop);
+  if (isByNpm) onOrphaned(stop);
 }
+
+const hasTerminal = (): boolean => [0, 1, 2].some((descriptor) => isatty(descriptor));
 
 /** A gateway that is about to close, as far as its terminal tells of it. */
 interface Drained {

@@ -57,6 +57,11 @@ export class Fleet {
     }
   }
 
+  /** Has all workers take a changed configuration in. */
+  reload(): void {
+    for (const worker of this.#workers) worker.reload();
+  }
+
   /** Lets all workers drain. */
   close(): Promise<void> {
     this.#closing ??= this.#close();

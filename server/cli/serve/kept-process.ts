@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from 'agent-session-gateway/client';
-import type { ServeReport } from './running-service.js';
+import { RELOAD, type ServeReport } from './running-service.js';
 
 /** Pause before an ended process is started again, in milliseconds. It begins with `first` and doubles up to `longest`. */
 const PAUSE_MS = { first: 100, longest: 30_000 };
@@ -59,6 +59,11 @@ export class KeptProcess<Started> {
     const exited = once(child, 'exit');
     how(child);
     await exited;
+  }
+
+  /** Has the process take a changed configuration in. */
+  reload(): void {
+    if (this.#child?.connected) this.#child.send(RELOAD);
   }
 
   #spawn(): ChildProcess {

@@ -36,11 +36,12 @@ export function findFile(given: string | undefined, folder = process.cwd()): str
 /**
  * Loads a module of the user. The package tsx loads TypeScript if it is installed, else Node itself.
  *
+ * @param again How many times it was loaded before. The modules that it imports are not loaded again.
  * @throws GatewayError `INVALID_REQUEST` if neither can
  */
-export async function loadFile(path: string): Promise<Readonly<Record<string, unknown>>> {
+export async function loadFile(path: string, again = 0): Promise<Readonly<Record<string, unknown>>> {
   if (/^\.[cm]?tsx?$/.test(extname(path))) await enableTypeScript(path);
-  return import(pathToFileURL(path).href);
+  return import(`${pathToFileURL(path).href}${again === 0 ? '' : `?again=${again}`}`);
 }
 
 async function enableTypeScript(path: string): Promise<void> {

@@ -3,6 +3,7 @@ import type { Gateway, GatewayConfig, GatewayPlugin, Logger, MonitorOptions } fr
 import { GatewayError } from 'agent-session-gateway/client';
 import { metricsPlugin } from 'agent-session-gateway/plugins/metrics';
 import { resolveFrom } from '../../runtime/resolve-from.js';
+import { readSecretFiles } from '../../runtime/secret-files.js';
 import { isSharedPlace, storeAt } from '../../runtime/store-at.js';
 import { type Exported, findExported } from './exported.js';
 import { loadFile } from './load-file.js';
@@ -58,6 +59,13 @@ export interface Served {
   readonly usesToken: boolean;
   /** The place of the gateway's sessions, unless the file has a `store`. */
   readonly db?: string;
+  /**
+   * Loads the file again, and has the gateway go on with its `auth`, `origins` and `limits`.
+   *
+   * @returns the options that take a restart
+   * @throws GatewayError the problem; then nothing has changed
+   */
+  reload(): Promise<readonly string[]>;
 }
 
 const DEFAULT_PORT = 18_789;
@@ -74,16 +82,18 @@ export async function makeGateway(file: string, options: ServeOptions): Promise<
   const exported = findExported(await loadFile(file), file);
   if (options.isWorker) checkShared(exported, file);
   if (exported.kind !== 'config')
-    return { gateway: exported.gateway, isEmbedded: exported.kind === 'embedded', usesToken: false };
+    return {
+      ...{ gateway: exported.gateway, isEmbedded: exported.kind === 'embedded', usesToken: false },
+      reload: () => Promise.reject(refused(`${file} exports a gateway: have it call reloadGateway`)),
+    };
   const { host, port, db, token, drainMs, monitor, plugins = [], isDevelopment } = options;
   const { config } = exported;
   if (config.auth === undefined && token === undefined) {
-    throw new GatewayError({
-      code: 'INVALID_REQUEST',
-      message: `${file} has no \`auth\`: write it, or set GATEWAY_TOKEN; \`agent-session-gateway token\` makes one`,
-    });
+    throw refused(
+      `${file} has no \`auth\`: write it, or set GATEWAY_TOKEN; \`agent-session-gateway token\` makes one`,
+    );
   }
-  const { createGateway, directoryFiles } = await packageOf(file);
+  const { createGateway, directoryFiles, reloadGateway } = await packageOf(file);
   const usesToken = config.auth === undefined;
   const logger = config.logger ?? options.logger;
   const files = config.files ?? (options.files && directoryFiles({ path: options.files }));
@@ -106,7 +116,22 @@ export async function makeGateway(file: string, options: ServeOptions): Promise<
   for (const plugin of plugins) gateway.use(plugin);
   // Its page is on the monitoring port alone.
   if (monitor && resolveFrom(file, 'prom-client') !== undefined) gateway.use(metricsPlugin());
-  return { gateway, isEmbedded: false, usesToken, ...(config.store === undefined && { db }) };
+  let loaded = 0;
+  return {
+    ...{ gateway, isEmbedded: false, usesToken, ...(config.store === undefined && { db }) },
+    async reload() {
+      readSecretFiles(process.env);
+      loaded += 1;
+      const again = findExported(await loadFile(file, loaded), file);
+      if (again.kind !== 'config') throw refused(`${file} exports a gateway now: restart it`);
+      const { auth, origins = [], limits } = again.config;
+      return reloadGateway(gateway, {
+        auth: auth ?? { type: 'token', token: process.env.GATEWAY_TOKEN ?? '' },
+        origins,
+        limits: { ...(drainMs !== undefined && { drainMs }), ...limits },
+      });
+    },
+  };
 }
 
 /** Checks that workers can share the file's store. @throws GatewayError `INVALID_REQUEST` if each worker would have its own */
@@ -116,10 +141,13 @@ function checkShared(exported: Exported, file: string): void {
       ? !exported.config.store || exported.config.store.shared
       : exported.gateway.stats().store.shared;
   if (isShared) return;
-  throw new GatewayError({
-    code: 'INVALID_REQUEST',
-    message: `${file} has a \`store\` that one process alone can use: leave it out of a configuration, and name a Redis or PostgreSQL with --db`,
-  });
+  throw refused(
+    `${file} has a \`store\` that one process alone can use: leave it out of a configuration, and name a Redis or PostgreSQL with --db`,
+  );
+}
+
+function refused(message: string): GatewayError {
+  return new GatewayError({ code: 'INVALID_REQUEST', message });
 }
 
 /** The file's own copy of the package, because `getContext()` in its handlers must belong to the gateway's copy. */

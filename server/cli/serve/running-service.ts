@@ -9,9 +9,14 @@ export type ServeReport<Started> =
   /** Asks the parent to kill this process, as a crash would. */
   | { readonly type: 'kill' };
 
+/** The message by which a parent has a service take a changed configuration in. */
+export const RELOAD = 'reload';
+
 /** A running service, with its report. */
 export interface RunningService<Started> {
   readonly started: Started;
+  /** Takes a changed configuration in. */
+  reload?(): void;
   close(): Promise<void>;
 }
 
@@ -24,6 +29,7 @@ export function serveForParent<Options, Started>(
   const report = (what: ServeReport<Started>) => process.send?.(what);
   let isStopping = false;
   let close = async (): Promise<void> => {};
+  let reload: (() => void) | undefined;
   const stop = () => {
     if (isStopping) return;
     isStopping = true;
@@ -36,10 +42,14 @@ export function serveForParent<Options, Started>(
   process.on('disconnect', () => (isStopping ? process.exit(1) : stop())).on('SIGTERM', stop);
   // Ctrl+C and the end of a terminal reach all its processes, and the parent decides.
   process.on('SIGINT', () => {}).on('SIGHUP', () => {});
+  process.on('message', (message: unknown) => {
+    if (message === RELOAD) reload?.();
+  });
   process.once('message', (options: Options) => {
     serve(options).then(
       (serving) => {
         close = () => serving.close();
+        reload = () => serving.reload?.();
         report({ type: 'started', ...serving.started });
       },
       (error: unknown) => {
