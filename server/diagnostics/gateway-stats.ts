@@ -40,6 +40,8 @@ export interface GatewayStats extends FeatureStats {
     readonly open: boolean;
     /** Whether other gateways may use it at the same time. */
     readonly shared: boolean;
+    /** How far the clock of a shared store is ahead of this process's, in milliseconds; 0 for other stores. */
+    readonly skewMs: number;
   };
   readonly sessions: {
     /** Sessions in memory. */

@@ -9,6 +9,7 @@ export const UNREADY_REASONS = [
   'store-silent',
   'store-unwritable',
   'store-full',
+  'clock',
   'plugin',
   'recovering',
 ] as const;

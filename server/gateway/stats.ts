@@ -63,6 +63,7 @@ export function statsOf({
       durability: config.store.durability,
       open: state.open,
       shared: config.store.shared !== undefined,
+      skewMs: state.open ? (config.store.shared?.skewMs ?? 0) : 0,
     },
     sessions: { live: sessions.size, held: atWork.held, stray: sessions.strays.count },
     runs: {

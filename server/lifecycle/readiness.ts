@@ -11,6 +11,8 @@ export const SILENT_MS = 1000;
 const DROPPED_MS = 10_000;
 /** Time for which the store is looked at after a question, in milliseconds. A gateway that nobody asks writes nothing. */
 const WATCHED_MS = 60_000;
+/** Difference of the clocks of this process and of a shared store at which tokens are judged by a wrong time, in milliseconds. */
+const SKEW_MS = 60_000;
 
 type StoreReason = Extract<UnreadyReason, `store-${string}` | 'starting'>;
 
@@ -32,7 +34,7 @@ export interface ReadinessEnvironment {
   };
   /** Whether new work is refused because of high load. */
   readonly load: { readonly refusing: boolean };
-  readonly store: { check?(): void | Promise<void> };
+  readonly store: { check?(): void | Promise<void>; readonly shared?: { readonly skewMs: number } };
   /** Whether the store refuses writes of several sessions at present, and when it took the last one, by the monotonic clock. */
   readonly written: { readonly isRefused: boolean; readonly tookAt: number };
   readonly plugins: { readonly unready: { readonly name: string; readonly failed: boolean } | undefined };
@@ -115,6 +117,8 @@ export class Readiness {
     if (load.refusing) return unready('overloaded', 'The event loop is late: there is too much to do');
     const found = this.#storeReason();
     if (found) return unready(found, SAID[found]);
+    if (state.open && Math.abs(this.#env.store.shared?.skewMs ?? 0) > SKEW_MS)
+      return unready('clock', "The clocks of this gateway and its store differ by more than a minute");
     const { unready: plugin } = plugins;
     if (!plugin)
       return left.isKnown

@@ -6,7 +6,7 @@ import { packageVersion } from '../runtime/package-files.js';
 
 /** Metrics that are the highest value of all workers, not the sum. */
 export const HIGHEST: ReadonlySet<string> = new Set([
-  ...['loop_delay_seconds', 'gather_seconds', 'refusing', 'draining', 'store_open', 'unready', 'build_info'],
+  ...['loop_delay_seconds', 'gather_seconds', 'refusing', 'draining', 'store_open', 'store_clock_skew_seconds', 'unready', 'build_info'],
 ]);
 
 /** The doors of the gateway: they begin at 0, so that nobody and nothing look different. */
@@ -101,6 +101,11 @@ export const NOW: readonly StatsRow[] = [
     ({ draining }) => Number(draining),
   ],
   ['store_open', '1 once the store is open', ({ store }) => Number(store.open)],
+  [
+    'store_clock_skew_seconds',
+    "How far the clock of a shared store is ahead of the gateway's",
+    ({ store }) => store.skewMs / 1000,
+  ],
   ...FEATURE_METRICS.flatMap(({ now = [] }) => now),
 ];
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createClient } from '../../client/index.js';
 import { textOf } from '../../shared/messages.js';
+import { RedisServer } from '../support/redis-server.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 import { projectOf, runCliIn, urlOf } from './run-cli.js';
@@ -48,7 +49,8 @@ describe('the configuration of start', () => {
   for (const workers of [[], ['--workers', '2']])
     it(`takes secrets of files, and changes of them, of limits and origins, at SIGHUP ${workers.join(' ')}`, async () => {
       const folder = projectOf({ 'server.js': server('{}'), 'credentials/GATEWAY_TOKEN': OLD });
-      const program = runCliIn(folder, ['start', ...PORTS, '--db', 'memory', ...workers], {
+      const db = workers[1] ? closeLater(await RedisServer.start(), (it) => it.stop()).url : 'memory';
+      const program = runCliIn(folder, ['start', ...PORTS, '--db', db, ...workers], {
         ...{ GATEWAY_TOKEN: '', CREDENTIALS_DIRECTORY: 'credentials', npm_lifecycle_event: '' },
       });
       const url = await urlOf(program);

@@ -100,6 +100,12 @@ describeWithPostgres('a PostgreSQL store', () => {
         expect(other.reason).to.equal('schema');
         expect(other.message).to.include(`(${version}, not ${SCHEMA_VERSION})`);
       }
+      await server.sql(`UPDATE ${schema}.meta SET value = '${SCHEMA_VERSION}' WHERE name = 'version'`);
+      await (await open({ url: server.url, schema })).close();
+      await server.sql(`UPDATE ${schema}.meta SET value = 'another' WHERE name = 'made'`);
+      const { reason, message } = await failure({ url: server.url, schema });
+      expect(reason).to.equal('schema');
+      expect(message).to.include(`(version ${SCHEMA_VERSION} with other tables or functions)`);
     });
 
     it('where nobody answers, or refuses', async () => {

@@ -42,6 +42,7 @@ const WELL: Series = {
   'agent_gateway_unread_bytes{instance="a"}': '1000xN',
   'agent_gateway_streams_turned_away_total{instance="a",reason="away"}': '0xN',
   'nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.02xN',
+  'agent_gateway_store_clock_skew_seconds{instance="a"}': '-0.3xN',
   'process_open_fds{instance="a"}': '200xN',
   'process_max_fds{instance="a"}': '1024xN',
   'agent_gateway_runs_held{instance="a",app="x",version="1"}': '0xN',
@@ -75,6 +76,7 @@ const FAULTS: readonly (readonly [alert: string, by: string, what: string, serie
     'the store is away, and readers come back',
     { 'agent_gateway_streams_turned_away_total{instance="a",reason="away"}': '0 0 0+30xN' },
   ],
+  ['Clock', '4m', 'a clock is slow', { 'agent_gateway_store_clock_skew_seconds{instance="a"}': '-3600xN' }],
   ['Descriptors', '3m', 'nearly no descriptor is left', { 'process_open_fds{instance="a"}': '900xN' }],
   [
     'StoreRefuses',

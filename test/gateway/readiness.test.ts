@@ -210,4 +210,20 @@ describe('readiness', () => {
     await closing;
     expect((await run.result).stopReason).to.equal('end');
   });
+
+  it('is 503 while the clocks of gateway and store differ by more than a minute, in either direction', async () => {
+    const shared = { leaseMs: 1000, skewMs: 0, join: () => null as never, held: () => [] };
+    const { gateway, url } = await embedded({ store: Object.assign(memoryStore(), { shared }) });
+    expect(gateway.stats().store.skewMs, 'before it is open').to.equal(0);
+    for (const [skewMs, said] of [
+      [59_000, 'ready'],
+      [3_600_000, '503 OVERLOADED clock'],
+      [-59_000, 'ready'],
+      [-61_000, '503 OVERLOADED clock'],
+    ] as const) {
+      shared.skewMs = skewMs;
+      expect(await readiness(url), String(skewMs)).to.equal(said);
+      expect(gateway.stats().store.skewMs).to.equal(skewMs);
+    }
+  });
 });

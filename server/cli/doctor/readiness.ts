@@ -19,6 +19,8 @@ const FIXES: Readonly<Record<string, string>> = {
     'See whether the server of the store runs and can be reached from the gateway: its address, a firewall in between, its load, its disk.',
   'store-unwritable':
     'Its log says why, under "the store cannot be written": look at the space that is left on the disk, at maxmemory of Redis, at the connections of PostgreSQL, and whether the file was removed or may not be written.',
+  clock:
+    'Set the clock of its machine, as by chrony or NTP: tokens and times of events go by it. The metric agent_gateway_store_clock_skew_seconds says by how much.',
   recovering: 'Its log says why, under "recovering sessions": the store is asked again until it tells.',
   plugin: 'Its log says why. An embedded gateway starts its plugins in start().',
 };

@@ -1,6 +1,6 @@
 import type { PostgresDatabase } from './database.js';
 import { storeFailed } from './faults.js';
-import { SCHEMA, SCHEMA_VERSION } from './schema.js';
+import { SCHEMA, SCHEMA_HASH, SCHEMA_VERSION } from './schema.js';
 
 /** Lock that keeps two gateways from creating a schema at once: any number that other programs are not likely to use. */
 const LOCK = 0x41534757;
@@ -26,15 +26,23 @@ export async function prepareSchema(database: PostgresDatabase, schema: string):
         `has a schema ${schema} of another program: give postgresStore one of its own`,
       );
     if (isOurs) {
-      const [row] = await run(`SELECT value FROM $S.meta WHERE name = 'version'`);
-      if (row?.value === String(SCHEMA_VERSION)) return;
+      const rows = await run(`SELECT name, value FROM $S.meta`);
+      const { version = 'none', made } = Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+      if (version === String(SCHEMA_VERSION) && made === SCHEMA_HASH) return;
+      const differs =
+        version === String(SCHEMA_VERSION)
+          ? `version ${version} with other tables or functions`
+          : `${version}, not ${SCHEMA_VERSION}`;
       throw storeFailed(
         'schema',
-        `has a schema ${schema} of another version of this package (${row?.value ?? 'none'}, not ${SCHEMA_VERSION}): use that version, or give postgresStore a new \`schema\``,
+        `has a schema ${schema} of another version of this package (${differs}): use that version, or give postgresStore a new \`schema\` and move the sessions with \`export --all\` and \`import --all\``,
       );
     }
     await run('CREATE TABLE $S.meta (name text PRIMARY KEY, value text NOT NULL)');
     await run(SCHEMA);
-    await run(`INSERT INTO $S.meta VALUES ('version', $1)`, [String(SCHEMA_VERSION)]);
+    await run(`INSERT INTO $S.meta VALUES ('version', $1), ('made', $2)`, [
+      String(SCHEMA_VERSION),
+      SCHEMA_HASH,
+    ]);
   });
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { APPENDING } from './sql/appending.js';
 import { DROPPING } from './sql/dropping.js';
 import { MEMBERS } from './sql/members.js';
@@ -14,3 +15,6 @@ export const SCHEMA_VERSION = 8;
  * give each call another connection, and a transaction is one round trip. `$S` stands for the schema's name.
  */
 export const SCHEMA: string = [TABLES, TAKING, RECORDS, SEARCHING, APPENDING, DROPPING, MEMBERS].join('\n');
+
+/** Tells the tables and functions apart, also those of one version: a function lives in the database, as the version that made it had it. */
+export const SCHEMA_HASH: string = createHash('sha256').update(SCHEMA).digest('hex');

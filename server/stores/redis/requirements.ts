@@ -16,15 +16,35 @@ function infoOf(text: string): ReadonlyMap<string, string> {
   );
 }
 
+/** A setting of Redis, or the error that it answers with. */
+async function settingOf(link: Link, keys: Keys, name: string): Promise<unknown> {
+  const asked = await link.send(keys.format, ['CONFIG', 'GET', name]).catch((error: Error) => error);
+  return Array.isArray(asked) ? asked[1] : asked;
+}
+
+/**
+ * Checks whether a master that Sentinel may replace takes writes without a replica, which are then lost with it.
+ *
+ * @throws GatewayError `STORE_FAILED`
+ */
+async function checkReplicas(link: Link, keys: Keys): Promise<void> {
+  const least = await settingOf(link, keys, 'min-replicas-to-write');
+  const lag = await settingOf(link, keys, 'min-replicas-max-lag');
+  if (Number(least) >= 1 && Number(lag) >= 1) return;
+  throw redisFailed(
+    'ephemeral',
+    "This Redis is one of a Sentinel's and takes writes without a replica, which a failover loses: set `min-replicas-to-write 1` and `min-replicas-max-lag` on the master and its replicas, of which it takes two, or accept such a loss by `durability: 'everysec'` in the options of redisStore",
+  );
+}
+
 /** Checks whether Redis has each write on the disk before it answers. @throws GatewayError `STORE_FAILED` */
 async function checkSync(link: Link, keys: Keys): Promise<void> {
-  const asked = await link.send(keys.format, ['CONFIG', 'GET', 'appendfsync']).catch((error: Error) => error);
-  const [, setting] = Array.isArray(asked) ? asked : [];
+  const setting = await settingOf(link, keys, 'appendfsync');
   if (setting === 'always') return;
   const why =
     typeof setting === 'string'
       ? `has \`appendfsync ${setting}\`, so a loss of power takes its last moments: set \`appendfsync always\` there`
-      : `does not say how it writes to the disk (\`CONFIG GET appendfsync\`: ${asked instanceof Error ? asked.message : 'no answer'}): allow that`;
+      : `does not say how it writes to the disk (\`CONFIG GET appendfsync\`: ${setting instanceof Error ? setting.message : 'no answer'}): allow that`;
   throw redisFailed(
     'ephemeral',
     `This Redis ${why}, or accept such a loss by \`durability: 'everysec'\` in the options of redisStore (\`?durability=everysec\` in a URL)`,
@@ -39,7 +59,7 @@ async function checkSync(link: Link, keys: Keys): Promise<void> {
 export async function checkRedis(
   link: Link,
   keys: Keys,
-  { durability, leaseMs }: RedisSettings,
+  { durability, leaseMs, sentinel }: RedisSettings,
 ): Promise<void> {
   const info = infoOf(String(await link.send(keys.format, ['INFO'])));
   const valkey = info.get('valkey_version');
@@ -53,6 +73,7 @@ export async function checkRedis(
       "This Redis forgets what it has when it ends: set `appendonly yes` there, or `durability: 'none'` in the options of redisStore (`?durability=none` in a URL) to have it so",
     );
   if (durability === 'always') await checkSync(link, keys);
+  if (durability === 'always' && sentinel) await checkReplicas(link, keys);
   const policy = info.get('maxmemory_policy');
   if (Number(info.get('maxmemory') ?? 0) > 0 && policy !== 'noeviction')
     throw redisFailed(

@@ -14,6 +14,7 @@ import { startCluster } from '../../support/redis-cluster.js';
 import { APPENDING, describeWithRedis, newPrefix, RedisServer } from '../../support/redis-server.js';
 import { closeLater } from '../../support/resources.js';
 import { until } from '../../support/until.js';
+import { refused } from './refused-server.js';
 
 /** What gateways do with one another by way of a store, between two of them. */
 async function expectTogether(options: RedisStoreOptions): Promise<void> {
@@ -85,23 +86,31 @@ describeWithRedis('Redis of every kind', () => {
     it('is asked for the master, and for the next one when that has ended', async () => {
       const start = async (options: readonly string[]) =>
         closeLater(await RedisServer.start(options), (it) => it.stop());
+      const least = ['--min-replicas-to-write', '1'];
       const master = await start(APPENDING);
-      const replica = await start([...APPENDING, '--replicaof', '127.0.0.1', String(master.port)]);
-      while (!/master_link_status:up/.test(replica.cli('info', 'replication')))
-        await new Promise((resolve) => setTimeout(resolve, 50));
+      const replicas = [await start([...APPENDING, ...least, '--replicaof', '127.0.0.1', String(master.port)])];
+      replicas.push(await start([...APPENDING, ...least, '--replicaof', '127.0.0.1', String(master.port)]));
+      for (const replica of replicas)
+        while (!/master_link_status:up/.test(replica.cli('info', 'replication')))
+          await new Promise((resolve) => setTimeout(resolve, 50));
       const sentinel = await startSentinel(master.port);
       const options = {
         sentinel: { name: 'main', nodes: [{ host: '127.0.0.1', port: sentinel.port }] },
         prefix: newPrefix(),
       };
+      const { message, details } = await refused(options);
+      expect(message).to.contain('`min-replicas-to-write 1`');
+      expect(details).to.deep.equal({ reason: 'ephemeral' });
+      await (await openStore(redisStore({ ...options, durability: 'everysec' }))).close();
+      master.cli('config', 'set', 'min-replicas-to-write', '1');
       await expectTogether(options);
       const store = await openStore(redisStore(options));
       const writer = await TestWriter.acquire(store, refOf('failing'));
       await writer.append(records(1, 3));
       const offset = (server: RedisServer): string =>
         /^(?:master|slave)_repl_offset:(\d+)/m.exec(server.cli('info', 'replication'))![1]!;
-      // What the replica does not have is lost with the master.
-      while (offset(replica) !== offset(master)) await new Promise((resolve) => setTimeout(resolve, 20));
+      // Writes that the replicas do not have are lost with the master.
+      for (const replica of replicas) while (offset(replica) !== offset(master)) await new Promise((resolve) => setTimeout(resolve, 20));
       await master.end();
       for (;;) {
         try {
@@ -112,7 +121,8 @@ describeWithRedis('Redis of every kind', () => {
         }
       }
       expect((await store.read(writer.log, 0, 9, 9999)).map(({ seq }) => seq)).to.deep.equal([1, 2, 3, 4]);
-      expect(replica.cli('info', 'replication')).to.include('role:master');
+      const isMaster = (server: RedisServer): boolean => server.cli('info', 'replication').includes('role:master');
+      expect(replicas.filter(isMaster)).to.have.length(1);
     });
   });
 
