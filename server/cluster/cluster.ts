@@ -139,6 +139,16 @@ export class Cluster {
     }
   }
 
+  /** Whether other gateways on the store may be alive. */
+  async hasOthers(): Promise<boolean> {
+    try {
+      const members = (await this.#membership?.members()) ?? [];
+      return members.some((member) => member !== this.#options.holder);
+    } catch {
+      return false;
+    }
+  }
+
   /** Whether a holder may be alive. True if that can't be determined now. */
   async alive(holder: string): Promise<boolean> {
     try {

@@ -103,6 +103,11 @@ export class Doors {
     }
   }
 
+  /** Takes no more connections at the port, so that balancers which only see refused connections turn to other gateways. */
+  takeNoMore(): void {
+    this.#http?.takeNoMore();
+  }
+
   /** Ends the sockets, waits for open requests, and cuts the rest after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#unix?.close();

@@ -12,6 +12,8 @@ import { Doors, type StartedGateway } from './doors.js';
 const SWEEP_MS = 30_000;
 const FILE_SWEEP_MS = 10 * 60_000;
 const RUN_AGE_MS = 24 * 3_600_000;
+/** Time to find out whether there are other gateways, in milliseconds. */
+const OTHERS_MS = 500;
 /** Time for responses to finish once all runs have ended, in milliseconds. */
 const CLOSE_GRACE_MS = 1000;
 
@@ -159,6 +161,9 @@ export class GatewayLife {
   async #close(): Promise<void> {
     const { config, state, connections, calls, due, features, sessions, plugins, lifecycle } = this.#parts;
     await this.#leaveBalancers();
+    // Without other gateways, answers to open questions have to come here.
+    const others = sessions.cluster.hasOthers();
+    if ((await within(others, OTHERS_MS)) && (await others)) this.#doors.takeNoMore();
     state.draining = true;
     config.logger.info({ gateway: config.id }, 'the gateway drains');
     await this.#started?.catch(() => {});

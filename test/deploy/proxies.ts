@@ -5,7 +5,6 @@ import type { Context } from 'mocha';
 import { freePort } from '../support/free-port.js';
 import { type Program, ROOT, runCommand } from '../support/program.js';
 import { tempDir } from '../support/temp-dir.js';
-import { until } from '../support/until.js';
 
 /** What is changed in the file that is shipped. */
 export interface ProxySetting {
@@ -154,58 +153,6 @@ const proxyOf = (kind: Kind): ProxyKind => ({
 export const PROXIES: readonly ProxyKind[] = KINDS.map(proxyOf);
 /** Before gateways that share a store. */
 export const CLUSTER_PROXY: ProxyKind = proxyOf(CLUSTER);
-
-/** nginx before gateways that share a store, which are taken out of it for a while. */
-export class ClusterProxy {
-  readonly url: string;
-  readonly #program: Program;
-  readonly #port: number;
-  readonly #file: string;
-  readonly #ports: readonly number[];
-
-  static async start(ports: readonly number[]): Promise<ClusterProxy> {
-    const { program, port, file } = await run(CLUSTER, { ports });
-    return new ClusterProxy(program, port, file, ports);
-  }
-
-  private constructor(program: Program, port: number, file: string, ports: readonly number[]) {
-    this.#program = program;
-    this.#port = port;
-    this.#file = file;
-    this.#ports = ports;
-    this.url = `http://127.0.0.1:${port}`;
-  }
-
-  /** Passes nothing new to one of them, or to all. Resolves once nothing new comes there any more. */
-  async takeOut(port: number | undefined): Promise<void> {
-    const edit = (text: string) => text.replace(`127.0.0.1:${port} `, (server) => `${server}down `);
-    writeFileSync(this.#file, prepared(CLUSTER, this.#port, { ports: this.#ports, edit }));
-    const before = this.#workers();
-    this.#program.child.kill('SIGHUP');
-    // A worker that shuts down does not listen any more.
-    const listen = () => this.#workers().filter(({ title }) => !title.includes('shutting down'));
-    await until(() => {
-      const now = listen();
-      return now.length > 0 && now.every(({ pid }) => before.every((old) => old.pid !== pid));
-    });
-  }
-
-  #workers(): { readonly pid: string; readonly title: string }[] {
-    const { pid } = this.#program.child;
-    const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
-    return pids.map((worker) => ({ pid: worker, title: titleOf(worker) }));
-  }
-}
-
-function titleOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    // It has ended meanwhile.
-    return 'shutting down';
-  }
-}
-
 /** Resolves when something listens on a port. */
 async function listening(port: number): Promise<void> {
   for (;;) {

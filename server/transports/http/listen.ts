@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../../shared/errors.js';
 import { startDeadline } from '../../async/deadline.js';
@@ -32,6 +32,8 @@ export interface ServerHandlers {
 /** A server that listens. */
 export interface ListeningServer {
   readonly port: number;
+  /** Takes no more connections, and leaves those that are open as they are. */
+  takeNoMore(): void;
   /** Stops listening and waits for the open requests. Connections that are still open after `graceMs` are cut. */
   stop(graceMs: number): Promise<void>;
 }
@@ -82,6 +84,8 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
     server.listen(port, host, backlog, () =>
       resolve({
         port: (server.address() as AddressInfo).port,
+        // Node's own HTTP servers close idle connections at once, on which a request may be under way.
+        takeNoMore: () => void NetServer.prototype.close.call(server),
         stop: (graceMs) => {
           carried.stop();
           return stopListening(server, carried, graceMs);
