@@ -6,9 +6,9 @@ RUN npm ci --no-audit --no-fund
 COPY . .
 RUN npm run build && rm -rf dist/src
 RUN npm prune --omit=dev --no-audit --no-fund && mkdir data
-# What the stores need that gateways share, in the versions that were tested.
+# What the stores need that gateways share, and what metrics need, in the versions that were tested.
 RUN npm install --no-save --save-prod --omit=dev --ignore-scripts --no-audit --no-fund \
-  $(node -p "const { devDependencies } = require('./package.json'); ['@redis/client', 'pg'].map((name) => name + '@' + devDependencies[name]).join(' ')")
+  $(node -p "const { devDependencies } = require('./package.json'); ['@redis/client', 'pg', 'prom-client'].map((name) => name + '@' + devDependencies[name]).join(' ')")
 
 FROM node:24-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=18789 GATEWAY_DB=/data/gateway.db

@@ -9,6 +9,7 @@ import { checkDeployCommand } from './commands/check-deploy.js';
 import { conformanceCommand } from './commands/conformance.js';
 import { backupCommand, eraseCommand, exportCommand } from './commands/data.js';
 import { demoCommand } from './commands/demo.js';
+import { deployCommand } from './commands/deploy.js';
 import {
   abortCommand,
   connectionsCommand,
@@ -80,6 +81,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     .addCommand(exportCommand(terminal))
     .addCommand(noticesCommand(terminal))
     .addCommand(dueCommand(terminal))
+    .addCommand(deployCommand(terminal))
     .addCommand(checkDeployCommand(terminal))
     .addCommand(eraseCommand(terminal))
     .helpCommand(false)

@@ -123,6 +123,35 @@ describe('deploy/kubernetes', () => {
   });
 });
 
+describe('deploy/kubernetes, its network and its metrics', () => {
+  const [deployment, service] = ['Deployment', 'Service'].map((kind) =>
+    parseAllDocuments(shipped('deploy/kubernetes/gateway.yaml'))
+      .map((it) => it.toJS())
+      .find((it) => it.kind === kind),
+  );
+  const policy = parse(shipped('deploy/kubernetes/network-policy.yaml'));
+  const scraped = parse(shipped('deploy/kubernetes/service-monitor.yaml'));
+  const { labels } = deployment.spec.template.metadata;
+
+  it('lets nobody to a port that is not named', () => {
+    expect(policy.spec.podSelector.matchLabels).to.deep.equal(labels);
+    const named = deployment.spec.template.spec.containers[0].ports.map(({ name }: { name: string }) => name);
+    const ports = policy.spec.ingress.flatMap((rule: { ports: { port: string }[] }) => rule.ports);
+    expect(ports.map(({ port }: { port: string }) => port)).to.have.members(named);
+    for (const { from } of policy.spec.ingress) expect(from).to.have.length(1);
+  });
+
+  it('is scraped at the monitoring port, with the token of the gateway', () => {
+    const [endpoint] = scraped.spec.endpoints;
+    expect(scraped.spec.selector.matchLabels).to.deep.equal(service.metadata.labels);
+    expect(service.spec.ports.map(({ name }: { name: string }) => name)).to.include(endpoint.port);
+    const { env } = deployment.spec.template.spec.containers[0];
+    const token = env.find(({ name }: { name: string }) => name === 'GATEWAY_MONITOR_TOKEN');
+    expect(endpoint.authorization.credentials).to.deep.equal(token.valueFrom.secretKeyRef);
+    expect(DOCKERFILE).to.contain("'prom-client'");
+  });
+});
+
 describe('deploy/systemd', () => {
   const FILE = 'deploy/systemd/agent-session-gateway@.service';
   const settingOf = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(shipped(FILE))![1]!;
