@@ -7,6 +7,7 @@ import { addCommand } from './commands/add.js';
 import { chatCommand } from './commands/chat.js';
 import { checkDeployCommand } from './commands/check-deploy.js';
 import { conformanceCommand } from './commands/conformance.js';
+import { importCommand, verifyCommand } from './commands/copies.js';
 import { backupCommand, eraseCommand, exportCommand } from './commands/data.js';
 import { demoCommand } from './commands/demo.js';
 import { deployCommand } from './commands/deploy.js';
@@ -79,6 +80,8 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     .addCommand(tokenCommand(terminal))
     .addCommand(backupCommand(terminal))
     .addCommand(exportCommand(terminal))
+    .addCommand(importCommand(terminal))
+    .addCommand(verifyCommand(terminal))
     .addCommand(noticesCommand(terminal))
     .addCommand(dueCommand(terminal))
     .addCommand(deployCommand(terminal))

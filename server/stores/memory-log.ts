@@ -3,6 +3,7 @@ import type { MemoryRuns } from './memory-runs.js';
 import type { UseOrder } from './memory-use-order.js';
 import { MessageRows } from './message-rows.js';
 import { PackedEvents } from './packed-events.js';
+import type { CopiedLog } from './store.js';
 import { type Activity, type Checkpoint, type ForkedFrom, IDLE, type SessionRef } from './stored.js';
 
 /** State that the sessions of one scope share. */
@@ -30,8 +31,9 @@ export class MemoryLog {
   /** Size of the log's events and messages, in characters. */
   size = 0;
 
-  constructor(scope: MemoryScope, epoch: string) {
+  constructor(scope: MemoryScope, epoch: string, { after }: Pick<CopiedLog, 'after'> = { after: 0 }) {
     this.scope = scope;
+    if (after > 0) this.events = PackedEvents.behind(after);
     this.epoch = epoch;
   }
 }

@@ -43,10 +43,10 @@ export class MemorySessions {
 
   /** Begins a conversation. @param old The session of this name, whose last conversation is closed */
   begin(ref: SessionRef, old: MemorySession | undefined, create: NewSession): MemorySession {
-    const { userId, forkedFrom } = create;
-    const now = Date.now();
+    const { userId, forkedFrom, copied } = create;
+    const now = copied?.createdAt ?? Date.now();
     const scope = this.#scopeOf(ref.scope);
-    const log = new MemoryLog(scope, create.epoch);
+    const log = new MemoryLog(scope, create.epoch, copied);
     const begun = {
       log,
       createdAt: now,
@@ -138,6 +138,11 @@ export class MemorySessions {
   #dropLog(log: MemoryLog): void {
     grow(log, -log.size);
     this.forget(log.scope);
+  }
+
+  /** All scopes of which anything is kept. */
+  get scopes(): Iterable<string> {
+    return new Set([...this.#sessions.values()].map(({ ref }) => ref.scope));
   }
 
   kept(

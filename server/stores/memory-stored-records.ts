@@ -29,6 +29,11 @@ export class StoredRecords {
   readonly #due = new DueQueue();
   readonly #tokens = new Tokens();
 
+  /** Scopes that have records. */
+  get scopes(): Iterable<string> {
+    return new Set([...this.#homes.keys()].map((home) => homeOf(home).scope));
+  }
+
   /** Whether all of these changes may be made. */
   allows(home: RecordHome, changes: readonly RecordChange[]): boolean {
     const kept = this.#homes.get(textOfHome(home));

@@ -73,11 +73,12 @@ class MemoryStore implements Store {
     if (session!.taken) setImmediate(session!.taken);
     session!.taken = options.taken ?? null;
     // Never used again, not even by a session that was removed and begins anew.
-    session!.term = ++this.#term;
+    session!.term = options.term ?? ++this.#term;
+    this.#term = Math.max(this.#term, session!.term);
     const first = log.events.head + 1;
     // Forget a term that wrote nothing.
     if (log.terms.at(-1)?.first === first) log.terms.pop();
-    log.terms.push({ term: session!.term, first });
+    if (log.terms.at(-1)?.term !== session!.term) log.terms.push({ term: session!.term, first });
     log.batch = 0;
     return {
       kind: 'acquired',
@@ -298,6 +299,10 @@ class MemoryStore implements Store {
 
   expire(before: number): Promise<void> {
     return this.#sessions.expire(before);
+  }
+
+  scopes(): readonly string[] {
+    return [...new Set([...this.#sessions.scopes, ...this.#records.scopes])];
   }
 
   kept(scope: string, page: { readonly limit: number; readonly after?: SessionRef }): readonly SessionRef[] {

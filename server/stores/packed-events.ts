@@ -47,6 +47,13 @@ export class PackedEvents {
     this.#head = first - 1;
   }
 
+  /** Those of a copy that begins behind a place, which a cut then drops. */
+  static behind(head: number): PackedEvents {
+    const events = new PackedEvents(head);
+    events.#head = head;
+    return events;
+  }
+
   /** Place of the first event that is kept. */
   get first(): number {
     return this.#first;

@@ -46,6 +46,16 @@ export interface NewSession {
   readonly epoch: string;
   readonly userId?: string;
   readonly forkedFrom?: ForkedFrom;
+  /** For a copy of a log, whose places stay as they were. @default from the first event, now */
+  readonly copied?: CopiedLog;
+}
+
+/** The beginning of a copy of a log. */
+export interface CopiedLog {
+  /** The copy begins behind this place, whose checkpoint is given by `cut`; 0 for a log that was never cut. */
+  readonly after: number;
+  /** When the log began, in milliseconds since the epoch. */
+  readonly createdAt: number;
 }
 
 /** Options of `acquire`. */
@@ -53,6 +63,8 @@ export interface AcquireOptions {
   readonly holder: string;
   /** Begins an absent or closed session anew. */
   readonly create?: NewSession;
+  /** The term under which a copy of a log is written: higher than any that it has, or the last of them, to go on. @default one of the store */
+  readonly term?: number;
   /** A dead holder that the session may be taken from. Only for a shared store. */
   readonly from?: string;
   /** Called when another writer took the session from this one. The call may come late or never: only the term makes writes safe. */
@@ -180,6 +192,8 @@ export interface Store {
     scope: string,
     page: { readonly limit: number; readonly after?: SessionRef },
   ): MaybePromise<readonly SessionRef[]>;
+  /** All scopes of which anything is kept, in no order. @default the store can't be copied to another one */
+  scopes?(): MaybePromise<readonly string[]>;
   /**
    * Removes every byte of dropped data from the store's storage. May delay every other call.
    *

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createClient } from '../../client/index.js';
@@ -112,5 +112,27 @@ describeDaily('agent-session-gateway backup, export, erase', 3, function () {
     expect(await refusal('backup', 'copy.db')).to.include('takes no commands');
     expect((await gateway.session('main', { user: { id: 'token' } }).history()).messages).to.have.length(2);
     expect(existsSync(join(folder, 'copy.db'))).to.equal(false);
+  });
+
+  it('moves a whole store to another one, and says whether two are the same', async () => {
+    const { folder, program, client, output, refusal } = await started();
+    expect(await refusal('export', '--all')).to.match(/A process uses data\/gateway\.db: stop it, or copy the database/);
+    expect(await refusal('export')).to.contain('Say what to export: a session, or --all');
+    await output('backup', 'copy.db');
+    const copied = await output('verify', '--db', 'copy.db');
+    const { cursor } = await client.session('main').state();
+    client.disconnect();
+    expect(await program.kill('SIGTERM')).to.equal(0);
+    writeFileSync(join(folder, 'all.ndjson'), await output('export', '--all'));
+    expect(JSON.parse(copied)).to.include({ sessions: 2, logs: 2 });
+    expect(await output('import', '--all', 'all.ndjson', '--db', 'moved.db')).to.equal(copied);
+    for (const db of ['moved.db', 'data/gateway.db']) expect(await output('verify', '--db', db), db).to.equal(copied);
+    const again = runCliIn(folder, ['start', 'server.js', '--port', '0', '--db', 'moved.db'], ENV);
+    const other = closeLater(createClient({ baseUrl: await urlOf(again), token: TOKEN }), (it) => it.disconnect());
+    expect((await other.session('main').state()).cursor).to.equal(cursor);
+    expect((await other.send('main', 'and on').result).stopReason).to.equal('end');
+    expect(await refusal('verify', '--db', 'nowhere.db')).to.contain('There is no database nowhere.db');
+    writeFileSync(join(folder, 'half.ndjson'), '{"format":1,"of":"agent-session-gateway"}\n{"log":');
+    expect(await refusal('import', '--all', 'half.ndjson', '--db', 'half.db')).to.contain('Line 2 of the copy is no JSON');
   });
 });

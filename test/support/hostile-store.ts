@@ -23,6 +23,7 @@ const SPARED = new Set([
   'check',
   'vacuum',
   'backup',
+  'scopes',
   'watch',
   'durability',
   'files',
@@ -31,7 +32,7 @@ const SPARED = new Set([
 
 type Hostile = Exclude<
   keyof Store,
-  'open' | 'close' | 'check' | 'vacuum' | 'backup' | 'watch' | 'durability' | 'files' | 'shared'
+  'open' | 'close' | 'check' | 'scopes' | 'vacuum' | 'backup' | 'watch' | 'durability' | 'files' | 'shared'
 >;
 
 const hostile: Readonly<Record<Hostile, true>> = {

@@ -1,5 +1,6 @@
 import type { MakeStore } from './records.js';
 import { afterEach, closeAll, describe, runWith, type TestRunner } from './runner.js';
+import { describeCopies } from './store-copies.js';
 import { describeErasing } from './store-erasing.js';
 import { describeLists } from './store-lists.js';
 import { describeLogs } from './store-logs.js';
@@ -45,5 +46,6 @@ export function describeStore(
     describeText(makeStore);
     describeUsage(makeStore);
     describeErasing(makeStore);
+    describeCopies(makeStore);
   });
 }

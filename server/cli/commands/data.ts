@@ -4,6 +4,7 @@ import { GatewayError } from 'agent-session-gateway/client';
 import { Command, Option } from 'commander';
 import { askOperator, type OperatorDatabase } from '../operator/ask-operator.js';
 import type { Whose } from '../operator/operate.js';
+import { wholeStore } from '../operator/whole-store.js';
 import type { Terminal } from '../terminal.js';
 
 interface WhoseOptions extends OperatorDatabase {
@@ -18,6 +19,7 @@ interface EraseCommandOptions extends WhoseOptions {
 }
 
 interface ExportCommandOptions extends WhoseOptions {
+  readonly all?: true;
   readonly what: 'messages' | 'events';
 }
 
@@ -64,25 +66,29 @@ async function erase(
 export function exportCommand(terminal: Terminal): Command {
   return withWhose(withDatabase(new Command('export')))
     .description('write what is kept of a session as lines of JSON')
-    .argument('<session>', 'the session, as name or app:name')
+    .argument('[session]', 'the session, as name or app:name')
+    .option('--all', 'all sessions of a store that no gateway uses, with records and runs, for `import --all`; files are copied by hand')
     .addOption(
       new Option('--what <what>', 'its messages, or its events')
         .choices(['messages', 'events'])
         .default('messages'),
     )
-    .action(async (session: string, { what, ...options }: ExportCommandOptions) => {
+    .action(async (session: string | undefined, { what, all, ...options }: ExportCommandOptions) => {
+      if (all && session === undefined) return drain(wholeStore(options), terminal);
+      if (all || session === undefined) throw refused('Say what to export: a session, or --all');
       await drain(askOperator(options, { action: 'export', ...whoseOf(options), session, what }), terminal);
     });
 }
 
-/** Adds the options that name a command's database. */
-export function withDatabase(command: Command): Command {
-  return command
-    .addOption(
-      new Option('--db <place>', 'the database: a file, or a URL of Redis or PostgreSQL')
-        .default('data/gateway.db')
-        .env('GATEWAY_DB'),
-    )
+/** Adds the options that name a command's database. @param isAskedFor Whether a gateway that uses the database does it */
+export function withDatabase(command: Command, isAskedFor = true): Command {
+  const named = command.addOption(
+    new Option('--db <place>', 'the database: a file, or a URL of Redis or PostgreSQL')
+      .default('data/gateway.db')
+      .env('GATEWAY_DB'),
+  );
+  if (!isAskedFor) return named;
+  return named
     .addOption(
       new Option('--files <folder>', 'its uploaded files, where they are not beside it').env('GATEWAY_FILES'),
     )

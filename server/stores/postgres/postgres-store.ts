@@ -136,15 +136,16 @@ export class PostgresStore implements Store {
     return this.#parts;
   }
 
-  async acquire(ref: SessionRef, { holder, create, from, taken }: AcquireOptions): Promise<Acquired> {
+  async acquire(ref: SessionRef, { holder, create, from, taken, term }: AcquireOptions): Promise<Acquired> {
     const { database, sessions, reader, node } = this.#open;
     const key = sessions.keyOf(ref);
     const [row] = await database.write(
-      'SELECT * FROM $S.acquire($1, $2, $3, $4, $5, $6, $7)',
+      'SELECT * FROM $S.acquire($1, $2, $3, $4, $5, $6, $7, $8)',
       key,
       ...[ref.scope, ref.app, ref.name, holder].map(toColumn),
       from === undefined ? null : toColumn(from),
       create ? beginningOf(create) : null,
+      term ?? null,
     );
     const { kind, v_holder, v_term, v_log } = row!;
     if (kind === 'absent') return { kind };
@@ -278,6 +279,10 @@ export class PostgresStore implements Store {
     page: { readonly limit: number; readonly after?: SessionRef },
   ): Promise<readonly SessionRef[]> {
     return this.#open.reader.kept(scope, page);
+  }
+
+  async scopes(): Promise<readonly string[]> {
+    return this.#open.reader.scopes();
   }
 
   /** Writes each table anew, while calls that use it wait. The server's log, copies and standbys are not covered. */

@@ -190,6 +190,11 @@ export class PostgresReader {
     }));
   }
 
+  async scopes(): Promise<readonly string[]> {
+    const query = 'SELECT scope FROM $S.session UNION SELECT scope FROM $S.record';
+    return (await this.#database.ask(query)).map(({ scope }) => fromColumn(scope));
+  }
+
   async kept(
     scope: string,
     { limit, after }: { readonly limit: number; readonly after?: SessionRef },

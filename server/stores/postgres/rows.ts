@@ -41,10 +41,11 @@ export function recordOf(row: PostgresRow): SessionRecord {
 }
 
 /** The beginning of a session as `acquire` takes it. */
-export function beginningOf({ epoch, userId, forkedFrom }: NewSession): string {
+export function beginningOf({ epoch, userId, forkedFrom, copied }: NewSession): string {
   return JSON.stringify({
     epoch,
     about: JSON.stringify(ABOUT_NOTHING),
+    ...copied,
     ...(userId !== undefined && { userId: toColumn(userId) }),
     ...(forkedFrom && { forkedFrom: JSON.stringify(forkedFrom) }),
   });

@@ -12,7 +12,7 @@ const REFUSED =
 const FULL = /^OOM\b/;
 /** Commands that change nothing. Without a reply to one of them, nothing is in doubt. */
 const READS =
-  /^(GET|HGET|HMGET|HKEYS|HVALS|HGETALL|HLEN|EXISTS|ZCARD|ZRANGE|ZRANGEBYSCORE|ZRANGEBYLEX|INFO|CONFIG)$/;
+  /^(GET|HGET|HMGET|HKEYS|HVALS|HGETALL|HLEN|EXISTS|ZCARD|ZRANGE|ZRANGEBYSCORE|ZRANGEBYLEX|INFO|CONFIG|SCAN)$/;
 
 /** The least time for which a command is sent again. */
 const LEAST_TRIED_MS = 2000;

@@ -35,6 +35,7 @@ import {
   type SessionData,
   sessionDataOf,
 } from './session-data.js';
+import { scopesIn } from './scopes.js';
 import { RedisUsage } from './usage.js';
 import { rewriteFiles } from './vacuum.js';
 import { RedisWatches } from './watches.js';
@@ -140,17 +141,18 @@ export class RedisStore implements Store {
     if (answer !== 'OK') throw new StoreError('UNAVAILABLE', 'Redis cannot be written');
   }
 
-  async acquire(ref: SessionRef, { holder, create, from = '' }: AcquireOptions): Promise<Acquired> {
+  async acquire(ref: SessionRef, { holder, create, from = '', term }: AcquireOptions): Promise<Acquired> {
     const { link, lists, expiry } = this.#open;
     const session = this.#keys.session(ref);
     if (create) await expiry.keep(ref);
     const call = ACQUIRE.call(session, {
       holder,
       from,
-      now: Date.now() + this.shared.skewMs,
+      now: create?.copied?.createdAt ?? Date.now() + this.shared.skewMs,
       sid: session.sid,
       random: random(),
       create: create ? encodeBeginning(create) : '',
+      given: term ?? '',
     });
     const answer = (await link.run(call)) as readonly unknown[];
     if (answer[0] === 'N') return { kind: 'absent' };
@@ -290,6 +292,10 @@ export class RedisStore implements Store {
   ): Promise<readonly SessionRef[]> {
     const members = await this.#open.expiry.kept(scope, limit, after);
     return members.map((member) => refOfMember(scope, member));
+  }
+
+  async scopes(): Promise<readonly string[]> {
+    return scopesIn(this.#open.link, this.#keys, this.#settings.cluster !== undefined);
   }
 
   vacuum(): Promise<void> {

@@ -29,9 +29,9 @@ export function sessionDataOf(fields: Fields): SessionData | null {
 }
 
 /** The epoch of a session that begins, and fields of its meta. */
-export function encodeBeginning({ epoch, userId, forkedFrom }: NewSession): string {
+export function encodeBeginning({ epoch, userId, forkedFrom, copied }: NewSession): string {
   const [ab, uid, fk] = [ABOUT_NOTHING, userId, forkedFrom].map((value) => JSON.stringify(value));
-  return JSON.stringify({ epoch, meta: { ab, uid, fk } });
+  return JSON.stringify({ epoch, after: copied?.after ?? 0, meta: { ab, uid, fk } });
 }
 
 const termsOf = (text: string | null): LogHead['terms'] =>

@@ -16,11 +16,16 @@ const fieldOf = (info: unknown, name: string): string =>
  * @throws StoreError if Redis refuses the command, or failed
  */
 export async function rewriteFiles(link: Link, keys: Keys, isCluster: boolean): Promise<void> {
+  const nodes = await nodesOf(link, keys, isCluster);
+  await Promise.all(nodes.map((key) => rewriteFile(link, key)));
+}
+
+/** A key of each process of Redis that keeps sessions. */
+export async function nodesOf(link: Link, keys: Keys, isCluster: boolean): Promise<readonly string[]> {
   // In a Cluster only a key addresses a node, and each node has some of the partitions.
   const parts = Array.from({ length: isCluster ? PARTITIONS : 1 }, (_, i) => keys.partition(i).busy);
   const infos = await Promise.all(parts.map((key) => link.send(key, ['INFO', 'server'])));
-  const byProcess = new Map(parts.map((key, i) => [fieldOf(infos[i], 'run_id'), key]));
-  await Promise.all([...byProcess.values()].map((key) => rewriteFile(link, key)));
+  return [...new Map(parts.map((key, i) => [fieldOf(infos[i], 'run_id'), key])).values()];
 }
 
 async function rewriteFile(link: Link, key: string): Promise<void> {

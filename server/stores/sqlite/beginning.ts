@@ -18,12 +18,12 @@ interface BeginningLogParts {
 export function begin(
   { connection, sql, reader }: BeginningLogParts,
   ref: SessionRef,
-  { epoch, userId, forkedFrom }: NewSession,
+  { epoch, userId, forkedFrom, copied }: NewSession,
 ): LogState {
   return connection.transaction(() => {
     const session = reader.session(ref)?.id ?? (sql.putSession.all(...columnsOf(ref))[0]!.id as number);
-    const now = Date.now();
-    const id = sql.putLog.all(session, epoch, toNullable(userId), now)[0]!.id as number;
+    const now = copied?.createdAt ?? Date.now();
+    const id = sql.putLog.all(session, epoch, toNullable(userId), now, copied?.after ?? 0)[0]!.id as number;
     sql.pointSession.run(id, now, forkedFrom ? JSON.stringify(forkedFrom) : null, session);
     return new LogState(ref, sql.log.get(id)!, []);
   });

@@ -1,8 +1,8 @@
 import { encodeEvents } from '../event-text.js';
-import { textOfHome } from '../records.js';
+import { homeOf, textOfHome } from '../records.js';
 import type { SessionRef, StoredEvent } from '../stored.js';
 import { sizeOf } from '../stored-size.js';
-import { toColumn } from '../text-column.js';
+import { fromColumn, toColumn } from '../text-column.js';
 import type { SqliteConnection } from './connection.js';
 import { dropOfLog } from './expiry.js';
 import type { Journal } from './journal.js';
@@ -79,6 +79,13 @@ export function keptSessions(
     limit,
   );
   return rows.map((row) => refOf({ ...row, scope: toColumn(scope) }));
+}
+
+/** All scopes of which anything is kept. */
+export function scopesIn(sql: Statements): readonly string[] {
+  const ofSessions = sql.scopes.all().map(({ scope }) => fromColumn(scope as string));
+  const ofRecords = sql.recordHomes.all().map(({ home }) => homeOf(home as string).scope);
+  return [...new Set([...ofSessions, ...ofRecords])];
 }
 
 /** Removes all dropped data from the file and its write-ahead log. Takes as long as writing everything that is kept. */

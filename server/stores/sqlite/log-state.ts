@@ -93,8 +93,8 @@ export class LogState {
     this.#taken = taken;
     if (this.term !== 0 && !this.termKept) this.terms.pop();
     this.term = term;
-    this.termKept = false;
-    this.terms = [...this.terms, { term, first: this.head + 1 }];
+    this.termKept = this.terms.at(-1)?.term === term;
+    if (!this.termKept) this.terms = [...this.terms, { term, first: this.head + 1 }];
     this.batch = null;
   }
 

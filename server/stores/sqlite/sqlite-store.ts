@@ -22,7 +22,7 @@ import { backUp } from './backup.js';
 import { begin } from './beginning.js';
 import { SqliteConnection } from './connection.js';
 import { loadDriver } from './driver.js';
-import { keptSessions, removeSession, vacuum } from './erasing.js';
+import { keptSessions, removeSession, scopesIn, vacuum } from './erasing.js';
 import { expireRecords } from './expiry.js';
 import { openFailure, writeFailure } from './faults.js';
 import { filesOf } from './files-beside.js';
@@ -177,13 +177,13 @@ export class SqliteStore implements Store {
     return this.#parts;
   }
 
-  acquire(ref: SessionRef, { create, taken }: AcquireOptions): Acquired {
+  acquire(ref: SessionRef, { create, taken, term: given }: AcquireOptions): Acquired {
     const { live, reader, terms } = this.#open;
     const kept = reader.log(ref);
     const created = !kept || kept.closed;
     if (created && !create) return { kind: 'absent' };
     try {
-      const term = terms.next();
+      const term = given === undefined ? terms.next() : terms.taken(given);
       const log = created ? begin(this.#open, ref, create!) : kept!;
       log.acquire(term, taken);
       live.add(log);
@@ -311,6 +311,10 @@ export class SqliteStore implements Store {
 
   kept(scope: string, page: { readonly limit: number; readonly after?: SessionRef }): readonly SessionRef[] {
     return keptSessions(this.#open.sql, scope, page);
+  }
+
+  scopes(): readonly string[] {
+    return scopesIn(this.#open.sql);
   }
 
   vacuum(): void {

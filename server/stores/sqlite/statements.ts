@@ -38,6 +38,8 @@ export function prepareStatements(db: SqliteDatabase) {
     keptSessions: sql(
       'SELECT app, name FROM session WHERE scope = ? AND (app, name) > (?, ?) ORDER BY app, name LIMIT ?',
     ),
+    scopes: sql('SELECT DISTINCT scope FROM session'),
+    recordHomes: sql('SELECT DISTINCT home FROM record'),
     countSessions: sql('SELECT count(*) AS n FROM session WHERE scope = ? AND open IS NOT NULL'),
     sizeOfScope: sql(
       'SELECT sum(l.size) AS n FROM session s JOIN log l ON l.session = s.id WHERE s.scope = ?',
@@ -55,7 +57,7 @@ export function prepareStatements(db: SqliteDatabase) {
     logOfEpoch: sql(`SELECT ${LOG} ${OF_LOG} WHERE l.session = ? AND l.epoch = ?`),
     epochs: sql('SELECT epoch FROM log WHERE session = ? ORDER BY id'),
     putLog: sql(
-      'INSERT INTO log (session, epoch, user_id, created, first, head) VALUES (?, ?, ?, ?, 1, 0) RETURNING id',
+      'INSERT INTO log (session, epoch, user_id, created, first, head) VALUES (?1, ?2, ?3, ?4, max(?5, 1), ?5) RETURNING id',
     ),
     moveHead: sql('UPDATE log SET head = ?, size = size + ? WHERE id = ?'),
     moveFirst: sql('UPDATE log SET first = ?1, head = max(head, ?1 - 1), size = size + ?2 WHERE id = ?3'),

@@ -25,11 +25,19 @@ export class Terms {
   }
 
   next(): number {
-    if (this.#next === this.#end) {
-      const end = this.#end + BLOCK;
-      this.#connection.transaction(() => this.#sql.putMeta.run('terms', end), 'FULL');
-      this.#end = end;
-    }
+    if (this.#next === this.#end) this.#reserve(this.#end + BLOCK);
     return this.#next++;
+  }
+
+  /** Takes a term of another store. All that follow are higher. */
+  taken(term: number): number {
+    if (term >= this.#end) this.#reserve(term + BLOCK);
+    this.#next = Math.max(this.#next, term + 1);
+    return term;
+  }
+
+  #reserve(end: number): void {
+    this.#connection.transaction(() => this.#sql.putMeta.run('terms', end), 'FULL');
+    this.#end = end;
   }
 }

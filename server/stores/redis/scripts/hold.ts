@@ -12,7 +12,7 @@ export const META = [
  */
 export const ACQUIRE = new Script(
   ['meta', 'closed', 'open', 'steps', 'unfinished', 'busy', 'news', 'held'],
-  ['holder', 'from', 'now', 'sid', 'random', 'create'],
+  ['holder', 'from', 'now', 'sid', 'random', 'create', 'given'],
   `
 create = create ~= '' and cjson.decode(create)
 local epoch, last, seq, owner, closedAt, terms = unpack(call('HMGET', meta, 'ep', 'tok', 'seq', 'own', 'cl', 'tk'))
@@ -25,27 +25,27 @@ if not epoch or closedAt then
       st = activity or nil, size = size}))
     call('HINCRBY', meta, 'pz', size)
   end
-  epoch, seq, terms = create.epoch, 0, '[]'
+  epoch, seq, terms = create.epoch, create.after, '[]'
   call('HDEL', meta, 'cl', 'st', 'bz', 'uid', 'fk', 'ab', 'er')
-  call('HSET', meta, 'ep', epoch, 'seq', '0', 'first', '1', 'cr', now, 'up', now, 'cu', '0', 'cz', '0', 'mz', '0', 'od', text(clock()))
+  call('HSET', meta, 'ep', epoch, 'seq', text(seq), 'first', text(math.max(seq, 1)), 'cr', now, 'up', now, 'cu', '0', 'cz', '0', 'mz', '0', 'od', text(clock()))
   call('HSETNX', meta, 'pz', '0')
   set(meta, create.meta)
 elseif owner and owner ~= '' and owner ~= holder and owner ~= from then
   return {'O', owner}
 end
 -- Never given before, also where Redis has forgotten the last ones: it comes from its clock.
-local term = text(math.max((tonumber(last) or 0) + 1, milliseconds() * 1000 + random))
+local term = given ~= '' and given or text(math.max((tonumber(last) or 0) + 1, milliseconds() * 1000 + random))
 local first = seq + 1
 terms = cjson.decode(terms)
 -- A term that wrote nothing is not worth remembering.
 if #terms > 0 and terms[#terms].first == first then table.remove(terms) end
-table.insert(terms, {term = term, first = first})
+if #terms == 0 or terms[#terms].term ~= term then table.insert(terms, {term = term, first = first}) end
 call('HSET', meta, 'tok', term, 'wb', '0', 'wf', first, 'own', holder, 'tk', cjson.encode(terms))
 local isLeft = call('HGET', meta, 'bz') == '1' or call('HLEN', open) > 0
 note(unfinished, busy, sid, isLeft and holder)
 call('HSET', held, sid, holder)
 call('SPUBLISH', news, '')
-local isCreated = create and epoch == create.epoch and first == 1
+local isCreated = create and epoch == create.epoch and first == create.after + 1
 return {'A', isCreated and 1 or 0, call('HMGET', meta, ${META.map((field) => `'${field}'`).join(', ')}),
   call('HGETALL', open), call('HGETALL', steps)}
 `,
