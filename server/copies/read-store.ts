@@ -1,7 +1,7 @@
 import { GatewayError } from '../../shared/errors.js';
 import { parseCursor } from '../../shared/cursor.js';
 import type { Store } from '../stores/store.js';
-import type { LogHead, LogRef, MessageRow, RunRecord, SessionRef, StoredEvent } from '../stores/stored.js';
+import type { LogHead, LogRef, MessageRow, RunRecord, SessionRef } from '../stores/stored.js';
 import { COPY_FORMAT, type CopyLine, CopyTally } from './lines.js';
 
 /** Sessions, records, rows and runs of one page. */
@@ -53,7 +53,6 @@ async function* logLines(store: Store, ref: LogRef, isPresent: boolean): AsyncGe
   const record = isPresent ? await store.record(ref) : null;
   const checkpoint = await store.checkpoint(ref);
   const after = head.first - 1;
-  const events: StoredEvent[] = [];
   const openRuns = isPresent ? await store.openRuns(ref) : [];
   const isOpen = new Set(openRuns.map(({ runId }) => runId));
   yield {
@@ -81,21 +80,21 @@ async function* logLines(store: Store, ref: LogRef, isPresent: boolean): AsyncGe
     }
     return runs;
   };
-  const before = (await ended(seen)).filter((run) => endOf(run) <= after);
-  for (const { runId } of before) known.add(runId);
-  if (before.length > 0) yield { runs: before };
-  known.clear();
-  for (const { runId } of before) known.add(runId);
+  const early: RunRecord[] = [];
+  for (const run of await ended(seen)) {
+    if (endOf(run) <= after) early.push(run);
+    else known.delete(run.runId);
+  }
+  if (early.length > 0) yield { runs: early };
   for (let at = after; at < head.head; ) {
-    events.splice(0, Infinity, ...(await store.read(ref, at, EVENTS, EVENT_CHARS)));
+    const events = await store.read(ref, at, EVENTS, EVENT_CHARS);
     if (events.length === 0) {
       const message = `The log ${ref.epoch} of ${ref.app}:${ref.name} in ${ref.scope} has no events behind ${at}, and should have ${head.head}`;
       throw new GatewayError({ code: 'STORE_FAILED', message, details: { reason: 'damaged' } });
     }
-    const ids = events.filter(({ type }) => type === 'message_accepted' || type === 'run_spawned');
-    const runs = await ended(ids.flatMap(({ runId }) => runId ?? []));
+    const runs = await ended(new Set(events.flatMap(({ runId }) => runId ?? [])));
     if (runs.length > 0) yield { runs };
-    yield { events: [...events] };
+    yield { events };
     at = events.at(-1)!.seq;
   }
   const about = record && aboutIn(record);

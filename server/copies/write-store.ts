@@ -97,8 +97,9 @@ class CopiedLogWriter {
 
   runs(runs: readonly RunRecord[]): void {
     for (const run of runs) {
-      if (endOf(run) <= this.#head.after) this.#early.push(run);
-      else this.#runs.set(run.runId, run);
+      // A run of an earlier copy, without an event of its own, counts as accepted behind its end.
+      if (Math.min(run.accepted, endOf(run)) <= this.#head.after) this.#early.push(run);
+      if (endOf(run) > this.#head.after) this.#runs.set(run.runId, run);
     }
   }
 
@@ -158,12 +159,15 @@ class CopiedLogWriter {
     for (const run of this.#early) await this.#keep(run);
   }
 
-  /** Keeps a run whose events are cut, so that its key starts no other one. */
+  /** Keeps a run whose beginning is cut, so that its key starts no other one. */
   async #keep(run: RunRecord): Promise<void> {
     const { runId, key, hash, result } = run;
     if (await this.#store.run(this.#head.ref, { runId })) return;
     const { cursor: _, ...rest } = result!;
-    await this.#append([], { opens: { runId, key, hash, request: '{}' }, ends: [{ runId, result: rest }] });
+    await this.#append([], {
+      opens: { runId, key, hash, request: '{}' },
+      ...(endOf(run) <= this.#head.after && { ends: [{ runId, result: rest }] }),
+    });
   }
 
   async #acquire(term: number | undefined): Promise<void> {
@@ -190,9 +194,9 @@ class CopiedLogWriter {
     return first?.term ?? this.#term;
   }
 
-  #opensAt({ type, runId }: StoredEvent): RunRecord | undefined {
-    if (runId === undefined || (type !== 'message_accepted' && type !== 'run_spawned')) return undefined;
-    return this.#runs.get(runId);
+  #opensAt({ seq, runId }: StoredEvent): RunRecord | undefined {
+    const run = runId === undefined ? undefined : this.#runs.get(runId);
+    return run?.accepted === seq ? run : undefined;
   }
 
   #endsAt(seq: number): RunRecord[] {

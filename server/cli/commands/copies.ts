@@ -20,7 +20,7 @@ export function importCommand(terminal: Terminal): Command {
       const store = await openedStore(db, true);
       try {
         const bytes = file === undefined ? terminal.input : createReadStream(file);
-        const counts = await writeCopy(store, parsed(linesOf(bytes.setEncoding('utf8') as AsyncIterable<string>)));
+        const counts = await writeCopy(store, parsed(linesOf(withEnd(bytes.setEncoding('utf8')))));
         terminal.say(JSON.stringify(counts));
       } finally {
         await store.close();
@@ -47,6 +47,12 @@ export function verifyCommand(terminal: Terminal): Command {
         await store.close();
       }
     });
+}
+
+/** The last line of a file may have no end. */
+async function* withEnd(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  yield* pieces;
+  yield '\n';
 }
 
 async function* parsed(lines: AsyncIterable<string>): AsyncGenerator<CopyLine> {
