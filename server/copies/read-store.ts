@@ -1,5 +1,5 @@
-import { GatewayError } from '../../shared/errors.js';
 import { parseCursor } from '../../shared/cursor.js';
+import { GatewayError } from '../../shared/errors.js';
 import type { Store } from '../stores/store.js';
 import type { LogHead, LogRef, MessageRow, RunRecord, SessionRef } from '../stores/stored.js';
 import { COPY_FORMAT, type CopyLine, CopyTally } from './lines.js';
@@ -146,8 +146,7 @@ async function* recordLines(
 ): AsyncGenerator<CopyLine> {
   for (let after: { readonly kind: string; readonly id: string } | undefined; ; ) {
     const page = await store.records({ home, limit: PAGE, ...(after && { after }) });
-    if (page.length > 0)
-      yield { home, records: page.map(({ token: _, home: __, ...record }) => record) };
+    if (page.length > 0) yield { home, records: page.map(({ token: _, home: __, ...record }) => record) };
     after = page.at(-1);
     if (page.length < PAGE) return;
   }

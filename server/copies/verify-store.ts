@@ -1,7 +1,7 @@
 import { LogView } from '../log/log-view.js';
 import { pathTo } from '../log/message-tree.js';
 import type { Store } from '../stores/store.js';
-import { type CopyCounts, type CopiedEnd, CopyTally } from './lines.js';
+import { type CopiedEnd, type CopyCounts, CopyTally } from './lines.js';
 import { copyLines } from './read-store.js';
 
 /** What a store has, and what is wrong with it. */

@@ -6,7 +6,14 @@ import { saidInMessages } from '../log/said.js';
 import type { AppendOptions } from '../stores/append.js';
 import type { Store } from '../stores/store.js';
 import type { LogHead, RunRecord, StoredEvent } from '../stores/stored.js';
-import { COPY_FORMAT, type CopiedEnd, type CopiedHead, type CopyCounts, type CopyLine, CopyTally } from './lines.js';
+import {
+  COPY_FORMAT,
+  type CopiedEnd,
+  type CopiedHead,
+  type CopyCounts,
+  type CopyLine,
+  CopyTally,
+} from './lines.js';
 import { endOf } from './read-store.js';
 
 /** The holder of sessions that are being copied. */
@@ -27,7 +34,8 @@ export async function writeCopy(store: Store, lines: AsyncIterable<CopyLine>): P
   let whole: CopyCounts | null = null;
   let isFirst = true;
   for await (const line of lines) {
-    if (isFirst !== 'format' in line) throw refused('This is no copy of a store, as `export --all` writes it');
+    if (isFirst !== 'format' in line)
+      throw refused('This is no copy of a store, as `export --all` writes it');
     isFirst = false;
     if ('format' in line) {
       if (line.format !== COPY_FORMAT)
@@ -86,7 +94,9 @@ class CopiedLogWriter {
     const present = await store.head(head.ref);
     if (there ? there.head > head.head : present && !present.closed) {
       const { scope, app, name } = head.ref;
-      throw refused(`The store has another conversation in the session ${app}:${name} of ${scope}: erase it first`);
+      throw refused(
+        `The store has another conversation in the session ${app}:${name} of ${scope}: erase it first`,
+      );
     }
     return new CopiedLogWriter(store, head, there?.head ?? -1, there?.closed ?? false);
   }
@@ -184,7 +194,9 @@ class CopiedLogWriter {
     });
     if (acquired.kind !== 'acquired') {
       const who = acquired.kind === 'owned' ? acquired.holder : 'somebody';
-      throw refused(`${who} holds the session ${ref.app}:${ref.name} of ${ref.scope}: stop the gateways first`);
+      throw refused(
+        `${who} holds the session ${ref.app}:${ref.name} of ${ref.scope}: stop the gateways first`,
+      );
     }
     this.#term = acquired.head.term;
     this.#batch = 0;

@@ -118,7 +118,7 @@ export class Readiness {
     const found = this.#storeReason();
     if (found) return unready(found, SAID[found]);
     if (state.open && Math.abs(this.#env.store.shared?.skewMs ?? 0) > SKEW_MS)
-      return unready('clock', "The clocks of this gateway and its store differ by more than a minute");
+      return unready('clock', 'The clocks of this gateway and its store differ by more than a minute');
     const { unready: plugin } = plugins;
     if (!plugin)
       return left.isKnown

@@ -6,7 +6,16 @@ import { packageVersion } from '../runtime/package-files.js';
 
 /** Metrics that are the highest value of all workers, not the sum. */
 export const HIGHEST: ReadonlySet<string> = new Set([
-  ...['loop_delay_seconds', 'gather_seconds', 'refusing', 'draining', 'store_open', 'store_clock_skew_seconds', 'unready', 'build_info'],
+  ...[
+    'loop_delay_seconds',
+    'gather_seconds',
+    'refusing',
+    'draining',
+    'store_open',
+    'store_clock_skew_seconds',
+    'unready',
+    'build_info',
+  ],
 ]);
 
 /** The doors of the gateway: they begin at 0, so that nobody and nothing look different. */

@@ -5,7 +5,18 @@ import type { Store } from './store.js';
 /** Members that change nothing: after a failure a call may be repeated. */
 export const READS = [
   ...(['check', 'read', 'head', 'records', 'conversations', 'run', 'openRuns', 'checkpoint'] as const),
-  ...(['messages', 'replies', 'record', 'list', 'search', 'count', 'usage', 'unfinished', 'kept', 'scopes'] as const),
+  ...([
+    'messages',
+    'replies',
+    'record',
+    'list',
+    'search',
+    'count',
+    'usage',
+    'unfinished',
+    'kept',
+    'scopes',
+  ] as const),
 ] as const;
 
 /** Members that change something: without an answer, nobody knows whether the change was made. */

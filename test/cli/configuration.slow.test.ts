@@ -57,9 +57,14 @@ describe('the configuration of start', () => {
       expect(await ask(url, OLD)).to.equal('hello');
       expect(await status(url, NEW)).to.equal(401);
       writeFileSync(join(folder, 'credentials/GATEWAY_TOKEN'), NEW);
-      writeFileSync(join(folder, 'server.js'), server('{ storeMs: 5000, shared: { sendsPerSecond: 0.001 } }'));
+      writeFileSync(
+        join(folder, 'server.js'),
+        server('{ storeMs: 5000, shared: { sendsPerSecond: 0.001 } }'),
+      );
       program.child.kill('SIGHUP');
-      await until(() => program.output.match(/reloaded: keys, origins and limits/g)?.length === (workers[1] ? 2 : 1));
+      await until(
+        () => program.output.match(/reloaded: keys, origins and limits/g)?.length === (workers[1] ? 2 : 1),
+      );
       await program.prints(/limits\.storeMs.*these options take a restart/);
       expect(await status(url, OLD)).to.equal(401);
       expect(await ask(url, NEW)).to.equal('hello');

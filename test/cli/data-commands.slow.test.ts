@@ -116,7 +116,9 @@ describeDaily('agent-session-gateway backup, export, erase', 3, function () {
 
   it('moves a whole store to another one, and says whether two are the same', async () => {
     const { folder, program, client, output, refusal } = await started();
-    expect(await refusal('export', '--all')).to.match(/A process uses data\/gateway\.db: stop it, or copy the database/);
+    expect(await refusal('export', '--all')).to.match(
+      /A process uses data\/gateway\.db: stop it, or copy the database/,
+    );
     expect(await refusal('export')).to.contain('Say what to export: a session, or --all');
     await output('backup', 'copy.db');
     const copied = await output('verify', '--db', 'copy.db');
@@ -126,13 +128,18 @@ describeDaily('agent-session-gateway backup, export, erase', 3, function () {
     writeFileSync(join(folder, 'all.ndjson'), await output('export', '--all'));
     expect(JSON.parse(copied)).to.include({ sessions: 2, logs: 2 });
     expect(await output('import', '--all', 'all.ndjson', '--db', 'moved.db')).to.equal(copied);
-    for (const db of ['moved.db', 'data/gateway.db']) expect(await output('verify', '--db', db), db).to.equal(copied);
+    for (const db of ['moved.db', 'data/gateway.db'])
+      expect(await output('verify', '--db', db), db).to.equal(copied);
     const again = runCliIn(folder, ['start', 'server.js', '--port', '0', '--db', 'moved.db'], ENV);
-    const other = closeLater(createClient({ baseUrl: await urlOf(again), token: TOKEN }), (it) => it.disconnect());
+    const other = closeLater(createClient({ baseUrl: await urlOf(again), token: TOKEN }), (it) =>
+      it.disconnect(),
+    );
     expect((await other.session('main').state()).cursor).to.equal(cursor);
     expect((await other.send('main', 'and on').result).stopReason).to.equal('end');
     expect(await refusal('verify', '--db', 'nowhere.db')).to.contain('There is no database nowhere.db');
     writeFileSync(join(folder, 'half.ndjson'), '{"format":1,"of":"agent-session-gateway"}\n{"log":');
-    expect(await refusal('import', '--all', 'half.ndjson', '--db', 'half.db')).to.contain('Line 2 of the copy is no JSON');
+    expect(await refusal('import', '--all', 'half.ndjson', '--db', 'half.db')).to.contain(
+      'Line 2 of the copy is no JSON',
+    );
   });
 });

@@ -31,7 +31,11 @@ describe('agent-session-gateway deploy', () => {
     expect([...written].sort()).to.deep.equal(filesIn(join(ROOT, 'deploy')));
     const read = (path: string): string => readFileSync(join(folder, path), 'utf8');
     expect(read('nginx/nginx/cluster.conf')).to.contain('server_name chat.example.org;');
-    for (const path of ['compose/compose.yaml', 'cluster/compose.cluster.yaml', 'kubernetes/kubernetes/gateway.yaml'])
+    for (const path of [
+      'compose/compose.yaml',
+      'cluster/compose.cluster.yaml',
+      'kubernetes/kubernetes/gateway.yaml',
+    ])
       expect(read(path), path).to.contain('image: registry.test/chat:7\n');
     for (const path of filesIn(folder).filter((it) => it.endsWith('.yaml')))
       for (const document of parseAllDocuments(read(path), { merge: true }))
@@ -40,7 +44,10 @@ describe('agent-session-gateway deploy', () => {
     execFileSync('haproxy', ['-c', '-f', join(folder, 'haproxy/haproxy/haproxy.cfg')]);
     const env = { ...process.env, HOME: folder };
     const caddyfile = join(folder, 'caddy/caddy/Caddyfile');
-    execFileSync('caddy', ['validate', '--config', caddyfile, '--adapter', 'caddyfile'], { env, stdio: 'pipe' });
+    execFileSync('caddy', ['validate', '--config', caddyfile, '--adapter', 'caddyfile'], {
+      env,
+      stdio: 'pipe',
+    });
   });
 
   it('writes over nothing, and knows the places', async () => {

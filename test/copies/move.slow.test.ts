@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type CopyLine } from '../../server/copies/lines.js';
+import type { CopyLine } from '../../server/copies/lines.js';
 import { copyLines } from '../../server/copies/read-store.js';
 import { verifyStore } from '../../server/copies/verify-store.js';
 import { writeCopy } from '../../server/copies/write-store.js';

@@ -61,7 +61,11 @@ const statesOf = async (gateway: AnyGateway): Promise<Record<string, unknown>> =
   for (const [user, name] of SESSIONS) {
     const client = clientOf(gateway, user);
     const { sessions } = await client.sessions();
-    states[`${user} ${name}`] = [await client.session(name).state(), sessions, await client.session(name).history()];
+    states[`${user} ${name}`] = [
+      await client.session(name).state(),
+      sessions,
+      await client.session(name).history(),
+    ];
   }
   return states;
 };

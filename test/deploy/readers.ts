@@ -4,7 +4,12 @@ import { TOKEN } from '../support/gateway.js';
 import { closeLater } from '../support/resources.js';
 
 /** What is in the log of a session whose app only speaks; a stream has other events beside. */
-export const LOGGED: readonly string[] = ['message_accepted', 'message_start', 'content_delta', 'message_end'];
+export const LOGGED: readonly string[] = [
+  'message_accepted',
+  'message_start',
+  'content_delta',
+  'message_end',
+];
 
 /** What one reader was given of a session: the numbers of the events, in order. */
 export interface Reader {

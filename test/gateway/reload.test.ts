@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
-import { reloadGateway } from '../../server/gateway/reload.js';
 import { createGateway } from '../../server/gateway/create-gateway.js';
+import { reloadGateway } from '../../server/gateway/reload.js';
 import type { GatewayError } from '../../shared/errors.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
@@ -74,7 +74,9 @@ describe('reloadGateway', () => {
     ]);
     const statuses = [await send('two'), await send('three')].map(({ status }) => status);
     expect(statuses).to.deep.equal([200, 429]);
-    expect(reloadGateway(gateway, { limits: { storeMs: 9000, sendsPerSecond: 1_000_000 } })).to.deep.equal([]);
+    expect(reloadGateway(gateway, { limits: { storeMs: 9000, sendsPerSecond: 1_000_000 } })).to.deep.equal(
+      [],
+    );
     expect((await send('four')).status).to.equal(200);
   });
 

@@ -38,7 +38,9 @@ export function describeCopies(makeStore: MakeStore): void {
       expect(begun.head).to.include({ head: 40, term: terms[0] });
       const state = { cursor: null, messages: [], hasMore: false, messageCount: 0, tip: null } as never;
       await store.cut(log, { seq: 40, state }, [], terms[0]!);
-      expect(await store.append(log, records(41, 42), { term: terms[0]!, batch: 1 })).to.include({ first: 41 });
+      expect(await store.append(log, records(41, 42), { term: terms[0]!, batch: 1 })).to.include({
+        first: 41,
+      });
       const same = await take(terms[0]);
       expect(same).to.include({ kind: 'acquired', created: false });
       await store.append(log, [record(43)], { term: terms[0]!, batch: 1 });

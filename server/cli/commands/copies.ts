@@ -13,7 +13,9 @@ import { withDatabase } from './data.js';
 /** `import`: writes a copy of a whole store into another one. */
 export function importCommand(terminal: Terminal): Command {
   return withDatabase(new Command('import'), false)
-    .description('write all sessions of `export --all` into a store that no gateway uses; again after a break, it goes on')
+    .description(
+      'write all sessions of `export --all` into a store that no gateway uses; again after a break, it goes on',
+    )
     .argument('[file]', 'the copy (default: what comes in)')
     .requiredOption('--all', 'it is meant: everything of the copy')
     .action(async (file: string | undefined, { db }: OperatorDatabase) => {

@@ -67,7 +67,10 @@ export function exportCommand(terminal: Terminal): Command {
   return withWhose(withDatabase(new Command('export')))
     .description('write what is kept of a session as lines of JSON')
     .argument('[session]', 'the session, as name or app:name')
-    .option('--all', 'all sessions of a store that no gateway uses, with records and runs, for `import --all`; files are copied by hand')
+    .option(
+      '--all',
+      'all sessions of a store that no gateway uses, with records and runs, for `import --all`; files are copied by hand',
+    )
     .addOption(
       new Option('--what <what>', 'its messages, or its events')
         .choices(['messages', 'events'])

@@ -30,7 +30,10 @@ export function startCommand(terminal: Terminal): Command {
   return withFile(new Command('start'), DATABASE)
     .description('serve the gateway, apps or app of a file, for production')
     .option('--standby', 'while another process uses the database, wait for its end, and listen then')
-    .option('--check', 'check the file, its configuration and the secrets, start nothing, and end with 0 or 2')
+    .option(
+      '--check',
+      'check the file, its configuration and the secrets, start nothing, and end with 0 or 2',
+    )
     .addOption(
       new Option(
         '--workers <count>',
@@ -63,7 +66,16 @@ export function startCommand(terminal: Terminal): Command {
 
 async function start(
   given: string | undefined,
-  { envFile, standby = false, check = false, logLevel, workers, monitorPort, monitorHost, ...options }: StartOptions,
+  {
+    envFile,
+    standby = false,
+    check = false,
+    logLevel,
+    workers,
+    monitorPort,
+    monitorHost,
+    ...options
+  }: StartOptions,
   terminal: Terminal,
 ): Promise<void> {
   if (envFile !== undefined) process.loadEnvFile(envFile);

@@ -31,7 +31,9 @@ export async function openedStore(db: string, mayBegin = false): Promise<Store> 
   } catch (error) {
     const { reason } = (isGatewayError(error) && (error.details as { reason?: string } | undefined)) || {};
     if (reason !== 'locked') throw error;
-    throw refused(`A process uses ${shownPlace(db)}: stop it, or copy the database with \`backup\` and use the copy`);
+    throw refused(
+      `A process uses ${shownPlace(db)}: stop it, or copy the database with \`backup\` and use the copy`,
+    );
   }
 }
 

@@ -24,6 +24,7 @@ import { RedisReader } from './reader.js';
 import { RedisRecords } from './records.js';
 import { checkRedis } from './requirements.js';
 import { encodeRows, RedisRows } from './rows.js';
+import { scopesIn } from './scopes.js';
 import { REMOVE } from './scripts/append.js';
 import { ACQUIRE, CUT, RELEASE } from './scripts/hold.js';
 import {
@@ -35,7 +36,6 @@ import {
   type SessionData,
   sessionDataOf,
 } from './session-data.js';
-import { scopesIn } from './scopes.js';
 import { RedisUsage } from './usage.js';
 import { rewriteFiles } from './vacuum.js';
 import { RedisWatches } from './watches.js';

@@ -88,7 +88,9 @@ describeWithRedis('Redis of every kind', () => {
         closeLater(await RedisServer.start(options), (it) => it.stop());
       const least = ['--min-replicas-to-write', '1'];
       const master = await start(APPENDING);
-      const replicas = [await start([...APPENDING, ...least, '--replicaof', '127.0.0.1', String(master.port)])];
+      const replicas = [
+        await start([...APPENDING, ...least, '--replicaof', '127.0.0.1', String(master.port)]),
+      ];
       replicas.push(await start([...APPENDING, ...least, '--replicaof', '127.0.0.1', String(master.port)]));
       for (const replica of replicas)
         while (!/master_link_status:up/.test(replica.cli('info', 'replication')))
@@ -110,7 +112,8 @@ describeWithRedis('Redis of every kind', () => {
       const offset = (server: RedisServer): string =>
         /^(?:master|slave)_repl_offset:(\d+)/m.exec(server.cli('info', 'replication'))![1]!;
       // Writes that the replicas do not have are lost with the master.
-      for (const replica of replicas) while (offset(replica) !== offset(master)) await new Promise((resolve) => setTimeout(resolve, 20));
+      for (const replica of replicas)
+        while (offset(replica) !== offset(master)) await new Promise((resolve) => setTimeout(resolve, 20));
       await master.end();
       for (;;) {
         try {
@@ -121,7 +124,8 @@ describeWithRedis('Redis of every kind', () => {
         }
       }
       expect((await store.read(writer.log, 0, 9, 9999)).map(({ seq }) => seq)).to.deep.equal([1, 2, 3, 4]);
-      const isMaster = (server: RedisServer): boolean => server.cli('info', 'replication').includes('role:master');
+      const isMaster = (server: RedisServer): boolean =>
+        server.cli('info', 'replication').includes('role:master');
       expect(replicas.filter(isMaster)).to.have.length(1);
     });
   });
