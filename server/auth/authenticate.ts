@@ -110,7 +110,7 @@ export function createAuthenticator(options: AuthenticatorOptions): ReplaceableA
 }
 
 /** The credentials of a caller, and the configuration by which they were accepted. */
-interface Shown {
+interface AcceptedCredentials {
   readonly credentials: Credentials;
   readonly by: AuthConfig;
 }
@@ -133,7 +133,7 @@ class ConfiguredAuthenticator implements ReplaceableAuthenticator {
   /** Whether a wrong token can be a guess. Signatures cannot be guessed, so bad JWTs never block an address. */
   readonly #guessable: boolean;
   /** Credentials of callers. They are kept apart from the identities, so that they get into no log. */
-  readonly #shown = new WeakMap<Person, Shown>();
+  readonly #shown = new WeakMap<Person, AcceptedCredentials>();
   /** Identities of tokens that need not be verified again; null if each token must be. */
   #kept: KeptIdentities | null;
   readonly #now: () => number;

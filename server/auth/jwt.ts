@@ -42,8 +42,8 @@ export function createJwtVerifier(
   return { takesAnyone: false, strongTokens: true, verify };
 }
 
-type Refused = Extract<Verification, { readonly ok: false }>;
-type Check = (token: string, options: JWTVerifyOptions) => Promise<JWTVerifyResult | Refused>;
+type NotVerified = Extract<Verification, { readonly ok: false }>;
+type Check = (token: string, options: JWTVerifyOptions) => Promise<JWTVerifyResult | NotVerified>;
 
 function checkWith(
   auth: JwtAuth,

@@ -34,7 +34,7 @@ export interface CopiedEnd {
   readonly ref: LogRef;
   readonly closed: boolean;
   readonly activity: Activity;
-  /** Of the present log of a session, its entry in lists and the time of its last use. */
+  /** The session's entry in lists, and the time of its last use; of its present log alone. */
   readonly about?: About & { readonly usedAt: number };
   readonly openRuns: readonly LeftRun[];
 }

@@ -14,7 +14,7 @@ const PATH = 200;
 /**
  * All that a store keeps beside uploaded files, as lines of a copy: sessions with all their conversations, runs and keys, and records.
  *
- * @param store An open store that nobody writes to. What is written meanwhile may be missing.
+ * @param store An open store. It may lack here what others write meanwhile.
  * @throws GatewayError `INVALID_REQUEST` for a store that can't tell its scopes
  */
 export async function* copyLines(store: Store): AsyncGenerator<CopyLine> {

@@ -4,7 +4,7 @@ import type { Store } from '../stores/store.js';
 import { type CopiedEnd, type CopyCounts, CopyTally } from './lines.js';
 import { copyLines } from './read-store.js';
 
-/** What a store has, and what is wrong with it. */
+/** The contents of a store in numbers, and its faults. */
 export interface VerifiedStore extends CopyCounts {
   /** A sentence for each session whose parts do not fit together. */
   readonly faults: readonly string[];

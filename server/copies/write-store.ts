@@ -55,9 +55,9 @@ export async function writeCopy(store: Store, lines: AsyncIterable<CopyLine>): P
     else if ('events' in line) await log.events(line.events);
     else if ('end' in line) await log.end(line.end);
   }
-  if (!whole) throw refused('The copy has no end: it was broken off. What it has was written');
+  if (!whole) throw refused('The copy has no end: it was broken off. Its sessions were written up to there');
   if (whole.checksum !== tally.counts.checksum)
-    throw refused('The copy is damaged: its checksum is another one. What it has was written');
+    throw refused('The copy is damaged: its checksum is another one. Its sessions were written all the same');
   return whole;
 }
 

@@ -74,7 +74,7 @@ export interface Assembly extends Reports, Transports {
   readonly holder: string;
   /** Ends everything that a user has open, and returns the number. */
   disconnect(target: DisconnectTarget): number;
-  /** Goes on with the `auth`, `origins` and `limits` of another configuration. @throws GatewayError if `auth` does not fit; then nothing has changed */
+  /** Goes on with another configuration. @throws GatewayError if `auth` does not fit; then nothing has changed */
   goOnWith(config: Pick<ParsedConfig, 'auth' | 'origins' | 'limits'>): void;
   /** The clock for ageing. */
   now(): number;
@@ -313,13 +313,8 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
     ...{ refusals, state, ready, report },
   });
   return {
+    ...{ config, state, load, moderation, apps, authenticator },
     ...{
-      config,
-      state,
-      load,
-      moderation,
-      apps,
-      authenticator,
       connections,
       sessions,
       files,
@@ -334,14 +329,12 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
       monitor,
       holder,
     },
-    ...reports,
-    ...transports,
-    ...{ now, ready },
-    goOnWith(next) {
+    ...{ ...reports, ...transports, now, ready },
+    goOnWith: (next) => {
       if (next.auth !== config.auth) ofHost.replace(next.auth);
       transports.allowOrigins(next.origins);
-      Object.assign(limits, next.limits);
       Object.assign(config, { auth: next.auth, origins: next.origins });
+      Object.assign(limits, next.limits);
       quotas.renew();
     },
     disconnect: (target) => {

@@ -19,8 +19,9 @@ const FIXTURES = join(ROOT, 'test/copies/fixtures');
 for (const edition of readdirSync(FIXTURES)) {
   const read = (name: string): Buffer => gunzipSync(readFileSync(join(FIXTURES, edition, `${name}.gz`)));
   const counts = JSON.parse(readFileSync(join(FIXTURES, edition, 'counts.json'), 'utf8'));
-  const expectWhole = async (place: string): Promise<void> =>
+  const expectWhole = async (place: string): Promise<void> => {
     expect(await verifyStore(await openStore(await storeAt(place)))).to.deep.equal(counts);
+  };
 
   describe(`stores of edition ${edition}`, () => {
     it('are opened as SQLite files', async () => {

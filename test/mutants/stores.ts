@@ -40,7 +40,7 @@ export const STORES: readonly Mutant[] = [
   {
     name: 'a term that is not raised',
     file: 'server/stores/redis/scripts/hold.ts',
-    edits: [['local term = text(', 'local term = last or text(']],
+    edits: [["given ~= '' and given or text(", 'last or text(']],
     test: SEEDS,
     faults: FROZEN,
   },

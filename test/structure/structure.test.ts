@@ -243,7 +243,7 @@ export const e = 'not from "here"';`;
       offences(outside, (found) => isBelow('server/codegen', found) || isBelow('server/cli', found)),
     ).to.deep.equal([]);
     const own =
-      /^(?:shared|server\/(?:codegen|cli|schema))\/|^server\/runtime\/(?:optional-peer|node-version|package-files|stop-on-signals|process-logger|resolve-from|store-at)\.ts$|^server\/demo\/(?:run-demo|settings)\.ts$/;
+      /^(?:shared|server\/(?:codegen|cli|copies|schema))\/|^server\/runtime\/(?:optional-peer|node-version|package-files|stop-on-signals|process-logger|resolve-from|secret-files|store-at)\.ts$|^server\/demo\/(?:run-demo|settings)\.ts$/;
     expect(offences(tools, ({ ours, target }) => ours && !own.test(target))).to.deep.equal([]);
     expect(
       offences(tools, (found, { path }) => isBelow('server/cli', found) && /codegen/.test(path)),

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { GatewayError, isGatewayError } from 'agent-session-gateway/client';
 import { copyLines } from '../../copies/read-store.js';
 import { isSharedPlace, shownPlace, storeAt } from '../../runtime/store-at.js';
-import type { Store } from '../../stores/store.js';
 import type { OperatorDatabase } from './ask-operator.js';
 
 /** The lines of a copy of all that a store has. @throws GatewayError */
@@ -21,7 +20,7 @@ export async function* wholeStore({ db }: OperatorDatabase): AsyncGenerator<stri
  * @param mayBegin Whether a database that is not there is made
  * @throws GatewayError
  */
-export async function openedStore(db: string, mayBegin = false): Promise<Store> {
+export async function openedStore(db: string, mayBegin = false): ReturnType<typeof storeAt> {
   if (!mayBegin && !isSharedPlace(db) && !existsSync(db))
     throw refused(`There is no database ${db}; name it with --db`);
   const store = await storeAt(db);
