@@ -63,6 +63,13 @@ const brokenLine = (
   },
 });
 
+/** Waits for some leases in a state that a function ends. */
+async function during(begun: Promise<() => Promise<void>>, random: () => number): Promise<void> {
+  const end = await begun;
+  await leases(random, 1, 2);
+  await end();
+}
+
 /** The faults of docs/cluster.md, each with what it may cost. */
 export const FAULTS: readonly Fault[] = [
   {
@@ -121,6 +128,18 @@ export const FAULTS: readonly Fault[] = [
       await leases(random, 0.2, 0.8);
       await store.start();
     },
+  },
+  {
+    name: 'a store whose connections are cut, and taken by others',
+    costs: FREE,
+    happensTo: ({ exhaust }) => exhaust !== undefined,
+    strike: ({ cluster: { store }, random }) => during(store.exhaust!(), random),
+  },
+  {
+    name: 'a store that has no room left',
+    costs: FREE,
+    happensTo: ({ fill }) => fill !== undefined,
+    strike: ({ cluster: { store }, random }) => during(store.fill!(), random),
   },
   {
     name: 'a store that forgets its last moments, while the gateways live',

@@ -14,6 +14,9 @@ interface Rest {
   readonly args?: readonly string[];
 }
 
+/** As a part of a script, it has the script write also while Redis has no room (`maxmemory`). */
+export const WHEN_FULL = '#!lua flags=allow-oom';
+
 /**
  * A Lua script, which Redis runs as one atomic step. Its keys and arguments have names, which callers use, and which are local variables of
  * the script.
@@ -29,7 +32,9 @@ export class Script<Key extends string = string, Arg extends string = string> {
   constructor(keys: readonly Key[], args: readonly Arg[], ...parts: readonly string[]) {
     this.#keys = keys;
     this.#args = args;
-    this.source = [...localsOf(keys, 'KEYS'), ...localsOf(args, 'ARGV'), COMMON, ...parts].join('\n');
+    const flags = parts.filter((part) => part === WHEN_FULL);
+    const rest = parts.filter((part) => part !== WHEN_FULL);
+    this.source = [...flags, ...localsOf(keys, 'KEYS'), ...localsOf(args, 'ARGV'), COMMON, ...rest].join('\n');
     this.hash = createHash('sha1').update(this.source).digest('hex');
   }
 

@@ -1,14 +1,42 @@
+import pg from 'pg';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { ServerStore } from './server-store.js';
 import type { StartStore } from './store-under-test.js';
 
+class PostgresUnderTest extends ServerStore<PostgresServer> {
+  constructor() {
+    super({
+      kind: 'postgres',
+      first: () => PostgresServer.start(),
+      again: (server) => server.run(),
+      // All of its processes at once, without a checkpoint: it recovers from its log when it starts.
+      end: (server) => server.stop('SIGQUIT'),
+      remove: (server) => server.remove(),
+    });
+  }
+
+  async exhaust(): Promise<() => Promise<void>> {
+    const connectionString = this.server!.url.replace(/postgres$/, 'template1');
+    const hogs: pg.Client[] = [];
+    const connect = async (): Promise<pg.Client | null> => {
+      const client = new pg.Client({ connectionString });
+      client.on('error', () => {});
+      return client.connect().then(
+        () => client,
+        () => null,
+      );
+    };
+    const operator = (await connect())!;
+    // Nobody comes in while the places are taken.
+    await operator.query('ALTER DATABASE postgres ALLOW_CONNECTIONS false');
+    await operator.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'postgres'");
+    for (let hog = await connect(); hog; hog = await connect()) hogs.push(hog);
+    await operator.query('ALTER DATABASE postgres ALLOW_CONNECTIONS true');
+    return async () => {
+      await Promise.all([operator, ...hogs].map((client) => client.end()));
+    };
+  }
+}
+
 /** A PostgreSQL as it is installed: it forgets nothing that it has answered. */
-export const postgresUnderTest: StartStore = async () =>
-  new ServerStore({
-    kind: 'postgres',
-    first: () => PostgresServer.start(),
-    again: (server) => server.run(),
-    // All of its processes at once, without a checkpoint: it recovers from its log when it starts.
-    end: (server) => server.stop('SIGQUIT'),
-    remove: (server) => server.remove(),
-  });
+export const postgresUnderTest: StartStore = async () => new PostgresUnderTest();

@@ -104,6 +104,15 @@ class AppendingRedis extends ServerStore<RedisServer> {
     return size - kept;
   }
 
+  async fill(): Promise<() => Promise<void>> {
+    const server = this.server!;
+    server.cli('config', 'set', 'maxmemory-policy', 'noeviction');
+    server.cli('config', 'set', 'maxmemory', '1');
+    return async () => {
+      server.cli('config', 'set', 'maxmemory', '0');
+    };
+  }
+
   async failOver(): Promise<void> {
     const primary = this.server!;
     const replica = await startReplica(primary);

@@ -29,6 +29,10 @@ export interface StoreUnderTest {
   killForgetful?(): Promise<number>;
   /** Ends it with SIGKILL, and has a replica take its place that lags behind. Absent where there are no replicas. */
   failOver?(): Promise<void>;
+  /** Cuts all connections and has no room for new ones. Returns a function that ends that. Absent where there is no such bound. */
+  exhaust?(): Promise<() => Promise<void>>;
+  /** Has no room for data. Returns a function that makes some. Absent where tests cannot bring it about. */
+  fill?(): Promise<() => Promise<void>>;
   /** Ends it for good, with what it kept. */
   remove(): unknown;
 }

@@ -1,14 +1,15 @@
-import { Look, Script } from '../script.js';
+import { Look, Script, WHEN_FULL } from '../script.js';
 
 /** Milliseconds for which a member with a lapsed lease is remembered. */
 const FORGOTTEN_MS = 600_000;
 
 /**
- * Renews a lease, which ends by the clock of Redis. Replies 1 if it had run out or there was none, and the time in milliseconds.
+ * Renews a lease, which ends by the clock of Redis. A full Redis takes it too, or all members would be dead once there is room. Replies 1 if it had run out or there was none, and the time in milliseconds.
  */
 export const BEAT = new Script(
   ['nodes'],
   ['holder', 'lease'],
+  WHEN_FULL,
   `
 local now = milliseconds()
 local ends = call('ZSCORE', nodes, holder)
