@@ -1,7 +1,17 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
@@ -59,6 +69,7 @@ export class PostgresServer {
   readonly #dir: string;
   readonly #settings: Readonly<Record<string, string>>;
   #process: ChildProcess | null = null;
+  #isMounted = false;
 
   private constructor(port: number, dir: string, settings: Readonly<Record<string, string>>) {
     this.port = port;
@@ -66,15 +77,31 @@ export class PostgresServer {
     this.#settings = settings;
   }
 
-  /** @param settings Of `postgresql.conf`. */
-  static async start(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+  /**
+   * @param settings Of `postgresql.conf`.
+   * @param mebibytes The size of a disk of its own, which takes the right to mount one. @default the machine's disk
+   */
+  static async start(
+    settings: Readonly<Record<string, string>> = {},
+    mebibytes?: number,
+  ): Promise<PostgresServer> {
     const dir = mkdtempSync(join(tmpdir(), 'postgres-'));
+    if (mebibytes !== undefined) execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', dir]);
     const { uid, gid } = owner();
     if (uid !== undefined) chownSync(dir, uid, gid!);
     writeData(dir);
     const server = new PostgresServer(await freePort(), dir, settings);
+    server.#isMounted = mebibytes !== undefined;
     await server.run();
     return server;
+  }
+
+  /** Fills its own disk. Returns a function that makes room. */
+  fill(): () => void {
+    const filler = join(this.#dir, 'filler');
+    const { bavail, bsize } = statfsSync(this.#dir);
+    writeFileSync(filler, Buffer.alloc(bavail * bsize));
+    return () => rmSync(filler);
   }
 
   /** The database `postgres`, for the options of a store. */
@@ -125,6 +152,7 @@ export class PostgresServer {
 
   async remove(): Promise<void> {
     await this.stop('SIGQUIT');
+    if (this.#isMounted) execFileSync('umount', [this.#dir]);
     rmSync(this.#dir, { recursive: true, force: true });
   }
 

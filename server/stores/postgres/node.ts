@@ -224,6 +224,7 @@ export class Node {
   async #beat(): Promise<void> {
     const asked = performance.now();
     const answer = await this.#database.live<string>('beat', this.id, this.#leaseMs, !this.mayLive(true));
+    this.#database.live('ring', this.id).catch(() => {});
     const space = answer.lastIndexOf(' ');
     this.clock.told(Number(answer.slice(space + 1)), asked);
     const lease = answer.slice(0, space) as NodeLease;

@@ -1,19 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { ServerStore } from './server-store.js';
 import type { StartStore } from './store-under-test.js';
 
+/** Size of the server's own disk, in mebibytes. */
+const DISK = 400;
+
+/** Whether tests may mount a disk. */
+const canMount = (() => {
+  const folder = mkdtempSync(join(tmpdir(), 'mounted-'));
+  const run = (program: string, ...args: readonly string[]): boolean =>
+    spawnSync(program, [...args, folder]).status === 0;
+  const isMounted = run('mount', '-t', 'tmpfs', 'tmpfs');
+  if (isMounted) run('umount');
+  rmSync(folder, { recursive: true });
+  return isMounted;
+})();
+
 class PostgresUnderTest extends ServerStore<PostgresServer> {
   constructor() {
     super({
       kind: 'postgres',
-      first: () => PostgresServer.start(),
+      first: () => PostgresServer.start({}, canMount ? DISK : undefined),
       again: (server) => server.run(),
       // All of its processes at once, without a checkpoint: it recovers from its log when it starts.
       end: (server) => server.stop('SIGQUIT'),
       remove: (server) => server.remove(),
     });
   }
+
+  /** Absent where tests may mount no disk. */
+  readonly fill = canMount
+    ? async () => {
+        const makeRoom = this.server!.fill();
+        return async () => makeRoom();
+      }
+    : undefined;
 
   async exhaust(): Promise<() => Promise<void>> {
     const connectionString = this.server!.url.replace(/postgres$/, 'template1');

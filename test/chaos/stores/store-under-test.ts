@@ -32,7 +32,7 @@ export interface StoreUnderTest {
   /** Cuts all connections and has no room for new ones. Returns a function that ends that. Absent where there is no such bound. */
   exhaust?(): Promise<() => Promise<void>>;
   /** Has no room for data. Returns a function that makes some. Absent where tests cannot bring it about. */
-  fill?(): Promise<() => Promise<void>>;
+  readonly fill?: (() => Promise<() => Promise<void>>) | undefined;
   /** Ends it for good, with what it kept. */
   remove(): unknown;
 }

@@ -46,12 +46,14 @@ CREATE FUNCTION $S.unregister(me text) RETURNS void LANGUAGE sql VOLATILE AS $q$
   DELETE FROM $S.node WHERE id = me;
 $q$;
 
--- Renews a lease, rings one's own bell, and forgets what is over, and who is dead where it judges. How the lease was before, and the time.
+-- Rings one's own bell. Not with the renewal: a full disk takes no notification, and would end the lease.
+CREATE FUNCTION $S.ring(me text) RETURNS void LANGUAGE sql VOLATILE AS $q$SELECT pg_notify('asg_' || me, 'p')$q$;
+
+-- Renews a lease, and forgets what is over, and who is dead where it judges. How the lease was before, and the time.
 CREATE FUNCTION $S.beat(me text, p_lease bigint, p_judges boolean) RETURNS text LANGUAGE plpgsql AS $f$
 DECLARE v_lease text; v_now timestamptz := clock_timestamp(); v_dead text[];
 BEGIN
   PERFORM $S.relaxed();
-  PERFORM pg_notify('asg_' || me, 'p');
   v_lease := $S.renew(me, p_lease) || ' ' || $S.now_ms();
   WITH dead AS (
     SELECT n.id FROM $S.node n WHERE p_judges AND n.until < v_now - $S.lease(p_lease)
