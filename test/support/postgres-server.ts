@@ -86,7 +86,8 @@ export class PostgresServer {
     mebibytes?: number,
   ): Promise<PostgresServer> {
     const dir = mkdtempSync(join(tmpdir(), 'postgres-'));
-    if (mebibytes !== undefined) execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', dir]);
+    if (mebibytes !== undefined)
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', dir]);
     const { uid, gid } = owner();
     if (uid !== undefined) chownSync(dir, uid, gid!);
     writeData(dir);

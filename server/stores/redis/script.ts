@@ -14,7 +14,7 @@ interface Rest {
   readonly args?: readonly string[];
 }
 
-/** As a part of a script, it has the script write also while Redis has no room (`maxmemory`). */
+/** The part by which a script writes also while Redis has no room (`maxmemory`). */
 export const WHEN_FULL = '#!lua flags=allow-oom';
 
 /**
@@ -34,7 +34,9 @@ export class Script<Key extends string = string, Arg extends string = string> {
     this.#args = args;
     const flags = parts.filter((part) => part === WHEN_FULL);
     const rest = parts.filter((part) => part !== WHEN_FULL);
-    this.source = [...flags, ...localsOf(keys, 'KEYS'), ...localsOf(args, 'ARGV'), COMMON, ...rest].join('\n');
+    this.source = [...flags, ...localsOf(keys, 'KEYS'), ...localsOf(args, 'ARGV'), COMMON, ...rest].join(
+      '\n',
+    );
     this.hash = createHash('sha1').update(this.source).digest('hex');
   }
 
