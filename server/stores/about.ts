@@ -1,6 +1,6 @@
 import { cut } from '../../shared/cut.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
-import { textOf } from '../../shared/messages.js';
+import { isFailure, textOf } from '../../shared/messages.js';
 
 /** Length of a preview, in characters. */
 const PREVIEW = 160;
@@ -31,6 +31,8 @@ export interface About {
   readonly messageCount: number;
   /** Questions that nobody has answered yet. */
   readonly pending: number;
+  /** Absent: the last message is no answer that failed. */
+  readonly failed?: true;
   /** Absent: nothing has arrived, and nothing was changed since the session began. */
   readonly arrivals?: Arrivals;
 }
@@ -41,6 +43,7 @@ export function aboutOf({ title, metadata, archived, messages, messageCount, pen
   return {
     messageCount,
     pending: pending.length,
+    ...(isFailure(messages.at(-1)?.stopReason) && { failed: true }),
     ...(title !== undefined && { title }),
     ...(metadata && { metadata }),
     ...(archived && { archived }),
