@@ -217,6 +217,15 @@ for (const { name, need, open } of BROWSERS) {
       );
       expect(heights[0]).to.equal(heights[1]);
       expect(heights[0]).to.be.below(30);
+      // An animation that each word moves would be painted as a layer of its own, which costs more than the word.
+      const mark = await page.evaluate(() => {
+        const { width, animationName } = getComputedStyle(
+          document.querySelector('.growing .markdown p')!,
+          '::after',
+        );
+        return { isShown: Number.parseFloat(width) > 5, animationName };
+      });
+      expect(mark).to.deep.equal({ isShown: true, animationName: 'none' });
     });
 
     it('stands at the right where it is written from right to left', async () => {
