@@ -258,11 +258,6 @@ export function withoutPlace({ parentId: _, versions: __, ...message }: Message)
   return message;
 }
 
-/** Whether nobody wanted a run to end like this. */
-export function isFailure(stopReason: StopReason | undefined): boolean {
-  return stopReason === 'error' || stopReason === 'lost' || stopReason === 'timeout';
-}
-
 /** The text of a message: its text blocks, joined. */
 export function textOf(message: Pick<Message, 'content'>): string {
   let text = '';

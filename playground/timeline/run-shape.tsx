@@ -1,6 +1,6 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { type CSSProperties, useEffect, useMemo, useState } from 'react';
-import { isFailure } from '../../shared/messages.js';
+import { isFailure } from '../../shared/failure.js';
 import { IconButton } from '../../templates/components/ui/icon-button.js';
 import { Compare, RunAgain } from './compare.js';
 import type { Outage, Recorded } from './record.js';

@@ -1,5 +1,5 @@
 import type { CSSProperties } from 'react';
-import { isFailure } from '../../shared/messages.js';
+import { isFailure } from '../../shared/failure.js';
 import type { RunShape, Stretch } from './shape.js';
 import { useToldRun } from './use-told-run.js';
 import { words } from './words.js';

@@ -1,6 +1,7 @@
 import { cut } from '../../shared/cut.js';
+import { isFailure } from '../../shared/failure.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
-import { isFailure, textOf } from '../../shared/messages.js';
+import { textOf } from '../../shared/messages.js';
 
 /** Length of a preview, in characters. */
 const PREVIEW = 160;
