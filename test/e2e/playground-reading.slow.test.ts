@@ -74,6 +74,8 @@ for (const { name, need, open } of BROWSERS) {
           document.querySelectorAll('.message').length > 20 && scrollHeight - clientHeight - scrollTop < 1
         );
       });
+      const below = await page.evaluate(() => document.documentElement.scrollHeight - innerHeight);
+      expect(below, 'the page itself is as long as the window').to.equal(0);
       const measure = () =>
         page.evaluate(async () => {
           for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
