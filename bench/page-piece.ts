@@ -11,6 +11,16 @@ const PARAGRAPH =
   'The **quick** fox reads `code` and [a page](https://example.com), writes a line and goes on with words that fill the width of the page. ';
 const LONG = `# A heading\n\n${PARAGRAPH.repeat(3)}\n\n- one\n- two\n\n\`\`\`ts\nconst a = 1;\n\`\`\`\n`;
 
+interface Traced {
+  readonly name: string;
+  readonly pid: number;
+  readonly tid: number;
+  /** µs: when it began, how long it took, and how long of that its thread worked. */
+  readonly ts: number;
+  readonly dur?: number;
+  readonly tdur?: number;
+}
+
 const app = defineApp({
   async *run({ signal }) {
     const began = performance.now();
@@ -46,18 +56,40 @@ await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
 await page.getByLabel('Message', { exact: true }).fill('go');
 await page.keyboard.press('Enter');
 await page.waitForSelector('.composer .stop');
+const browser = page.context().browser()!;
+await browser.startTracing(page, { categories: ['devtools.timeline'] });
 const before = await figures(devtools);
 const shown = await page.locator('.message').count();
 await page.waitForFunction(() => !document.querySelector('.composer .stop'), undefined, { polling: 500 });
 const after = await figures(devtools);
+const paint = paintMs(JSON.parse(String(await browser.stopTracing())));
 const pieces = seconds * A_SECOND;
-const each = (name: string) => ((((after[name] ?? 0) - (before[name] ?? 0)) * 1000) / pieces).toFixed(2);
+const ms = (name: string) => ((after[`${name}Duration`] ?? 0) - (before[`${name}Duration`] ?? 0)) * 1000;
+const parts = { script: ms('Script'), style: ms('RecalcStyle'), layout: ms('Layout'), paint };
+const sum = Object.values(parts).reduce((a, b) => a + b, 0);
 console.log(`${shown} messages on the page, ${pieces} pieces, ms of the main thread a piece:`);
-for (const name of ['TaskDuration', 'ScriptDuration', 'LayoutDuration', 'RecalcStyleDuration'])
-  console.log(`  ${name.replace('Duration', '')}: ${each(name)}`);
+for (const [name, value] of Object.entries({ ...parts, 'these four': sum, all: ms('Task') }))
+  console.log(`  ${name}: ${(value / pieces).toFixed(2)}`);
 process.exit(0);
 
 async function figures(from: typeof devtools): Promise<Record<string, number>> {
   const { metrics } = await from.send('Performance.getMetrics');
   return Object.fromEntries(metrics.map(({ name, value }) => [name, value]));
+}
+
+/** Time in which the thread that runs scripts paints. */
+function paintMs({ traceEvents }: { traceEvents: readonly Traced[] }): number {
+  const threadOf = ({ pid, tid }: Traced) => `${pid} ${tid}`;
+  const main = threadOf(traceEvents.find(({ name }) => name === 'UpdateLayoutTree')!);
+  const paints = traceEvents
+    .filter((event) => threadOf(event) === main && /^(?:Pre)?Paint$|^Layerize$/.test(event.name))
+    .sort((a, b) => a.ts - b.ts);
+  let [all, end] = [0, 0];
+  for (const { ts, dur = 0, tdur = 0 } of paints) {
+    // One within another one is part of it.
+    if (ts < end) continue;
+    end = ts + dur;
+    all += tdur / 1000;
+  }
+  return all;
 }

@@ -176,6 +176,8 @@ export interface SessionSummary {
   readonly messageCount: number;
   /** Questions that nobody has answered yet. */
   readonly pending: number;
+  /** Absent unless the last message is an answer that failed: by an error, a time limit or the loss of its gateway. */
+  readonly failed?: true | undefined;
   readonly archived: boolean;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   /** The original of a copied session, and the last copied message. */
@@ -407,6 +409,8 @@ export interface OperationTypes extends FeatureOperations {
       /** Lists archived sessions, or those that are not archived. @default false */
       readonly archived?: boolean | undefined;
       readonly status?: SessionStatus | undefined;
+      /** Lists only sessions whose last message is an answer that failed. @default false */
+      readonly failed?: boolean | undefined;
       /** A part of the title, in any case. */
       readonly query?: string | undefined;
       /** Sessions of this app only. */

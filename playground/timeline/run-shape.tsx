@@ -1,10 +1,11 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { type CSSProperties, useEffect, useMemo, useState } from 'react';
+import { isFailure } from '../../shared/failure.js';
 import { IconButton } from '../../templates/components/ui/icon-button.js';
 import { Compare, RunAgain } from './compare.js';
 import type { Outage, Recorded } from './record.js';
 import { type RunShape, type Stretch, shapesOf } from './shape.js';
-import { isFailure, Trace } from './trace.js';
+import { Trace } from './trace.js';
 import { words } from './words.js';
 
 /** Columns of the plot of text. */

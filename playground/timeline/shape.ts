@@ -1,4 +1,4 @@
-import type { GatewayEvent, Usage } from 'agent-session-gateway/client';
+import type { GatewayEvent, StopReason, Usage } from 'agent-session-gateway/client';
 import { isDelta } from '../../shared/events.js';
 import { textOf } from '../../shared/messages.js';
 import type { Outage, Recorded } from './record.js';
@@ -60,7 +60,7 @@ export interface RunShape {
   readonly cursor: string | undefined;
   readonly began: number;
   readonly ms: number;
-  readonly stopReason: string | undefined;
+  readonly stopReason: StopReason | undefined;
   readonly lanes: readonly (readonly Stretch[])[];
   readonly pieces: readonly Piece[];
   readonly cuts: readonly Cut[];
@@ -81,7 +81,7 @@ interface Growing {
   began: number;
   ended: number;
   started: number | undefined;
-  stopReason: string | undefined;
+  stopReason: StopReason | undefined;
   readonly open: Map<string, Omit<Stretch, 'to'>>;
   readonly stretches: Stretch[];
   readonly pieces: Piece[];

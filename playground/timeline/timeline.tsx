@@ -2,6 +2,7 @@ import { type GatewayEvent, initialState, reduce } from 'agent-session-gateway/c
 import { ChartNoAxesGantt, ChevronDown, ChevronUp, Download, FolderOpen, X } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
 import { isDelta } from '../../shared/events.js';
+import { isFailure } from '../../shared/failure.js';
 import { IconButton } from '../../templates/components/ui/icon-button.js';
 import { Json } from '../../templates/components/ui/json.js';
 import { Code } from '../shell/code.js';
@@ -12,7 +13,6 @@ import { openExport } from './open-export.js';
 import type { Outage, Recorded } from './record.js';
 import { Replay } from './replay.js';
 import { RunPlot } from './run-shape.js';
-import { isFailure } from './trace.js';
 import { useRecord } from './use-record.js';
 
 const KINDS = {

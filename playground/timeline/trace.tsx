@@ -1,11 +1,8 @@
 import type { CSSProperties } from 'react';
+import { isFailure } from '../../shared/failure.js';
 import type { RunShape, Stretch } from './shape.js';
 import { useToldRun } from './use-told-run.js';
 import { words } from './words.js';
-
-/** Ends of runs that nobody wanted. */
-export const isFailure = (stopReason: string | undefined): boolean =>
-  /^(?:error|lost|timeout)$/.test(stopReason ?? '');
 
 /**
  * A run as a tree: what it did in the order in which it began, and below it the runs that it began, each with its place and length in the time of the

@@ -143,7 +143,7 @@ export class GrantOperations {
 
   /** A page of the sessions that are shared with a caller. @throws GatewayError `INVALID_PARAMS` */
   async sharedWith(
-    { limit = 50, before, archived = false, status, query, app }: ParamsOf<'sessions'>,
+    { limit = 50, before, archived = false, status, failed = false, query, app }: ParamsOf<'sessions'>,
     { person }: Caller,
     summaryOf: (record: SessionRecord) => SessionSummary,
   ): Promise<ResultOf<'sessions'>> {
@@ -169,6 +169,7 @@ export class GrantOperations {
         summary.archived === archived &&
         (app === undefined || summary.app === app) &&
         (status === undefined || summary.status === status) &&
+        (!failed || summary.failed === true) &&
         (query === undefined || summary.title?.toLowerCase().includes(query.toLowerCase()));
       if (!isWanted) continue;
       sessions.push({

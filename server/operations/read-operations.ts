@@ -149,7 +149,7 @@ export class ReadOperations {
       sessionId: this.#env.apps.format(ref.app, ref.name),
       app: ref.app,
       status: activity.status,
-      ...pick(record, 'title', 'preview', 'metadata', 'messageCount', 'pending'),
+      ...pick(record, 'title', 'preview', 'metadata', 'messageCount', 'pending', 'failed'),
       archived,
       ...(forkedFrom && { forkedFrom }),
       createdAt,

@@ -1,4 +1,5 @@
 import { cut } from '../../shared/cut.js';
+import { isFailure } from '../../shared/failure.js';
 import { initialState, type SessionState } from '../../shared/fold.js';
 import { textOf } from '../../shared/messages.js';
 
@@ -31,6 +32,8 @@ export interface About {
   readonly messageCount: number;
   /** Questions that nobody has answered yet. */
   readonly pending: number;
+  /** Absent: the last message is no answer that failed. */
+  readonly failed?: true;
   /** Absent: nothing has arrived, and nothing was changed since the session began. */
   readonly arrivals?: Arrivals;
 }
@@ -41,6 +44,7 @@ export function aboutOf({ title, metadata, archived, messages, messageCount, pen
   return {
     messageCount,
     pending: pending.length,
+    ...(isFailure(messages.at(-1)?.stopReason) && { failed: true }),
     ...(title !== undefined && { title }),
     ...(metadata && { metadata }),
     ...(archived && { archived }),

@@ -20,6 +20,8 @@ export interface ListFilter {
   /** Whether to list archived sessions instead of the others. @default false */
   readonly archived?: boolean | undefined;
   readonly status?: SessionStatus | undefined;
+  /** Whether to list only sessions whose last answer failed. @default false */
+  readonly failed?: boolean | undefined;
   /** A part of the title, compared by `searched`. */
   readonly query?: string | undefined;
 }

@@ -36,10 +36,14 @@ export function describe(session: MemorySession, log: MemoryLog): LogHead {
   };
 }
 
-function isListed({ about, log }: MemorySession, { archived = false, status, query }: ListFilter): boolean {
+function isListed(
+  { about, log }: MemorySession,
+  { archived = false, status, failed, query }: ListFilter,
+): boolean {
   return (
     (about.archived ?? false) === archived &&
     (status === undefined || log.activity.status === status) &&
+    (!failed || about.failed === true) &&
     (query === undefined || searched(about.title ?? '').includes(searched(query)))
   );
 }

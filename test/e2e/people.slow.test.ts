@@ -3,6 +3,7 @@ import { createClient } from '../../client/index.js';
 import { sessionSharing } from '../../client/people/index.js';
 import { createDemoApp } from '../../server/demo/demo-app.js';
 import { createDemoGateway } from '../../server/demo/demo-gateway.js';
+import { defineApp } from '../../server/index.js';
 import { needChromium } from '../support/browser.js';
 import { buildPlayground } from '../support/playground.js';
 import { closeLater } from '../support/resources.js';
@@ -108,6 +109,39 @@ describe('a session that is shared in the playground, in Chromium', () => {
     await say(guest.page, 'and now live');
     await answers(page, 2);
     expect(red).to.deep.equal([]);
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('of any user is found by its failure', async function () {
+    this.timeout(120_000);
+    const app = defineApp({
+      run({ text }) {
+        if (text === 'break') throw new Error('broken');
+        return `You say ${text}`;
+      },
+    });
+    const gateway = createDemoGateway({ app, tokens: TOKENS, port: 0 });
+    closeLater(gateway, (it) => it.close());
+    const { url } = await gateway.start();
+    const guest = closeLater(createClient({ baseUrl: url!, token: TOKENS.guest }), (it) => it.disconnect());
+    await guest.session('good').send('hello').result;
+    await guest
+      .session('bad')
+      .send('break')
+      .result.catch(() => {});
+    const { page, problems } = await openPlayground(`${url}/#token=${TOKENS.admin}`);
+    const entries = page.locator('.entry', { hasText: 'guest' });
+    expect(await page.getByRole('button', { name: 'Those that failed' }).count()).to.equal(0);
+    await page.getByRole('button', { name: 'Sessions of all users' }).click();
+    await entries.nth(1).waitFor();
+    expect(await entries.locator('.state.failed').count()).to.equal(1);
+    await page.getByRole('button', { name: 'Those that failed' }).click();
+    await entries.nth(1).waitFor({ state: 'detached' });
+    expect(await entries.innerText())
+      .to.include('break')
+      .and.include('failed');
+    await guest.session('bad').send('hello').result;
+    await page.getByText('Nothing has failed.').waitFor();
     expect(problems).to.deep.equal([]);
   });
 });

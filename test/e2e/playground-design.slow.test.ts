@@ -315,6 +315,19 @@ describeDaily('the design of the playground', 3, () => {
     expect(problems).to.deep.equal([]);
   });
 
+  it('has the last words of a session without their marks, and no answer that took no time', async () => {
+    const { page, problems } = await start(async function* () {
+      yield '# Found\n\n## Parcels\n\n- [x] **two**';
+    });
+    await say(page, 'Hello');
+    await answers(page, 1);
+    await page.locator('.entry .preview', { hasText: /^Found Parcels two$/ }).waitFor();
+    expect(await page.locator('.outcome').innerText())
+      .to.match(/\d (?:ms|s)/)
+      .and.not.include('0.0 s');
+    expect(problems).to.deep.equal([]);
+  });
+
   it('draws a run: what took how long, where it was cut, and the event behind each bar', async () => {
     let goOn = () => {};
     const { page, problems } = await start(async function* () {

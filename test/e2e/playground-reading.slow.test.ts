@@ -74,6 +74,8 @@ for (const { name, need, open } of BROWSERS) {
           document.querySelectorAll('.message').length > 20 && scrollHeight - clientHeight - scrollTop < 1
         );
       });
+      const below = await page.evaluate(() => document.documentElement.scrollHeight - innerHeight);
+      expect(below, 'the page itself is as long as the window').to.equal(0);
       const measure = () =>
         page.evaluate(async () => {
           for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
@@ -217,6 +219,15 @@ for (const { name, need, open } of BROWSERS) {
       );
       expect(heights[0]).to.equal(heights[1]);
       expect(heights[0]).to.be.below(30);
+      // An animation that each word moves would be painted as a layer of its own, which costs more than the word.
+      const mark = await page.evaluate(() => {
+        const { width, animationName } = getComputedStyle(
+          document.querySelector('.growing .markdown p')!,
+          '::after',
+        );
+        return { isShown: Number.parseFloat(width) > 5, animationName };
+      });
+      expect(mark).to.deep.equal({ isShown: true, animationName: 'none' });
     });
 
     it('stands at the right where it is written from right to left', async () => {

@@ -15,7 +15,12 @@ const ASKED = (Object.keys(paramsOf('', '')) as OperationName[]).filter(
   (name) => name in OPERATION_WORDS && name !== 'subscribe' && name !== 'presence',
 );
 
-const echo = defineApp({ run: ({ text }) => `You say ${text}` });
+const echo = defineApp({
+  run({ text }) {
+    if (text === 'break') throw new Error('broken');
+    return `You say ${text}`;
+  },
+});
 
 /** Ann and Bea of one tenant and Cem of another have sessions; Sue may read those of the first tenant, Max all, Mal none. */
 async function begin(given: { readonly oversight?: Oversight | undefined } = {}) {
@@ -69,6 +74,22 @@ describe('the right to read the sessions of all users', () => {
     expect(rest.body.cursor).to.equal(null);
     expect(owners(await list('max', '&app=writer'))).to.deep.equal(['one/bea writer']);
     expect(owners(await list('max', '&status=running'))).to.deep.equal([]);
+  });
+
+  it('finds those whose last answer failed', async () => {
+    const { url, list } = await begin();
+    const failed = async () => (await list('max', '&failed=true')).body.sessions;
+    expect(await failed()).to.deep.equal([]);
+    await post(`${url}/send`, { sessionId: 'main', message: 'break' }, as('one/ann'));
+    const [only, ...more] = await failed();
+    expect(only).to.deep.include({ owner: { id: 'ann', tenantId: 'one' }, failed: true });
+    expect(more).to.deep.equal([]);
+    const own = await get(`${url}/sessions?failed=true`, as('one/ann'));
+    expect(own.body.sessions.map(({ sessionId }: { sessionId: string }) => sessionId)).to.deep.equal([
+      'main',
+    ]);
+    await post(`${url}/send`, { sessionId: 'main', message: 'again' }, as('one/ann'));
+    expect(await failed()).to.deep.equal([]);
   });
 
   it('is asked of each session, so that one tenant may be read alone', async () => {

@@ -286,7 +286,7 @@ export const e = 'not from "here"';`;
     const used = new Set(['react', 'react-dom', 'marked', 'lucide-react', 'highlight.js']);
     const named =
       /^agent-session-gateway\/client(?:\/(?:react|files|history|inbox|people|runs|schedules|search))?$/;
-    const pure = /^shared\/(?:calls|cursor|events|messages)\.ts$/;
+    const pure = /^shared\/(?:calls|cursor|events|failure|messages)\.ts$/;
     expect(
       offences(playground, (found) =>
         found.ours

@@ -3,6 +3,7 @@ import { plainText } from '../../templates/components/message/plain-text.js';
 
 const CASES: Readonly<Record<string, readonly [given: string, shown: string]>> = {
   headings: ['# Heading one\n## Heading two\ntext', 'Heading one Heading two text'],
+  'joined lines': ['# One ## Two is # 1 - [ ] three', 'One Two is # 1 three'],
   'bold and italic words': [
     'Found **two** parcels, _both_ *late*, ~~lost~~',
     'Found two parcels, both late, lost',

@@ -155,6 +155,7 @@ export function describeLists(makeStore: MakeStore): void {
         preview: 'Hello',
         messageCount: 3,
         pending: 2,
+        failed: true,
         arrivals: { count: 3, last: 7, rewound: 5, changedAt: LATER },
       };
       const writer = await TestWriter.acquire(store, refOf());
@@ -176,16 +177,24 @@ export function describeLists(makeStore: MakeStore): void {
         'metadata',
         'archived',
         'preview',
+        'failed',
         'arrivals',
       );
     });
 
     it('take away what a later batch does not say any more', async () => {
-      await put('a', { title: 't', metadata: { x: 1 }, archived: true, preview: 'p', messageCount: 1 });
+      await put('a', {
+        title: 't',
+        metadata: { x: 1 },
+        archived: true,
+        preview: 'p',
+        failed: true,
+        messageCount: 1,
+      });
       await put('a', { messageCount: 2 });
       const kept = (await store.record(refOf('a')))!;
       expect(kept).to.include({ messageCount: 2, pending: 0 });
-      expect(kept).to.not.have.any.keys('title', 'metadata', 'archived', 'preview', 'arrivals');
+      expect(kept).to.not.have.any.keys('title', 'metadata', 'archived', 'preview', 'failed', 'arrivals');
       expect(await names({ query: 't' })).to.deep.equal([]);
     });
 
@@ -235,6 +244,18 @@ export function describeLists(makeStore: MakeStore): void {
       expect((await names({ status: 'idle' })).sort()).to.deep.equal(['idle', 'new']);
       expect(await names({ status: 'running' })).to.deep.equal(['running']);
       expect(await names({ status: 'waiting' })).to.deep.equal(['waiting']);
+    });
+
+    it('are of sessions whose last answer failed', async () => {
+      const text = '{"failed":true';
+      await put('failed', { failed: true, preview: text });
+      await put('mended', { failed: true });
+      await put('mended', { preview: text, metadata: { failed: true } });
+      await put('archived', { failed: true, archived: true });
+      await put('good');
+      expect(await names({ failed: true })).to.deep.equal(['failed']);
+      expect(await names({ failed: true, archived: true })).to.deep.equal(['archived']);
+      expect((await names({ failed: false })).sort()).to.deep.equal(['failed', 'good', 'mended']);
     });
 
     it('are searched by a part of the title, whatever its letters are', async () => {

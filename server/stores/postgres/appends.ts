@@ -171,10 +171,11 @@ function offsetOf(events: readonly EventRecord[], runId: string): number {
   return placeOfEnd(numbered, runId, events.length - 1);
 }
 
-function aboutOf({ usedAt, ...about }: NonNullable<AppendOptions['about']>) {
+function aboutOf({ usedAt, failed, ...about }: NonNullable<AppendOptions['about']>) {
   const { title, archived = false } = about;
   return {
-    about: JSON.stringify(about),
+    // Lists look for it there: other fields may have any text.
+    about: JSON.stringify({ ...(failed && { failed }), ...about }),
     archived,
     usedAt: usedAt ?? 0,
     searched: title === undefined ? null : toColumn(searched(title)),

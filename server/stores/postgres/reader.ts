@@ -150,10 +150,11 @@ export class PostgresReader {
     { limit, before }: PageOptions,
     filter: ListFilter = {},
   ): Promise<ListPage> {
-    const { archived = false, status = null, query } = filter;
+    const { archived = false, status = null, failed = false, query } = filter;
     const text = `SELECT ${LOG}, s.open FROM $S.session s JOIN $S.log l ON l.id = s.open
-      WHERE ${scope === null ? '' : 's.scope = $7 AND'} s.archived = $1 AND s.open IS NOT NULL AND (s.used, s.open) < ($2::bigint, $3::bigint)
+      WHERE ${scope === null ? '' : 's.scope = $8 AND'} s.archived = $1 AND s.open IS NOT NULL AND (s.used, s.open) < ($2::bigint, $3::bigint)
         AND ($4::text IS NULL OR l.status = $4) AND ($5::text IS NULL OR strpos(s.searched, $5) > 0)
+        AND (NOT $7 OR starts_with(s.about, '{"failed":true'))
       ORDER BY s.used DESC, s.open DESC LIMIT $6`;
     const rows = await this.#database.ask(
       text,
@@ -163,6 +164,7 @@ export class PostgresReader {
       status,
       query ? toColumn(searched(query)) : null,
       limit + 1,
+      failed,
       ...(scope === null ? [] : [toColumn(scope)]),
     );
     const last = rows[limit - 1];

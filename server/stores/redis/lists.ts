@@ -112,10 +112,11 @@ export class Lists {
   }
 }
 
-function isListed(record: SessionRecord, { archived = false, status, query }: ListFilter): boolean {
+function isListed(record: SessionRecord, { archived = false, status, failed, query }: ListFilter): boolean {
   return (
     (record.archived ?? false) === archived &&
     (status === undefined || record.activity.status === status) &&
+    (!failed || record.failed === true) &&
     (query === undefined || searched(record.title ?? '').includes(searched(query)))
   );
 }

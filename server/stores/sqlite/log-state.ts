@@ -21,7 +21,8 @@ function decodeActivity(text: string): Activity {
   return text === 'idle' ? IDLE : (JSON.parse(text) as Activity);
 }
 
-function decodeAbout({ title, metadata, archived, preview, messages, pending, arrivals }: SqliteRow): About {
+function decodeAbout(row: SqliteRow): About {
+  const { title, metadata, archived, preview, messages, pending, failed, arrivals } = row;
   return {
     ...(title !== null && { title: fromColumn(title as string) }),
     ...(metadata !== null && { metadata: JSON.parse(metadata as string) }),
@@ -29,6 +30,7 @@ function decodeAbout({ title, metadata, archived, preview, messages, pending, ar
     ...(preview !== null && { preview: fromColumn(preview as string) }),
     messageCount: messages as number,
     pending: pending as number,
+    ...(failed === 1 && { failed: true }),
     ...(arrivals !== null && { arrivals: JSON.parse(arrivals as string) }),
   };
 }

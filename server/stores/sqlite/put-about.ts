@@ -10,7 +10,7 @@ export function putAbout(
   log: LogState,
   { usedAt = 0, ...about }: NonNullable<AppendOptions['about']>,
 ): void {
-  const { title = null, metadata, archived = false, preview = null, messageCount, pending, arrivals } = about;
+  const { title = null, metadata, archived = false, preview = null, failed = false, arrivals } = about;
   log.about = about;
   log.usedAt = Math.max(log.usedAt, usedAt);
   sql.putAbout.run(
@@ -20,8 +20,9 @@ export function putAbout(
     title === null ? null : toColumn(searched(title)),
     metadata ? JSON.stringify(metadata) : null,
     toNullable(preview),
-    messageCount,
-    pending,
+    about.messageCount,
+    about.pending,
+    Number(failed),
     arrivals ? JSON.stringify(arrivals) : null,
     log.session,
   );

@@ -120,7 +120,7 @@ export class SqliteReader {
   }
 
   list(scope: string | null, { limit, before = NEWEST }: PageOptions, filter: ListFilter = {}): ListPage {
-    const { archived = false, status = null, query } = filter;
+    const { archived = false, status = null, failed = false, query } = filter;
     const place = [
       Number(archived),
       before.updatedAt,
@@ -128,6 +128,7 @@ export class SqliteReader {
       status,
       query ? toColumn(searched(query)) : null,
       limit + 1,
+      Number(failed),
     ];
     const rows =
       scope === null

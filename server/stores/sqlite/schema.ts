@@ -2,7 +2,7 @@
 export const APPLICATION_ID = 0x41534757;
 
 /** The file's `user_version`: changed with the schema. */
-export const SCHEMA_VERSION = 15;
+export const SCHEMA_VERSION = 16;
 
 /**
  * The schema. Events first go into `journal`, one row for the appends of all sessions in an event-loop turn: one row a session would write
@@ -23,6 +23,7 @@ export const SCHEMA = `
     metadata TEXT, preview TEXT,
     messages INTEGER NOT NULL DEFAULT 0,   -- of the path that is shown
     pending INTEGER NOT NULL DEFAULT 0,
+    failed INTEGER NOT NULL DEFAULT 0,     -- 1: the last message is an answer that failed
     arrivals TEXT,                         -- JSON
     forked_from TEXT,
     UNIQUE (scope, app, name)

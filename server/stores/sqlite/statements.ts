@@ -2,7 +2,7 @@ import type { SqliteDatabase } from './driver.js';
 
 /** A log, and columns of its session. */
 const LOG = `l.id, l.session, l.epoch, l.user_id, l.created, l.closed, l.first, l.head, l.size, l.activity,
-  s.used, s.archived, s.title, s.metadata, s.preview, s.messages, s.pending, s.arrivals, s.forked_from`;
+  s.used, s.archived, s.title, s.metadata, s.preview, s.messages, s.pending, s.failed, s.arrivals, s.forked_from`;
 const OF_LOG = 'FROM log l JOIN session s ON s.id = l.session';
 const RECORD = 'home, kind, id, owner, due, token, value';
 const RUN = 'run_id, key, hash, epoch, accepted, request, result';
@@ -12,7 +12,7 @@ const listOf = (condition: string): string => `SELECT s.scope, s.app, s.name, s.
   FROM session s JOIN log l ON l.id = s.open
   WHERE ${condition} s.archived = ?1 AND s.open IS NOT NULL AND (s.used, s.open) < (?2, ?3)
     AND (?4 IS NULL OR iif(l.activity = 'idle', 'idle', json_extract(l.activity, '$.status')) = ?4)
-    AND (?5 IS NULL OR instr(s.searched, ?5) > 0)
+    AND (?5 IS NULL OR instr(s.searched, ?5) > 0) AND s.failed >= ?7
   ORDER BY s.used DESC, s.open DESC LIMIT ?6`;
 
 /** The statements of the store, each prepared once. */
@@ -26,14 +26,14 @@ export function prepareStatements(db: SqliteDatabase) {
     putSession: sql('INSERT INTO session (scope, app, name, log) VALUES (?, ?, ?, 0) RETURNING id'),
     pointSession: sql(
       `UPDATE session SET log = ?1, open = ?1, used = ?2, forked_from = ?3, archived = 0, title = NULL, searched = NULL,
-       metadata = NULL, preview = NULL, messages = 0, pending = 0, arrivals = NULL WHERE id = ?4`,
+       metadata = NULL, preview = NULL, messages = 0, pending = 0, failed = 0, arrivals = NULL WHERE id = ?4`,
     ),
     putAbout: sql(
       `UPDATE session SET used = ?, archived = ?, title = ?, searched = ?, metadata = ?, preview = ?, messages = ?, pending = ?,
-       arrivals = ? WHERE id = ?`,
+       failed = ?, arrivals = ? WHERE id = ?`,
     ),
     closeSession: sql('UPDATE session SET open = NULL WHERE id = ?'),
-    listSessions: sql(listOf('s.scope = ?7 AND')),
+    listSessions: sql(listOf('s.scope = ?8 AND')),
     listAll: sql(listOf('')),
     keptSessions: sql(
       'SELECT app, name FROM session WHERE scope = ? AND (app, name) > (?, ?) ORDER BY app, name LIMIT ?',

@@ -1,8 +1,9 @@
-/** A text without the marks of Markdown, in one line, for lists and notices. */
+/** A text without the marks of Markdown, in one line, for lists and notices. Its lines may be joined already, as in previews. */
 export const plainText = (text: string): string =>
   text
     .replace(/^ {0,3}(?:`{3,}|~{3,}).*$/gm, '')
     .replace(/^ {0,3}(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+)/gm, '')
+    .replace(/(\s)(?:#{1,6}\s+(?=\p{L})|[-*+]\s+\[[ xX]\]\s+)/gu, '$1')
     .replace(/^[ |:-]*-{3,}[ |:-]*$/gm, '')
     .replace(/!?\[([^\]]*)\]\([^)\s]*(?:\s"[^"]*")?\)/g, '$1')
     .replace(/(\*\*|__|~~|`+)(?=\S)([\s\S]*?\S)\1/g, '$2')

@@ -52,9 +52,9 @@ const indexIn = (source: string, wanted: RegExp): number | undefined => {
   return at < 0 ? undefined : at;
 };
 
-/** Whether a block may change what others are: an address that links elsewhere name, or a formula that is not closed yet. */
+/** Whether a block may change what others are: an address that links elsewhere name, also within a list, or a formula that is not closed yet. */
 const isFar = ({ type, raw }: Token) =>
-  type === 'def' || (type !== 'formula' && type !== 'code' && /^(?:\$\$|\\\[)/m.test(raw));
+  type !== 'code' && (raw.includes(']:') || (type !== 'formula' && /^(?:\$\$|\\\[)/m.test(raw)));
 
 /**
  * The blocks of a text. Those of its beginning are kept but for the last ones, which may go on: a long answer is not read anew for each of its pieces.
@@ -67,9 +67,15 @@ export function blocksOf(
   before: readonly Token[] = [],
 ): readonly Token[] {
   const lex = (source: string): readonly Token[] => Lexer.lex(source, { gfm: true, extensions });
-  const kept = before.slice(0, -3);
+  const last = before.findLastIndex(({ type }) => type !== 'space');
+  // Nothing that is added makes a paragraph of words part of what stands before it and an empty line.
+  const isOfWords =
+    before[last]?.type === 'paragraph' &&
+    before[last - 1]?.type === 'space' &&
+    /^\p{L}/u.test(before[last].raw);
+  const kept = before.slice(0, isOfWords ? last : -3);
   const had = kept.map(({ raw }) => raw).join('');
   if (had === '' || !text.startsWith(had) || kept.some(isFar)) return lex(text);
   const rest = lex(text.slice(had.length));
-  return rest.some(({ type }) => type === 'def') ? lex(text) : [...kept, ...rest];
+  return rest.some(({ type, raw }) => type !== 'code' && raw.includes(']:')) ? lex(text) : [...kept, ...rest];
 }

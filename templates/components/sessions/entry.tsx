@@ -50,7 +50,7 @@ export function Entry({
   readonly menu?: ((session: SessionSummary, attempt: Attempt) => ReactNode) | undefined;
   readonly onChanged: () => void;
 }) {
-  const { sessionId, status, title, preview, updatedAt, archived, owner } = session;
+  const { sessionId, status, title, preview, updatedAt, archived, owner, failed } = session;
   const client = useGateway();
   const around = useAround();
   // A session of all users is only read.
@@ -93,7 +93,7 @@ export function Entry({
               </span>
             )}
           </span>
-          <State status={status} at={updatedAt} />
+          <State status={failed && status === 'idle' ? 'failed' : status} at={updatedAt} />
           {(preview || owner) && (
             <span className="preview" dir="auto">
               {owner && <b>{owner.id} </b>}

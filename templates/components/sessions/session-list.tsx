@@ -1,6 +1,6 @@
 import type { EventType, SessionSummary } from 'agent-session-gateway/client';
 import { useInbox, useSession, useSessionEvents, useSessions } from 'agent-session-gateway/client/react';
-import { Archive, UsersRound } from 'lucide-react';
+import { Archive, TriangleAlert, UsersRound } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
 import { Beside, useAround } from '../ui/around.js';
 import { IconButton } from '../ui/icon-button.js';
@@ -43,12 +43,14 @@ interface SessionListProps {
 export function SessionList({ current, onOpen, hrefOf, oversees, menu, children }: SessionListProps) {
   const { readOnly } = useAround();
   const [all, setAll] = useState(false);
+  const [failures, setFailures] = useState(false);
   const [archived, setArchived] = useState(false);
   const [wanted, setWanted] = useState('');
   const query = useSettled(wanted.trim());
-  const { sessions, hasMore, loadMore, refresh, error } = useSessions({ archived, all });
+  const listed = { archived, all, failed: all && failures };
+  const { sessions, hasMore, loadMore, refresh, error } = useSessions(listed);
   // Searches titles beyond the part of the list that was read. Without a query it reads only one session.
-  const found = useSessions({ archived, all, ...(query === '' ? { limit: 1 } : { query }) });
+  const found = useSessions({ ...listed, ...(query === '' ? { limit: 1 } : { query }) });
   const [focused, setFocused] = useState<string>();
   const inbox = useInbox();
   const unread = new Map(inbox.sessions.map((row) => [row.sessionId, row.unread]));
@@ -129,7 +131,9 @@ export function SessionList({ current, onOpen, hrefOf, oversees, menu, children 
             Nothing is called “{query}”.{!readOnly && ' Enter opens a session of this name.'}
           </p>
         )}
-        {sessions?.length === 0 && query === '' && archived && <p className="muted">Nothing is archived.</p>}
+        {sessions?.length === 0 && query === '' && (archived || listed.failed) && (
+          <p className="muted">{listed.failed ? 'Nothing has failed.' : 'Nothing is archived.'}</p>
+        )}
         {hasMore && query === '' && (
           <button type="button" className="quiet" onClick={loadMore}>
             More
@@ -151,6 +155,15 @@ export function SessionList({ current, onOpen, hrefOf, oversees, menu, children 
             className={all ? 'on' : ''}
             aria-pressed={all}
             onClick={() => setAll((before) => !before)}
+          />
+        )}
+        {all && (
+          <IconButton
+            label="Those that failed"
+            icon={TriangleAlert}
+            className={failures ? 'on' : ''}
+            aria-pressed={failures}
+            onClick={() => setFailures((before) => !before)}
           />
         )}
         {children}
