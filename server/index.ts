@@ -159,6 +159,7 @@ export type {
   Allowance,
   AppAccess,
   ClientMessages,
+  FairKey,
   Oversight,
   SessionAccess,
   ShareLinks,

@@ -72,6 +72,11 @@ export const LIMIT_KINDS: Kinds<Limits> = {
     ...{ connections: count, sessions: count, bytes, fileBytes: bytes },
     ...{ sendsPerSecond: rate, invokesPerSecond: rate, readsPerSecond: rate, uploadsPerSecond: rate },
   },
+  tenant: {
+    ...{ sendsPerSecond: rate, invokesPerSecond: rate, readsPerSecond: rate, connections: count },
+    ...{ runsAtOnce: count, runsWaiting: count },
+  },
+  runsAtOnce: count,
   retention: { events: count, bytes, ageMs: age },
   ...{ revalidateMs: ms, queueLength: whole(0), importedMessages: count, clientToolsPerSend: count },
   ...{ titleLength: count, metadataBytes: bytes, noteLength: count, grantsPerSession: count },

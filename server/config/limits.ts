@@ -57,6 +57,29 @@ export interface Limits extends FeatureLimits {
     readonly bytes: number;
     readonly fileBytes: number;
   };
+  /**
+   * Limits of one tenant: of all users with one `tenantId`, or with one text of `fairKey`. A user without either is a tenant alone.
+   *
+   * @default Infinity; 1,000 runs that wait
+   */
+  readonly tenant: {
+    readonly sendsPerSecond: number;
+    readonly invokesPerSecond: number;
+    readonly readsPerSecond: number;
+    /** Open event streams and sockets of its clients. */
+    readonly connections: number;
+    /** Runs whose apps are at work at once at this gateway. More wait for their turn. */
+    readonly runsAtOnce: number;
+    /** Accepted runs that wait for their turn, each the first of its session. */
+    readonly runsWaiting: number;
+  };
+  /**
+   * Runs whose apps are at work at once at this gateway. More wait for their turn, which the tenant with the fewest has next. Child runs do not
+   * count, nor do runs that wait for a person or sleep.
+   *
+   * @default Infinity
+   */
+  readonly runsAtOnce: number;
   /** Time within which the caller of an open stream is authenticated again. @default 60 s */
   readonly revalidateMs: number;
   /** Messages that wait behind the active run of a session. @default 32 */
@@ -156,6 +179,15 @@ export const DEFAULT_LIMITS: Limits = {
     bytes: 64 * 1024 * 1024 * 1024,
     fileBytes: 64 * 1024 * 1024 * 1024,
   },
+  tenant: {
+    sendsPerSecond: Number.POSITIVE_INFINITY,
+    invokesPerSecond: Number.POSITIVE_INFINITY,
+    readsPerSecond: Number.POSITIVE_INFINITY,
+    connections: Number.POSITIVE_INFINITY,
+    runsAtOnce: Number.POSITIVE_INFINITY,
+    runsWaiting: 1000,
+  },
+  runsAtOnce: Number.POSITIVE_INFINITY,
   revalidateMs: 60_000,
   queueLength: 32,
   importedMessages: 10_000,

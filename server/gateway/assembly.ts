@@ -22,7 +22,7 @@ import type { HostEnvironment } from '../host/open-session.js';
 import { newHolder } from '../ids.js';
 import { Readiness } from '../lifecycle/readiness.js';
 import { LoopDelay } from '../limits/loop-delay.js';
-import { Quotas } from '../limits/quotas.js';
+import type { RunSlots } from '../limits/run-slots.js';
 import { SharedRates } from '../limits/shared-rates.js';
 import { Moderation } from '../log/moderation.js';
 import { flattenMethods } from '../methods/flatten.js';
@@ -41,6 +41,7 @@ import { type CommitWatcher, watchedStore } from '../stores/watched-store.js';
 import { setUpDueWork } from './due-work.js';
 import { createReports, type Reports } from './reports.js';
 import { erasingOf, sessionEnvironment } from './session-environment.js';
+import { createShares } from './shares.js';
 import { type GatewayState, newState } from './state.js';
 import { createTransports, type Transports } from './transports.js';
 
@@ -56,6 +57,7 @@ export interface Assembly extends Reports, Transports {
   readonly state: GatewayState;
   readonly load: LoopDelay;
   readonly moderation: Moderation;
+  readonly slots: RunSlots;
   readonly apps: AppRegistry;
   readonly authenticator: Authenticator;
   readonly connections: Connections;
@@ -130,7 +132,8 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
   });
   const moderation = new Moderation(limits.gatherMs);
   const used = (rate: number, key: string, units: number): void => rates?.used(rate, key, units);
-  const quotas = new Quotas(limits, sharesRates ? used : undefined, load.admit, load.admitReader);
+  const shares = createShares(config, load, sharesRates ? used : undefined, report);
+  const { quotas, slots } = shares;
   const ticker = new Ticker(limits, report);
   const holder = newHolder(id);
   const connections = new Connections(
@@ -139,7 +142,7 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
       holder,
       ticker,
       presence,
-      allowed: (person) => quotas.connections(person),
+      places: (person) => quotas.connections(person),
       renew: (connection, person) => operations.renew(connection, person),
       report,
     },
@@ -193,7 +196,7 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
       kinds,
       holder,
       apps,
-      quotas,
+      ...shares,
       moderation,
       files,
       reaches,
@@ -315,6 +318,7 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
       config,
       state,
       load,
+      slots,
       moderation,
       apps,
       authenticator,
