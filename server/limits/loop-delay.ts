@@ -85,9 +85,9 @@ export class LoopDelay {
    * @param isSmall Whether the caller's tenant has less than its share of the work. It is refused no earlier than readers.
    * @throws GatewayError `OVERLOADED`
    */
-  admit(isSmall?: () => boolean): void {
+  readonly admit = (isSmall?: () => boolean): void => {
     if (this.#refusing && (this.turnsAway || !isSmall?.())) this.#refuse();
-  }
+  };
 
   #refuse(): never {
     throw new LimitError('limits.loopDelayMs', {
