@@ -10,6 +10,7 @@ import { backupCommand, eraseCommand, exportCommand } from './commands/data.js';
 import { demoCommand } from './commands/demo.js';
 import {
   abortCommand,
+  auditCommand,
   connectionsCommand,
   disconnectCommand,
   lameDuckCommand,
@@ -73,6 +74,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     .addCommand(usageCommand(terminal))
     .addCommand(abortCommand(terminal))
     .addCommand(disconnectCommand(terminal))
+    .addCommand(auditCommand(terminal))
     .addCommand(lameDuckCommand(terminal))
     .addCommand(tokenCommand(terminal))
     .addCommand(backupCommand(terminal))

@@ -77,6 +77,11 @@ export const LIMIT_KINDS: Kinds<Limits> = {
     ...{ runsAtOnce: count, runsWaiting: count },
   },
   runsAtOnce: count,
+  auditMs: {
+    fits: (value) => value >= 0,
+    rule: 'must be a number, 0 or more, or Infinity',
+  },
+  auditEntries: count,
   retention: { events: count, bytes, ageMs: age },
   ...{ revalidateMs: ms, queueLength: whole(0), importedMessages: count, clientToolsPerSend: count },
   ...{ titleLength: count, metadataBytes: bytes, noteLength: count, grantsPerSession: count },

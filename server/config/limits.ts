@@ -80,6 +80,10 @@ export interface Limits extends FeatureLimits {
    * @default Infinity
    */
   readonly runsAtOnce: number;
+  /** Time for which the store keeps acts for audits; 0 keeps none. They are logged anyway. @default 0 */
+  readonly auditMs: number;
+  /** Acts for audits that the store keeps at most: beyond it the oldest go. @default 10,000 */
+  readonly auditEntries: number;
   /** Time within which the caller of an open stream is authenticated again. @default 60 s */
   readonly revalidateMs: number;
   /** Messages that wait behind the active run of a session. @default 32 */
@@ -188,6 +192,8 @@ export const DEFAULT_LIMITS: Limits = {
     runsWaiting: 1000,
   },
   runsAtOnce: Number.POSITIVE_INFINITY,
+  auditMs: 0,
+  auditEntries: 10_000,
   revalidateMs: 60_000,
   queueLength: 32,
   importedMessages: 10_000,

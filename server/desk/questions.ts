@@ -41,6 +41,11 @@ const QUESTIONS = [
     ...{ run: text.exactOptional(), reason: text.exactOptional() },
   }),
   z.strictObject({ action: z.literal('disconnect'), user: text, tenant }),
+  z.strictObject({
+    ...{ action: z.literal('audit'), limit: z.number().int().min(1).exactOptional() },
+    /** Milliseconds since the epoch. */
+    since: z.number().min(0).exactOptional(),
+  }),
   z.strictObject({ action: z.literal('lame-duck'), gateway, on: z.boolean() }),
 ] as const;
 

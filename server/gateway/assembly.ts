@@ -2,7 +2,7 @@ import { AppRegistry } from '../apps/registry.js';
 import { createAgeClock } from '../async/age-clock.js';
 import { isLoopback } from '../auth/address.js';
 import { type Authenticator, createAuthenticator } from '../auth/authenticate.js';
-import { type DisconnectTarget, matcherOf, Presence } from '../auth/presence.js';
+import { Presence } from '../auth/presence.js';
 import { Tickets } from '../auth/tickets.js';
 import { errand } from '../cluster/errands.js';
 import { Notes } from '../cluster/notes.js';
@@ -38,6 +38,8 @@ import { SessionDirectory } from '../sessions/directory.js';
 import { Eraser } from '../sessions/eraser.js';
 import type { SessionRef } from '../stores/stored.js';
 import { type CommitWatcher, watchedStore } from '../stores/watched-store.js';
+import { type Audits, createAudits } from './audit.js';
+import { type Disconnect, disconnecting } from './disconnect.js';
 import { setUpDueWork } from './due-work.js';
 import { createReports, type Reports } from './reports.js';
 import { erasingOf, sessionEnvironment } from './session-environment.js';
@@ -45,14 +47,11 @@ import { createShares } from './shares.js';
 import { type GatewayState, newState } from './state.js';
 import { createTransports, type Transports } from './transports.js';
 
-/** Asks other gateways to end everything that a user has open. */
-const DISCONNECT = errand<DisconnectTarget, number>('disconnect');
-
 /** Asks other gateways to end everything that is open by a grant. */
 const UNGRANTED = errand<string, void>('ungranted');
 
 /** The parts of a gateway. */
-export interface Assembly extends Reports, Transports {
+export interface Assembly extends Audits, Reports, Transports {
   readonly config: ParsedConfig;
   readonly state: GatewayState;
   readonly load: LoopDelay;
@@ -74,8 +73,7 @@ export interface Assembly extends Reports, Transports {
   readonly monitor: Monitor;
   /** Id of this gateway among those on its store. */
   readonly holder: string;
-  /** Ends everything that a user has open, and returns the number. */
-  disconnect(target: DisconnectTarget): number;
+  readonly disconnect: Disconnect;
   /** The clock for ageing. */
   now(): number;
   /** Resolves once the store is open; null if it is. */
@@ -110,6 +108,8 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
     onError: (error) => report(error, 'authentication failed'),
     onRefused: (refusal) => refusals.caller(refusal),
   });
+  const audits = createAudits(config, { ...reports, apps, ready });
+  const { audit, trail } = audits;
   const authenticator = config.shareLinks
     ? withGuests(ofHost, {
         ...{ grants, ready, asksHost: auth.type !== 'none' },
@@ -221,18 +221,14 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
   const alive = (other: string): Promise<boolean> => sessions.cluster.alive(other);
   const eraser = new Eraser({
     ...{ store, kinds, sessions, files, holder, alive, report },
-    erasing: erasingOf(features),
+    erasing: (home) => Promise.all([erasingOf(features)(home), trail.forget(home)]),
   });
   const { cluster } = sessions;
   const rates = sharesRates ? new SharedRates(cluster.errands, limits.shareRatesMs, report) : null;
   rates?.serve(quotas);
   const notes = new Notes(watched);
   const tickets = new Tickets({ errands: cluster.errands, notes, authenticator, report });
-  const disconnect = (target: DisconnectTarget): number => {
-    tickets.withdraw(matcherOf(target));
-    return presence.disconnect(target);
-  };
-  cluster.errands.on(DISCONNECT, disconnect);
+  const disconnect = disconnecting({ errands: cluster.errands, audit, tickets, presence, report });
   cluster.errands.on(UNGRANTED, (grantId) => presence.endGrant(grantId));
   for (const { join } of features) join?.(cluster.errands);
   const calls = new OpenCalls((person) => quotas.streams(person));
@@ -261,6 +257,7 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
     features,
     owners: new OwnerRoom(store),
     grants,
+    audit,
     sharing: {
       links: config.shareLinks,
       named: auth.type !== 'none',
@@ -338,12 +335,7 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
     },
     ...reports,
     ...transports,
-    ...{ now, ready },
-    disconnect: (target) => {
-      cluster.errands
-        .askAll(DISCONNECT, target)
-        .catch((error: unknown) => report(error, 'disconnecting a user from other gateways'));
-      return disconnect(target);
-    },
+    ...audits,
+    ...{ now, ready, disconnect },
   };
 }

@@ -132,6 +132,7 @@ export class GatewayLife {
       .catch((error: unknown) => report(error, 'recovering sessions'));
     this.#sweeper = setInterval(() => {
       sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));
+      this.#parts.trail.sweep().catch((error: unknown) => report(error, 'sweeping the audit trail'));
       void eraser.resume();
       void look();
       // Nobody may ask for it, and a file that was removed fails no write.
@@ -187,7 +188,10 @@ export class GatewayLife {
     this.#parts.load.stop();
     clearInterval(this.#sweeper);
     clearInterval(this.#fileSweeper);
-    if (state.open) await this.#closeStore();
+    if (state.open) {
+      await within(this.#parts.trail.settled(), storeMs);
+      await this.#closeStore();
+    }
     await this.#parts.monitor.close();
     this.#parts.stopLog();
     config.logger.info({ gateway: config.id }, 'the gateway has stopped');

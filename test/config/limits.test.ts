@@ -28,6 +28,7 @@ const namesOf = (group: object, path: string): string[] =>
   );
 
 const NONE_TOO = [
+  'auditMs',
   'queueLength',
   'disconnectGraceMs',
   'drainMs',
@@ -36,7 +37,15 @@ const NONE_TOO = [
   'loopDelayMs',
   'gatherMs',
 ];
-const AGES = ['unnamedFileMs', 'ageMs', 'scheduleMinMs', 'scheduleGraceMs', 'slowClientMs', 'streamMs'];
+const AGES = [
+  'auditMs',
+  'unnamedFileMs',
+  'ageMs',
+  'scheduleMinMs',
+  'scheduleGraceMs',
+  'slowClientMs',
+  'streamMs',
+];
 
 /** What a limit takes of the odd numbers, by its name. */
 function takes(path: string, value: Given): boolean {
