@@ -170,5 +170,4 @@ export class AuditTrail {
 }
 
 /** Stands for a scope whose erasure is told of: who has the scope finds it, and nobody finds the scope. */
-export const erasedName = (scope: string): string =>
-  `erased:${digestOf(scope)}`;
+export const erasedName = (scope: string): string => `erased:${digestOf(scope)}`;

@@ -96,5 +96,9 @@ export const LIMIT_KINDS: Kinds<Limits> = {
     storeMs: msOrNone,
     loopDelayMs: msOrNone,
   },
+  heapShare: {
+    fits: (value) => isEndless(value) || (value > 0 && value <= 1),
+    rule: 'must be a number above 0, up to 1, or Infinity',
+  },
   gatherMs: within(0, 1000),
 };

@@ -2,6 +2,7 @@ import type { MaybePromise } from '../async/maybe-promise.js';
 import { type Presence, UNREACHED } from '../auth/presence.js';
 import type { Person } from '../auth/types.js';
 import { traceConnectionEnd } from '../diagnostics/connection-end.js';
+import type { Report } from '../diagnostics/log-facts.js';
 import { newConnectionId } from '../ids.js';
 import { LimitError } from '../limit-error.js';
 import type { ConnectionPlace } from '../limits/quotas.js';
@@ -21,7 +22,7 @@ export interface ConnectionsEnvironment {
   places(person: Person): readonly ConnectionPlace[];
   /** Called after the caller of a connection was authenticated again. @throws GatewayError to end it */
   renew(connection: EventConnection, person: Person): MaybePromise<void>;
-  report(error: unknown, what: string): void;
+  readonly report: Report;
 }
 
 /** Separator between the random part of an id and the gateway's name. */

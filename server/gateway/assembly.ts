@@ -21,7 +21,6 @@ import { ENGINE_KINDS } from '../held/kinds.js';
 import type { HostEnvironment } from '../host/open-session.js';
 import { newHolder } from '../ids.js';
 import { Readiness } from '../lifecycle/readiness.js';
-import { LoopDelay } from '../limits/loop-delay.js';
 import type { RunSlots } from '../limits/run-slots.js';
 import { SharedRates } from '../limits/shared-rates.js';
 import { Moderation } from '../log/moderation.js';
@@ -41,6 +40,7 @@ import { type CommitWatcher, watchedStore } from '../stores/watched-store.js';
 import { type Audits, createAudits } from './audit.js';
 import { type Disconnect, disconnecting } from './disconnect.js';
 import { setUpDueWork } from './due-work.js';
+import { createLoad, type Load } from './load.js';
 import { createReports, type Reports } from './reports.js';
 import { erasingOf, sessionEnvironment } from './session-environment.js';
 import { createShares } from './shares.js';
@@ -51,10 +51,9 @@ import { createTransports, type Transports } from './transports.js';
 const UNGRANTED = errand<string, void>('ungranted');
 
 /** The parts of a gateway. */
-export interface Assembly extends Audits, Reports, Transports {
+export interface Assembly extends Audits, Load, Reports, Transports {
   readonly config: ParsedConfig;
   readonly state: GatewayState;
-  readonly load: LoopDelay;
   readonly moderation: Moderation;
   readonly slots: RunSlots;
   readonly apps: AppRegistry;
@@ -95,7 +94,7 @@ interface OwnGateway {
  * @throws GatewayError `INVALID_REQUEST` naming the wrong field
  */
 export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGateway): Assembly {
-  const { auth, sessionScope, limits, store, id, logger } = config;
+  const { auth, sessionScope, limits, store, id } = config;
   const state = newState();
   const apps = new AppRegistry(config.apps, config.defaultApp);
   const reports = createReports(config, apps);
@@ -123,16 +122,11 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
     report,
   });
   const sharesRates = store.shared !== undefined && Number.isFinite(limits.shareRatesMs);
-  const load = new LoopDelay(limits.loopDelayMs, {
-    refuses: (delayMs) => {
-      const what = `new work is refused: the event loop is ${Math.round(delayMs)} ms late (limits.loopDelayMs)`;
-      logger.warn({ gateway: id, delayMs }, what);
-    },
-    admits: () => logger.warn({ gateway: id }, 'new work is taken again'),
-  });
+  const loads = createLoad(config);
+  const { load, heap } = loads;
   const moderation = new Moderation(limits.gatherMs);
   const used = (rate: number, key: string, units: number): void => rates?.used(rate, key, units);
-  const shares = createShares(config, load, sharesRates ? used : undefined, report);
+  const shares = createShares(config, loads, sharesRates ? used : undefined, report);
   const { quotas, slots } = shares;
   const ticker = new Ticker(limits, report);
   const holder = newHolder(id);
@@ -292,7 +286,7 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
   const plugins = new PluginHost(environment);
   const { written, left } = sessions;
   const readiness = new Readiness({
-    ...{ state, load, store, written, left, plugins, storeMs: limits.storeMs, ready, report },
+    ...{ state, load, heap, store, written, left, plugins, storeMs: limits.storeMs, ready, report },
   });
   const transports = createTransports(config, {
     ...{
@@ -314,7 +308,6 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
     ...{
       config,
       state,
-      load,
       slots,
       moderation,
       apps,
@@ -336,6 +329,7 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
     ...reports,
     ...transports,
     ...audits,
+    ...loads,
     ...{ now, ready, disconnect },
   };
 }

@@ -125,6 +125,7 @@ export class GatewayLife {
       if (!this.#closed) await Promise.all(features.map((feature) => feature.look?.()));
     };
     this.#parts.load.start();
+    this.#parts.heap.start();
     this.#recovered = this.#listening
       .then(() => due.start())
       .then(() => sessions.recover(() => this.#closed !== null))
@@ -186,6 +187,8 @@ export class GatewayLife {
     await plugins.destroy();
     await this.#doors.close(CLOSE_GRACE_MS);
     this.#parts.load.stop();
+    this.#parts.heap.stop();
+    this.#parts.overload.stop();
     clearInterval(this.#sweeper);
     clearInterval(this.#fileSweeper);
     if (state.open) {

@@ -1,5 +1,7 @@
 import type { ParsedConfig } from '../config/parse.js';
 import type { Report } from '../diagnostics/log-facts.js';
+import type { OverloadLog } from '../lifecycle/overload-log.js';
+import type { HeapRoom } from '../limits/heap-room.js';
 import type { LoopDelay } from '../limits/loop-delay.js';
 import { Quotas } from '../limits/quotas.js';
 import { RunSlots } from '../limits/run-slots.js';
@@ -15,7 +17,7 @@ export interface Shares {
 /** @param used Called for each use of a rate, where other gateways are to hear of it */
 export function createShares(
   { limits, fairKey }: ParsedConfig,
-  load: LoopDelay,
+  { load, heap, overload }: { load: LoopDelay; heap: HeapRoom; overload: OverloadLog },
   used: ((rate: number, key: string, units: number) => void) | undefined,
   report: Report,
 ): Shares {
@@ -24,7 +26,16 @@ export function createShares(
   const quotas = new Quotas(limits, {
     tenantOf: (person) => tenancy.ofPerson(person),
     used,
-    admit: (person) => load.admit(() => slots.isBelowShare(tenancy.ofPerson(person))),
+    admit: (person) => {
+      try {
+        load.admit(() => slots.isBelowShare(tenancy.ofPerson(person)));
+        heap.admit();
+        overload.asked(false);
+      } catch (error) {
+        overload.asked(true);
+        throw error;
+      }
+    },
     admitReader: load.admitReader,
   });
   return { quotas, slots, tenancy };

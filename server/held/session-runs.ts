@@ -181,7 +181,7 @@ export class SessionRuns {
   /** Fails a run whose conversation can't be read, as if its app had failed. */
   unread(run: LiveRun): (error: unknown) => void {
     return (error) => {
-      this.env.report(error, `reading the history of session ${this.held.id}`);
+      this.env.report(error, `reading the history of session ${this.held.id}`, this.about(run));
       const { code, message } = new GatewayError({ code: 'OVERLOADED' });
       this.end(run, { stopReason: 'error', error: { code, message } });
     };

@@ -70,6 +70,9 @@ class ReachedSession implements Followable {
     this.#epoch = via?.epoch;
   }
 
+  get facts(): Session['facts'] {
+    return this.#session.facts;
+  }
   get viewers(): Viewers {
     return this.#session.viewers;
   }

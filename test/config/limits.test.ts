@@ -54,6 +54,7 @@ function takes(path: string, value: Given): boolean {
   if (value === 0) return NONE_TOO.includes(name);
   const isTime = name.endsWith('Ms');
   if (value === Number.POSITIVE_INFINITY) return !['heartbeatMs', 'gatherMs', 'backlog'].includes(name);
+  if (name === 'heapShare' && Number.isFinite(value)) return value <= 1;
   if (value > LONGEST_MS) return !isTime || AGES.includes(name);
   return Number.isInteger(value) || isTime || name.endsWith('PerSecond');
 }
