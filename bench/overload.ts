@@ -18,7 +18,10 @@ const NEW_CONNECTIONS_MS = 50;
 const PROBE_MS = 50;
 
 const [role = 'main', ...args] = process.argv.slice(2).filter((each) => !/^\d+$/.test(each));
-const [seconds = 20, runsAtOnce = 16] = process.argv.slice(2).filter((each) => /^\d+$/.test(each)).map(Number);
+const [seconds = 20, runsAtOnce = 16] = process.argv
+  .slice(2)
+  .filter((each) => /^\d+$/.test(each))
+  .map(Number);
 
 interface Told {
   readonly url: string;
@@ -88,7 +91,8 @@ async function probe(): Promise<void> {
     const began = performance.now();
     const answer = await ask(monitor + path, { agent });
     times.push(performance.now() - began);
-    if (path === '/healthz' && answer?.status !== 200) wrong[String(answer?.status)] = 1 + (wrong[String(answer?.status)] ?? 0);
+    if (path === '/healthz' && answer?.status !== 200)
+      wrong[String(answer?.status)] = 1 + (wrong[String(answer?.status)] ?? 0);
     await sleep(PROBE_MS);
   }
   process.send!({ ...summary(times), livenessFailed: wrong }, () => process.exit());
@@ -123,7 +127,9 @@ async function load(): Promise<void> {
     else got.failed += 1;
   };
   for (let each = 0; each < STREAMS; each += 1)
-    get(`${url}/events?sessionId=s${each}`, { headers: headers(`a-user${each % 40}`) }, (response) => response.resume()).on('error', () => {});
+    get(`${url}/events?sessionId=s${each}`, { headers: headers(`a-user${each % 40}`) }, (response) =>
+      response.resume(),
+    ).on('error', () => {});
   // What it can do: as many at once as work at once.
   const closed = async (forSeconds: number): Promise<number> => {
     const got = new Got();
@@ -158,14 +164,23 @@ async function load(): Promise<void> {
     ms: summary(times),
   });
   process.send!(
-    { capacity: Math.round(capacity), offered: Math.round(perSecond), large: of(large), small: of(small), readyMs, doneMs },
+    {
+      capacity: Math.round(capacity),
+      offered: Math.round(perSecond),
+      large: of(large),
+      small: of(small),
+      readyMs,
+      doneMs,
+    },
     () => process.exit(),
   );
 }
 
 async function main(): Promise<void> {
   const child = (name: string, ...given: string[]): ChildProcess =>
-    fork(fileURLToPath(import.meta.url), [name, ...given, String(seconds), String(runsAtOnce)], { execArgv: process.execArgv });
+    fork(fileURLToPath(import.meta.url), [name, ...given, String(seconds), String(runsAtOnce)], {
+      execArgv: process.execArgv,
+    });
   const told = async (of: ChildProcess): Promise<unknown> => (await once(of, 'message'))[0];
   const gateway = child('serve');
   const { url, monitor } = (await told(gateway)) as Told;

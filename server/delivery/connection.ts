@@ -118,8 +118,7 @@ export class EventConnection implements Outlet {
     this.#onClose = onClose;
     this.#report = report;
     this.#tally = tally;
-    const { maxAgeMs = Number.POSITIVE_INFINITY } = options;
-    this.#diesAt = performance.now() + maxAgeMs * (0.8 + Math.random() * 0.4);
+    this.#diesAt = performance.now() + (options.maxAgeMs ?? Infinity) * (0.8 + Math.random() * 0.4);
   }
 
   get id(): string {
@@ -188,8 +187,7 @@ export class EventConnection implements Outlet {
   }
 
   report(error: unknown, what: string, about: LogFacts = {}): void {
-    const { requestId, transport } = this.options;
-    this.#report(error, what, { ...about, user: this.person.user.id, requestId, transport });
+    this.#report(error, what, { ...about, user: this.person.user.id, transport: this.options.transport });
   }
 
   /**

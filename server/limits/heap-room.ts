@@ -38,8 +38,8 @@ export interface HeapRoomEvents {
 }
 
 /**
- * Refuses new work while the heap is nearly full: a process without a heap dies, and all accepted work with it. What is used before a collection may
- * be garbage, so that the heap is judged after one.
+ * Refuses new work while the heap is nearly full: a process without a heap dies, and all accepted work with it. The heap is judged after a collection,
+ * since before one much of it may be garbage.
  */
 export class HeapRoom {
   readonly #share: number;

@@ -10,7 +10,7 @@ function mostMemory(): number {
   return contained > 0 ? Math.min(contained, totalmem()) : totalmem();
 }
 
-/** What to do about a heap that may grow beyond the memory that there is; null if it may not. */
+/** A warning with a remedy, for a heap that may grow beyond the memory that there is; null if it may not. */
 export function heapProblem(
   heap: number = getHeapStatistics().heap_size_limit,
   memory: number = mostMemory(),
