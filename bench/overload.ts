@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { channels } from '../server/diagnostics/index.js';
 import { createGateway, defineApp } from '../server/index.js';
 
 const STREAMS = 300;
@@ -15,6 +16,8 @@ const LARGE = 15;
 const WORK_MS = 3;
 const PIECES = 20;
 const NEW_CONNECTIONS_MS = 50;
+/** Connections of the large tenant. */
+const SOCKETS = 800;
 const PROBE_MS = 50;
 
 const [role = 'main', ...args] = process.argv.slice(2).filter((each) => !/^\d+$/.test(each));
@@ -73,8 +76,17 @@ async function serve(): Promise<void> {
     },
     limits: { runsAtOnce, sendsPerSecond: 1e6, readsPerSecond: 1e6, connectionsPerUser: 1000 },
   });
+  const waited: Record<string, number[]> = { a: [], b: [] };
+  const over = ({ user, queuedMs }: { user?: { tenantId?: string } | null; queuedMs?: number }): void => {
+    if (queuedMs !== undefined) waited[user?.tenantId ?? '']?.push(queuedMs);
+  };
+  channels.run.subscribe({ asyncEnd: over } as never);
   const { url, monitor } = await gateway.start();
   process.send!({ url, monitor });
+  process.on('message', (told) => {
+    if (told === 'begins') for (const times of Object.values(waited)) times.length = 0;
+    else process.send!({ large: summary(waited.a!), small: summary(waited.b!) });
+  });
 }
 
 /** Asks the monitoring port all the while, from a process of its own. */
@@ -109,7 +121,11 @@ class Got {
 
 async function load(): Promise<void> {
   const [url = ''] = args;
-  const agent = new Agent({ keepAlive: true, maxSockets: 1000 });
+  // Opened before: Node takes one new connection in a turn of the loop, and sends would wait for that.
+  const agents: Readonly<Record<string, Agent>> = {
+    a: new Agent({ keepAlive: true, maxSockets: SOCKETS, maxFreeSockets: SOCKETS }),
+    b: new Agent({ keepAlive: true, maxSockets: SOCKETS / 4, maxFreeSockets: SOCKETS }),
+  };
   const headers = (who: string) => ({ authorization: `Bearer ${who}`, 'content-type': 'application/json' });
   const json = { accept: 'application/json' };
   let count = 0;
@@ -119,7 +135,7 @@ async function load(): Promise<void> {
     const began = performance.now();
     const body = JSON.stringify({ sessionId: `s${count}`, message: 'hi' });
     const who = { ...headers(`${tenant}-user${count % 40}`), ...json };
-    const answer = await ask(`${url}/send`, { agent, method: 'POST', headers: who, timeout: 60_000 }, body);
+    const answer = await ask(`${url}/send`, { agent: agents[tenant], method: 'POST', headers: who, timeout: 60_000 }, body);
     if (answer?.status === 200) {
       got.done += 1;
       got.times.push(performance.now() - began);
@@ -130,6 +146,8 @@ async function load(): Promise<void> {
     get(`${url}/events?sessionId=s${each}`, { headers: headers(`a-user${each % 40}`) }, (response) =>
       response.resume(),
     ).on('error', () => {});
+  for (const agent of Object.values(agents))
+    await Promise.all(Array.from({ length: agent.maxSockets }, () => ask(`${url}/healthz`, { agent })));
   // What it can do: as many at once as work at once.
   const closed = async (forSeconds: number): Promise<number> => {
     const got = new Got();
@@ -145,6 +163,7 @@ async function load(): Promise<void> {
   const capacity = await closed(5);
   const [large, small] = [new Got(), new Got()];
   const perSecond = TIMES * capacity;
+  process.send!('begins');
   const fresh = setInterval(() => void ask(`${url}/healthz`, { agent: false }), NEW_CONNECTIONS_MS);
   const began = performance.now();
   const sends: Promise<void>[] = [];
@@ -185,9 +204,13 @@ async function main(): Promise<void> {
   const gateway = child('serve');
   const { url, monitor } = (await told(gateway)) as Told;
   const prober = child('probe', monitor);
-  const outcome = await told(child('load', url));
+  const loader = child('load', url);
+  gateway.send(await told(loader) as string);
+  const outcome = await told(loader);
   prober.send('over');
-  console.log(JSON.stringify({ seconds, runsAtOnce, outcome, monitor: await told(prober) }, null, 2));
+  gateway.send('over');
+  const [waitedMs, monitored] = await Promise.all([told(gateway), told(prober)]);
+  console.log(JSON.stringify({ seconds, runsAtOnce, outcome, waitedMs, monitor: monitored }, null, 2));
   gateway.kill('SIGKILL');
 }
 
