@@ -135,7 +135,11 @@ async function load(): Promise<void> {
     const began = performance.now();
     const body = JSON.stringify({ sessionId: `s${count}`, message: 'hi' });
     const who = { ...headers(`${tenant}-user${count % 40}`), ...json };
-    const answer = await ask(`${url}/send`, { agent: agents[tenant], method: 'POST', headers: who, timeout: 60_000 }, body);
+    const answer = await ask(
+      `${url}/send`,
+      { agent: agents[tenant], method: 'POST', headers: who, timeout: 60_000 },
+      body,
+    );
     if (answer?.status === 200) {
       got.done += 1;
       got.times.push(performance.now() - began);
@@ -205,7 +209,7 @@ async function main(): Promise<void> {
   const { url, monitor } = (await told(gateway)) as Told;
   const prober = child('probe', monitor);
   const loader = child('load', url);
-  gateway.send(await told(loader) as string);
+  gateway.send((await told(loader)) as string);
   const outcome = await told(loader);
   prober.send('over');
   gateway.send('over');
