@@ -47,6 +47,7 @@ export const newId = (prefix: string): string => `${prefix}_${random(12)}`;
 export const newNoticeId = (): string => `ntc_${random(12)}`;
 /** 128 bits. A grant's id alone gives no access, but nobody must be able to guess which ids exist. */
 export const newGrantId = (): string => random(16);
+export const newAuditId = (): string => `aud_${random(12)}`;
 export const newRunId = (): string => `run_${random(12)}`;
 export const newMessageId = (): string => `msg_${random(12)}`;
 export const newCallId = (): string => `call_${random(12)}`;

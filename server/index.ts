@@ -159,6 +159,7 @@ export type {
   Allowance,
   AppAccess,
   ClientMessages,
+  FairKey,
   Oversight,
   SessionAccess,
   ShareLinks,
@@ -169,6 +170,7 @@ export type { MonitorOptions } from './config/monitor-options.js';
 export type { Origins } from './config/origins.js';
 export type { DeskQuestion } from './desk/questions.js';
 export type { DeskConnection, DeskGateway, DeskRun, DeskSession, DeskUsage } from './desk/rows.js';
+export type { AuditEntry } from './diagnostics/audit-entry.js';
 export type { DueCount, GatewayStats, RunCounts } from './diagnostics/gateway-stats.js';
 export type { ReadyState, UnreadyReason } from './diagnostics/ready-state.js';
 export type { DeadWork } from './due/dead.js';

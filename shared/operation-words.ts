@@ -58,6 +58,7 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
   },
   fork: {
     least: 'owner',
+    audit: ['to'],
     rate: 'sends',
     fills: true,
     sample: { sessionId: 'main', to: 'other' },
@@ -76,6 +77,7 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
   },
   delete: {
     least: 'owner',
+    audit: [],
     rate: 'none',
     sample: { sessionId: 'main' },
     tag: 'conversation',
@@ -86,6 +88,7 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
   },
   'take-over': {
     least: 'operator',
+    audit: [],
     rate: 'sends',
     fills: true,
     sample: { sessionId: 'main' },
@@ -97,6 +100,7 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
   },
   'hand-back': {
     least: 'operator',
+    audit: [],
     rate: 'sends',
     fills: true,
     sample: { sessionId: 'main' },
@@ -107,6 +111,7 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
   },
   share: {
     least: 'operator',
+    audit: ['with.userId', 'with.tenantId', 'as'],
     rate: 'sends',
     fills: true,
     sample: { sessionId: 'main', with: { userId: 'ben' }, as: 'viewer' },
@@ -118,6 +123,7 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
   },
   unshare: {
     least: 'operator',
+    audit: ['grantId'],
     rate: 'sends',
     sample: { sessionId: 'main', grantId: 'g' },
     tag: 'conversation',
@@ -137,6 +143,7 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
   },
   import: {
     least: 'owner',
+    audit: [],
     rate: 'sends',
     fills: true,
     sample: { sessionId: 'main', messages: [{ content: 'hi' }] },
@@ -155,6 +162,7 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
   },
   export: {
     least: 'viewer',
+    audit: ['what'],
     rate: 'reads',
     sample: { sessionId: 'main' },
     tag: 'conversation',
@@ -204,6 +212,7 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
   },
   close: {
     least: 'owner',
+    audit: [],
     rate: 'none',
     sample: { sessionId: 'main' },
     tag: 'conversation',
@@ -213,6 +222,7 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
   },
   'tool-response': {
     least: 'member',
+    audit: ['callId', 'approved'],
     rate: 'none',
     sample: { sessionId: 'main', callId: 'c', approved: true },
     tag: 'conversation',

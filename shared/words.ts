@@ -98,6 +98,8 @@ export interface OperationWords extends RouteWords {
   readonly isNew?: true;
   /** Whether it is about a connection of its caller. Over a socket it is about the socket's own. */
   readonly ofConnection?: true;
+  /** Present for an act that is noted for audits: the params that are noted with it, ids and names alone, such as `with.userId`. */
+  readonly audit?: readonly string[];
   /** Whether it makes the session larger, so that there must be room for it. */
   readonly fills?: true;
   /** The least params that it takes, for tests and documents. A test replaces the names of sessions and connections. */

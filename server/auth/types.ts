@@ -203,6 +203,8 @@ export interface Guest {
   readonly grantId: string;
   /** Id of the person who gave the link. In votes, all who bear it are that person. */
   readonly givenBy: string;
+  /** Scope of that session. */
+  readonly scope: string;
 }
 
 /**

@@ -13,6 +13,7 @@ import { demoCommand } from './commands/demo.js';
 import { deployCommand } from './commands/deploy.js';
 import {
   abortCommand,
+  auditCommand,
   connectionsCommand,
   disconnectCommand,
   lameDuckCommand,
@@ -76,6 +77,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     .addCommand(usageCommand(terminal))
     .addCommand(abortCommand(terminal))
     .addCommand(disconnectCommand(terminal))
+    .addCommand(auditCommand(terminal))
     .addCommand(lameDuckCommand(terminal))
     .addCommand(tokenCommand(terminal))
     .addCommand(backupCommand(terminal))

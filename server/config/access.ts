@@ -69,3 +69,6 @@ export interface ClientMessages {
    */
   readonly import?: boolean | ((user: UserContext, app: string) => MaybePromise<boolean>) | undefined;
 }
+
+/** Names the tenant that a user belongs to; two users with the same text share its limits and its turns. */
+export type FairKey = (user: UserContext) => string;

@@ -9,7 +9,7 @@ import type { SessionScope } from '../auth/scope.js';
 import type { AuthConfig } from '../auth/types.js';
 import type { FileStore } from '../stores/files/file-store.js';
 import type { Store } from '../stores/store.js';
-import type { AppAccess, ClientMessages, Oversight, SessionAccess, ShareLinks } from './access.js';
+import type { AppAccess, ClientMessages, FairKey, Oversight, SessionAccess, ShareLinks } from './access.js';
 import type { Limits } from './limits.js';
 import type { MonitorOptions } from './monitor-options.js';
 import type { Origins } from './origins.js';
@@ -88,6 +88,13 @@ export interface GatewayConfig<
    * @default nobody
    */
   readonly oversight?: Oversight | undefined;
+  /**
+   * Names the tenant of a user, for `limits.tenant` and for turns: two users with one text share them. A function that throws, or returns no
+   * text, leaves the default.
+   *
+   * @default the user's `tenantId`; without one each user is a tenant
+   */
+  readonly fairKey?: FairKey | undefined;
   /** Whether sessions may be shared by links, whose bearers need no account. @default false */
   readonly shareLinks?: boolean | ShareLinks | undefined;
   /**

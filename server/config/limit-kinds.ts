@@ -72,6 +72,16 @@ export const LIMIT_KINDS: Kinds<Limits> = {
     ...{ connections: count, sessions: count, bytes, fileBytes: bytes },
     ...{ sendsPerSecond: rate, invokesPerSecond: rate, readsPerSecond: rate, uploadsPerSecond: rate },
   },
+  tenant: {
+    ...{ sendsPerSecond: rate, invokesPerSecond: rate, readsPerSecond: rate, connections: count },
+    ...{ runsAtOnce: count, runsWaiting: count },
+  },
+  runsAtOnce: count,
+  auditMs: {
+    fits: (value) => value >= 0,
+    rule: 'must be a number, 0 or more, or Infinity',
+  },
+  auditEntries: count,
   retention: { events: count, bytes, ageMs: age },
   ...{ revalidateMs: ms, queueLength: whole(0), importedMessages: count, clientToolsPerSend: count },
   ...{ titleLength: count, metadataBytes: bytes, noteLength: count, grantsPerSession: count },
@@ -85,6 +95,10 @@ export const LIMIT_KINDS: Kinds<Limits> = {
     drainMs: msOrNone,
     storeMs: msOrNone,
     loopDelayMs: msOrNone,
+  },
+  heapShare: {
+    fits: (value) => isEndless(value) || (value > 0 && value <= 1),
+    rule: 'must be a number above 0, up to 1, or Infinity',
   },
   gatherMs: within(0, 1000),
 };

@@ -57,6 +57,33 @@ export interface Limits extends FeatureLimits {
     readonly bytes: number;
     readonly fileBytes: number;
   };
+  /**
+   * Limits of one tenant: of all users with one `tenantId`, or with one text of `fairKey`. A user without either is a tenant alone.
+   *
+   * @default Infinity; 1,000 runs that wait
+   */
+  readonly tenant: {
+    readonly sendsPerSecond: number;
+    readonly invokesPerSecond: number;
+    readonly readsPerSecond: number;
+    /** Open event streams and sockets of its clients. */
+    readonly connections: number;
+    /** Runs whose apps are at work at once at this gateway. More wait for their turn. */
+    readonly runsAtOnce: number;
+    /** Accepted runs that wait for their turn, each the first of its session. */
+    readonly runsWaiting: number;
+  };
+  /**
+   * Runs whose apps are at work at once at this gateway. More wait for their turn, which the tenant with the fewest has next. Child runs do not
+   * count, nor do runs that wait for a person or sleep.
+   *
+   * @default Infinity
+   */
+  readonly runsAtOnce: number;
+  /** Time for which the store keeps acts for audits; 0 keeps none. They are logged anyway. @default 0 */
+  readonly auditMs: number;
+  /** Acts for audits that the store keeps at most: beyond it the oldest go. @default 10,000 */
+  readonly auditEntries: number;
   /** Time within which the caller of an open stream is authenticated again. @default 60 s */
   readonly revalidateMs: number;
   /** Messages that wait behind the active run of a session. @default 32 */
@@ -123,6 +150,8 @@ export interface Limits extends FeatureLimits {
   readonly storeMs: number;
   /** Lateness of the event loop, twice in a row, at which new work is refused. @default 250 ms */
   readonly loopDelayMs: number;
+  /** Used part of the heap of V8, from 0 to 1, at which new work is refused. `node --max-old-space-size` says how large it may be. @default 0.9 */
+  readonly heapShare: number;
   /** Time that pieces of answers may wait to be sent as one while the process has more to do than it can; 0 for none. @default 30 ms */
   readonly gatherMs: number;
 }
@@ -156,6 +185,17 @@ export const DEFAULT_LIMITS: Limits = {
     bytes: 64 * 1024 * 1024 * 1024,
     fileBytes: 64 * 1024 * 1024 * 1024,
   },
+  tenant: {
+    sendsPerSecond: Number.POSITIVE_INFINITY,
+    invokesPerSecond: Number.POSITIVE_INFINITY,
+    readsPerSecond: Number.POSITIVE_INFINITY,
+    connections: Number.POSITIVE_INFINITY,
+    runsAtOnce: Number.POSITIVE_INFINITY,
+    runsWaiting: 1000,
+  },
+  runsAtOnce: Number.POSITIVE_INFINITY,
+  auditMs: 0,
+  auditEntries: 10_000,
   revalidateMs: 60_000,
   queueLength: 32,
   importedMessages: 10_000,
@@ -188,5 +228,6 @@ export const DEFAULT_LIMITS: Limits = {
   drainMs: 25_000,
   storeMs: 10_000,
   loopDelayMs: 250,
+  heapShare: 0.9,
   gatherMs: 30,
 };

@@ -1,5 +1,7 @@
 import { types } from 'node:util';
 import { cut } from '../../shared/cut.js';
+import { isGatewayError } from '../../shared/errors.js';
+import { StoreError } from '../stores/append.js';
 
 /** Bounds of one log line. Values beyond them are named, but not written. */
 const MAX_DEPTH = 6;
@@ -17,20 +19,25 @@ export function logValue(value: unknown): LoggedJson {
   return new LogValueWriter().write(value, []);
 }
 
+/** Whether an error says by its code what has happened: then its stack, and that of its causes, tells nothing more. */
+const isExplained = (error: Error): boolean =>
+  error instanceof StoreError || (isGatewayError(error) && error.code !== 'INTERNAL');
+
 /**
- * A copy of an error with only the fields that a log needs: name, message, stack, code and causes. Other values are copied by `logValue`.
- * Never throws.
+ * A copy of an error with only the fields that a log needs: name, message, code and causes, and the stack of one that nobody has explained.
+ * Other values are copied by `logValue`. Never throws.
  */
-export function plainError(value: unknown, depth = 0): unknown {
+export function plainError(value: unknown, depth = 0, told = false): unknown {
   try {
     if (types.isProxy(value) || !(value instanceof Error) || depth > MAX_DEPTH) return logValue(value);
     const { name, message, stack, cause, code } = value as Error & { readonly code?: unknown };
     const plain = new Error(short(String(message)));
+    const isTold = told || isExplained(value);
     const known = {
       name: short(String(name)),
-      stack: short(String(stack)),
+      stack: isTold ? `${short(String(name))}: ${short(String(message))}` : short(String(stack)),
       ...(code !== undefined && { code: logValue(code) }),
-      ...(cause !== undefined && { cause: plainError(cause, depth + 1) }),
+      ...(cause !== undefined && { cause: plainError(cause, depth + 1, isTold) }),
     };
     for (const [field, given] of Object.entries(known))
       Object.defineProperty(plain, field, {

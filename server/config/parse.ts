@@ -43,6 +43,7 @@ export interface ParsedConfig
         | 'sessionAccess'
         | 'appAccess'
         | 'oversight'
+        | 'fairKey'
         | 'trustProxy'
         | 'methods'
         | 'socketPath'
@@ -56,6 +57,7 @@ export interface ParsedConfig
   readonly sessionAccess: GatewayConfig['sessionAccess'];
   readonly appAccess: GatewayConfig['appAccess'];
   readonly oversight: GatewayConfig['oversight'];
+  readonly fairKey: GatewayConfig['fairKey'];
   /** Null if links are not allowed. */
   readonly shareLinks: ShareLinks | null;
   readonly trustProxy: GatewayConfig['trustProxy'];
@@ -125,6 +127,7 @@ const fields = z.strictObject({
   sessionAccess: func.optional(),
   appAccess: func.optional(),
   oversight: func.optional(),
+  fairKey: func.optional(),
   shareLinks: z
     .union([z.boolean(), z.strictObject({ upTo: z.enum(GRANT_ROLES).optional(), url: func.optional() })], {
       error: 'must be true, false, or an object',
@@ -238,6 +241,7 @@ export function parseConfig(
     sessionAccess: config.sessionAccess,
     appAccess: config.appAccess,
     oversight: config.oversight,
+    fairKey: config.fairKey,
     shareLinks: config.shareLinks === true ? {} : config.shareLinks || null,
     clientMessages: config.clientMessages ?? {},
     trustProxy: config.trustProxy,
@@ -287,6 +291,7 @@ function limitsOf(given: GatewayConfig['limits']): Limits {
   return {
     ...merged,
     retention: within(DEFAULT_LIMITS.retention, given?.retention),
+    tenant: within(DEFAULT_LIMITS.tenant, given?.tenant),
     shared: within(sharedDefaults(merged), given?.shared),
   };
 }

@@ -4,6 +4,7 @@ import type { GapReason, SubscriptionInfo, TransientEventType } from '../../shar
 import type { SubscribeTarget } from '../../shared/operation-types.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import type { Person } from '../auth/types.js';
+import type { LogFacts, Report } from '../diagnostics/log-facts.js';
 import type { ConnectionEndReason } from '../diagnostics/messages.js';
 import type { EndReason } from './end-reason.js';
 import type { Outlet } from './outlet.js';
@@ -86,7 +87,7 @@ export class EventConnection implements Outlet {
   readonly #vector: boolean;
   readonly #subscriptions = new Map<string, Followed>();
   readonly #onClose: (connection: EventConnection, ending: ConnectionEnding) => void;
-  readonly #report: (error: unknown, what: string) => void;
+  readonly #report: Report;
   readonly #tally: Tally;
   readonly #diesAt: number;
   /** Set while the receiver lags behind. */
@@ -106,7 +107,7 @@ export class EventConnection implements Outlet {
   constructor(
     options: EventConnectionOptions,
     onClose: (connection: EventConnection, ending: ConnectionEnding) => void,
-    report: (error: unknown, what: string) => void,
+    report: Report,
     tally: Tally = new Tally(),
   ) {
     this.options = options;
@@ -117,8 +118,7 @@ export class EventConnection implements Outlet {
     this.#onClose = onClose;
     this.#report = report;
     this.#tally = tally;
-    const { maxAgeMs = Number.POSITIVE_INFINITY } = options;
-    this.#diesAt = performance.now() + maxAgeMs * (0.8 + Math.random() * 0.4);
+    this.#diesAt = performance.now() + (options.maxAgeMs ?? Infinity) * (0.8 + Math.random() * 0.4);
   }
 
   get id(): string {
@@ -186,8 +186,8 @@ export class EventConnection implements Outlet {
     this.#stall ??= new Stall(this.#sink);
   }
 
-  report(error: unknown, what: string): void {
-    this.#report(error, what);
+  report(error: unknown, what: string, about: LogFacts = {}): void {
+    this.#report(error, what, { ...about, user: this.person.user.id, transport: this.options.transport });
   }
 
   /**
@@ -291,7 +291,7 @@ export class EventConnection implements Outlet {
     try {
       this.#sink.end(reason);
     } catch (error) {
-      this.#report(error, `ending connection ${this.id}`);
+      this.report(error, `ending connection ${this.id}`);
     }
   }
 

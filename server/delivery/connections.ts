@@ -2,8 +2,10 @@ import type { MaybePromise } from '../async/maybe-promise.js';
 import { type Presence, UNREACHED } from '../auth/presence.js';
 import type { Person } from '../auth/types.js';
 import { traceConnectionEnd } from '../diagnostics/connection-end.js';
+import type { Report } from '../diagnostics/log-facts.js';
 import { newConnectionId } from '../ids.js';
 import { LimitError } from '../limit-error.js';
+import type { ConnectionPlace } from '../limits/quotas.js';
 import { type ConnectionEnding, EventConnection, type EventConnectionOptions } from './connection.js';
 import { Tally } from './tally.js';
 import type { Ticker } from './ticker.js';
@@ -16,11 +18,11 @@ export interface ConnectionsEnvironment {
   readonly ticker: Ticker;
   /** The callers of open connections, so that connections end when a caller is withdrawn. */
   readonly presence: Presence;
-  /** Most open connections of a caller. */
-  allowed(person: Person): number;
+  /** The places that one more connection of a caller takes: its own, and its tenant's where that has a limit. */
+  places(person: Person): readonly ConnectionPlace[];
   /** Called after the caller of a connection was authenticated again. @throws GatewayError to end it */
   renew(connection: EventConnection, person: Person): MaybePromise<void>;
-  report(error: unknown, what: string): void;
+  readonly report: Report;
 }
 
 /** Separator between the random part of an id and the gateway's name. */
@@ -39,7 +41,8 @@ export class Connections {
   readonly #env: ConnectionsEnvironment;
   readonly #notify: (notice: ConnectionNotice) => void;
   readonly #open = new Map<string, EventConnection>();
-  readonly #perUser = new Map<string, number>();
+  /** Open connections of clients, by payer and by tenant. */
+  readonly #taken = new Map<string, number>();
   readonly #announced = new WeakSet<EventConnection>();
 
   constructor(env: ConnectionsEnvironment, notify: (notice: ConnectionNotice) => void) {
@@ -70,26 +73,14 @@ export class Connections {
     return this.#open.size;
   }
 
-  /** @throws GatewayError `TOO_MANY_CONNECTIONS` if the user has as many as are allowed */
+  /** @throws GatewayError `TOO_MANY_CONNECTIONS` if the user, or its tenant, has as many as are allowed */
   add(options: EventConnectionOptions): EventConnection {
-    const { key, kind } = options.person.pays;
-    if (options.client) {
-      const count = this.#perUser.get(key) ?? 0;
-      const allowed = this.#env.allowed(options.person);
-      if (count >= allowed) {
-        throw new LimitError(kind !== 'person' ? 'limits.shared.connections' : 'limits.connectionsPerUser', {
-          code: 'TOO_MANY_CONNECTIONS',
-          message: `A user can have ${allowed} open connections`,
-          retryAfterMs: 5000,
-        });
-      }
-      this.#perUser.set(key, count + 1);
-    }
+    const places = options.client ? this.#take(options.person) : [];
     const connection: EventConnection = new EventConnection(
       options,
       (closed, ending) => {
         leave();
-        this.#remove(closed, key, ending);
+        this.#remove(closed, places, ending);
       },
       this.#env.report,
       this.tally,
@@ -137,14 +128,30 @@ export class Connections {
     for (const connection of [...this.#open.values()]) connection.end('drain');
   }
 
-  #remove(connection: EventConnection, key: string, ending: ConnectionEnding): void {
+  /** @returns keys of the places that were taken */
+  #take(person: Person): readonly string[] {
+    const places = this.#env.places(person);
+    for (const { key, most, option, whose } of places) {
+      if ((this.#taken.get(key) ?? 0) < most) continue;
+      throw new LimitError(option, {
+        code: 'TOO_MANY_CONNECTIONS',
+        message: `A ${whose} can have ${most} open connections`,
+        retryAfterMs: 5000,
+      });
+    }
+    for (const { key } of places) this.#taken.set(key, (this.#taken.get(key) ?? 0) + 1);
+    return places.map(({ key }) => key);
+  }
+
+  #remove(connection: EventConnection, places: readonly string[], ending: ConnectionEnding): void {
     this.#open.delete(connection.id);
     this.#env.ticker.delete(connection);
     traceConnectionEnd(this.#env.gatewayId, connection, ending);
-    if (!connection.options.client) return;
-    const count = this.#perUser.get(key)! - 1;
-    if (count > 0) this.#perUser.set(key, count);
-    else this.#perUser.delete(key);
+    for (const key of places) {
+      const count = this.#taken.get(key)! - 1;
+      if (count > 0) this.#taken.set(key, count);
+      else this.#taken.delete(key);
+    }
     if (this.#announced.has(connection)) this.#notify({ type: 'client:disconnected', connection });
   }
 }

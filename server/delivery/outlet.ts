@@ -1,4 +1,5 @@
 import type { GapReason } from '../../shared/events.js';
+import type { Report } from '../diagnostics/log-facts.js';
 import type { WireForm } from './wire-form.js';
 
 /** The receiver of a subscription's events. `writable` is false while the receiver lags behind; its owner pumps again on drain. */
@@ -13,5 +14,5 @@ export interface Outlet {
   moved(): void;
   /** Ends the connection because a log can't be served here any more. The client comes back and resumes. */
   interrupt(): void;
-  report(error: unknown, what: string): void;
+  report: Report;
 }

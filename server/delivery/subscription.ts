@@ -1,6 +1,7 @@
 import type { SubscriptionInfo } from '../../shared/events.js';
 import { initialState } from '../../shared/fold.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
+import type { LogFacts } from '../diagnostics/log-facts.js';
 import { Lens } from '../grants/lens.js';
 import type { View } from '../grants/view.js';
 import type { LogBatch } from '../log/batch.js';
@@ -21,6 +22,8 @@ export interface Subscribable extends StartSource {
   nextLog(after: string | null): MaybePromise<ReadableLog | 'gone' | null>;
   /** Key of the session, as the reader names it. */
   readonly id: string;
+  /** The fields of the session for log lines. */
+  readonly facts?: LogFacts;
   /** The part of the session that is shown; absent for all of it. */
   readonly view?: View;
   attach(subscription: Subscription): void;
@@ -164,7 +167,7 @@ export class Subscription {
 
   /** Ends this connection, and nothing else, after an unexpected error. */
   #break(error: unknown): void {
-    this.#outlet.report(error, `following session ${this.session.id}`);
+    this.#outlet.report(error, `following session ${this.session.id}`, this.session.facts);
     this.interrupt();
   }
 
@@ -244,7 +247,8 @@ export class Subscription {
   #read<T>(read: () => MaybePromise<T>, take: (value: T) => boolean): boolean {
     const failed = (error: unknown): void => {
       this.#become(LIVE);
-      if (!this.#unreadable) this.#outlet.report(error, `reading session ${this.session.id}`);
+      if (!this.#unreadable)
+        this.#outlet.report(error, `reading session ${this.session.id}`, this.session.facts);
       this.#unreadable = true;
     };
     let value: MaybePromise<T>;

@@ -2,12 +2,16 @@ import { GatewayError } from '../../shared/errors.js';
 import { encodeLine } from '../../shared/ndjson.js';
 import { parseSessionKey } from '../../shared/session-key.js';
 import type { AppRegistry } from '../apps/registry.js';
+import type { Audit } from '../audit/audit.js';
+import type { AuditTrail } from '../audit/audit-trail.js';
+import { toOcsf } from '../audit/ocsf.js';
 import type { DisconnectTarget } from '../auth/presence.js';
 import { userOfScope } from '../auth/scope.js';
 import type { Person, UserLike } from '../auth/types.js';
 import { type Errands, errand } from '../cluster/errands.js';
 import type { ParsedConfig } from '../config/parse.js';
 import type { Connections } from '../delivery/connections.js';
+import type { Act } from '../diagnostics/audit-entry.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type { DeadWork } from '../due/dead.js';
 import { gatewayIdOf } from '../ids.js';
@@ -44,7 +48,9 @@ export interface DeskEnvironment {
   readonly state: { lameDuck: boolean };
   readonly data: { dead(): AsyncIterable<DeadWork>; retry(id: string): Promise<boolean> };
   identify(user: UserLike): Person;
-  disconnect(target: DisconnectTarget): number;
+  readonly audit: Audit;
+  readonly trail: AuditTrail;
+  disconnect(target: DisconnectTarget, door: 'operator'): number;
   stats(): GatewayStats;
   /** Opens the store on first use; null once it is open. */
   ready(): Promise<void> | null;
@@ -82,6 +88,17 @@ export class Desk {
 
   /** @throws GatewayError during iteration, before the first row or later */
   async *ask(question: DeskQuestion): AsyncGenerator<object> {
+    const act = actOf(question);
+    if (act === null) return yield* this.#answer(question);
+    const acted = async (): Promise<readonly object[]> => {
+      const rows: object[] = [];
+      for await (const row of this.#answer(question)) rows.push(row);
+      return rows;
+    };
+    yield* await this.#env.audit.noted(() => act, acted);
+  }
+
+  async *#answer(question: DeskQuestion): AsyncGenerator<object> {
     // The state of this process is told whatever the store does.
     if (question.action === 'status' && this.#isHere(question.gateway)) {
       yield* this.#status();
@@ -110,10 +127,18 @@ export class Desk {
         const ref = this.#refOf(question.session, question);
         return yield { aborted: await this.#env.sessions.perform(ref, { type: 'abort', runId, reason }) };
       }
+      case 'audit': {
+        let left = question.limit ?? Number.POSITIVE_INFINITY;
+        for await (const entry of this.#env.trail.entries(question.since)) {
+          if (left-- <= 0) return;
+          yield toOcsf(entry);
+        }
+        return;
+      }
       case 'disconnect': {
         const { user, tenant } = question;
         const target = tenant === undefined ? { userId: user } : { id: user, tenantId: tenant };
-        return yield { ended: this.#env.disconnect(target) };
+        return yield { ended: this.#env.disconnect(target, 'operator') };
       }
     }
   }
@@ -262,6 +287,28 @@ export class Desk {
     }
     const person = this.#env.identify({ id: user, ...(tenant !== undefined && { tenantId: tenant }) });
     return { scope: person.scope, app, name };
+  }
+}
+
+/** An operator's deed as an act; null for a question, and for the end of all that a user has open, which is noted where it is done. */
+function actOf(question: DeskQuestion): Omit<Act, 'outcome'> | null {
+  const operator = { door: 'operator', by: null } as const;
+  switch (question.action) {
+    case 'abort': {
+      const { session: sessionId, user, tenant, scope, run } = question;
+      const about = {
+        ...(user !== undefined && { userId: user }),
+        ...(tenant !== undefined && { tenantId: tenant }),
+        ...(run !== undefined && { runId: run }),
+      };
+      return { act: 'abort', ...operator, sessionId, ...(scope !== undefined && { scope }), about };
+    }
+    case 'retry':
+      return { act: 'retry', ...operator, about: { id: question.id } };
+    case 'lame-duck':
+      return { act: 'lame-duck', ...operator, about: { on: question.on } };
+    default:
+      return null;
   }
 }
 

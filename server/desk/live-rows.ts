@@ -28,6 +28,7 @@ export function liveRuns(session: Session, gateway: string): readonly DeskRun[] 
 function waitOf({ log, runs }: HeldSession, run: LiveRun): DeskRun['waitsFor'] {
   if (log.stalled || run.state === 'accepting') return 'store';
   if (run.state === 'queued') return 'queue';
+  if (run.slot?.state === 'waiting') return 'slot';
   if (runIn(log.state, run.id)?.held) return 'version';
   if (runs.questions.ofRun(run.id) > 0) return 'person';
   return run.tree.length > 1 ? 'child' : 'app';

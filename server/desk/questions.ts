@@ -1,8 +1,18 @@
 import * as z from 'zod';
 import { GatewayError } from '../../shared/errors.js';
 
-/** The things that a run may wait for. `app`: its own code, and all that it calls. `gateway`: no living gateway holds its session. */
-export const WAITS = ['app', 'person', 'queue', 'store', 'child', 'time', 'version', 'gateway'] as const;
+/** The things that a run may wait for. `app`: its own code, and all that it calls. `slot`: its turn among all runs. `gateway`: no living gateway holds its session. */
+export const WAITS = [
+  'app',
+  'person',
+  'queue',
+  'slot',
+  'store',
+  'child',
+  'time',
+  'version',
+  'gateway',
+] as const;
 
 const text = z.string().min(1).max(1024);
 /** The gateway that is meant, by its id or that of one process of it. Without it, reads ask all on the store. */
@@ -31,6 +41,11 @@ const QUESTIONS = [
     ...{ run: text.exactOptional(), reason: text.exactOptional() },
   }),
   z.strictObject({ action: z.literal('disconnect'), user: text, tenant }),
+  z.strictObject({
+    ...{ action: z.literal('audit'), limit: z.number().int().min(1).exactOptional() },
+    /** Milliseconds since the epoch. */
+    since: z.number().min(0).exactOptional(),
+  }),
   z.strictObject({ action: z.literal('lame-duck'), gateway, on: z.boolean() }),
 ] as const;
 

@@ -1,4 +1,5 @@
 import { channel, tracingChannel } from 'node:diagnostics_channel';
+import type { AuditEntry } from './audit-entry.js';
 import type {
   AppendMessage,
   ConnectionEndMessage,
@@ -70,6 +71,8 @@ export interface Channels {
   readonly append: TraceChannel<AppendMessage>;
   /** The end of a connection. */
   readonly connectionEnd: MessageChannel<ConnectionEndMessage>;
+  /** An act that is not an ordinary message. */
+  readonly audit: MessageChannel<AuditEntry>;
   /** The verdict of a guard on one text. */
   readonly guard: MessageChannel<GuardMessage>;
 }
@@ -98,5 +101,6 @@ export const channels: Channels = {
   connectionEnd: channel(
     'agent-session-gateway.connection.end',
   ) as unknown as MessageChannel<ConnectionEndMessage>,
+  audit: channel('agent-session-gateway.audit') as unknown as MessageChannel<AuditEntry>,
   guard: channel('agent-session-gateway.guard') as unknown as MessageChannel<GuardMessage>,
 };

@@ -54,6 +54,8 @@ export interface GatewayStats extends FeatureStats {
   readonly runs: RunCounts & {
     /** Numbers of runs by name of the app, including apps without runs. */
     readonly apps: Readonly<Record<string, RunCounts>>;
+    /** Active runs whose apps wait for their turn (`limits.runsAtOnce`, `limits.tenant.runsAtOnce`). */
+    readonly waiting: number;
     /** Open questions and confirmations. */
     readonly questions: number;
     /** Runs whose ends a close would wait for. The others go on at another gateway, or in the next process. */

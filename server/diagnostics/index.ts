@@ -1,3 +1,4 @@
+export type { AuditEntry } from './audit-entry.js';
 export {
   type Channels,
   channels,

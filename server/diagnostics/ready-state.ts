@@ -4,6 +4,7 @@ export const UNREADY_REASONS = [
   'lame-duck',
   'draining',
   'overloaded',
+  'memory',
   'descriptors',
   'store-closed',
   'store-silent',

@@ -2,7 +2,7 @@ import { AppRegistry } from '../apps/registry.js';
 import { createAgeClock } from '../async/age-clock.js';
 import { isLoopback } from '../auth/address.js';
 import { type Authenticator, createAuthenticator } from '../auth/authenticate.js';
-import { type DisconnectTarget, matcherOf, Presence } from '../auth/presence.js';
+import { Presence } from '../auth/presence.js';
 import { Tickets } from '../auth/tickets.js';
 import { errand } from '../cluster/errands.js';
 import { Notes } from '../cluster/notes.js';
@@ -21,8 +21,7 @@ import { ENGINE_KINDS } from '../held/kinds.js';
 import type { HostEnvironment } from '../host/open-session.js';
 import { newHolder } from '../ids.js';
 import { Readiness } from '../lifecycle/readiness.js';
-import { LoopDelay } from '../limits/loop-delay.js';
-import { Quotas } from '../limits/quotas.js';
+import type { RunSlots } from '../limits/run-slots.js';
 import { SharedRates } from '../limits/shared-rates.js';
 import { Moderation } from '../log/moderation.js';
 import { flattenMethods } from '../methods/flatten.js';
@@ -38,24 +37,25 @@ import { SessionDirectory } from '../sessions/directory.js';
 import { Eraser } from '../sessions/eraser.js';
 import type { SessionRef } from '../stores/stored.js';
 import { type CommitWatcher, watchedStore } from '../stores/watched-store.js';
+import { type Audits, createAudits } from './audit.js';
+import { type Disconnect, disconnecting } from './disconnect.js';
 import { setUpDueWork } from './due-work.js';
+import { createLoad, type Load } from './load.js';
 import { createReports, type Reports } from './reports.js';
 import { erasingOf, sessionEnvironment } from './session-environment.js';
+import { createShares } from './shares.js';
 import { type GatewayState, newState } from './state.js';
 import { createTransports, type Transports } from './transports.js';
-
-/** Asks other gateways to end everything that a user has open. */
-const DISCONNECT = errand<DisconnectTarget, number>('disconnect');
 
 /** Asks other gateways to end everything that is open by a grant. */
 const UNGRANTED = errand<string, void>('ungranted');
 
 /** The parts of a gateway. */
-export interface Assembly extends Reports, Transports {
+export interface Assembly extends Audits, Load, Reports, Transports {
   readonly config: ParsedConfig;
   readonly state: GatewayState;
-  readonly load: LoopDelay;
   readonly moderation: Moderation;
+  readonly slots: RunSlots;
   readonly apps: AppRegistry;
   readonly authenticator: Authenticator;
   readonly connections: Connections;
@@ -72,8 +72,7 @@ export interface Assembly extends Reports, Transports {
   readonly monitor: Monitor;
   /** Id of this gateway among those on its store. */
   readonly holder: string;
-  /** Ends everything that a user has open, and returns the number. */
-  disconnect(target: DisconnectTarget): number;
+  readonly disconnect: Disconnect;
   /** Goes on with another configuration. @throws GatewayError if `auth` does not fit; then nothing has changed */
   goOnWith(config: Pick<ParsedConfig, 'auth' | 'origins' | 'limits'>): void;
   /** The clock for ageing. */
@@ -97,7 +96,7 @@ interface OwnGateway {
  * @throws GatewayError `INVALID_REQUEST` naming the wrong field
  */
 export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGateway): Assembly {
-  const { auth, sessionScope, limits, store, id, logger } = config;
+  const { auth, sessionScope, limits, store, id } = config;
   const state = newState();
   const apps = new AppRegistry(config.apps, config.defaultApp);
   const reports = createReports(config, apps);
@@ -110,6 +109,8 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
     onError: (error) => report(error, 'authentication failed'),
     onRefused: (refusal) => refusals.caller(refusal),
   });
+  const audits = createAudits(config, { ...reports, apps, ready });
+  const { audit, trail } = audits;
   const authenticator = config.shareLinks
     ? withGuests(ofHost, {
         ...{ grants, ready, asksHost: auth.type !== 'none' },
@@ -123,16 +124,12 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
     report,
   });
   const sharesRates = store.shared !== undefined && Number.isFinite(limits.shareRatesMs);
-  const load = new LoopDelay(limits.loopDelayMs, {
-    refuses: (delayMs) => {
-      const what = `new work is refused: the event loop is ${Math.round(delayMs)} ms late (limits.loopDelayMs)`;
-      logger.warn({ gateway: id, delayMs }, what);
-    },
-    admits: () => logger.warn({ gateway: id }, 'new work is taken again'),
-  });
+  const loads = createLoad(config);
+  const { load, heap } = loads;
   const moderation = new Moderation(limits.gatherMs);
   const used = (rate: number, key: string, units: number): void => rates?.used(rate, key, units);
-  const quotas = new Quotas(limits, sharesRates ? used : undefined, load.admit, load.admitReader);
+  const shares = createShares(config, loads, sharesRates ? used : undefined, report);
+  const { quotas, slots } = shares;
   const ticker = new Ticker(limits, report);
   const holder = newHolder(id);
   const connections = new Connections(
@@ -141,7 +138,7 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
       holder,
       ticker,
       presence,
-      allowed: (person) => quotas.connections(person),
+      places: (person) => quotas.connections(person),
       renew: (connection, person) => operations.renew(connection, person),
       report,
     },
@@ -195,7 +192,7 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
       kinds,
       holder,
       apps,
-      quotas,
+      ...shares,
       moderation,
       files,
       reaches,
@@ -220,18 +217,14 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
   const alive = (other: string): Promise<boolean> => sessions.cluster.alive(other);
   const eraser = new Eraser({
     ...{ store, kinds, sessions, files, holder, alive, report },
-    erasing: erasingOf(features),
+    erasing: (home) => Promise.all([erasingOf(features)(home), trail.forget(home)]),
   });
   const { cluster } = sessions;
   const rates = sharesRates ? new SharedRates(cluster.errands, limits.shareRatesMs, report) : null;
   rates?.serve(quotas);
   const notes = new Notes(watched);
   const tickets = new Tickets({ errands: cluster.errands, notes, authenticator, report });
-  const disconnect = (target: DisconnectTarget): number => {
-    tickets.withdraw(matcherOf(target));
-    return presence.disconnect(target);
-  };
-  cluster.errands.on(DISCONNECT, disconnect);
+  const disconnect = disconnecting({ errands: cluster.errands, audit, tickets, presence, report });
   cluster.errands.on(UNGRANTED, (grantId) => presence.endGrant(grantId));
   for (const { join } of features) join?.(cluster.errands);
   const calls = new OpenCalls((person) => quotas.streams(person));
@@ -260,6 +253,7 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
     features,
     owners: new OwnerRoom(store),
     grants,
+    audit,
     sharing: {
       links: config.shareLinks,
       named: auth.type !== 'none',
@@ -294,7 +288,7 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
   const plugins = new PluginHost(environment);
   const { written, left } = sessions;
   const readiness = new Readiness({
-    ...{ state, load, store, written, left, plugins, storeMs: limits.storeMs, ready, report },
+    ...{ state, load, heap, store, written, left, plugins, storeMs: limits.storeMs, ready, report },
   });
   const transports = createTransports(config, {
     ...{
@@ -313,7 +307,7 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
     ...{ refusals, state, ready, report },
   });
   return {
-    ...{ config, state, load, moderation, apps, authenticator },
+    ...{ config, state, slots, moderation, apps, authenticator },
     ...{
       connections,
       sessions,
@@ -329,19 +323,13 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
       monitor,
       holder,
     },
-    ...{ ...reports, ...transports, now, ready },
+    ...{ ...reports, ...transports, ...audits, ...loads, now, ready, disconnect },
     goOnWith: (next) => {
       if (next.auth !== config.auth) ofHost.replace(next.auth);
       transports.allowOrigins(next.origins);
       Object.assign(config, { auth: next.auth, origins: next.origins });
       Object.assign(limits, next.limits);
       quotas.renew();
-    },
-    disconnect: (target) => {
-      cluster.errands
-        .askAll(DISCONNECT, target)
-        .catch((error: unknown) => report(error, 'disconnecting a user from other gateways'));
-      return disconnect(target);
     },
   };
 }

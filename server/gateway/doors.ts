@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { mostConnections, mostDescriptors } from '../runtime/descriptors.js';
+import { heapProblem } from '../runtime/memory.js';
 import { type ListeningServer, listen } from '../transports/http/listen.js';
 import { UnixSocketDoor } from '../transports/unix-socket/unix-socket-door.js';
 import type { Assembly } from './assembly.js';
@@ -54,6 +55,8 @@ export class Doors {
     const { host, port: wanted, basePath, limits } = config;
     const mount = { basePath };
     const most = mostConnections(mostDescriptors());
+    const heap = heapProblem();
+    if (heap !== null) config.logger.warn({ gateway: config.id }, heap);
     if (most < FEW) config.logger.warn({ gateway: config.id, most }, FEW_CONNECTIONS);
     this.#http = await listen(
       {

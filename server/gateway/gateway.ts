@@ -21,6 +21,7 @@ import type { DeadWork } from '../due/dead.js';
 import { FEATURE_CONFIG } from '../features/features.js';
 import { budgetsOf } from '../host/budgets.js';
 import type {
+  DoneBy,
   EraseOptions,
   ExportOptions,
   HeldOptions,
@@ -283,7 +284,6 @@ export class Gateway<
 
   /**
    * Sends undelivered notices again at once, also those given up.
-   *
    * @param id Id of an item of `failedNotices`; or of a notice, for all targets that did not receive it
    * @returns the number that is sent again
    */
@@ -318,8 +318,8 @@ export class Gateway<
    * @param path Path of the copy; files go into `<path>.files`. Nothing may be there yet.
    * @throws GatewayError `INVALID_REQUEST` if something is there, and for stores without backups; `STORE_FAILED`
    */
-  backup(path: string): Promise<void> {
-    return this.#data.backup(path);
+  backup(path: string, options: DoneBy = {}): Promise<void> {
+    return this.#data.backup(path, options);
   }
 
   /**

@@ -127,6 +127,7 @@ export class GatewayLife {
       if (!this.#closed) await Promise.all(features.map((feature) => feature.look?.()));
     };
     this.#parts.load.start();
+    this.#parts.heap.start();
     this.#recovered = this.#listening
       .then(() => due.start())
       .then(() => sessions.recover(() => this.#closed !== null))
@@ -134,6 +135,7 @@ export class GatewayLife {
       .catch((error: unknown) => report(error, 'recovering sessions'));
     this.#sweeper = setInterval(() => {
       sessions.sweep().catch((error: unknown) => report(error, 'sweeping sessions'));
+      this.#parts.trail.sweep().catch((error: unknown) => report(error, 'sweeping the audit trail'));
       void eraser.resume();
       void look();
       // Nobody may ask for it, and a file that was removed fails no write.
@@ -190,9 +192,14 @@ export class GatewayLife {
     await plugins.destroy();
     await this.#doors.close(CLOSE_GRACE_MS);
     this.#parts.load.stop();
+    this.#parts.heap.stop();
+    this.#parts.overload.stop();
     clearInterval(this.#sweeper);
     clearInterval(this.#fileSweeper);
-    if (state.open) await this.#closeStore();
+    if (state.open) {
+      await within(this.#parts.trail.settled(), storeMs);
+      await this.#closeStore();
+    }
     await this.#parts.monitor.close();
     this.#parts.stopLog();
     config.logger.info({ gateway: config.id }, 'the gateway has stopped');

@@ -25,6 +25,8 @@ export function sessionEnvironment(
     SessionEnvironment,
     | 'store'
     | 'kinds'
+    | 'slots'
+    | 'tenancy'
     | 'moderation'
     | 'holder'
     | 'files'

@@ -16,6 +16,7 @@ type StatsParts = Pick<
   | 'moderation'
   | 'readiness'
   | 'sessions'
+  | 'slots'
   | 'state'
   | 'unread'
 >;
@@ -32,6 +33,7 @@ export function statsOf({
   moderation,
   readiness,
   sessions,
+  slots,
   state,
   unread,
 }: StatsParts): GatewayStats {
@@ -70,6 +72,7 @@ export function statsOf({
       active,
       queued,
       apps: perApp,
+      waiting: slots.waiting,
       questions,
       waitedFor: waitedFor(atWork, keepsRuns(config)),
     },

@@ -99,7 +99,7 @@ export function guestOf({ home, kept: { grant, givenBy } }: FoundGrant, user: Us
   return {
     ...{ user, id: user.id, key, scope: key },
     pays: { key, kind: 'link', within: JSON.stringify(['links', home.scope]) },
-    link: { grantId, givenBy: givenBy ?? by },
+    link: { grantId, givenBy: givenBy ?? by, scope: home.scope },
     ...(expiresAt !== undefined && { expiresAt }),
   };
 }

@@ -159,9 +159,15 @@ async function acceptBeside(held: HeldSession, request: RunRequest): Promise<Acc
   const asked = assertNotKept(request, log);
   if (asked) await asked;
   assertNewIds(request, log.view, runs.all());
+  assertTurn(held, request);
   const accepted = await runs.lanes.accept(request);
   if ('duplicate' in accepted) return accepted;
   return { position: 0, cursor: log.view.cursorAt(accepted.place - 1) };
+}
+
+/** @throws GatewayError `OVERLOADED` if so many runs of the tenant wait for their turn that no more are accepted */
+function assertTurn({ env, ref }: HeldSession, request: RunRequest): void {
+  env.slots.check(env.tenancy.ofSender(request, ref.scope));
 }
 
 /** Accepts a message in one append with all that comes with it: the ends of runs, a move or a cause before it, the start of its run behind it. */
@@ -180,6 +186,7 @@ async function acceptAt(
   assertBehind(log.state, behind);
   assertNewIds(request, log.view, runs.all());
   if (!move) queue.check(request.onBusy);
+  assertTurn(held, request);
   const run = new LiveRun(request);
   queue.add(run);
   try {

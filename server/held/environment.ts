@@ -5,6 +5,8 @@ import type { Limits } from '../config/limits.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { GatewayFiles } from '../files/files.js';
 import type { GuardPolicy } from '../guard/policy.js';
+import type { RunSlots } from '../limits/run-slots.js';
+import type { Tenancy } from '../limits/tenancy.js';
 import type { RecordKind } from '../records/kind.js';
 import type { Arrivals } from '../stores/about.js';
 import type { RecordChange } from '../stores/records.js';
@@ -25,6 +27,9 @@ export interface HeldEnvironment {
   readonly gates: readonly RunGate[];
   /** Asked for the cost of a call. */
   readonly prices: readonly Prices[];
+  /** Decides which run is at work next, of whom. */
+  readonly slots: RunSlots;
+  readonly tenancy: Tenancy;
   readonly store: Store;
   readonly files: GatewayFiles;
   readonly gatewayId: string;

@@ -25,6 +25,7 @@ import { respond } from './lost-question.js';
 import { portOf } from './port.js';
 import { type CausedEnding, type EndedRun, endRuns, resultsOf } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
+import { takeSlot } from './take-slot.js';
 
 /** The fate of a run's end: stored, void because something else ended the run before, or refused by the store. */
 type EndOutcome = 'stored' | 'over' | 'failed';
@@ -105,6 +106,7 @@ export class SessionRuns {
 
   /** Forgets a run that is over here. Nobody answers its questions any more. */
   #remove(run: LiveRun): void {
+    run.slot?.leave();
     this.questions.dropRun(run.id);
     this.#executions.delete(run);
     this.queue.remove(run);
@@ -169,15 +171,17 @@ export class SessionRuns {
   letBegin(run: LiveRun): void {
     const execution = this.#executions.get(run);
     if (run.state !== 'active' || !execution) return;
-    const before = historyOf(this.held.log.view, run);
-    if (isPromise(before)) before.then((late) => this.#begin(run, execution, late), this.unread(run));
-    else this.#begin(run, execution, before);
+    takeSlot(this.held, run, () => {
+      const before = historyOf(this.held.log.view, run);
+      if (isPromise(before)) before.then((late) => this.#begin(run, execution, late), this.unread(run));
+      else this.#begin(run, execution, before);
+    });
   }
 
   /** Fails a run whose conversation can't be read, as if its app had failed. */
   unread(run: LiveRun): (error: unknown) => void {
     return (error) => {
-      this.env.report(error, `reading the history of session ${this.held.id}`);
+      this.env.report(error, `reading the history of session ${this.held.id}`, this.about(run));
       const { code, message } = new GatewayError({ code: 'OVERLOADED' });
       this.end(run, { stopReason: 'error', error: { code, message } });
     };

@@ -8,8 +8,14 @@ export type WholeScope =
   | { readonly user: UserLike; readonly scope?: never }
   | { readonly scope: string; readonly user?: never };
 
+/** Names the one who has something done with the data of others. */
+export interface DoneBy {
+  /** Id of the person or program that has it done, for the audit. @default nobody is known */
+  readonly by?: string;
+}
+
 /** Options of an erasure. */
-export interface EraseOptions extends WhoseSessions {
+export interface EraseOptions extends WhoseSessions, DoneBy {
   /**
    * Whether the store's files are overwritten at once, which blocks all other work until they are rewritten. Otherwise `gateway.vacuum()`
    * does it, or, with SQLite, the next gateway that opens the store.
@@ -20,7 +26,7 @@ export interface EraseOptions extends WhoseSessions {
 }
 
 /** The kind of an export, and the owner of the session. */
-export interface ExportOptions extends WhoseSessions {
+export interface ExportOptions extends WhoseSessions, DoneBy {
   /** @default 'messages' */
   readonly what?: ExportedKind;
 }

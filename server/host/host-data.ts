@@ -3,8 +3,11 @@ import type { FeatureOperator } from '../../shared/features.js';
 import { encodeLine } from '../../shared/ndjson.js';
 import type { HistoryPlace, ParamsOf, ResultOf } from '../../shared/operation-types.js';
 import { parseSessionKey } from '../../shared/session-key.js';
+import type { Audit } from '../audit/audit.js';
+import { erasedName } from '../audit/audit-trail.js';
 import type { Authenticator } from '../auth/authenticate.js';
 import type { Person } from '../auth/types.js';
+import type { Act } from '../diagnostics/audit-entry.js';
 import { type DeadWork, deadIdOf, deadWork, deadWorkOf, revive } from '../due/dead.js';
 import type { DueWorker } from '../due/due-worker.js';
 import { gatewayIdOf } from '../ids.js';
@@ -18,6 +21,7 @@ import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
 import type { SessionRef } from '../stores/stored.js';
 import type {
+  DoneBy,
   EraseOptions,
   ExportOptions,
   HeldOptions,
@@ -45,6 +49,7 @@ interface DataEnvironment {
   readonly operations: Operations;
   readonly sessions: SessionDirectory;
   readonly eraser: Eraser;
+  readonly audit: Audit;
   readonly due: DueWorker;
   readonly features: readonly FeatureParts[];
   /** Opens the store on first use; null once it is open. */
@@ -64,11 +69,28 @@ export class HostData {
     return this.#env.operations.sessionsIn(scope, params);
   }
 
-  async erase(target: string | WholeScope, { vacuum = true, ...whose }: EraseOptions): Promise<Erased> {
+  async erase(target: string | WholeScope, { vacuum = true, by, ...whose }: EraseOptions): Promise<Erased> {
     const what =
       typeof target === 'string' ? this.#refOf(target, whose) : { scope: this.#wholeScope(target) };
     await this.#env.ready();
-    return this.#env.eraser.erase(what, vacuum);
+    // The trail is not to name whom nothing else names any more.
+    const of = 'name' in what ? this.#named(what) : { scope: erasedName(what.scope) };
+    return this.#noted('erase', by, of, () => this.#env.eraser.erase(what, vacuum));
+  }
+
+  /** Does an act of the host, and notes its outcome. */
+  async #noted<Result>(
+    act: string,
+    by: string | undefined,
+    of: Pick<Act, 'scope' | 'sessionId' | 'about'>,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const who = by === undefined ? null : { id: by };
+    return this.#env.audit.noted(() => ({ act, door: 'host', by: who, ...of }), work);
+  }
+
+  #named(ref: SessionRef): Pick<Act, 'scope' | 'sessionId'> {
+    return { scope: ref.scope, sessionId: this.#env.audit.nameOf(ref) };
   }
 
   async vacuum(): Promise<void> {
@@ -76,10 +98,11 @@ export class HostData {
     await this.#env.eraser.vacuum();
   }
 
-  async *export(key: string, { what = 'messages', ...whose }: ExportOptions): AsyncGenerator<string> {
+  async *export(key: string, { what = 'messages', by, ...whose }: ExportOptions): AsyncGenerator<string> {
     const ref = this.#refOf(key, whose);
     await this.#env.ready();
-    const session = await asUnavailable(() => this.#env.sessions.existing(ref));
+    const find = async () => asUnavailable(() => this.#env.sessions.existing(ref));
+    const session = await this.#noted('export', by, { ...this.#named(ref), about: { what } }, find);
     for await (const item of exportItems(session, what, { sessionId: session.id })) yield encodeLine(item);
   }
 
@@ -139,7 +162,7 @@ export class HostData {
     return { tip: imported.tip, cursor: imported.cursor };
   }
 
-  async backup(path: string): Promise<void> {
+  async backup(path: string, { by }: DoneBy): Promise<void> {
     await this.#env.ready();
     const { store } = this.#env.config;
     if (!store.backup)
@@ -148,7 +171,7 @@ export class HostData {
         message:
           'This store cannot make backups: copy its data with its own tools. Data in memory ends with the process',
       });
-    await asUnavailable(() => store.backup!(path));
+    await this.#noted('backup', by, {}, async () => asUnavailable(() => store.backup!(path)));
   }
 
   #person(whose: WhoseSessions): Person {

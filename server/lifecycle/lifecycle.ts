@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { UserContext } from '../../shared/contract.js';
+import type { AuditEntry } from '../diagnostics/audit-entry.js';
 import { contextOutsideCalls } from '../methods/context.js';
 
 interface ClientNotice {
@@ -30,6 +31,8 @@ export interface LifecycleEvents {
   'address:blocked': { readonly address: string; readonly reason: string };
   /** A request came from a page of another site, or for a host name that is not the gateway's. `message` names the option that would allow it. */
   'origin:refused': { readonly origin?: string | undefined; readonly host: string; readonly message: string };
+  /** An act that is not an ordinary message was done or refused. */
+  audit: AuditEntry;
   custom: { readonly sessionId?: string; readonly name: string; readonly payload: unknown };
   started: { readonly url?: string };
   stopped: Readonly<Record<never, never>>;

@@ -34,6 +34,8 @@ export interface ReadinessEnvironment {
   };
   /** Whether new work is refused because of high load. */
   readonly load: { readonly refusing: boolean };
+  /** Whether new work is refused because the heap is nearly full. */
+  readonly heap: { readonly refusing: boolean };
   readonly store: { check?(): void | Promise<void>; readonly shared?: { readonly skewMs: number } };
   /** Whether the store refuses writes of several sessions at present, and when it took the last one, by the monotonic clock. */
   readonly written: { readonly isRefused: boolean; readonly tookAt: number };
@@ -109,12 +111,13 @@ export class Readiness {
   }
 
   #refusal(): NotReady | null {
-    const { state, load, plugins, left } = this.#env;
+    const { state, load, heap, plugins, left } = this.#env;
     if (state.draining) return leaving('draining', 'The gateway drains');
     if (state.lameDuck) return leaving('lame-duck', 'The gateway serves, and takes no new clients');
     if (performance.now() - state.droppedAt < DROPPED_MS)
       return unready('descriptors', 'The process has as many connections as its file descriptors allow');
     if (load.refusing) return unready('overloaded', 'The event loop is late: there is too much to do');
+    if (heap.refusing) return unready('memory', 'The heap of the process is nearly full');
     const found = this.#storeReason();
     if (found) return unready(found, SAID[found]);
     if (state.open && Math.abs(this.#env.store.shared?.skewMs ?? 0) > SKEW_MS)

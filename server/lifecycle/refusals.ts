@@ -24,6 +24,8 @@ export class Refusals {
   readonly #lines = new RateLimiter({ perSecond: LINES_PER_SECOND });
   readonly #unsaid = new Map<string, number>();
   #hinted = false;
+  /** Called with each refused caller of which a line is logged. */
+  told: (refusal: AuthRefusal) => void = () => {};
 
   constructor(logger: Logger, lifecycle: Lifecycle, gateway: string) {
     this.#logger = logger;
@@ -32,7 +34,8 @@ export class Refusals {
   }
 
   /** Reports a caller whose credentials were refused. */
-  caller({ code, reason, address, requestId }: AuthRefusal): void {
+  caller(refusal: AuthRefusal): void {
+    const { code, reason, address, requestId } = refusal;
     if (code === 'RATE_LIMITED') {
       this.#lifecycle.emit('address:blocked', { address, reason });
       this.#warn('an address is refused unheard after too many failed attempts', {
@@ -41,7 +44,7 @@ export class Refusals {
       return;
     }
     this.#lifecycle.emit('caller:refused', { code, reason, address });
-    this.#warn('a caller was refused', { code, reason, address, requestId });
+    if (this.#warn('a caller was refused', { code, reason, address, requestId })) this.told(refusal);
   }
 
   /** Reports a caller whose open streams were ended. */
@@ -79,15 +82,17 @@ export class Refusals {
     this.#warn(message, details);
   }
 
-  #warn(message: string, details: Readonly<Record<string, unknown>>): void {
+  /** @returns whether a line was written */
+  #warn(message: string, details: Readonly<Record<string, unknown>>): boolean {
     try {
       this.#lines.take(message);
     } catch {
       this.#unsaid.set(message, (this.#unsaid.get(message) ?? 0) + 1);
-      return;
+      return false;
     }
     const unsaid = this.#unsaid.get(message);
     this.#unsaid.delete(message);
     this.#logger.warn({ ...details, gateway: this.#gateway, ...(unsaid && { unsaid }) }, message);
+    return true;
   }
 }

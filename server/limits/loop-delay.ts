@@ -81,9 +81,12 @@ export class LoopDelay {
     if (this.turnsAway) this.#refuse();
   };
 
-  /** @throws GatewayError `OVERLOADED` */
-  readonly admit = (): void => {
-    if (this.#refusing) this.#refuse();
+  /**
+   * @param isSmall Whether the caller's tenant has less than its share of the work. It is refused no earlier than readers.
+   * @throws GatewayError `OVERLOADED`
+   */
+  readonly admit = (isSmall?: () => boolean): void => {
+    if (this.#refusing && (this.turnsAway || !isSmall?.())) this.#refuse();
   };
 
   #refuse(): never {

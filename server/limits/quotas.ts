@@ -18,6 +18,7 @@ type UserLimits = Pick<
   | 'userFileBytes'
   | 'uploadsPerSecond'
   | 'shared'
+  | 'tenant'
 >;
 
 /** Sessions that a user may subscribe to at once: those of three connections that reconnect. */
@@ -31,80 +32,144 @@ const BEARERS = 4;
 /** Remembered scopes of many callers. The oldest is forgotten first, and then has the limits of a single user. */
 const SCOPES = 10_000;
 
+type TenantRate = 'sendsPerSecond' | 'invokesPerSecond' | 'readsPerSecond';
+
 type RateNames = readonly [
-  own: 'sendsPerSecond' | 'invokesPerSecond' | 'readsPerSecond' | 'uploadsPerSecond' | 'subscribesPerSecond',
-  ofShared: 'sendsPerSecond' | 'invokesPerSecond' | 'readsPerSecond' | 'uploadsPerSecond',
+  own: TenantRate | 'uploadsPerSecond' | 'subscribesPerSecond',
+  ofShared: TenantRate | 'uploadsPerSecond',
+  ofTenant?: TenantRate,
 ];
 
-type OnTake = (isShared: boolean, key: string, units: number) => void;
+/** The buckets of one rate: of users, of identities that many callers share, and of tenants. */
+const BUCKETS = ['people', 'shared', 'tenants'] as const;
+type RateBucket = (typeof BUCKETS)[number];
 
-/** Throws if the gateway takes no new work. */
-type Admit = () => void;
+type OnTake = (bucket: RateBucket, key: string, units: number) => void;
+
+/** Throws if the gateway takes no new work of a person. */
+type Admit = (person: Person) => void;
 
 const ADMIT_ALL: Admit = () => {};
 
-/** Rates of one kind: a bucket for each user, and a bigger one for an identity that many callers share. */
+interface RatesOptions {
+  readonly burst?: number;
+  readonly onTake?: OnTake | undefined;
+  readonly admit?: Admit;
+  tenantOf(person: Person): string;
+}
+
+/** Rates of one kind. */
 class Rates {
-  readonly #people: RateLimiter;
-  readonly #shared: RateLimiter;
+  readonly #buckets: Readonly<Record<RateBucket, RateLimiter>>;
   readonly #admit: Admit;
   readonly #limits: UserLimits;
   readonly #names: RateNames;
+  readonly #tenantOf: (person: Person) => string;
 
-  /** @param names Names of both limits: of a user, and of an identity that many callers share. */
+  /** @param names Names of the limits: of a user, of an identity that many callers share, and of a tenant. */
   constructor(
     limits: UserLimits,
     names: RateNames,
-    {
-      burst,
-      onTake,
-      admit = ADMIT_ALL,
-    }: { readonly burst?: number; readonly onTake?: OnTake | undefined; readonly admit?: Admit } = {},
+    { burst, onTake, admit = ADMIT_ALL, tenantOf }: RatesOptions,
   ) {
-    const [own, ofShared] = names;
+    const [own, ofShared, ofTenant] = names;
     this.#admit = admit;
     this.#limits = limits;
     this.#names = names;
-    const of = (isShared: boolean) =>
-      onTake && ((key: string, units: number) => onTake(isShared, key, units));
-    this.#people = new RateLimiter({
-      perSecond: limits[own],
-      burst,
-      option: `limits.${own}`,
-      onTake: of(false),
-    });
-    this.#shared = new RateLimiter({
-      perSecond: limits.shared[ofShared],
-      option: `limits.shared.${ofShared}`,
-      onTake: of(true),
-    });
+    this.#tenantOf = tenantOf;
+    const of = (bucket: RateBucket) => onTake && ((key: string, units: number) => onTake(bucket, key, units));
+    const [people, shared, tenants] = this.#rates();
+    this.#buckets = {
+      people: new RateLimiter({
+        perSecond: people,
+        burst,
+        option: `limits.${own}`,
+        onTake: of('people'),
+      }),
+      shared: new RateLimiter({
+        perSecond: shared,
+        option: `limits.shared.${ofShared}`,
+        onTake: of('shared'),
+      }),
+      tenants: new RateLimiter({
+        perSecond: tenants,
+        option: `limits.tenant.${ofTenant}`,
+        onTake: of('tenants'),
+      }),
+    };
+  }
+
+  /** The present rates, in the order of the buckets. */
+  #rates(): readonly [people: number, shared: number, tenants: number] {
+    const [own, ofShared, ofTenant] = this.#names;
+    const { shared, tenant } = this.#limits;
+    return [this.#limits[own], shared[ofShared], ofTenant ? tenant[ofTenant] : Number.POSITIVE_INFINITY];
+  }
+
+  /** Whether a tenant has a limit. Most have none, and need no name. */
+  get #ofTenants(): boolean {
+    const [, , ofTenant] = this.#names;
+    return ofTenant !== undefined && Number.isFinite(this.#limits.tenant[ofTenant]);
   }
 
   /** Takes the present limits in. */
   renew(): void {
-    const [own, ofShared] = this.#names;
-    this.#people.limitTo(this.#limits[own]);
-    this.#shared.limitTo(this.#limits.shared[ofShared]);
+    for (const [i, perSecond] of this.#rates().entries()) this.#buckets[BUCKETS[i]!].limitTo(perSecond);
   }
 
   /** Counts uses at another gateway. */
-  spend(isShared: boolean, key: string, count: number): void {
-    (isShared ? this.#shared : this.#people).spend(key, count);
+  spend(bucket: RateBucket, key: string, count: number): void {
+    this.#buckets[bucket].spend(key, count);
   }
 
   /** @throws GatewayError `RATE_LIMITED`; `OVERLOADED` while no new work is taken */
-  take({ pays: { kind, key, within } }: Person, units = 1): void {
-    this.#admit();
+  take(person: Person, units = 1): void {
+    this.#admit(person);
+    const { kind, key, within } = person.pays;
+    const { people, shared, tenants } = this.#buckets;
     // All links of one owner have a share together. They are checked first, lest the link pays for nothing.
-    if (within !== undefined) this.#people.take(within, units / LINKS);
-    (kind === 'many' ? this.#shared : this.#people).take(key, units);
+    if (within !== undefined) people.take(within, units / LINKS);
+    (kind === 'many' ? shared : people).take(key, units);
+    if (!this.#ofTenants) return;
+    // The tenant comes last: a user beyond its own rate is not to use up that of all.
+    try {
+      tenants.take(this.#tenantOf(person), units);
+    } catch (error) {
+      this.#giveBackOwn(person, units);
+      throw error;
+    }
   }
 
   /** Gives an unused take back. Other gateways that were told of it still count it. */
-  giveBack({ pays: { kind, key, within } }: Person): void {
-    if (within !== undefined) this.spend(false, within, -1 / LINKS);
-    this.spend(kind === 'many', key, -1);
+  giveBack(person: Person): void {
+    this.#giveBackOwn(person, 1);
+    if (this.#ofTenants) this.spend('tenants', this.#tenantOf(person), -1);
   }
+
+  #giveBackOwn({ pays: { kind, key, within } }: Person, units: number): void {
+    if (within !== undefined) this.spend('people', within, -units / LINKS);
+    this.spend(kind === 'many' ? 'shared' : 'people', key, -units);
+  }
+}
+
+/** A place among the connections of one payer or tenant. */
+export interface ConnectionPlace {
+  readonly key: string;
+  readonly most: number;
+  /** The option that sets `most`, and whom it bounds. */
+  readonly option: string;
+  readonly whose: string;
+}
+
+interface QuotasOptions {
+  /** The tenant that a caller belongs to. */
+  tenantOf(person: Person): string;
+  /** Called for each use of a rate, which it can `spend` at another gateway. */
+  readonly used?: ((rate: number, key: string, units: number) => void) | undefined;
+  /** Called before new work is counted. */
+  readonly admit?: Admit;
+  /** Called before reads and subscriptions are counted. Callers need them to follow accepted work, so that they are refused later. */
+  readonly admitReader?: Admit;
 }
 
 /** The limits of one caller: those of a user, or `limits.shared` for an identity that many callers share. */
@@ -119,30 +184,30 @@ export class Quotas {
   readonly #rates: readonly Rates[];
   readonly #sharedScopes = new Set<string>();
 
-  /**
-   * @param used Called for each use of a rate, which it can `spend` at another gateway.
-   * @param admit Called before new work is counted.
-   * @param admitReader Called before reads and subscriptions are counted. Callers need them to follow accepted work, so that they are refused later.
-   */
-  constructor(
-    limits: UserLimits,
-    used?: (rate: number, key: string, units: number) => void,
-    admit: Admit = ADMIT_ALL,
-    admitReader: Admit = ADMIT_ALL,
-  ) {
+  readonly #tenantOf: (person: Person) => string;
+
+  constructor(limits: UserLimits, { tenantOf, used, admit, admitReader }: QuotasOptions) {
     this.#limits = limits;
+    this.#tenantOf = tenantOf;
     const made: Rates[] = [];
-    const rates = (names: RateNames, options: { burst?: number; admit?: Admit } = { admit }): Rates => {
-      const at = 2 * made.length;
+    const rates = (
+      names: RateNames,
+      options: { burst?: number; admit?: Admit | undefined } = { admit },
+    ): Rates => {
+      const at = BUCKETS.length * made.length;
       const onTake: OnTake | undefined =
-        used && ((isShared, key, units) => used(isShared ? at + 1 : at, key, units));
-      const own = new Rates(limits, names, { onTake, ...options });
+        used && ((bucket, key, units) => used(at + BUCKETS.indexOf(bucket), key, units));
+      const { burst, admit: admits = ADMIT_ALL } = options;
+      const own = new Rates(limits, names, {
+        ...{ onTake, tenantOf, admit: admits },
+        ...(burst !== undefined && { burst }),
+      });
       made.push(own);
       return own;
     };
-    this.sends = rates(['sendsPerSecond', 'sendsPerSecond']);
-    this.invokes = rates(['invokesPerSecond', 'invokesPerSecond']);
-    this.reads = rates(['readsPerSecond', 'readsPerSecond'], { admit: admitReader });
+    this.sends = rates(['sendsPerSecond', 'sendsPerSecond', 'sendsPerSecond']);
+    this.invokes = rates(['invokesPerSecond', 'invokesPerSecond', 'invokesPerSecond']);
+    this.reads = rates(['readsPerSecond', 'readsPerSecond', 'readsPerSecond'], { admit: admitReader });
     this.uploads = rates(['uploadsPerSecond', 'uploadsPerSecond']);
     this.subscribes = rates(['subscribesPerSecond', 'readsPerSecond'], {
       burst: SUBSCRIBE_BURST,
@@ -158,13 +223,25 @@ export class Quotas {
 
   /** Counts uses of a rate at another gateway. */
   spend(rate: number, key: string, count: number): void {
-    this.#rates[rate >> 1]?.spend(rate % 2 === 1, key, count);
+    const bucket = BUCKETS[rate % BUCKETS.length];
+    if (bucket) this.#rates[Math.floor(rate / BUCKETS.length)]?.spend(bucket, key, count);
   }
 
-  /** Open connections that a caller may have. */
-  connections({ pays: { kind } }: Person): number {
+  /** The places that one more connection of a caller takes. */
+  connections(person: Person): readonly ConnectionPlace[] {
+    const { kind, key } = person.pays;
+    const { shared, connectionsPerUser, tenant } = this.#limits;
     // A link may have many bearers, and a follower costs little.
-    return kind !== 'person' ? this.#limits.shared.connections : this.#limits.connectionsPerUser;
+    const own: ConnectionPlace =
+      kind === 'person'
+        ? { key, most: connectionsPerUser, option: 'limits.connectionsPerUser', whose: 'user' }
+        : { key, most: shared.connections, option: 'limits.shared.connections', whose: 'user' };
+    if (!Number.isFinite(tenant.connections)) return [own];
+    const ofTenant = this.#tenantOf(person);
+    return [
+      own,
+      { key: ofTenant, most: tenant.connections, option: 'limits.tenant.connections', whose: 'tenant' },
+    ];
   }
 
   /** Streams of methods and runs that a caller may hold open. */

@@ -71,7 +71,7 @@ export class Access {
     const found = (await this.mayOversee(person, ref)) && (await this.#env.sessions.get(ref).look());
     if (!found) throw notFound();
     assertOverseen(operation);
-    return { ref, sessionId: this.overseenId(ref) };
+    return { ref, sessionId: this.overseenId(ref), overseen: true };
   }
 
   /** The id by which those who may read all sessions reach one. */

@@ -4,7 +4,8 @@ import type { Caller } from './caller.js';
 /** Well-formed names of sessions and methods. Any other text of a caller stays out of the log. */
 const NAME = /^[\w.:@+~-]{1,258}$/;
 
-const nameOf = (value: unknown): string | undefined =>
+/** A name of a session or method; undefined for any other text of a caller. */
+export const nameIn = (value: unknown): string | undefined =>
   typeof value === 'string' && NAME.test(value) ? value : undefined;
 
 /** The target of a call. Its params may be unchecked. */
@@ -19,9 +20,9 @@ export function callFacts(caller: Caller, { operation, sessionId, method }: Call
   const { person, requestId, traceId, transport } = caller;
   return {
     user: person.user.id,
-    sessionId: nameOf(sessionId),
+    sessionId: nameIn(sessionId),
     operation,
-    method: nameOf(method),
+    method: nameIn(method),
     ...{ requestId, traceId, transport },
   };
 }

@@ -3,6 +3,7 @@ import type { UserContext } from '../../shared/contract.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { ApiDocument } from '../../shared/operation-types.js';
 import type { AppRegistry } from '../apps/registry.js';
+import type { Audit } from '../audit/audit.js';
 import type { Presence } from '../auth/presence.js';
 import type { Tickets } from '../auth/tickets.js';
 import type { AppAccess, ClientMessages, Oversight, SessionAccess } from '../config/access.js';
@@ -47,6 +48,7 @@ export interface OperationEnvironment {
   readonly limits: Limits;
   readonly features: readonly FeatureParts[];
   readonly grants: Grants;
+  readonly audit: Audit;
   readonly sharing: SharingRules;
   readonly calls: OpenCalls;
   readonly files: GatewayFiles;

@@ -18,6 +18,7 @@ import { asUnavailable } from '../log/unavailable.js';
 import { exportItems } from '../sessions/export.js';
 import type { ConfirmationListener, ToolProgressListener } from '../sessions/session-calls.js';
 import { Access } from './access.js';
+import { type AuditedCall, audited, noteOverseen } from './audited.js';
 import { type AdmittedCall, type Handlers, type PlainOperation, SessionCall } from './call.js';
 import type { Caller } from './caller.js';
 import { changeOperations } from './change-operations.js';
@@ -127,8 +128,16 @@ export class Operations {
     const done =
       words.rate === 'reads'
         ? this.#turns.run(caller.person, () => this.#perform(name, raw, caller))
-        : this.#perform(name, raw, caller);
+        : words.audit
+          ? this.#noted({ act: name, caller, params: raw, names: words.audit }, (call) =>
+              this.#perform(name, raw, caller, call),
+            )
+          : this.#perform(name, raw, caller);
     return done as MaybePromise<ResultOf<Name>>;
+  }
+
+  #noted<Result>(call: AuditedCall, work: (call: AuditedCall) => MaybePromise<Result>): MaybePromise<Result> {
+    return audited(this.#env.audit, call, () => work(call));
   }
 
   #admit({ rate, isNew, cost }: OperationWords, raw: unknown, { person }: Caller): void {
@@ -139,7 +148,7 @@ export class Operations {
     quotas[rate].take(person, cost && Math.max(1, cost((raw ?? {}) as Record<string, unknown>)));
   }
 
-  #perform(name: PlainOperation, raw: unknown, caller: Caller): MaybePromise<unknown> {
+  #perform(name: PlainOperation, raw: unknown, caller: Caller, noted?: AuditedCall): MaybePromise<unknown> {
     return asUnavailable<unknown>(() => {
       const { least, fills, rate } = OPERATION_WORDS[name];
       const params = readParams(name, raw);
@@ -153,6 +162,7 @@ export class Operations {
       const reached = this.#authorize(sessionId, name, caller, grantId);
       // A send that was called before takes a moment more than a change, which must not overtake it.
       return andThen(rate === 'reads' ? reached : Promise.resolve(reached), (reach) => {
+        if (noted) noted.reach = reach;
         const call = new SessionCall(this.#env, caller, reach);
         const run = (): MaybePromise<unknown> => this.#followed(name, call, handler(params, call));
         return fills ? andThen(this.#room.check(reach.ref, reach.via !== undefined), run) : run();
@@ -243,11 +253,19 @@ export class Operations {
   export(raw: unknown, caller: Caller): MaybePromise<StreamInvocation> {
     const { sessionId, what = 'messages' } = readParams('export', raw);
     this.#env.quotas.reads.take(caller.person);
-    return streamOwn(this.#invokeEnv, { operation: 'export', sessionId, caller }, async () => {
-      const { ref, via, ...named } = await this.#authorize(sessionId, 'export', caller);
+    const begin = async (noted: AuditedCall) => {
+      const reach = await this.#authorize(sessionId, 'export', caller);
+      noted.reach = reach;
+      const { ref, via, ...named } = reach;
       const session = await asUnavailable(() => this.#env.sessions.existing(ref));
       return exportItems(session, what, { sessionId: named.sessionId, view: via?.view });
-    });
+    };
+    const call = { act: 'export', caller, params: raw, names: OPERATION_WORDS.export.audit ?? [] };
+    return streamOwn(
+      this.#invokeEnv,
+      { operation: 'export', sessionId, caller },
+      async () => await this.#noted(call, begin),
+    );
   }
 
   /** Stores an uploaded file. @throws GatewayError */
@@ -263,8 +281,11 @@ export class Operations {
 
   /** Closes a session and drops everything that is kept of it. Does nothing if the session has not begun. @throws GatewayError */
   async discard(sessionId: string, caller: Caller): Promise<void> {
-    const { ref } = await this.#authorize(sessionId, 'close', caller);
-    await asUnavailable(() => this.#env.sessions.discard(ref));
+    const call = { act: 'delete', caller, params: { sessionId }, names: [] };
+    await this.#noted(call, async (noted) => {
+      noted.reach = await this.#authorize(sessionId, 'close', caller);
+      await asUnavailable(() => this.#env.sessions.discard(noted.reach!.ref));
+    });
   }
 
   /** Does a feature's call on a session for host code. @throws GatewayError */
@@ -307,10 +328,13 @@ export class Operations {
   #authorize(
     sessionId: string,
     operation: AccessedOperation,
-    { person }: Pick<Caller, 'person'>,
+    caller: Pick<Caller, 'person'>,
     ownGrant?: string,
   ): MaybePromise<Reach> {
+    const { person } = caller;
     this.#env.quotas.meet(person);
-    return this.#access.session(sessionId, operation, person, ownGrant);
+    const reached = this.#access.session(sessionId, operation, person, ownGrant);
+    if (!this.#env.oversight) return reached;
+    return andThen(reached, (reach) => noteOverseen(this.#env.audit, caller, reach));
   }
 }

@@ -28,6 +28,8 @@ export interface Reach {
   readonly sessionId: string;
   /** Absent if the session is of the caller's own scope. */
   readonly via?: Via;
+  /** Whether the caller reads what is somebody else's, and shared with nobody. */
+  readonly overseen?: true;
 }
 
 /** A session whose events, or one of whose runs, can be followed. */
@@ -68,6 +70,9 @@ class ReachedSession implements Followable {
     this.#epoch = via?.epoch;
   }
 
+  get facts(): Session['facts'] {
+    return this.#session.facts;
+  }
   get viewers(): Viewers {
     return this.#session.viewers;
   }

@@ -66,6 +66,7 @@ export const NOW: readonly StatsRow[] = [
       ]),
     ['app', 'state'],
   ],
+  ['runs_waiting', 'Active runs whose apps wait for their turn at work', ({ runs }) => runs.waiting],
   ['questions', 'Questions and confirmations that wait for a person', ({ runs }) => runs.questions],
   [
     'calls',

@@ -65,6 +65,14 @@ export interface LaneRequest extends Omit<LanePlace, 'lane' | 'asked'> {
   readonly compacts?: { readonly keep?: number };
 }
 
+/** The place of a run among all that are at work in this process. */
+export interface Slot {
+  rest(): void;
+  work(): void;
+  leave(): void;
+  readonly state: 'waiting' | 'working' | 'resting' | 'left';
+}
+
 /** A run from acceptance to its one `message_end`. */
 export class LiveRun {
   readonly request: RunRequest;
@@ -84,6 +92,8 @@ export class LiveRun {
   state: 'accepting' | 'queued' | 'active' | 'ended' = 'accepting';
   /** Set while the end of the run is on its way to the store, which may refuse it. For new messages, the run no longer counts as active. */
   doomed = false;
+  /** Its place among all runs at work; null before its app may be called, and for a child, which works in the place of the run above it. */
+  slot: Slot | null = null;
   /** The child runs under way here that end with it. */
   #children: Set<LiveRun> | null = null;
   /** The run that ends it; null if none does. */

@@ -246,9 +246,11 @@ export class RunScope implements ToolCaller, Overseer {
 
   hold(): () => void {
     this.#clock?.pause();
+    this.run.slot?.rest();
     const release = this.port.overseer?.hold();
     return () => {
       this.#clock?.resume();
+      this.run.slot?.work();
       release?.();
     };
   }
@@ -268,12 +270,14 @@ export class RunScope implements ToolCaller, Overseer {
   async sleep(at: number): Promise<void> {
     if (at <= this.now()) return;
     this.#clock?.pause();
+    this.run.slot?.rest();
     const noMore = this.waits.add(at);
     try {
       await sleepUntil(at, () => this.now(), this.signal);
     } finally {
       noMore();
       this.#clock?.resume();
+      this.run.slot?.work();
     }
   }
 

@@ -93,7 +93,9 @@ export class Acquisition {
     return cluster.carrierOf(ref, version).then(async (carrier) => {
       if (carrier === undefined) return;
       await store.release(ref, term);
-      cluster.giveTo(carrier, ref).catch((error) => report(error, 'handing a session to another gateway'));
+      const failed = (error: unknown): void =>
+        report(error, 'handing a session to another gateway', this.#session.facts);
+      cluster.giveTo(carrier, ref).catch(failed);
       throw new HeldElsewhere(carrier);
     });
   }

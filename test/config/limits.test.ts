@@ -28,6 +28,7 @@ const namesOf = (group: object, path: string): string[] =>
   );
 
 const NONE_TOO = [
+  'auditMs',
   'queueLength',
   'disconnectGraceMs',
   'drainMs',
@@ -36,7 +37,15 @@ const NONE_TOO = [
   'loopDelayMs',
   'gatherMs',
 ];
-const AGES = ['unnamedFileMs', 'ageMs', 'scheduleMinMs', 'scheduleGraceMs', 'slowClientMs', 'streamMs'];
+const AGES = [
+  'auditMs',
+  'unnamedFileMs',
+  'ageMs',
+  'scheduleMinMs',
+  'scheduleGraceMs',
+  'slowClientMs',
+  'streamMs',
+];
 
 /** What a limit takes of the odd numbers, by its name. */
 function takes(path: string, value: Given): boolean {
@@ -45,6 +54,7 @@ function takes(path: string, value: Given): boolean {
   if (value === 0) return NONE_TOO.includes(name);
   const isTime = name.endsWith('Ms');
   if (value === Number.POSITIVE_INFINITY) return !['heartbeatMs', 'gatherMs', 'backlog'].includes(name);
+  if (name === 'heapShare' && Number.isFinite(value)) return value <= 1;
   if (value > LONGEST_MS) return !isTime || AGES.includes(name);
   return Number.isInteger(value) || isTime || name.endsWith('PerSecond');
 }

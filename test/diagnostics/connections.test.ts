@@ -110,7 +110,7 @@ describe('gateway.stats()', () => {
       load: { refusing: false, delayMs: 0, gatherMs: 0 },
       sessions: { live: 0, held: 0, stray: 0 },
       runs: {
-        ...{ active: 0, queued: 0, questions: 0, waitedFor: 0 },
+        ...{ active: 0, queued: 0, questions: 0, waitedFor: 0, waiting: 0 },
         apps: { main: { active: 0, queued: 0 }, other: { active: 0, queued: 0 } },
       },
       calls: { methods: 0, streams: 0, tools: 0 },
@@ -134,7 +134,7 @@ describe('gateway.stats()', () => {
       delivered: gateway.stats().delivered,
       sessions: { live: 2, held: 1, stray: 0 },
       runs: {
-        ...{ active: 1, queued: 1, questions: 0, waitedFor: 2 },
+        ...{ active: 1, queued: 1, questions: 0, waitedFor: 2, waiting: 0 },
         apps: { main: { active: 1, queued: 1 }, other: { active: 0, queued: 0 } },
       },
       connections: { open: 2, blocked: 0, subscriptions: 3, transports: { sse: 1, websocket: 1 } },

@@ -10,7 +10,7 @@ import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 
 const PHASES = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const;
-const { connectionEnd, guard, ...traced } = channels;
+const { audit, connectionEnd, guard, ...traced } = channels;
 const NAMES: Readonly<Record<string, string>> = {
   operation: 'agent-session-gateway.operation',
   run: 'agent-session-gateway.run',
@@ -32,7 +32,7 @@ describe('the names of the channels', () => {
         .and.to.match(new RegExp(`\`(?:(?:tracing:)?agent-session-gateway)?\\.${key}[\`:]`));
     }
     for (const phase of PHASES) expect(page).to.match(new RegExp(`:${phase}\``));
-    const plain = { connectionEnd, guard };
+    const plain = { audit, connectionEnd, guard };
     expect([connectionEnd.name, guard.name]).to.deep.equal([
       'agent-session-gateway.connection.end',
       'agent-session-gateway.guard',

@@ -4,20 +4,22 @@ import { WebSocket } from 'ws';
 import { type Client, createClient, webSocketTransport } from '../../client/index.js';
 import { createUnixSocketClientTransport } from '../../client/node/index.js';
 import { createGateway, defineApp } from '../../server/index.js';
-import { TestLogger } from '../support/gateway.js';
+import { gate } from '../support/gate.js';
+import { post, startGateway, TestLogger } from '../support/gateway.js';
 import { closeLater } from '../support/resources.js';
 import { socketDirectory } from '../support/socket-directory.js';
 import { until } from '../support/until.js';
+import { as, byName } from '../support/users.js';
 
 /** Longer in one turn than the gateway of this test may be late. */
 const TURN_MS = 60;
 
 /** Has the event loop be late, turn after turn, until it is told to stop; what comes is served between the turns. */
-function busy(): { stop(): void } {
+function busy(turnMs = TURN_MS): { stop(): void } {
   let isBusy = true;
   const turn = (): void => {
     if (!isBusy) return;
-    const end = performance.now() + TURN_MS;
+    const end = performance.now() + turnMs;
     while (performance.now() < end);
     setImmediate(turn);
   };
@@ -84,5 +86,30 @@ describe('a gateway whose event loop is late', () => {
       true,
     );
     expect(lines).to.include('new work is taken again');
+  });
+
+  it('takes the work of a tenant that has less than its share, while it refuses that of the one that fills it', async () => {
+    const held = gate();
+    const app = defineApp({
+      async *run(turn) {
+        if (turn.user?.tenantId === 'large') await held.passed;
+        yield turn.text;
+      },
+    });
+    const { gateway, url } = await startGateway({ app, auth: byName, limits: { loopDelayMs: 150 } });
+    const send = (who: string, sessionId: string) =>
+      post(`${url}/send`, { sessionId, message: 'hi' }, { ...as(who), prefer: 'respond-async' });
+    for (let each = 0; each < 6; each += 1) await send(`large/user${each}`, 'main');
+    const load = busy(200);
+    await until(() => gateway.stats().load.refusing);
+    const answers = { large: [] as number[], small: [] as number[] };
+    for (let each = 0; each < 4; each += 1) {
+      answers.large.push((await send(`large/other${each}`, 'main')).status);
+      answers.small.push((await send(`small/user${each}`, 'main')).status);
+    }
+    load.stop();
+    held.open();
+    expect(answers.small).to.include(202);
+    expect(answers.large).to.deep.equal([503, 503, 503, 503]);
   });
 });

@@ -21,12 +21,15 @@ describe('a gateway whose event loop is late', () => {
     };
     const work = await late(100, ({ refusing, delayMs }) => refusing && delayMs < 400);
     expect(work.admit).to.throw(GatewayError).with.property('code', 'OVERLOADED');
+    expect(() => work.admit(() => false)).to.throw(GatewayError);
+    expect(() => work.admit(() => true), 'of a small tenant').to.not.throw();
     expect(work.admitReader).to.not.throw();
     expect([work.turnsAway, work.cuts]).to.deep.equal([false, false]);
     const readers = await late(100, (load) => {
       if (load.refusing) block(600);
       return load.turnsAway && load.delayMs < 1600;
     });
+    expect(() => readers.admit(() => true)).to.throw(GatewayError);
     expect(readers.admitReader).to.throw(GatewayError).with.property('code', 'OVERLOADED');
     expect([readers.turnsAway, readers.cuts]).to.deep.equal([true, false]);
     const connections = await late(5, (load) => {

@@ -221,6 +221,23 @@ export function disconnectCommand(terminal: Terminal): Command {
     });
 }
 
+/** `audit`: the acts that the store has kept. */
+export function auditCommand(terminal: Terminal): Command {
+  return withLimit(withDesk(new Command('audit')))
+    .description(
+      'write the acts that the store has kept for audits (limits.auditMs), the oldest first: JSON lines with the names of OCSF',
+    )
+    .option('--last <time>', 'of this time, such as 24h', timeOf)
+    .action(async ({ last, ...options }: Options) => {
+      const question = {
+        action: 'audit' as const,
+        ...given(options, 'limit'),
+        ...(last !== undefined && { since: Date.now() - (last as number) }),
+      };
+      for await (const row of askDesk<object>(options, question)) terminal.say(JSON.stringify(row));
+    });
+}
+
 /** `lame-duck`: has balancers send new clients elsewhere. */
 export function lameDuckCommand(terminal: Terminal): Command {
   return withGateway(withDesk(new Command('lame-duck')))

@@ -12,6 +12,8 @@ const FIXES: Readonly<Record<string, string>> = {
   descriptors:
     'Raise the limit of open files of the process (ulimit -n, LimitNOFILE), or start another gateway.',
   draining: 'Wait for the next one, or see why it was stopped.',
+  memory:
+    'Its log says how full the heap is. Give it more memory (NODE_OPTIONS=--max-old-space-size), start another gateway, or send it less.',
   overloaded: 'Give it more of a processor, start another gateway, or send it less: docs/limits.md.',
   'store-closed':
     'Its log says why, under "opening the store". Here, doctor --db examines a database that no gateway has open.',

@@ -6,6 +6,9 @@ export interface Whose {
   readonly scope?: string;
 }
 
+/** The one who acts, for the audit: nobody else may write to the operators' socket. */
+const BY = { by: 'operator' };
+
 /** A request of an operator to a gateway. */
 export type OperatorRequest =
   | { readonly action: 'backup'; readonly path: string }
@@ -31,7 +34,7 @@ export async function* operate(
 ): AsyncGenerator<string> {
   switch (request.action) {
     case 'backup':
-      return gateway.backup(request.path);
+      return gateway.backup(request.path, BY);
     case 'held': {
       const { by } = request;
       for await (const each of gateway.held(by === undefined ? {} : { by }))
@@ -55,13 +58,14 @@ export async function* operate(
       const whose = whoseOf(about);
       const erased = await gateway.erase(session ?? (whose as { readonly scope: string }), {
         ...whose,
+        ...BY,
         vacuum,
       });
       return yield `${JSON.stringify(erased)}\n`;
     }
     case 'export': {
       const { session, what, ...about } = request;
-      return yield* gateway.export(session, { ...whoseOf(about), what });
+      return yield* gateway.export(session, { ...whoseOf(about), ...BY, what });
     }
     default:
       for await (const row of gateway.desk(request, { elsewhere: visits })) yield `${JSON.stringify(row)}\n`;
