@@ -40,13 +40,22 @@ export class FoundResponseWriter {
    * Streams a response from its beginning. A stream that fails is cut off, because a clean end would mean that the response is complete.
    *
    * @param skip Number of events that the client has
+   * @param leaving The run that ends if the client leaves
    * @param before Awaited before the last bytes, so that a client that has them may come back at once
    * @throws GatewayError if the events behind which a client continues are not kept any more
    */
   async stream(
     response: ServerResponse,
     found: FoundResponse,
-    { skip = 0, before }: { readonly skip?: number; before?(stream: ResponseStream): Promise<void> } = {},
+    {
+      skip = 0,
+      before,
+      leaving,
+    }: {
+      readonly skip?: number;
+      readonly leaving?: string | undefined;
+      before?(stream: ResponseStream): Promise<void>;
+    } = {},
   ): Promise<void> {
     const cursor = await this.#keptFrom(found);
     if (cursor === null) {
@@ -70,6 +79,7 @@ export class FoundResponseWriter {
     };
     const failure = await tell({ response }, found.session, dialect, {
       from: cursor,
+      leaving,
       last,
       report: this.#options.report,
     });

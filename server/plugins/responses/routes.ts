@@ -6,6 +6,7 @@ import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { sendJson } from '../conversation/answering.js';
 import { fieldError } from '../conversation/errors.js';
 import { ClientRetries } from '../conversation/retries.js';
+import { leave } from '../conversation/told-segment.js';
 import { partsOf, queryOf } from '../conversation/urls.js';
 import { notServed } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
@@ -23,6 +24,7 @@ import { TemporarySessions } from './temporary.js';
 export interface ResponseRoutesOptions extends FoundResponseOptions, ResponseCreatorOptions {
   readonly path: string;
   readonly models: Models;
+  readonly onLeave: 'continue' | 'abort';
   readonly toolWaitMs: number;
 }
 
@@ -97,6 +99,7 @@ export class ResponseRoutes {
     );
     const { session, name } = found;
     const isKept = !isTemporary(session.id);
+    const leaving = this.#options.onLeave === 'abort' && !request.background ? name.runId : undefined;
     const putAway = async (stream: ResponseStream): Promise<void> => {
       if (isKept) return;
       if (stream.ended) await this.#temporary.drop(session, name.runId, person);
@@ -104,13 +107,15 @@ export class ResponseRoutes {
     };
     if (!isKept) await this.#temporary.taken(session.id, person);
     try {
-      if (request.stream) return await this.#answers.stream(response, found, { before: putAway });
+      if (request.stream) return await this.#answers.stream(response, found, { before: putAway, leaving });
       if (request.background) return sendJson(response, await this.#answers.now(found));
       const stream = await this.#answers.whole(found, gone.signal);
       await putAway(stream);
       sendJson(response, stream.response);
     } catch (error) {
       if (!isKept) await this.#temporary.drop(session, name.runId, person);
+      else if (leaving !== undefined && gone.signal.aborted)
+        await leave(session, leaving, this.#options.report);
       if (!gone.signal.aborted && !response.headersSent) throw error;
     }
   }

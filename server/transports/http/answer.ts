@@ -5,7 +5,7 @@ import { publicError } from '../public-error.js';
 import { nameAnswer, REQUEST_ID, requestIdOf } from '../request-id.js';
 import type { CalledBy } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';
-import { endConnection } from './node-http.js';
+import { readOn } from './node-http.js';
 import type { PluginRoute } from './plugin-route.js';
 import { isUnread, readerKey } from './unread.js';
 
@@ -85,9 +85,9 @@ export interface ResponseContext {
 
 /** Ends each request once, with its result or with an error. Never throws. */
 export class Responder {
-  readonly #env: Pick<HttpEnvironment, 'unread' | 'report'>;
+  readonly #env: Pick<HttpEnvironment, 'ticker' | 'unread' | 'report'>;
 
-  constructor(env: Pick<HttpEnvironment, 'unread' | 'report'>) {
+  constructor(env: Pick<HttpEnvironment, 'ticker' | 'unread' | 'report'>) {
     this.#env = env;
   }
 
@@ -125,8 +125,7 @@ export class Responder {
         requestId: requestIdOf(response),
         facts: () => by?.facts?.() ?? { transport: 'http' },
       });
-      // The rest of a body that is too large is not read.
-      if (shown.status === 413 && !response.headersSent) endConnection(response);
+      if (shown.status === 413 && !response.headersSent) readOn(response, this.#env.ticker);
       const answer = plugin?.options.fail;
       if (answer) answer(shown, response);
       else sendError(response, shown);

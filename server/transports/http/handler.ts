@@ -19,7 +19,7 @@ import {
 } from '../request.js';
 import { nameAnswer, takeName } from '../request-id.js';
 import { Responder, sendError, sendJson } from './answer.js';
-import { historyLimits, readBody } from './body.js';
+import { conversationBounds, readBody, requestBounds } from './body.js';
 import { allowOrigin, answerPreflight, isPreflight, originAllowedByHost } from './cors.js';
 import { openEvents, queryOf, readEventsRequest, readLastEventId } from './events-route.js';
 import { exportLines } from './export-route.js';
@@ -150,7 +150,7 @@ export class HttpHandler {
         body: () =>
           new Promise((take, fail) => {
             // Other protocols send the whole conversation with each message.
-            readBody(request, historyLimits(this.#env.limits), call.options.body, take, fail);
+            readBody(request, conversationBounds(this.#env.limits), call.options.body, take, fail);
           }),
       });
     try {
@@ -259,7 +259,8 @@ export class HttpHandler {
     const post = (body: unknown): void => this.#post(request, response, caller, route.to, body);
     if (options.params) return post(options.params);
     const fail = (error: unknown): void => this.#answers.fail(response, error, { by: caller });
-    readBody(request, route.to === 'import' ? historyLimits(limits) : limits, options.body, post, fail);
+    const bounds = route.to === 'import' ? conversationBounds(limits) : requestBounds(limits);
+    readBody(request, bounds, options.body, post, fail);
   }
 
   #post(
