@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../../../shared/errors.js';
 import { isLater, type MaybeLater } from '../../async/eventual.js';
+import { jsonText } from '../../schema/json-text.js';
 import { publicError } from '../public-error.js';
 import { nameAnswer, REQUEST_ID, requestIdOf } from '../request-id.js';
 import type { CalledBy } from './http-call.js';
@@ -27,7 +28,7 @@ const jsonHeaders = (length: number, requestId: string): string[] => [
 
 /** Answers with JSON; without a body for `undefined` and values that JSON leaves out. @throws TypeError for a value that is no JSON */
 export function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  const body: string | undefined = JSON.stringify(value);
+  const body = jsonText(value);
   if (body === undefined) {
     nameAnswer(response);
     response.writeHead(204, { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
@@ -125,7 +126,7 @@ export class Responder {
         requestId: requestIdOf(response),
         facts: () => by?.facts?.() ?? { transport: 'http' },
       });
-      if (shown.status === 413 && !response.headersSent) readOn(response, this.#env.ticker);
+      if (shown.status === 413 && !plugin && !response.headersSent) readOn(response, this.#env.ticker);
       const answer = plugin?.options.fail;
       if (answer) answer(shown, response);
       else sendError(response, shown);

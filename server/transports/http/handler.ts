@@ -28,7 +28,7 @@ import { type CalledBy, HttpCall } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';
 import { invokeOptions, invokeParams } from './invoke-route.js';
 import { streamItems } from './method-stream.js';
-import { hearOfEnd, levelHttp2 } from './node-http.js';
+import { hearOfEnd, levelHttp2, readOn } from './node-http.js';
 import type { PluginRoute } from './plugin-route.js';
 import { type Destination, type FoundRoute, findRoute, type Route, routeOf, routeTable } from './routes.js';
 import { startRun } from './run-route.js';
@@ -151,6 +151,10 @@ export class HttpHandler {
           new Promise((take, fail) => {
             // Other protocols send the whole conversation with each message.
             readBody(request, conversationBounds(this.#env.limits), call.options.body, take, fail);
+          }).catch((error: unknown) => {
+            // Here, because a plugin may answer with the error itself.
+            readOn(response, this.#env.ticker);
+            throw error;
           }),
       });
     try {

@@ -25,8 +25,8 @@ const READ_ON_MS = 10_000;
  * connection ends where that takes too long. An HTTP/2 stream ends by itself.
  */
 export function readOn({ req: request }: ServerResponse, ticker: Ticker): void {
-  if (request.complete || request.httpVersionMajor >= 2) return;
   const { socket } = request;
+  if (request.complete || request.httpVersionMajor >= 2 || !(socket instanceof Socket)) return;
   const most = socket.bytesRead + READ_ON_BYTES;
   let until = Number.POSITIVE_INFINITY;
   const item: TickerItem = {
