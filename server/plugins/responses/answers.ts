@@ -9,9 +9,10 @@ import type {
 } from '../../../shared/responses/types.js';
 import { fieldError } from '../conversation/errors.js';
 import { reading } from '../conversation/reading.js';
+import { recall } from '../conversation/recall.js';
 import { isKept, stateOf } from '../conversation/state.js';
 import { segmentDialect, tell, tellAll } from '../conversation/told-segment.js';
-import { type FoundResponse, notFound, recall } from './finding.js';
+import { type FoundResponse, notFound } from './finding.js';
 
 const DONE = 'data: [DONE]\n\n';
 

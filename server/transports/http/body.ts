@@ -151,6 +151,6 @@ function cutOff(): GatewayError {
 function tooLarge({ limit, maxBytes }: BodyBounds): GatewayError {
   return new LimitError(`limits.${limit}`, {
     code: 'PAYLOAD_TOO_LARGE',
-    message: `A body is limited to ${maxBytes} bytes (limits.${limit})`,
+    message: `A body is limited to ${maxBytes} bytes`,
   });
 }
