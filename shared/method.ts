@@ -7,7 +7,7 @@ import type {
   UserContext,
 } from './contract.js';
 import type { Tracked } from './tracked.js';
-import type { Wire, Written } from './wire.js';
+import type { CallerWrites, Wire } from './wire.js';
 
 /** A span of the caller: a `SpanContext` of OpenTelemetry. */
 export interface ParentSpan {
@@ -226,7 +226,9 @@ export type StreamArgs<Tree, Path extends string, Options = CallOptions> = (
 type Input<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Schema> : never;
 type Output<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : never;
 
-export type CallerParams<Schema, Params> = Schema extends StandardSchemaV1 ? Written<Input<Schema>> : Params;
+export type CallerParams<Schema, Params> = Schema extends StandardSchemaV1
+  ? CallerWrites<Input<Schema>>
+  : Params;
 export type HandlerParams<Schema, Params> = Schema extends StandardSchemaV1 ? Output<Schema> : Params;
 export type HandlerReturn<Schema> = Schema extends StandardSchemaV1
   ? Input<Schema> | Promise<Input<Schema>> | AsyncIterable<Input<Schema> | Tracked<Input<Schema>>>

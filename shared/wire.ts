@@ -25,7 +25,7 @@ type Lost<T> = T extends bigint
       : never;
 
 /** The type of a value that a caller writes as JSON: a `Date` too must be brought by a codec, since it would come as a text. */
-export type Written<T> = unknown extends T
+export type CallerWrites<T> = unknown extends T
   ? T
   : T extends Json
     ? T
@@ -35,7 +35,7 @@ export type Written<T> = unknown extends T
         ? Lost<T>
         : T extends { toJSON(): unknown } | Unserialisable
           ? T
-          : { [K in keyof T]: Written<T[K]> };
+          : { [K in keyof T]: CallerWrites<T[K]> };
 
 /**
  * The type of a value after one trip over the wire: `Date` becomes `string`, functions vanish, a `Map` needs a codec. A type that is already JSON comes back unchanged, so
@@ -45,8 +45,8 @@ export type Wire<T> = unknown extends T
   ? T
   : T extends Json
     ? T
-    : T extends { toJSON(): infer Written }
-      ? Wire<Written>
+    : T extends { toJSON(): infer Made }
+      ? Wire<Made>
       : T extends Unserialisable
         ? never
         : T extends bigint | ReadonlyMap<any, any> | ReadonlySet<any>

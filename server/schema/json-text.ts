@@ -26,14 +26,14 @@ export function isCollection(value: unknown): boolean {
   );
 }
 
-/** What is said of a value that JSON has no form for. */
+/** The text of an error for a value that JSON has no form for. */
 export const noJsonFor = (kind: string, path = ''): string =>
   `JSON has no ${kind}${path && ` (at ${path})`}: declare a schema with a codec, which writes it as text, as a list or as an object`;
 
 const noJson = (kind: string, path: string, cause?: unknown): TypeError =>
   new TypeError(noJsonFor(kind, path), { cause });
 
-/** Where a value has one that is looked for; null if it has none. Values that write themselves are passed over. */
+/** The path to the first value that fits, within another one; null if there is none. Values that write themselves are passed over. */
 function pathTo(value: unknown, isIt: (value: unknown) => boolean): string | null {
   const seen = new Set<unknown>();
   const find = (inner: unknown, path: string): string | null => {

@@ -1,4 +1,5 @@
 import type { TLSSocket } from 'node:tls';
+import { cut } from '../../../shared/cut.js';
 import { GatewayError } from '../../../shared/errors.js';
 import type { AppSummary } from '../../../shared/operation-types.js';
 import type { PluginRequest, RouteOptions } from '../../transports/http/plugin-route.js';
@@ -88,5 +89,5 @@ export function a2aPlugin(options: A2aOptions = {}): GatewayPlugin {
 function addressOf({ request, path }: PluginRequest): string {
   const scheme = (request.socket as Partial<TLSSocket>).encrypted ? 'https' : 'http';
   const [full = ''] = (request.url ?? '').split('?');
-  return `${scheme}://${request.headers.host}${full.slice(0, full.length - path.length)}`;
+  return `${scheme}://${request.headers.host}${cut(full, full.length - path.length)}`;
 }

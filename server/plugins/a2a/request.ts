@@ -43,10 +43,10 @@ export const PARAMS = {
 } as const;
 
 /** A message that a client sends. */
-export type GivenMessage = z.infer<typeof PARAMS.send>['message'];
+export type A2aMessage = z.infer<typeof PARAMS.send>['message'];
 
 /** The blocks of a message. A value is told to the app as its JSON. */
-export function blocksOf({ parts }: GivenMessage): ContentBlock[] {
+export function blocksOf({ parts }: A2aMessage): ContentBlock[] {
   return parts.map(({ text, raw, url, data, filename, mediaType }): ContentBlock => {
     if (text !== undefined) return { type: 'text', text };
     if (data !== undefined) return { type: 'text', text: JSON.stringify(data) };
@@ -71,7 +71,7 @@ const decision = z.looseObject({
 
 /** The answers that a message gives to open questions, by call. @throws GatewayError `INVALID_REQUEST` if it answers none */
 export function answersIn(
-  { parts }: GivenMessage,
+  { parts }: A2aMessage,
   pending: readonly PendingQuestion[],
 ): ReadonlyMap<string, CallAnswer> {
   const answers = new Map<string, CallAnswer>();
@@ -91,7 +91,7 @@ export function answersIn(
   return answers;
 }
 
-/** What an agent means that answers in a word. */
+/** The decision of an agent that answers in a word; undefined for all other texts. */
 function wordOf(text = ''): boolean | undefined {
   if (/^\s*(?:yes|approved?|allow(?:ed)?)\W*$/i.test(text)) return true;
   return /^\s*(?:no|den(?:y|ied)|reject(?:ed)?)\W*$/i.test(text) ? false : undefined;

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { cut } from '../../../shared/cut.js';
 import { isGatewayError } from '../../../shared/errors.js';
 import type { AppSummary } from '../../../shared/operation-types.js';
 import type { Person } from '../../auth/types.js';
@@ -14,7 +15,7 @@ import { UserNotes } from '../conversation/user-notes.js';
 import type { PluginContext } from '../plugin.js';
 import { listTasks } from './lists.js';
 import type { A2aEvent, A2aTask } from './objects.js';
-import { answersIn, blocksOf, type GivenMessage, PARAMS } from './request.js';
+import { type A2aMessage, answersIn, blocksOf, PARAMS } from './request.js';
 import { A2aError, type RpcId, type RpcRequest, readRpc } from './rpc.js';
 import { type FoundTask, findTask, taskDialect, taskOf } from './tasks.js';
 
@@ -24,7 +25,7 @@ export interface A2aRoutesOptions {
 }
 
 /** A call of a method. */
-interface Called {
+interface A2aCall {
   readonly app: string;
   readonly person: Person;
   readonly call: PluginRequest;
@@ -62,7 +63,7 @@ export class A2aRoutes {
     await this.#perform({ app, person, call, rpc });
   }
 
-  async #perform(called: Called): Promise<void> {
+  async #perform(called: A2aCall): Promise<void> {
     const { rpc, call, app, person } = called;
     const { method, params } = rpc;
     const answer = (result: unknown): void => sendJson(call.response, { jsonrpc: '2.0', id: rpc.id, result });
@@ -93,11 +94,11 @@ export class A2aRoutes {
       default:
         if (/PushNotificationConfigs?$/.test(method))
           throw new A2aError('PUSH_NOTIFICATION_NOT_SUPPORTED', 'The host sets up notices of its own');
-        throw new A2aError('METHOD_NOT_FOUND', `There is no method ${JSON.stringify(method.slice(0, 64))}`);
+        throw new A2aError('METHOD_NOT_FOUND', `There is no method ${JSON.stringify(cut(method, 64))}`);
     }
   }
 
-  async #send(called: Called): Promise<A2aTask> {
+  async #send(called: A2aCall): Promise<A2aTask> {
     const { message, configuration } = read(PARAMS.send, called.rpc.params, 'params');
     const found = await this.#begin(called, message);
     const gone = new AbortController();
@@ -107,11 +108,11 @@ export class A2aRoutes {
   }
 
   /** Begins a task, or has one go on. The same message again leads to the same task. */
-  async #begin({ app, person }: Called, message: GivenMessage): Promise<FoundTask> {
+  async #begin({ app, person }: A2aCall, message: A2aMessage): Promise<FoundTask> {
     const { messageId, taskId: id, contextId: named, metadata } = message;
     if (id) return this.#answer({ app, person, id }, message);
     // Without a context the message's own id names it, so that a second try comes to the same.
-    const contextId = named || `ctx-${digestOf(`${person.key}\n${messageId}`).slice(0, 32)}`;
+    const contextId = named || `ctx-${cut(digestOf(`${person.key}\n${messageId}`), 32)}`;
     const session = this.#context.session(`${app}:${contextId}`, person);
     const input = { id: messageId, content: blocksOf(message), ...(metadata && { metadata }) };
     const { onBusy } = this.#options;
@@ -121,7 +122,7 @@ export class A2aRoutes {
 
   async #answer(
     { app, person, id }: { readonly app: string; readonly person: Person; readonly id: string },
-    message: GivenMessage,
+    message: A2aMessage,
   ): Promise<FoundTask> {
     const { messageId, contextId } = message;
     const found = await findTask(this.#context, { app, id, person });
@@ -141,7 +142,7 @@ export class A2aRoutes {
   }
 
   async #stream(
-    { call: { response }, rpc: { id } }: Called,
+    { call: { response }, rpc: { id } }: A2aCall,
     found: FoundTask,
     pauses: boolean,
   ): Promise<void> {

@@ -62,7 +62,7 @@ export async function taskOf(
   const recalled = running
     ? { answer: running, question: messages.find(({ id }) => id === running.parentId) }
     : await recall(session, ({ runId }) => runId === info.runId);
-  if (!recalled) throw new A2aError('TASK_NOT_FOUND', 'What this task has said is no longer kept');
+  if (!recalled) throw new A2aError('TASK_NOT_FOUND', 'The messages of this task are no longer kept');
   stream.writer.question = recalled.question;
   stream.say(recalled.answer);
   return stream.writer.task;

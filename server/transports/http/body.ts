@@ -20,17 +20,12 @@ export interface BodyBounds {
   readonly jsonDepth: number;
 }
 
-/** The bounds of a request to one operation. */
-export const requestBounds = ({ bodyBytes, jsonDepth }: BodyLimits): BodyBounds => ({
-  ...{ limit: 'bodyBytes', maxBytes: bodyBytes, jsonDepth },
-});
-
-/** The bounds of a body that carries a whole conversation. */
-export const conversationBounds = (limits: BodyLimits): BodyBounds => ({
-  limit: 'conversationBytes',
-  maxBytes: Math.max(limits.bodyBytes, limits.conversationBytes),
-  jsonDepth: historyDepth(limits.jsonDepth),
-});
+/** The bounds of a body. That of `import`, as of doors of other protocols, carries a whole conversation. */
+export function boundsOf({ bodyBytes, conversationBytes, jsonDepth }: BodyLimits, to: string): BodyBounds {
+  if (to !== 'import') return { limit: 'bodyBytes', maxBytes: bodyBytes, jsonDepth };
+  const maxBytes = Math.max(bodyBytes, conversationBytes);
+  return { limit: 'conversationBytes', maxBytes, jsonDepth: historyDepth(jsonDepth) };
+}
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 

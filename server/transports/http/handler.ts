@@ -19,7 +19,7 @@ import {
 } from '../request.js';
 import { nameAnswer, takeName } from '../request-id.js';
 import { Responder, sendError, sendJson } from './answer.js';
-import { conversationBounds, readBody, requestBounds } from './body.js';
+import { boundsOf, readBody } from './body.js';
 import { allowOrigin, answerPreflight, isPreflight, originAllowedByHost } from './cors.js';
 import { openEvents, queryOf, readEventsRequest, readLastEventId } from './events-route.js';
 import { exportLines } from './export-route.js';
@@ -150,9 +150,8 @@ export class HttpHandler {
         body: () =>
           new Promise((take, fail) => {
             // Other protocols send the whole conversation with each message.
-            readBody(request, conversationBounds(this.#env.limits), call.options.body, take, fail);
+            readBody(request, boundsOf(this.#env.limits, 'import'), call.options.body, take, fail);
           }).catch((error: unknown) => {
-            // Here, because a plugin may answer with the error itself.
             readOn(response, this.#env.ticker);
             throw error;
           }),
@@ -263,8 +262,7 @@ export class HttpHandler {
     const post = (body: unknown): void => this.#post(request, response, caller, route.to, body);
     if (options.params) return post(options.params);
     const fail = (error: unknown): void => this.#answers.fail(response, error, { by: caller });
-    const bounds = route.to === 'import' ? conversationBounds(limits) : requestBounds(limits);
-    readBody(request, bounds, options.body, post, fail);
+    readBody(request, boundsOf(limits, route.to), options.body, post, fail);
   }
 
   #post(

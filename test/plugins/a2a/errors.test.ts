@@ -107,10 +107,7 @@ describe('errors of A2A', () => {
     const { error } = await rpc('SendMessage', message({ ...id, parts: [{ text: 'other' }] }));
     expect(error.data.at(-1).reason).to.equal('IDEMPOTENCY_CONFLICT');
     expect((await rpc('ListTasks', undefined)).result.tasks).to.have.length(1);
-    const nobody = await ask(
-      { jsonrpc: '2.0', id: 1, method: 'ListTasks' },
-      { authorization: 'Bearer' },
-    );
+    const nobody = await ask({ jsonrpc: '2.0', id: 1, method: 'ListTasks' }, { authorization: 'Bearer' });
     expect([nobody.status, nobody.headers.get('www-authenticate')]).to.deep.equal([401, 'Bearer']);
     for (const path of ['/a2a', '/a2a/none', '/a2a/default/x', '/.well-known/agent-card.json/x'])
       expect((await fetch(`${url}${path}`)).status, path).to.equal(404);
