@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../shared/errors.js';
 import type { RouteOptions } from '../../transports/http/plugin-route.js';
 import { fieldError, inTerms } from '../conversation/errors.js';
 import { readOnBusy, readOnLeave, readPrefix, readToolWait } from '../conversation/options.js';
@@ -10,6 +11,7 @@ import { ConversationRoutes, type NewConversation } from './conversations.js';
 import { Finder } from './finding.js';
 import { isGenerated } from './places.js';
 import { ResponseRoutes } from './routes.js';
+import { ResponseSocket } from './socket.js';
 
 /** Options of `responsesPlugin`. */
 export interface ResponsesOptions {
@@ -93,6 +95,10 @@ export function responsesPlugin(options: ResponsesOptions = {}): GatewayPlugin {
       const finder = new Finder(context);
       const talks = new ConversationRoutes(context, { ...common, path: conversations, finder });
       context.route(responses, (call) => routes!.serve(call), ROUTE);
+      context.socket(responses, (upgrade) => {
+        if (upgrade.path !== responses) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+        return new ResponseSocket(routes!, upgrade, (error) => inTerms(TERMS, error));
+      });
       context.route(conversations, (call) => talks.serve(call), ROUTE);
     },
     drain: () => routes?.drain(),
