@@ -128,16 +128,17 @@ export class A2aRoutes {
     const found = await findTask(this.#context, { app, id, person });
     if (contextId && contextId !== found.contextId)
       throw fieldError('message.contextId', 'is not the context of the task');
+    const { run, pending = [] } = (await stateOf(found.session)) ?? {};
+    // Behind the look at the questions: the same message again must not answer the next one.
     if ((await this.#answered.get(person, messageId)) === id) return found;
     if (found.info.state === 'ended')
       throw new A2aError('UNSUPPORTED_OPERATION', 'The task is over: send to its context alone');
-    const { run, pending = [] } = (await stateOf(found.session)) ?? {};
     const open = run?.runId === found.info.runId ? pending : [];
     if (open.length === 0)
       throw new A2aError('UNSUPPORTED_OPERATION', 'The task asks nothing: send to its context alone');
     const answers = answersIn(message, open);
-    for (const [callId, answer] of answers) await handOver(found.session, callId, answer);
     await this.#answered.put(person, messageId, id);
+    for (const [callId, answer] of answers) await handOver(found.session, callId, answer);
     return found;
   }
 
