@@ -133,7 +133,7 @@ type MethodUnderColons<Tree, Path extends string> = {
 
 type LeafParams<Leaf> =
   Leaf extends Method<infer Params, any>
-    ? Params
+    ? CallerWrites<Params>
     : Leaf extends (...args: infer Args) => any
       ? Args extends []
         ? void
@@ -226,9 +226,7 @@ export type StreamArgs<Tree, Path extends string, Options = CallOptions> = (
 type Input<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Schema> : never;
 type Output<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : never;
 
-export type CallerParams<Schema, Params> = Schema extends StandardSchemaV1
-  ? CallerWrites<Input<Schema>>
-  : Params;
+export type CallerParams<Schema, Params> = Schema extends StandardSchemaV1 ? Input<Schema> : Params;
 export type HandlerParams<Schema, Params> = Schema extends StandardSchemaV1 ? Output<Schema> : Params;
 export type HandlerReturn<Schema> = Schema extends StandardSchemaV1
   ? Input<Schema> | Promise<Input<Schema>> | AsyncIterable<Input<Schema> | Tracked<Input<Schema>>>
