@@ -7,7 +7,7 @@ import type {
   UserContext,
 } from './contract.js';
 import type { Tracked } from './tracked.js';
-import type { Wire } from './wire.js';
+import type { CallerWrites, Wire } from './wire.js';
 
 /** A span of the caller: a `SpanContext` of OpenTelemetry. */
 export interface ParentSpan {
@@ -133,7 +133,7 @@ type MethodUnderColons<Tree, Path extends string> = {
 
 type LeafParams<Leaf> =
   Leaf extends Method<infer Params, any>
-    ? Params
+    ? CallerWrites<Params>
     : Leaf extends (...args: infer Args) => any
       ? Args extends []
         ? void

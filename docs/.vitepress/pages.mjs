@@ -100,6 +100,7 @@ export const GROUPS = [
       ['sessions-api.md', 'Clients of sessions APIs'],
       ['acp.md', 'Editors, by ACP'],
       ['mcp.md', 'MCP'],
+      ['a2a.md', 'Agents, by A2A'],
     ],
   },
   {

@@ -57,7 +57,8 @@ type Kinds<Group> = {
 
 /** The kind of each limit. */
 export const LIMIT_KINDS: Kinds<Limits> = {
-  ...{ bodyBytes: bytes, jsonDepth: count, connectionsPerAddress: count, requestsPerAddress: count },
+  ...{ bodyBytes: bytes, conversationBytes: bytes, jsonDepth: count },
+  ...{ connectionsPerAddress: count, requestsPerAddress: count },
   ...{
     backlog: {
       fits: (value) => Number.isSafeInteger(value) && value >= 1,

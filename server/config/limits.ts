@@ -4,6 +4,8 @@ import { column, FEATURE_LIMITS, type FeatureLimits } from '../../shared/feature
 export interface Limits extends FeatureLimits {
   /** Size of a request body, frame or line, in bytes. @default 1 MiB */
   readonly bodyBytes: number;
+  /** The same for bodies that carry a whole conversation: those of other protocols' doors, and of `import`. @default 8 MiB, or `bodyBytes` if that is more */
+  readonly conversationBytes: number;
   /** Nesting of JSON from outside. @default 64 */
   readonly jsonDepth: number;
   /** Connections of one address to a standalone gateway, of all users together. A trusted proxy is not counted. @default 10,000 */
@@ -159,6 +161,7 @@ export interface Limits extends FeatureLimits {
 /** The defaults of all limits. */
 export const DEFAULT_LIMITS: Limits = {
   bodyBytes: 1024 * 1024,
+  conversationBytes: 8 * 1024 * 1024,
   jsonDepth: 64,
   connectionsPerAddress: 10_000,
   backlog: 511,

@@ -1,3 +1,4 @@
+import { a2aPlugin } from '../plugins/a2a/index.js';
 import { agUiPlugin } from '../plugins/ag-ui/index.js';
 import { chatCompletionsPlugin } from '../plugins/chat-completions/index.js';
 import { langGraphPlugin } from '../plugins/langgraph/index.js';
@@ -57,6 +58,12 @@ export const DOORS: readonly Door[] = [
     path: '/v1/sessions',
     use: 'baseURL of the Anthropic SDK for beta.sessions, agent demo, the token as apiKey',
     plugin: () => sessionsApiPlugin(),
+  },
+  {
+    name: 'A2A',
+    path: '/a2a',
+    use: 'the address of the gateway for clients that read /.well-known/agent-card.json, the token as Bearer',
+    plugin: () => a2aPlugin(),
   },
   {
     name: 'MCP',

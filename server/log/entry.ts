@@ -1,5 +1,6 @@
 import { type EventDraft, type GatewayEvent, isDelta } from '../../shared/events.js';
 import { FEATURE_EVENTS } from '../../shared/features.js';
+import { jsonText } from '../schema/json-text.js';
 import type { EventRecord } from '../stores/append.js';
 import type { StoredEvent } from '../stores/stored.js';
 
@@ -45,7 +46,7 @@ function bodyOf(draft: EventDraft): string {
     return `{"runId":"${runId}","ts":${ts},"delta":${JSON.stringify(delta)},"index":${index}}`;
   }
   const { type, ...data } = draft;
-  return JSON.stringify(data);
+  return jsonText(data)!;
 }
 
 /** The event of a stored record, as the fold takes it. */

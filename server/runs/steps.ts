@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { GatewayError } from '../../shared/errors.js';
 import type { Wire } from '../../shared/wire.js';
 import { type BegunStep, MAX_STEP_NAME, type StepContext } from '../apps/step-context.js';
+import { jsonText } from '../schema/json-text.js';
 import type { StepRecord } from '../stores/stored.js';
 import { type KeptPlace, placeIn, recordOfPlace } from './place.js';
 import { openStep, type Rehearsal } from './rehearsal.js';
@@ -234,7 +235,7 @@ export class RunSteps {
   #encode(name: string, value: unknown, calls: readonly string[]): string {
     let text: string | undefined;
     try {
-      text = JSON.stringify(value);
+      text = jsonText(value);
     } catch (cause) {
       throw invalid(`The result of step ${JSON.stringify(name)} is no JSON`, cause);
     }

@@ -8,6 +8,7 @@ import { isPromise } from '../async/maybe-promise.js';
 import { traceTool } from '../diagnostics/tool.js';
 import { newCallId } from '../ids.js';
 import { toJsonSchema } from '../schema/json-schema.js';
+import { jsonText } from '../schema/json-text.js';
 import { validate } from '../schema/validate.js';
 import { assertInput, policyOf } from './approvals.js';
 import { same } from './former-answer.js';
@@ -191,7 +192,7 @@ function toOutput(result: unknown): ToolOutput {
   if (isToolResult(result)) return result;
   if (result === undefined || result === null) return { content: [] };
   if (typeof result === 'string') return { content: [{ type: 'text', text: result }] };
-  return { content: [{ type: 'text', text: JSON.stringify(result) }], structured: result };
+  return { content: [{ type: 'text', text: jsonText(result)! }], structured: result };
 }
 
 function logResult(run: ToolCaller, call: BegunCall, result: unknown): unknown {

@@ -1,3 +1,4 @@
+import { FAILED } from '../failed.js';
 import type { StopReason } from '../messages.js';
 
 /** Error code of a run whose gateway went away; the gateway's own errors have no word for it. */
@@ -10,11 +11,11 @@ export function failureOf(
 ): { readonly message: string; readonly code: string } | null {
   switch (stopReason) {
     case 'error':
-      return { message: error?.message ?? 'The app failed', code: error?.code ?? 'INTERNAL' };
+      return { message: error?.message ?? FAILED.error, code: error?.code ?? 'INTERNAL' };
     case 'timeout':
-      return { message: error?.message ?? 'The answer took too long', code: error?.code ?? 'TIMEOUT' };
+      return { message: error?.message ?? FAILED.timeout, code: error?.code ?? 'TIMEOUT' };
     case 'lost':
-      return { message: 'The answer was cut off: its server went away', code: LOST };
+      return { message: FAILED.lost, code: LOST };
     default:
       return null;
   }

@@ -1,4 +1,5 @@
 import type { EventOf, GatewayEvent } from '../events.js';
+import { FAILED as TEXTS } from '../failed.js';
 import type { StopReason, Usage } from '../messages.js';
 import type { SegmentWriter } from '../segment-stream.js';
 import type { AskingEvent } from '../segments.js';
@@ -355,11 +356,11 @@ function endOf(stopReason: StopReason, error: string | null): End {
     case 'superseded':
       return { status: 'cancelled', rest: { incomplete_details: { reason: stopReason } } };
     case 'error':
-      return failed(error ?? 'The app failed');
+      return failed(error ?? TEXTS.error);
     case 'timeout':
-      return failed(error ?? 'The answer took too long');
+      return failed(error ?? TEXTS.timeout);
     case 'lost':
-      return failed(error ?? 'The answer was cut off: its server went away');
+      return failed(error ?? TEXTS.lost);
     default:
       return { status: 'completed' };
   }

@@ -1,4 +1,5 @@
 import type { EventOf, GatewayEvent } from '../events.js';
+import { FAILED } from '../failed.js';
 import type { StopReason } from '../messages.js';
 import { type UnsaidBlock, urlOf } from '../said.js';
 import type { SegmentWriter } from '../segment-stream.js';
@@ -345,11 +346,11 @@ function blockChunk(block: UnsaidBlock): UiChunk {
 function failure(stopReason: StopReason, error: string | null): UiChunk[] {
   switch (stopReason) {
     case 'error':
-      return [{ type: 'error', errorText: error ?? 'The app failed' }];
+      return [{ type: 'error', errorText: error ?? FAILED.error }];
     case 'timeout':
-      return [{ type: 'error', errorText: error ?? 'The answer took too long' }];
+      return [{ type: 'error', errorText: error ?? FAILED.timeout }];
     case 'lost':
-      return [{ type: 'error', errorText: error ?? 'The answer was cut off: its server went away' }];
+      return [{ type: 'error', errorText: error ?? FAILED.lost }];
     case 'aborted':
     case 'superseded':
       return [{ type: 'abort', reason: stopReason }];

@@ -190,7 +190,7 @@ describe('gateway.fetch', () => {
 
   it('reads a body chunk by chunk, within the bound, and leaves the rest', async () => {
     const { fetch } = fetchGateway({
-      limits: { bodyBytes: 1000 },
+      limits: { bodyBytes: 1000, conversationBytes: 1000 },
       methods: { length: async ({ text }: any) => text.length },
     });
     const left = gate();

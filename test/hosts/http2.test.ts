@@ -147,7 +147,7 @@ describe('a request over HTTP/2', () => {
     const gateway = embedGateway({
       app: echo,
       methods: { same: async (params: unknown) => params },
-      limits: { bodyBytes: 1000 },
+      limits: { bodyBytes: 1000, conversationBytes: 1000 },
     });
     const client = new Http2Client(await nodeHttp2(gateway));
     const large = await client.post('/agent/invoke', { method: 'same', params: 'x'.repeat(2000) });

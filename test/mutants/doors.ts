@@ -88,7 +88,9 @@ export const DOORS: readonly Mutant[] = [
   {
     name: 'bodies of any size',
     file: 'server/transports/http/body.ts',
-    edits: [['if (pieces.length + chunk.length > bodyBytes) stopped(tooLarge(bodyBytes));\n    else ', '']],
+    edits: [
+      ['if (pieces.length + chunk.length > bounds.maxBytes) stopped(tooLarge(bounds));\n    else ', ''],
+    ],
     test: 'test/transports/http/bodies.test.ts',
   },
   {

@@ -81,6 +81,7 @@ export const NAMES: Record<string, readonly string[]> = {
   [`${NAME}/plugins/mcp`]: ['mcpServerPlugin'],
   [`${NAME}/plugins/chat-completions`]: ['chatCompletionsPlugin'],
   [`${NAME}/plugins/responses`]: ['responsesPlugin'],
+  [`${NAME}/plugins/a2a`]: ['a2aPlugin'],
   [`${NAME}/plugins/sessions-api`]: ['sessionsApiPlugin'],
   [`${NAME}/plugins/ui-message-stream`]: ['uiMessageStreamPlugin'],
   [`${NAME}/plugins/ag-ui`]: ['agUiPlugin'],

@@ -51,6 +51,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './plugins/metrics': ['metricsPlugin'],
   './plugins/chat-completions': ['chatCompletionsPlugin'],
   './plugins/responses': ['responsesPlugin'],
+  './plugins/a2a': ['a2aPlugin'],
   './plugins/sessions-api': ['sessionsApiPlugin'],
   './plugins/ui-message-stream': ['uiMessageStreamPlugin'],
   './plugins/ag-ui': ['agUiPlugin'],

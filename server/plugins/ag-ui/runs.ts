@@ -74,7 +74,8 @@ export class AgUiRuns {
   /** Tells the outcome of a request. */
   tell(outlet: DoorOutlet, { session, posted }: PostedRun, reading: ReaderMode): Promise<void> {
     if (!('runId' in posted)) return tellEvents(outlet, posted, reading);
-    return tellRun(outlet, session, posted, { report: this.#context.report, reading });
+    const leaving = this.#options.onLeave === 'abort' ? posted.runId : undefined;
+    return tellRun(outlet, session, posted, { report: this.#context.report, reading, leaving });
   }
 
   /**

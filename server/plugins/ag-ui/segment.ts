@@ -154,12 +154,21 @@ export async function tellRun(
   outlet: DoorOutlet,
   session: PluginSession,
   telling: AgUiSegment,
-  { report, reading = START }: { report(error: unknown, what: string): void; readonly reading?: ReaderMode },
+  {
+    report,
+    reading = START,
+    leaving,
+  }: {
+    report(error: unknown, what: string): void;
+    readonly reading?: ReaderMode;
+    /** The run that ends if its reader leaves. */
+    readonly leaving?: string | undefined;
+  },
 ): Promise<void> {
   // Numbers count from the run's first event.
   if (counts(reading)) await assertKept(session, telling.cursor);
   const { lines } = reading;
-  await tell(outlet, session, dialectOf(telling, reading), { from: telling.cursor, lines, report });
+  await tell(outlet, session, dialectOf(telling, reading), { from: telling.cursor, lines, leaving, report });
 }
 
 /** Answers with events that are already known. */

@@ -68,3 +68,15 @@ export function sendUiError(error: GatewayError, response: ServerResponse): void
 export function codeOf(error: unknown): string | undefined {
   return isGatewayError(error) ? error.code : undefined;
 }
+
+const MISSING = new Set(['SESSION_NOT_FOUND', 'RUN_NOT_FOUND', 'APP_NOT_FOUND', 'INVALID_REQUEST']);
+
+/** The result of a search; null if the caller's scope has no such thing, or the name is malformed. */
+export async function orNull<T>(find: () => Promise<T>): Promise<T | null> {
+  try {
+    return await find();
+  } catch (error) {
+    if (isGatewayError(error) && (MISSING.has(error.code) || error.code === 'INVALID_PARAMS')) return null;
+    throw error;
+  }
+}

@@ -6,6 +6,12 @@ export interface ConversationOptions {
   /** The effect of a message that comes while another one is answered. @default 'queue' */
   readonly onBusy: Exclude<OnBusy, 'steer'>;
   /**
+   * Whether an answer ends if the client that has asked for it leaves its stream: by a stop button, and just so by a reload or a cut.
+   *
+   * @default 'continue'
+   */
+  readonly onLeave: 'continue' | 'abort';
+  /**
    * Whether questions that a user's message would wait for stay open, or are denied first.
    *
    * @default 'deny' at `uiMessageStreamPlugin`, whose pages can answer nothing while their message waits; else 'keep'
@@ -22,19 +28,30 @@ export interface ConversationOptions {
 
 /** Reads the given options of a door. @throws GatewayError `INVALID_REQUEST` */
 export function readConversationOptions(
-  { onBusy, openQuestions, seed = true }: Partial<ConversationOptions>,
+  { onBusy, onLeave, openQuestions, seed = true }: Partial<ConversationOptions>,
   defaults: Pick<ConversationOptions, 'openQuestions'> = { openQuestions: 'keep' },
 ): ConversationOptions {
   if (openQuestions !== undefined && openQuestions !== 'keep' && openQuestions !== 'deny')
     throw fieldError('openQuestions', "must be 'keep' or 'deny'");
   if (typeof seed !== 'boolean') throw fieldError('seed', 'must be true or false');
-  return { onBusy: readOnBusy(onBusy), openQuestions: openQuestions ?? defaults.openQuestions, seed };
+  return {
+    ...{ onBusy: readOnBusy(onBusy), onLeave: readOnLeave(onLeave) },
+    ...{ openQuestions: openQuestions ?? defaults.openQuestions, seed },
+  };
 }
 
 /** @throws GatewayError `INVALID_REQUEST` */
 export function readOnBusy(onBusy: ConversationOptions['onBusy'] = 'queue'): ConversationOptions['onBusy'] {
   if (['queue', 'interrupt', 'reject'].includes(onBusy)) return onBusy;
   throw fieldError('onBusy', "must be 'queue', 'interrupt' or 'reject'");
+}
+
+/** @throws GatewayError `INVALID_REQUEST` */
+export function readOnLeave(
+  onLeave: ConversationOptions['onLeave'] = 'continue',
+): ConversationOptions['onLeave'] {
+  if (onLeave === 'continue' || onLeave === 'abort') return onLeave;
+  throw fieldError('onLeave', "must be 'continue' or 'abort'");
 }
 
 /** Milliseconds for which a run waits for the results of its caller's tools. @throws GatewayError `INVALID_REQUEST` */

@@ -2,6 +2,7 @@ import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { SegmentStream, ToldPart } from '../../../shared/segment-stream.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Dialect, DialectOptions, PluginSession } from '../plugin.js';
+import { codeOf } from './errors.js';
 
 /** A part of a run to tell. */
 export interface ToldSegment {
@@ -80,7 +81,7 @@ export type DoorOutlet = Pick<DialectOptions, 'response' | 'socket' | 'signal'>;
  * Answers with a session's events. If the end cannot be told, the stream does not end cleanly, since a clean end would be taken for the
  * real one.
  *
- * @param options `last`: makes the last words from the final state
+ * @param options `last`: makes the last words from the final state. `leaving`: the run that ends if its reader leaves
  * @returns The reason why the end could not be told; null if it was told
  */
 export async function tell<State>(
@@ -90,6 +91,7 @@ export async function tell<State>(
   options: {
     readonly from: string;
     readonly lines?: boolean;
+    readonly leaving?: string | undefined;
     last?(state: State): MaybePromise<string>;
     report(error: unknown, what: string): void;
   },
@@ -101,10 +103,26 @@ export async function tell<State>(
     finish(await options.last?.(state));
     return null;
   } catch (error) {
+    if (options.leaving !== undefined && codeOf(error) === 'ABORTED')
+      await leave(session, options.leaving, options.report);
     if (!isGatewayError(error)) options.report(error, 'an answer could not be told to its end');
     outlet.response?.destroy();
     if (!outlet.signal?.aborted) outlet.socket?.close(INTERRUPTED);
     return error;
+  }
+}
+
+/** Ends a run whose reader has left. */
+export async function leave(
+  session: PluginSession,
+  runId: string,
+  report: (error: unknown, what: string) => void,
+): Promise<void> {
+  try {
+    await session.abort({ runId, reason: 'disconnected' });
+  } catch (error) {
+    if (!isGatewayError(error) || error.status >= 500)
+      report(error, 'a run that was left could not be ended');
   }
 }
 

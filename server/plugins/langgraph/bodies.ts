@@ -14,6 +14,7 @@ export const BODIES = {
     command: z.looseObject({ resume: z.unknown() }).nullish(),
     stream_mode: z.union([z.string(), z.array(z.string())]).nullish(),
     multitask_strategy: z.string().nullish(),
+    on_disconnect: z.string().nullish(),
     checkpoint_id: z.string().nullish(),
     checkpoint: place.nullish(),
     config: z.looseObject({ configurable: record.nullish() }).nullish(),

@@ -1,4 +1,5 @@
 import { composeId, partsOfId } from '../../../shared/composed-id.js';
+import { FAILED } from '../../../shared/failed.js';
 import type { Message } from '../../../shared/messages.js';
 
 /** An event of the protocol, before its stream gives it a place. */
@@ -54,12 +55,6 @@ export function blockDelta(index: number, type: 'text' | 'reasoning', delta: str
 export function blockFinish(index: number, content: object): Frame {
   return { method: 'messages', data: { event: 'content-block-finish', index, content } };
 }
-
-const FAILED = {
-  error: 'The app failed',
-  timeout: 'The answer took too long',
-  lost: 'The answer was cut off: its server went away',
-} as const;
 
 /** The end of a client's run, other than by a question. */
 export function ending(

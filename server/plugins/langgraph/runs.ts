@@ -4,7 +4,7 @@ import type { RunInfo } from '../../../shared/operation-types.js';
 import { sendJson } from '../conversation/answering.js';
 import { codeOf, fieldError } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
-import { tellAll } from '../conversation/told-segment.js';
+import { tell, tellAll } from '../conversation/told-segment.js';
 import type { PluginContext } from '../plugin.js';
 import { type BodyOf, readAmount, readBody } from './bodies.js';
 import { assertApp, refusalOf, respond } from './commands.js';
@@ -46,7 +46,8 @@ export class Runs {
       const modes = readModes(body.stream_mode ?? 'values');
       const begun = await this.#begin(asked, threadId, body);
       response.setHeader('Content-Location', `/threads/${threadId}/runs/${begun.id}`);
-      if (id === 'stream') return this.#stream(asked, begun, modes);
+      const endsByLeaving = this.#options.onLeave === 'abort' && body.on_disconnect !== 'continue';
+      if (id === 'stream') return this.#stream(asked, begun, modes, endsByLeaving);
       if (id === 'wait') return sendJson(response, await this.#ended(begun));
       return sendJson(response, runIn(begun, await statusOf(begun)));
     }
@@ -89,6 +90,7 @@ export class Runs {
     { call, query }: RouteRequest,
     { thread, id }: BegunRun,
     modes: readonly StreamMode[],
+    endsByLeaving = false,
   ): Promise<void> {
     const { request, response } = call;
     const { runId } = runOf(id);
@@ -101,22 +103,11 @@ export class Runs {
     const teller = new RunTeller({ id, threadId: thread.id, modes, since: heard ?? -1 });
     const left = await leftBy({ thread: { ...thread, state }, id }, start);
     if (left) return tellAll({ response }, `${teller.start}${teller.end(left)}`);
-    const { over, finish } = thread.session.stream(frameDialect(start.state, teller), {
-      response,
+    await tell({ response }, thread.session, frameDialect(start.state, teller), {
       from: start.from,
+      leaving: endsByLeaving || query.get('cancel_on_disconnect') === '1' ? runId : undefined,
+      report: this.#context.report,
     });
-    if (query.get('cancel_on_disconnect') === '1')
-      response.once('close', () => {
-        if (!teller.over) thread.session.abort({ runId, reason: 'disconnected' }).catch(() => {});
-      });
-    try {
-      await over;
-      finish();
-    } catch (error) {
-      if (!isGatewayError(error)) this.#context.report(error, 'a stream of a run failed');
-      // A clean end would be taken for the end of the run.
-      response.destroy();
-    }
   }
 
   /** The values that a run leaves behind. */

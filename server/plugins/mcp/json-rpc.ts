@@ -28,8 +28,6 @@ export function answerError(
 export function answerGatewayError(response: ServerResponse, error: GatewayError): void {
   const { status, code, message, retryAfterMs, cause } = error;
   const invalid = cause instanceof SyntaxError ? PARSE_ERROR : INVALID_REQUEST;
-  // The rest of a body that is too large is not read. HTTP/2 ends only the stream.
-  if (status === 413 && response.req.httpVersionMajor < 2) response.setHeader('Connection', 'close');
   if (retryAfterMs !== undefined) response.setHeader('Retry-After', String(Math.ceil(retryAfterMs / 1000)));
   answerError(response, status, {
     code: code === 'INVALID_REQUEST' ? invalid : SERVER_ERROR,

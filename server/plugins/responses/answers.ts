@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../../../shared/errors.js';
 import { ResponseStream } from '../../../shared/responses/stream.js';
 import type {
@@ -9,9 +8,10 @@ import type {
 } from '../../../shared/responses/types.js';
 import { fieldError } from '../conversation/errors.js';
 import { reading } from '../conversation/reading.js';
+import { recall } from '../conversation/recall.js';
 import { isKept, stateOf } from '../conversation/state.js';
-import { segmentDialect, tell, tellAll } from '../conversation/told-segment.js';
-import { type FoundResponse, notFound, recall } from './finding.js';
+import { type DoorOutlet, segmentDialect, tell, tellAll } from '../conversation/told-segment.js';
+import { type FoundResponse, notFound } from './finding.js';
 
 const DONE = 'data: [DONE]\n\n';
 
@@ -40,36 +40,47 @@ export class FoundResponseWriter {
    * Streams a response from its beginning. A stream that fails is cut off, because a clean end would mean that the response is complete.
    *
    * @param skip Number of events that the client has
+   * @param leaving The run that ends if the client leaves
+   * @param frame Writes an event. @default as Server-Sent Events, which `[DONE]` ends
    * @param before Awaited before the last bytes, so that a client that has them may come back at once
    * @throws GatewayError if the events behind which a client continues are not kept any more
    */
   async stream(
-    response: ServerResponse,
+    outlet: DoorOutlet,
     found: FoundResponse,
-    { skip = 0, before }: { readonly skip?: number; before?(stream: ResponseStream): Promise<void> } = {},
+    {
+      skip = 0,
+      before,
+      leaving,
+      frame = frameText,
+    }: {
+      readonly skip?: number;
+      readonly leaving?: string | undefined;
+      before?(stream: ResponseStream): Promise<void>;
+      frame?(frame: ResponseEventFrame): string;
+    } = {},
   ): Promise<void> {
+    const end = outlet.response ? DONE : '';
     const cursor = await this.#keptFrom(found);
     if (cursor === null) {
       if (skip > 0) throw gone();
       const { stream, frames } = await this.#recalled(found);
       if (!stream.over) throw gone();
-      tellAll({ response }, `${frames.map(frameText).join('')}${DONE}`);
+      tellAll(outlet, `${frames.map(frame).join('')}${end}`);
       return;
     }
     const { runId, index } = found.name;
     // Fail now if there is no such response: the stream would wait for it.
     if (index > 0) await this.#read(found, 'head');
     const stream = this.#stream(found);
-    const dialect = segmentDialect(
-      { runId, cursor, told: index, skip },
-      { stream: () => stream, frame: frameText },
-    );
+    const dialect = segmentDialect({ runId, cursor, told: index, skip }, { stream: () => stream, frame });
     const last = async (): Promise<string> => {
       await before?.(stream);
-      return DONE;
+      return end;
     };
-    const failure = await tell({ response }, found.session, dialect, {
+    const failure = await tell(outlet, found.session, dialect, {
       from: cursor,
+      leaving,
       last,
       report: this.#options.report,
     });

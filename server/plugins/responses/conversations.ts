@@ -7,7 +7,7 @@ import type { ResponseItem, ResponseWriterOptions } from '../../../shared/respon
 import type { Person } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { sendJson } from '../conversation/answering.js';
-import { fieldError } from '../conversation/errors.js';
+import { fieldError, orNull } from '../conversation/errors.js';
 import { pagesOf, stateOf } from '../conversation/state.js';
 import { partsOf, queryOf } from '../conversation/urls.js';
 import type { UserNotes } from '../conversation/user-notes.js';
@@ -15,7 +15,7 @@ import { notServed } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
 import { readBody } from '../openai/problem.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
-import { type Finder, notFound, orNull } from './finding.js';
+import { type Finder, notFound } from './finding.js';
 import { toMessages } from './input.js';
 import { itemPage } from './pages.js';
 import { conversationBegan, newConversationId } from './places.js';

@@ -1,20 +1,14 @@
 import { cut } from '../../../shared/cut.js';
-import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import { GatewayError } from '../../../shared/errors.js';
 import type { SessionState } from '../../../shared/fold.js';
-import type { ContentBlock, Message } from '../../../shared/messages.js';
+import type { ContentBlock } from '../../../shared/messages.js';
 import { parseItemId, parseResponseId, responseId } from '../../../shared/responses/ids.js';
 import type { SegmentName } from '../../../shared/segments.js';
 import type { Person } from '../../auth/types.js';
-import { fieldError } from '../conversation/errors.js';
-import { pagesOf } from '../conversation/state.js';
+import { fieldError, orNull } from '../conversation/errors.js';
+import { recall } from '../conversation/recall.js';
 import type { Dialect, PluginContext, PluginSession } from '../plugin.js';
 import { isTemporary } from './places.js';
-
-/** An answer and its question, from a history. */
-export interface Recalled {
-  readonly answer: Message;
-  readonly question: Message | undefined;
-}
 
 /** A response that was found in its caller's own scope. */
 export interface FoundResponse {
@@ -92,21 +86,6 @@ export function idOf({ name }: FoundResponse): string {
   return responseId(name);
 }
 
-/** Searches a session's history for an answer, from its end. An unfinished answer is found too. */
-export async function recall(
-  session: Pick<PluginSession, 'history'>,
-  fits: (message: Message) => boolean,
-): Promise<Recalled | null> {
-  let answer: Message | undefined;
-  for await (const { messages, cursor } of pagesOf(session)) {
-    answer ??= messages.findLast((message) => message.role === 'assistant' && fits(message));
-    const parentId = answer?.parentId;
-    const question = answer && messages.find(({ id }) => id === parentId);
-    if (answer && (question || parentId == null || cursor === null)) return { answer, question };
-  }
-  return answer ? { answer, question: undefined } : null;
-}
-
 /** Whether the kept events of a session include a run from its beginning. @throws GatewayError `SESSION_NOT_FOUND` */
 async function isLogged(session: PluginSession, runId: string): Promise<boolean> {
   const { first, head } = await session.status();
@@ -119,18 +98,6 @@ async function isLogged(session: PluginSession, runId: string): Promise<boolean>
     },
   };
   return session.stream(seeking, { from: 'earliest' }).over;
-}
-
-const MISSING = new Set(['SESSION_NOT_FOUND', 'RUN_NOT_FOUND', 'APP_NOT_FOUND', 'INVALID_REQUEST']);
-
-/** The result of a search; null if the caller's scope has no such thing, or the name is malformed. */
-export async function orNull<T>(find: () => Promise<T>): Promise<T | null> {
-  try {
-    return await find();
-  } catch (error) {
-    if (isGatewayError(error) && (MISSING.has(error.code) || error.code === 'INVALID_PARAMS')) return null;
-    throw error;
-  }
 }
 
 /** The error for a named thing that does not exist. */

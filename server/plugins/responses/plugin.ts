@@ -1,6 +1,7 @@
+import { GatewayError } from '../../../shared/errors.js';
 import type { RouteOptions } from '../../transports/http/plugin-route.js';
 import { fieldError, inTerms } from '../conversation/errors.js';
-import { readOnBusy, readPrefix, readToolWait } from '../conversation/options.js';
+import { readOnBusy, readOnLeave, readPrefix, readToolWait } from '../conversation/options.js';
 import { UserNotes } from '../conversation/user-notes.js';
 import { CLIENT_HEADERS } from '../openai/client-headers.js';
 import { sendChatError } from '../openai/errors.js';
@@ -10,6 +11,7 @@ import { ConversationRoutes, type NewConversation } from './conversations.js';
 import { Finder } from './finding.js';
 import { isGenerated } from './places.js';
 import { ResponseRoutes } from './routes.js';
+import { ResponseSocket } from './socket.js';
 
 /** Options of `responsesPlugin`. */
 export interface ResponsesOptions {
@@ -19,6 +21,12 @@ export interface ResponsesOptions {
   readonly modelMapping?: Readonly<Record<string, string>>;
   /** How to treat a request while another one is answered in the same session. @default 'queue' */
   readonly onBusy?: 'queue' | 'interrupt' | 'reject';
+  /**
+   * Whether an answer ends if its client leaves while it comes, unless it was asked for in the `background`.
+   *
+   * @default 'continue'
+   */
+  readonly onLeave?: 'continue' | 'abort';
   /**
    * Whether calls of the app's own tools are shown as calls of an MCP server, and their confirmations as its approvals. Hidden
    * confirmations wait for a client that follows the session by another door.
@@ -63,6 +71,7 @@ export function responsesPlugin(options: ResponsesOptions = {}): GatewayPlugin {
   const { modelMapping, ownTools = 'show' } = options;
   const path = readPrefix('path', options.path);
   const [onBusy, toolWaitMs] = [readOnBusy(options.onBusy), readToolWait(options.toolWaitMs)];
+  const onLeave = readOnLeave(options.onLeave);
   if (ownTools !== 'show' && ownTools !== 'hide') throw fieldError('ownTools', "must be 'show' or 'hide'");
   let routes: ResponseRoutes | undefined;
   return {
@@ -74,11 +83,22 @@ export function responsesPlugin(options: ResponsesOptions = {}): GatewayPlugin {
       context.spares(isGenerated);
       const created = new UserNotes<NewConversation>(context, 'conversation');
       const common = { models, ownTools, created };
-      routes = new ResponseRoutes(context, { ...common, path: responses, onBusy, toolWaitMs, report });
+      routes = new ResponseRoutes(context, {
+        ...common,
+        path: responses,
+        onBusy,
+        onLeave,
+        toolWaitMs,
+        report,
+      });
       const conversations = `${path}/conversations`;
       const finder = new Finder(context);
       const talks = new ConversationRoutes(context, { ...common, path: conversations, finder });
       context.route(responses, (call) => routes!.serve(call), ROUTE);
+      context.socket(responses, (upgrade) => {
+        if (upgrade.path !== responses) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+        return new ResponseSocket(routes!, upgrade, (error) => inTerms(TERMS, error));
+      });
       context.route(conversations, (call) => talks.serve(call), ROUTE);
     },
     drain: () => routes?.drain(),

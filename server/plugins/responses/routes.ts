@@ -1,11 +1,14 @@
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { ResponseStream } from '../../../shared/responses/stream.js';
+import type { ResponseEventFrame } from '../../../shared/responses/types.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Person } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
+import type { PluginUpgrade } from '../../transports/websocket/plugin-upgrade.js';
 import { sendJson } from '../conversation/answering.js';
 import { fieldError } from '../conversation/errors.js';
 import { ClientRetries } from '../conversation/retries.js';
+import { leave } from '../conversation/told-segment.js';
 import { partsOf, queryOf } from '../conversation/urls.js';
 import { notServed } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
@@ -23,7 +26,17 @@ import { TemporarySessions } from './temporary.js';
 export interface ResponseRoutesOptions extends FoundResponseOptions, ResponseCreatorOptions {
   readonly path: string;
   readonly models: Models;
+  readonly onLeave: 'continue' | 'abort';
   readonly toolWaitMs: number;
+}
+
+/** A request on a socket. */
+export interface SocketTurn {
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The caller's own idempotency key. */
+  readonly key: string | undefined;
+  /** Writes an event of the response. */
+  frame(event: ResponseEventFrame): string;
 }
 
 /** The routes of responses. */
@@ -96,22 +109,55 @@ export class ResponseRoutes {
       (name) => this.#finder.segment(name, person),
     );
     const { session, name } = found;
-    const isKept = !isTemporary(session.id);
-    const putAway = async (stream: ResponseStream): Promise<void> => {
-      if (isKept) return;
-      if (stream.ended) await this.#temporary.drop(session, name.runId, person);
-      else await this.#temporary.wait(session.id, name.runId, person);
-    };
-    if (!isKept) await this.#temporary.taken(session.id, person);
-    try {
-      if (request.stream) return await this.#answers.stream(response, found, { before: putAway });
-      if (request.background) return sendJson(response, await this.#answers.now(found));
-      const stream = await this.#answers.whole(found, gone.signal);
-      await putAway(stream);
-      sendJson(response, stream.response);
-    } catch (error) {
-      if (!isKept) await this.#temporary.drop(session, name.runId, person);
+    await this.#telling(found, person, async (before) => {
+      const leaving = this.#options.onLeave === 'abort' && !request.background ? name.runId : undefined;
+      try {
+        if (request.stream) return await this.#answers.stream({ response }, found, { before, leaving });
+        if (request.background) return sendJson(response, await this.#answers.now(found));
+        const stream = await this.#answers.whole(found, gone.signal);
+        await before(stream);
+        sendJson(response, stream.response);
+      } catch (error) {
+        if (leaving !== undefined && gone.signal.aborted) await leave(session, leaving, this.#options.report);
+        throw error;
+      }
+    }).catch((error: unknown) => {
       if (!gone.signal.aborted && !response.headersSent) throw error;
+    });
+  }
+
+  /** Creates a response and tells it on a socket, which may carry others afterwards. @throws GatewayError */
+  async tellOn(
+    { socket, person, request: { headers } }: PluginUpgrade,
+    { body, key, frame }: SocketTurn,
+  ): Promise<void> {
+    const request = readResponseRequest({ ...body, stream: true });
+    if (request.background) throw fieldError('background', 'is not for a WebSocket', 'invalid_value');
+    const app = await this.#appOf(request.model, person);
+    const keyed = { ...headers, ...(key !== undefined && { 'idempotency-key': key }) };
+    const found = await this.#creating.create({ request, person, headers: keyed, app });
+    const leaving = this.#options.onLeave === 'abort' ? found.name.runId : undefined;
+    await this.#telling(found, person, (before) =>
+      this.#answers.stream({ socket }, found, { before, leaving, frame }),
+    );
+  }
+
+  /** Has a response told. A session that is for it alone is dropped with it, or waits for the outputs of functions. */
+  async #telling(
+    { session, name }: FoundResponse,
+    person: Person,
+    tell: (before: (stream: ResponseStream) => Promise<void>) => Promise<void>,
+  ): Promise<void> {
+    if (!isTemporary(session.id)) return tell(async () => {});
+    await this.#temporary.taken(session.id, person);
+    try {
+      await tell(async (stream) => {
+        if (stream.ended) await this.#temporary.drop(session, name.runId, person);
+        else await this.#temporary.wait(session.id, name.runId, person);
+      });
+    } catch (error) {
+      await this.#temporary.drop(session, name.runId, person);
+      throw error;
     }
   }
 
@@ -136,7 +182,7 @@ export class ResponseRoutes {
     if (after !== null && !/^\d{1,9}$/.test(after))
       throw fieldError('starting_after', 'must be the number of an event, 0 or more', 'invalid_value');
     try {
-      await this.#answers.stream(response, found, { skip: after === null ? 0 : Number(after) + 1 });
+      await this.#answers.stream({ response }, found, { skip: after === null ? 0 : Number(after) + 1 });
     } catch (error) {
       if (!response.headersSent) throw error;
     }

@@ -1,6 +1,7 @@
 import { composeId, partsOfId } from '../../../shared/composed-id.js';
 import { parseCursor } from '../../../shared/cursor.js';
 import type { EventOf, GatewayEvent } from '../../../shared/events.js';
+import { failureOf } from '../../../shared/failed.js';
 import type { ContentBlock } from '../../../shared/messages.js';
 
 /** An event of the API. */
@@ -49,11 +50,6 @@ interface ApiRun {
 
 const ASKING: ReadonlySet<string> = new Set(['tool_confirmation_required', 'input_required']);
 const ANSWERING: ReadonlySet<string> = new Set(['tool_confirmation_result', 'input_result']);
-const FAILED: Readonly<Record<string, string>> = {
-  error: 'The app failed',
-  timeout: 'The answer took too long',
-  lost: 'The answer was cut off: its server went away',
-};
 const PREFIX = 'sevt_';
 const THREAD = 'sthr_';
 
@@ -251,7 +247,7 @@ export class ApiWriter {
   #end(run: ApiRun, event: EventOf<'message_end'> & { readonly runId: string }): ApiFrame[] {
     const { stopReason, runId, message } = event;
     const frames = this.#close(run, event);
-    const failed = FAILED[stopReason];
+    const failed = failureOf(stopReason);
     if (failed !== undefined && run.begun) {
       const error = {
         type: 'unknown_error',

@@ -67,7 +67,8 @@ export class UiRoutes {
     const key = call.request.headers['idempotency-key'];
     const posted = await new UiPost(session, request, { options, key: key?.toString() }).post();
     const { telling, missing } = posted;
-    if (!missing) return tellRun(call.response, session, telling, this.#telling);
+    const leaving = options.onLeave === 'abort' ? telling.runId : undefined;
+    if (!missing) return tellRun(call.response, session, telling, { ...this.#telling, leaving });
     const metadata = metadataOf({ runId: telling.runId }, stream);
     tellNothing(call.response, session, telling, unchanged(request.message, missing, metadata));
   }

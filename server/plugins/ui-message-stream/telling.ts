@@ -21,12 +21,17 @@ export async function tellRun(
   response: ServerResponse,
   session: PluginSession,
   telling: ToldSegment,
-  { report, ...options }: UiStreamOptions & { report(error: unknown, what: string): void },
+  {
+    report,
+    leaving,
+    ...options
+  }: UiStreamOptions & { readonly leaving?: string | undefined; report(error: unknown, what: string): void },
 ): Promise<void> {
   beginTelling(response, session, telling);
   const stream = () => new UiMessageStream(telling.runId, telling.told, options);
   await tell({ response }, session, segmentDialect(telling, { stream, frame }), {
     from: telling.cursor,
+    leaving,
     // There is no such segment. A client that counts chunks must still find an end.
     last: ({ made }) => (made === 0 ? `${frame({ type: 'finish', finishReason: 'other' })}${DONE}` : DONE),
     report,

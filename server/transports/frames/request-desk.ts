@@ -15,6 +15,7 @@ import { type CallTarget, callFacts } from '../../operations/call-facts.js';
 import type { Caller } from '../../operations/caller.js';
 import type { Invocation } from '../../operations/invoke.js';
 import type { PlainOperation } from '../../operations/operations.js';
+import { jsonText } from '../../schema/json-text.js';
 import { errorBody } from '../public-error.js';
 import { ChunkWindow } from './chunk-window.js';
 import type { FrameEnvironment } from './frame-environment.js';
@@ -146,7 +147,7 @@ export class RequestDesk {
   /** Writes a frame. Stops reading from a client that sends requests without reading the answers, until it reads them. */
   send(frame: ServerFrame): boolean {
     if (this.#closed) return false;
-    const writable = this.#wire.send(JSON.stringify(frame));
+    const writable = this.#wire.send(jsonText(frame)!);
     if (!writable) this.#blocked();
     if (!writable && !this.#paused && this.#wire.backlog > BACKLOG) {
       this.#paused = true;

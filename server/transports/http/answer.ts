@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../../../shared/errors.js';
 import { isLater, type MaybeLater } from '../../async/eventual.js';
+import { jsonText } from '../../schema/json-text.js';
 import { publicError } from '../public-error.js';
 import { nameAnswer, REQUEST_ID, requestIdOf } from '../request-id.js';
 import type { CalledBy } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';
-import { endConnection } from './node-http.js';
+import { readOn } from './node-http.js';
 import type { PluginRoute } from './plugin-route.js';
 import { isUnread, readerKey } from './unread.js';
 
@@ -27,7 +28,7 @@ const jsonHeaders = (length: number, requestId: string): string[] => [
 
 /** Answers with JSON; without a body for `undefined` and values that JSON leaves out. @throws TypeError for a value that is no JSON */
 export function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  const body: string | undefined = JSON.stringify(value);
+  const body = jsonText(value);
   if (body === undefined) {
     nameAnswer(response);
     response.writeHead(204, { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
@@ -85,9 +86,9 @@ export interface ResponseContext {
 
 /** Ends each request once, with its result or with an error. Never throws. */
 export class Responder {
-  readonly #env: Pick<HttpEnvironment, 'unread' | 'report'>;
+  readonly #env: Pick<HttpEnvironment, 'ticker' | 'unread' | 'report'>;
 
-  constructor(env: Pick<HttpEnvironment, 'unread' | 'report'>) {
+  constructor(env: Pick<HttpEnvironment, 'ticker' | 'unread' | 'report'>) {
     this.#env = env;
   }
 
@@ -125,8 +126,7 @@ export class Responder {
         requestId: requestIdOf(response),
         facts: () => by?.facts?.() ?? { transport: 'http' },
       });
-      // The rest of a body that is too large is not read.
-      if (shown.status === 413 && !response.headersSent) endConnection(response);
+      if (shown.status === 413 && !plugin && !response.headersSent) readOn(response, this.#env.ticker);
       const answer = plugin?.options.fail;
       if (answer) answer(shown, response);
       else sendError(response, shown);

@@ -6,16 +6,26 @@ import { LimitError } from '../../limit-error.js';
 import { checkKeys, historyDepth, parseJson } from '../../schema/parse-json.js';
 import { bringsBody } from './node-http.js';
 
-/** Bounds of a request body. */
+/** The limits of request bodies. */
 export interface BodyLimits {
   readonly bodyBytes: number;
+  readonly conversationBytes: number;
   readonly jsonDepth: number;
 }
 
-/** The bounds of a body that carries a whole conversation. */
-export const historyLimits = (limits: BodyLimits): BodyLimits => ({
-  ...{ bodyBytes: limits.bodyBytes, jsonDepth: historyDepth(limits.jsonDepth) },
-});
+/** The bounds of one body. */
+export interface BodyBounds {
+  readonly limit: 'bodyBytes' | 'conversationBytes';
+  readonly maxBytes: number;
+  readonly jsonDepth: number;
+}
+
+/** The bounds of a body. That of `import`, as of doors of other protocols, carries a whole conversation. */
+export function boundsOf({ bodyBytes, conversationBytes, jsonDepth }: BodyLimits, to: string): BodyBounds {
+  if (to !== 'import') return { limit: 'bodyBytes', maxBytes: bodyBytes, jsonDepth };
+  const maxBytes = Math.max(bodyBytes, conversationBytes);
+  return { limit: 'conversationBytes', maxBytes, jsonDepth: historyDepth(jsonDepth) };
+}
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
@@ -28,7 +38,7 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
  */
 export function readBody(
   request: IncomingMessage,
-  limits: BodyLimits,
+  bounds: BodyBounds,
   parsed: unknown,
   take: (body: unknown) => void,
   fail: (error: unknown) => void,
@@ -39,32 +49,31 @@ export function readBody(
   if (!JSON_TYPE.test(headers['content-type'] ?? ''))
     throw new GatewayError({ code: 'UNSUPPORTED_MEDIA_TYPE' });
   const encoding = headers['content-encoding'];
-  if (parsed !== undefined) return take(takeParsed(parsed, limits));
+  if (parsed !== undefined) return take(takeParsed(parsed, bounds));
   // A host can have parsed the body only once it has ended: Express 4 sets `{}` on requests that it left unread.
-  if (request.readableEnded) return take(takeParsed((request as { body?: unknown }).body, limits));
+  if (request.readableEnded) return take(takeParsed((request as { body?: unknown }).body, bounds));
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new GatewayError({
       code: 'UNSUPPORTED_MEDIA_TYPE',
       message: 'The gateway takes no compressed bodies: send the body as it is',
     });
   }
-  if (length > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
+  if (length > bounds.maxBytes) throw tooLarge(bounds);
   // A client that has left already emits no further `close`.
   if (request.destroyed) throw cutOff();
-  const { bodyBytes, jsonDepth } = limits;
   const taken = (bytes: Buffer): void => {
     try {
-      take(parseJson(bytes.toString(), jsonDepth));
+      take(parseJson(bytes.toString(), bounds.jsonDepth));
     } catch (error) {
       fail(error);
     }
   };
-  readBytes(request, { length, bodyBytes }, taken, fail);
+  readBytes(request, { length, bounds }, taken, fail);
 }
 
-function takeParsed(body: unknown, limits: BodyLimits): unknown {
-  if (typeof body === 'string') return parseJson(body, limits.jsonDepth);
-  if (Buffer.isBuffer(body)) return parseJson(body.toString(), limits.jsonDepth);
+function takeParsed(body: unknown, { jsonDepth }: BodyBounds): unknown {
+  if (typeof body === 'string') return parseJson(body, jsonDepth);
+  if (Buffer.isBuffer(body)) return parseJson(body.toString(), jsonDepth);
   if (body === undefined) {
     throw new GatewayError({
       code: 'INVALID_REQUEST',
@@ -72,7 +81,7 @@ function takeParsed(body: unknown, limits: BodyLimits): unknown {
         'The body was read before the gateway, and not parsed: mount the gateway before the body parser',
     });
   }
-  checkKeys(body, limits.jsonDepth);
+  checkKeys(body, jsonDepth);
   return body;
 }
 
@@ -82,14 +91,14 @@ function takeParsed(body: unknown, limits: BodyLimits): unknown {
  */
 function readBytes(
   request: IncomingMessage,
-  { length, bodyBytes }: { readonly length: number; readonly bodyBytes: number },
+  { length, bounds }: { readonly length: number; readonly bounds: BodyBounds },
   take: (bytes: Buffer) => void,
   fail: (error: unknown) => void,
 ): void {
   process.nextTick(() => {
     if (request.destroyed) return fail(cutOff());
     if (request.readableLength !== length || request.readableFlowing !== null)
-      return readPieces(request, bodyBytes, take, fail);
+      return readPieces(request, bounds, take, fail);
     const bytes = request.read() as Buffer;
     // The stream ends only while it flows.
     request.resume();
@@ -100,7 +109,7 @@ function readBytes(
 // This uses callbacks, because a promise would cost more than the reading.
 function readPieces(
   request: IncomingMessage,
-  bodyBytes: number,
+  bounds: BodyBounds,
   take: (bytes: Buffer) => void,
   fail: (error: unknown) => void,
 ): void {
@@ -108,7 +117,7 @@ function readPieces(
   const context = new AsyncResource('GATEWAYBODY', { requireManualDestroy: true });
   const pieces = new ByteBuffer();
   const onData = (chunk: Buffer): void => {
-    if (pieces.length + chunk.length > bodyBytes) stopped(tooLarge(bodyBytes));
+    if (pieces.length + chunk.length > bounds.maxBytes) stopped(tooLarge(bounds));
     else pieces.add(chunk);
   };
   const onEnd = (): void => {
@@ -134,8 +143,8 @@ function cutOff(): GatewayError {
   return new GatewayError({ code: 'INVALID_REQUEST', message: 'The body was cut off' });
 }
 
-function tooLarge(maxBytes: number): GatewayError {
-  return new LimitError('limits.bodyBytes', {
+function tooLarge({ limit, maxBytes }: BodyBounds): GatewayError {
+  return new LimitError(`limits.${limit}`, {
     code: 'PAYLOAD_TOO_LARGE',
     message: `A body is limited to ${maxBytes} bytes`,
   });

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { jsonText } from '../../schema/json-text.js';
 import { nameAnswer } from '../request-id.js';
 import type { HttpCall } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';
@@ -19,7 +20,7 @@ const LINES: ItemForm = {
     });
     response.flushHeaders();
   },
-  item: ({ data = null }) => `${JSON.stringify(data)}\n`,
+  item: ({ data = null }) => `${jsonText(data)}\n`,
 };
 
 /** Answers with everything that is kept of a session, one item a line, as fast as the client reads. */

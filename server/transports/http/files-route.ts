@@ -12,7 +12,7 @@ import { mayTakeLong } from './carried.js';
 import { fileHeaders, isFresh, rangeOf } from './file-headers.js';
 import type { HttpCall } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';
-import { bringsBody, endConnection } from './node-http.js';
+import { bringsBody, readOn } from './node-http.js';
 
 /** Headers of a file's response that a page of another origin may read; the second list has those that it may send. */
 export const FILE_ANSWER_HEADERS = ['Accept-Ranges', 'Content-Disposition', 'Content-Range', 'ETag'];
@@ -42,8 +42,7 @@ export async function uploadRoute(
     response.setHeader('Location', file.url);
     sendJson(response, 201, file);
   } catch (error) {
-    // The rest of a body that was refused is not read.
-    if (!request.complete && !response.headersSent) endConnection(response);
+    if (!response.headersSent) readOn(response, env.ticker);
     throw error;
   }
 }

@@ -19,7 +19,7 @@ import {
 } from '../request.js';
 import { nameAnswer, takeName } from '../request-id.js';
 import { Responder, sendError, sendJson } from './answer.js';
-import { historyLimits, readBody } from './body.js';
+import { boundsOf, readBody } from './body.js';
 import { allowOrigin, answerPreflight, isPreflight, originAllowedByHost } from './cors.js';
 import { openEvents, queryOf, readEventsRequest, readLastEventId } from './events-route.js';
 import { exportLines } from './export-route.js';
@@ -28,7 +28,7 @@ import { type CalledBy, HttpCall } from './http-call.js';
 import type { HttpEnvironment } from './http-environment.js';
 import { invokeOptions, invokeParams } from './invoke-route.js';
 import { streamItems } from './method-stream.js';
-import { hearOfEnd, levelHttp2 } from './node-http.js';
+import { hearOfEnd, levelHttp2, readOn } from './node-http.js';
 import type { PluginRoute } from './plugin-route.js';
 import { type Destination, type FoundRoute, findRoute, type Route, routeOf, routeTable } from './routes.js';
 import { startRun } from './run-route.js';
@@ -150,7 +150,10 @@ export class HttpHandler {
         body: () =>
           new Promise((take, fail) => {
             // Other protocols send the whole conversation with each message.
-            readBody(request, historyLimits(this.#env.limits), call.options.body, take, fail);
+            readBody(request, boundsOf(this.#env.limits, 'import'), call.options.body, take, fail);
+          }).catch((error: unknown) => {
+            readOn(response, this.#env.ticker);
+            throw error;
           }),
       });
     try {
@@ -259,7 +262,7 @@ export class HttpHandler {
     const post = (body: unknown): void => this.#post(request, response, caller, route.to, body);
     if (options.params) return post(options.params);
     const fail = (error: unknown): void => this.#answers.fail(response, error, { by: caller });
-    readBody(request, route.to === 'import' ? historyLimits(limits) : limits, options.body, post, fail);
+    readBody(request, boundsOf(limits, route.to), options.body, post, fail);
   }
 
   #post(

@@ -6,6 +6,7 @@ import type { Person } from '../../auth/types.js';
 import { Stall } from '../../delivery/stall.js';
 import type { TickerItem } from '../../delivery/ticker.js';
 import type { MethodStream } from '../../methods/stream.js';
+import { jsonText } from '../../schema/json-text.js';
 import { errorBody, type FailedRequest } from '../public-error.js';
 import { sentBytes } from '../sent-bytes.js';
 import type { HttpEnvironment } from './http-environment.js';
@@ -32,7 +33,7 @@ const SSE: ItemForm = {
   hello: (heartbeatMs) => encodeSse('ping', JSON.stringify({ heartbeatMs })),
   // A place without an item is an event of its own, because the data of a `chunk` may be any value.
   item: ({ data, eventId }) =>
-    encodeSse(data === undefined ? 'mark' : 'chunk', JSON.stringify(data ?? null), eventId),
+    encodeSse(data === undefined ? 'mark' : 'chunk', jsonText(data ?? null) ?? 'null', eventId),
   // This is a comment of SSE (HTML standard, section 9.2.6).
   heartbeat: ':\n\n',
   end: encodeSse('end', '{}'),

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Stream } from 'node:http2';
 import { Socket } from 'node:net';
+import type { Ticker, TickerItem } from '../../delivery/ticker.js';
 
 /**
  * Gives Node's HTTP/2 request and response the two things that they lack, so that no other code has to tell the versions apart: the host
@@ -15,9 +16,30 @@ export function levelHttp2(request: IncomingMessage, response: ServerResponse): 
   Object.defineProperty(response, 'closed', { get: () => stream.destroyed });
 }
 
-/** Ends the connection behind a response whose request is not read to its end. An HTTP/2 connection has other streams and stays open. */
-export function endConnection(response: ServerResponse): void {
-  if (response.req.httpVersionMajor < 2) response.setHeader('Connection', 'close');
+/** Bounds of what is read of a refused body. */
+const READ_ON_BYTES = 64 * 1024 * 1024;
+const READ_ON_MS = 10_000;
+
+/**
+ * Reads on and drops the rest of a body that was refused: many clients hear an answer only when they have sent everything. The
+ * connection ends where that takes too long. An HTTP/2 stream ends by itself.
+ */
+export function readOn({ req: request }: ServerResponse, ticker: Ticker): void {
+  const { socket } = request;
+  if (request.complete || request.httpVersionMajor >= 2 || !(socket instanceof Socket)) return;
+  const most = socket.bytesRead + READ_ON_BYTES;
+  let until = Number.POSITIVE_INFINITY;
+  const item: TickerItem = {
+    tick: (now) => {
+      until = Math.min(until, now + READ_ON_MS);
+      const isOver = request.complete || socket.destroyed;
+      if (!isOver && now < until && socket.bytesRead < most) return;
+      ticker.delete(item);
+      if (!isOver) socket.destroy();
+    },
+  };
+  ticker.add(item);
+  request.resume();
 }
 
 /** Whether a request without a length has a body. HTTP/1.1 announces it; an HTTP/2 request has one unless its stream ended with the head. */

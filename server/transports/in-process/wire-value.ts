@@ -1,10 +1,11 @@
 import { GatewayError } from '../../../shared/errors.js';
+import { isCollection, noJsonFor } from '../../schema/json-text.js';
 
 /**
  * Converts a value as a trip through JSON would, without the trip. Values that JSON can express are passed on as they are; all others are
  * replaced as `JSON.stringify` would (dates by their text, functions left out).
  *
- * @throws GatewayError `INVALID_REQUEST` for a cycle or a bigint, which JSON cannot express
+ * @throws GatewayError `INVALID_REQUEST` for a cycle, a bigint, a `Map` and a `Set`, which JSON cannot express
  */
 export function wireValue(value: unknown): unknown {
   return convert(value, []);
@@ -19,7 +20,7 @@ function convert(value: unknown, above: readonly object[], key = ''): unknown {
       // Adding 0 turns -0 into 0.
       return Number.isFinite(value) ? (value as number) + 0 : null;
     case 'bigint':
-      throw new GatewayError({ code: 'INVALID_REQUEST', message: 'JSON has no bigint' });
+      throw new GatewayError({ code: 'INVALID_REQUEST', message: noJsonFor('bigint') });
     case 'object':
       return value === null ? null : convertObject(value, above, key);
     default:
@@ -36,6 +37,8 @@ function convertObject(value: object, above: readonly object[], key: string): un
   if (typeof toJSON === 'function') return convert(toJSON.call(value, key), within);
   if (value instanceof String || value instanceof Number || value instanceof Boolean)
     return convert(value.valueOf(), within);
+  if (isCollection(value))
+    throw new GatewayError({ code: 'INVALID_REQUEST', message: noJsonFor('Map or Set') });
   if (Array.isArray(value)) {
     // `map` would keep the holes of an array.
     const items = Array.from(value, (item, i) => convert(item, within, String(i)) ?? null);

@@ -72,7 +72,10 @@ describe('errors of chat completions', () => {
   });
 
   it('have the vendor’s shape whatever goes wrong before the app is asked', async () => {
-    const { ask, baseURL } = await startChat({ app: recalling, limits: { bodyBytes: 1000 } });
+    const { ask, baseURL } = await startChat({
+      app: recalling,
+      limits: { bodyBytes: 1000, conversationBytes: 1000 },
+    });
     const headers = { authorization: 'Bearer alice' };
     const shown = async (response: Response) => {
       const { error } = expectShape('error', await response.json());

@@ -66,7 +66,7 @@ describe('access to mcpServerPlugin', () => {
   });
 
   it('answers what is no request in the protocol’s own form', async () => {
-    const { url } = await startMcp({ app: abc, limits: { bodyBytes: 2000 } });
+    const { url } = await startMcp({ app: abc, limits: { bodyBytes: 2000, conversationBytes: 2000 } });
     const broken = await postMcp(url, '{"jsonrpc":');
     expect(broken.status).to.equal(400);
     expect(await broken.json())

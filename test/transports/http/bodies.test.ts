@@ -4,10 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { createGateway } from '../../../server/index.js';
+import { uiMessageStreamPlugin } from '../../../server/plugins/ui-message-stream/index.js';
 import { echo } from '../../support/apps.js';
 import { get, jsonHeaders, post, startGateway, TOKEN } from '../../support/gateway.js';
+import { rawClient } from '../../support/raw-client.js';
 import { head, rawRequest } from '../../support/raw-http.js';
 import { expectRefused, postRaw as raw, startTarget as start } from '../../support/refusal.js';
+import { closeLater } from '../../support/resources.js';
 
 describe('bodies', () => {
   const paths = [
@@ -58,6 +61,83 @@ describe('bodies', () => {
       'PAYLOAD_TOO_LARGE',
     );
     expect(answer.headers).to.match(/connection: close/i);
+  });
+
+  it('a refused body is read on, so that its client is told why, and goes on on its connection', async () => {
+    const gateway = await start();
+    const agent = closeLater(new Agent({ keepAlive: true, maxSockets: 1 }), (it) => it.destroy());
+    const body = Buffer.from(JSON.stringify({ message: 'x'.repeat(12 * 1024 * 1024) }));
+    for (const _ of [1, 2, 3]) {
+      const answer = await fetch(`${gateway.url}/send`, { method: 'POST', headers: jsonHeaders(), body });
+      expect((await answer.json()).error.code).to.equal('PAYLOAD_TOO_LARGE');
+    }
+    const ports = new Set<number | undefined>();
+    for (const _ of [1, 2])
+      await new Promise<void>((resolve, reject) => {
+        const asked = request(
+          `${gateway.url}/send`,
+          { method: 'POST', agent, headers: jsonHeaders() },
+          (answer) => {
+            expect(answer.statusCode).to.equal(413);
+            ports.add(answer.socket.localPort);
+            answer.resume().on('end', resolve);
+          },
+        );
+        asked.on('error', reject).end(body);
+      });
+    expect(ports.size).to.equal(1);
+  });
+
+  it('a refused body that does not end is read to a bound', async () => {
+    const gateway = await start();
+    const client = rawClient(gateway.url);
+    client.socket.write(
+      head('POST /send', {
+        ...jsonHeaders(),
+        Host: '127.0.0.1',
+        Connection: 'keep-alive',
+        'Content-Length': '1000000000',
+      }),
+    );
+    const piece = Buffer.alloc(1024 * 1024, 97);
+    let isOpen = true;
+    void client.closed.then(() => {
+      isOpen = false;
+    });
+    let sent = 0;
+    while (isOpen && sent < 1000) {
+      if (!client.socket.write(piece))
+        await Promise.race([client.closed, new Promise((resolve) => client.socket.once('drain', resolve))]);
+      sent += 1;
+    }
+    expect(client.text()).to.match(/ 413 /);
+    expect(sent).to.be.within(60, 999);
+  });
+
+  it('a whole conversation has a bound of its own, which is never less', async () => {
+    const limits = { bodyBytes: 1000, conversationBytes: 2000 };
+    for (const [bodyBytes, most] of [
+      [1000, 2000],
+      [3000, 3000],
+    ] as const) {
+      const gateway = await startGateway({ app: echo, limits: { ...limits, bodyBytes } });
+      gateway.gateway.use(uiMessageStreamPlugin());
+      const chat = (text: string) => ({
+        id: 'main',
+        messages: [{ id: `m${text.length}`, role: 'user', parts: [{ type: 'text', text }] }],
+      });
+      const frame = JSON.stringify(chat('')).length + 3;
+      const ask = async (size: number): Promise<Response> =>
+        fetch(`${gateway.url}/api/chat`, {
+          method: 'POST',
+          headers: jsonHeaders(),
+          body: JSON.stringify(chat('x'.repeat(size - frame))),
+        });
+      expect((await ask(most)).status).to.equal(200);
+      const refused = await ask(most + 1);
+      expect(refused.status).to.equal(413);
+      expect(await refused.text()).to.contain(`${most} bytes`);
+    }
   });
 
   it('a body at the limit is taken, one byte more is not', async () => {

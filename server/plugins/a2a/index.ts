@@ -1,0 +1,1 @@
+export { type A2aOptions, a2aPlugin } from './plugin.js';

@@ -1,0 +1,98 @@
+import * as z from 'zod';
+import type { CallAnswer } from '../../../shared/asked-calls.js';
+import type { PendingQuestion } from '../../../shared/fold.js';
+import type { ContentBlock, FileBlock } from '../../../shared/messages.js';
+import { fieldError } from '../conversation/errors.js';
+
+const id = z.string().min(1).max(1024);
+const named = z.string().max(1024).nullish();
+const amount = z.number().int().min(0).nullish();
+const part = z
+  .looseObject({ text: z.string(), raw: z.base64(), url: z.url(), data: z.unknown() })
+  .partial()
+  .extend({ filename: named, mediaType: named })
+  .refine((given) => ['text', 'raw', 'url', 'data'].some((kind) => given[kind] !== undefined), {
+    error: 'must have text, raw, url or data',
+  });
+
+/** Params of the methods. Clients may send further fields. */
+export const PARAMS = {
+  send: z.looseObject({
+    message: z.looseObject({
+      messageId: id,
+      contextId: named,
+      taskId: named,
+      role: z.literal('ROLE_USER'),
+      parts: z.array(part).min(1).max(1000),
+      metadata: z.record(z.string(), z.unknown()).nullish(),
+    }),
+    configuration: z
+      .looseObject({ historyLength: amount, returnImmediately: z.boolean().nullish() })
+      .nullish(),
+  }),
+  task: z.looseObject({ id, historyLength: amount }),
+  list: z.looseObject({
+    contextId: named,
+    status: named,
+    pageSize: z.number().int().min(0).max(100).nullish(),
+    pageToken: z.string().max(2048).nullish(),
+    historyLength: amount,
+    statusTimestampAfter: z.iso.datetime({ offset: true }).nullish(),
+    includeArtifacts: z.boolean().nullish(),
+  }),
+} as const;
+
+/** A message that a client sends. */
+export type A2aMessage = z.infer<typeof PARAMS.send>['message'];
+
+/** The blocks of a message. A value is told to the app as its JSON. */
+export function blocksOf({ parts }: A2aMessage): ContentBlock[] {
+  return parts.map(({ text, raw, url, data, filename, mediaType }): ContentBlock => {
+    if (text !== undefined) return { type: 'text', text };
+    if (data !== undefined) return { type: 'text', text: JSON.stringify(data) };
+    const bytes = raw === undefined ? { url: url! } : { data: raw };
+    const name = filename ? { name: filename } : {};
+    const media: Omit<FileBlock, 'type'> = {
+      mediaType: mediaType || 'application/octet-stream',
+      ...name,
+      ...bytes,
+    };
+    const [kind] = media.mediaType.split('/');
+    return { type: kind === 'image' || kind === 'audio' ? kind : 'file', ...media };
+  });
+}
+
+const decision = z.looseObject({
+  callId: id.optional(),
+  approved: z.boolean().optional(),
+  reason: z.string().optional(),
+  output: z.unknown().optional(),
+});
+
+/** The answers that a message gives to open questions, by call. @throws GatewayError `INVALID_REQUEST` if it answers none */
+export function answersIn(
+  { parts }: A2aMessage,
+  pending: readonly PendingQuestion[],
+): ReadonlyMap<string, CallAnswer> {
+  const answers = new Map<string, CallAnswer>();
+  for (const [at, { text, data = text }] of parts.entries()) {
+    const { callId: to, approved = wordOf(text), reason, output } = decision.safeParse(data).data ?? {};
+    const open = pending.find(({ callId }) => !answers.has(callId) && (to ?? callId) === callId);
+    if (!open) throw fieldError(`message.parts.${at}`, 'the task asks nothing of this kind');
+    const { callId, kind } = open;
+    if (kind === 'input') answers.set(callId, { kind: 'output', output: to === undefined ? data : output });
+    else if (approved === undefined)
+      throw fieldError(
+        `message.parts.${at}`,
+        'must be { "approved": true }, { "approved": false }, yes or no',
+      );
+    else answers.set(callId, { kind: 'confirmation', approved, ...(reason !== undefined && { reason }) });
+  }
+  return answers;
+}
+
+/** The decision of an agent that answers in a word; undefined for all other texts. */
+function wordOf(text = ''): boolean | undefined {
+  if (/^\s*(?:yes|approved?|allow(?:ed)?)\W*$/i.test(text)) return true;
+  return /^\s*(?:no|den(?:y|ied)|reject(?:ed)?)\W*$/i.test(text) ? false : undefined;
+}

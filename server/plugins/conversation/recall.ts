@@ -1,0 +1,24 @@
+import type { Message } from '../../../shared/messages.js';
+import type { PluginSession } from '../plugin.js';
+import { pagesOf } from './state.js';
+
+/** An answer and its question, from a history. */
+export interface Recalled {
+  readonly answer: Message;
+  readonly question: Message | undefined;
+}
+
+/** Searches a session's history for an answer, from its end. An unfinished answer is found too. */
+export async function recall(
+  session: Pick<PluginSession, 'history'>,
+  fits: (message: Message) => boolean,
+): Promise<Recalled | null> {
+  let answer: Message | undefined;
+  for await (const { messages, cursor } of pagesOf(session)) {
+    answer ??= messages.findLast((message) => message.role === 'assistant' && fits(message));
+    const parentId = answer?.parentId;
+    const question = answer && messages.find(({ id }) => id === parentId);
+    if (answer && (question || parentId == null || cursor === null)) return { answer, question };
+  }
+  return answer ? { answer, question: undefined } : null;
+}
