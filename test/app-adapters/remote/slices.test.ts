@@ -47,6 +47,26 @@ describe('slices of an app that runs elsewhere', () => {
     await run.abort();
   });
 
+  it('have the newest messages that fit, and say how many were left out', async () => {
+    for (const [options, texts, earlier] of [
+      [{ historyMessages: 1 }, ['a'.repeat(900)], 3],
+      [{ historySize: 1_500 }, ['a'.repeat(900)], 3],
+      [{ historySize: 0 }, [], 4],
+    ] as const) {
+      const { client, app } = await served(options);
+      for (const said of ['One', 'a'.repeat(900)]) {
+        const run = client.send('main', 'b'.repeat(500));
+        (await app.next()).end({ type: 'text', delta: said }, END);
+        await run.result;
+      }
+      const run = client.send('main', 'Now');
+      const { slice } = await app.next();
+      expect(slice.history.map((message) => textOf(message as never))).to.deep.equal(texts);
+      expect(slice.earlier).to.equal(earlier);
+      await run.abort();
+    }
+  });
+
   it('are cancelled with their run', async () => {
     const { client, app } = await served();
     const run = client.send('main', 'Go');
