@@ -1,12 +1,12 @@
 import {
-  Agent as HttpAgent,
   type ClientRequest,
+  Agent as HttpAgent,
   type IncomingMessage,
   request as requestHttp,
 } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { signatureOf } from '../../runtime/signature.js';
-import type { SliceExchange, SentSlice } from './exchange.js';
+import type { SentSlice, SliceExchange } from './exchange.js';
 import { isFault, SliceDied, statusFault } from './fault.js';
 import { pour } from './pour.js';
 

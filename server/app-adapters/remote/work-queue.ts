@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../../shared/errors.js';
-import type { SliceExchange, SentSlice } from './exchange.js';
+import type { SentSlice, SliceExchange } from './exchange.js';
 import { isFault, SliceDied } from './fault.js';
 import { pour } from './pour.js';
 

@@ -1,6 +1,6 @@
 import type { ServedApp, ServedTurn } from '../../../server/app-adapters/remote/index.js';
-import { GatewayError } from '../../../server/index.js';
 import type { AppEvent } from '../../../server/apps/application.js';
+import { GatewayError } from '../../../server/index.js';
 
 type Instruction = readonly [what: string, ...args: any[]];
 type Failure = { readonly error: { readonly code: string; readonly message: string } };

@@ -6,8 +6,8 @@ import type { GatewayEvent } from '../../../shared/events.js';
 import { textOf } from '../../../shared/messages.js';
 import { deliveryFaults } from '../../../testing/index.js';
 import { connectClient } from '../../support/client.js';
-import { GatewayProcess } from '../../support/gateway-process.js';
 import { newDatabase } from '../../support/durable.js';
+import { GatewayProcess } from '../../support/gateway-process.js';
 import { KILLS } from '../../support/kills.js';
 import { tempDir } from '../../support/temp-dir.js';
 

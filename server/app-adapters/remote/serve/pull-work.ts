@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { signatureOf } from '../../../runtime/signature.js';
-import { secretsOf } from '../options.js';
 import type { Slice } from '../lines.js';
-import type { ServedApp } from './served-app.js';
-import { sliceOf, runSlice } from './served-slice.js';
+import { secretsOf } from '../options.js';
 import type { ServeAppOptions } from './serve-app.js';
+import type { ServedApp } from './served-app.js';
+import { runSlice, sliceOf } from './served-slice.js';
 
 /** Options of `pullWork`. */
 export interface PullOptions extends ServeAppOptions {

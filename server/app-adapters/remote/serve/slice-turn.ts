@@ -1,6 +1,6 @@
 import { GatewayError, isGatewayError } from '../../../../shared/errors.js';
-import { textOf } from '../../../../shared/messages.js';
 import type { Message } from '../../../../shared/messages.js';
+import { textOf } from '../../../../shared/messages.js';
 import type { Confirmation } from '../../../apps/application.js';
 import type { AppLine, CallLine, Slice } from '../lines.js';
 import type { ServedChild, ServedStep, ServedTurn } from './served-app.js';
