@@ -70,6 +70,7 @@ export const ERROR_TABLE = {
   ADDRESS_IN_USE: { status: 500, message: 'The address is in use' },
   STORE_FAILED: { status: 500, message: 'The store cannot be opened' },
   UPSTREAM_FAILED: { status: 502, message: "The app's upstream failed", retryable: true },
+  APP_REPLY_INVALID: { status: 502, message: 'The app sent what is not of its protocol' },
   AUTH_UNAVAILABLE: { status: 503, message: 'The credentials cannot be checked now', retryable: true },
   SHUTTING_DOWN: { status: 503, message: 'The gateway is shutting down', retryable: true },
   OVERLOADED: { status: 503, message: 'The gateway cannot take this now', retryable: true },

@@ -19,3 +19,13 @@ export interface PlaceKeeper {
   /** Keeps a JSON value in place of the last one. Resolves once it is stored. @throws GatewayError `PAYLOAD_TOO_LARGE` */
   keep(value: unknown): Promise<void>;
 }
+
+/** The name under which a turn has the steps of former processes. */
+export const FORMER_STEPS: unique symbol = Symbol('former steps');
+
+/** A step of a former process. Called again in its place, it gives the same. */
+export interface FormerStep {
+  readonly name: string;
+  /** What it returned, as an object for a step of a remote app and the time of waking for a sleep; absent if it had not ended, or failed. */
+  readonly value?: unknown;
+}

@@ -4,7 +4,7 @@ import { isGatewayError } from '../../shared/errors.js';
 import { type Message, textOf } from '../../shared/messages.js';
 import type { ClientTool, Question, ResumedAnswer, Turn, TurnSession } from '../apps/application.js';
 import type { CompactOptions } from '../apps/compaction.js';
-import { PLACE, type PlaceKeeper } from '../apps/goes-on.js';
+import { FORMER_STEPS, type FormerStep, PLACE, type PlaceKeeper } from '../apps/goes-on.js';
 import { LET_THROUGH, type LetThrough } from '../apps/guard.js';
 import { eventType } from '../apps/publish-options.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
@@ -17,7 +17,7 @@ import { RunOver } from './run-over.js';
 import type { Hindrance } from './run-port.js';
 import type { RunScope } from './run-scope.js';
 import { stepScope } from './step-scope.js';
-import { begunSteps, isInStep, RunSteps } from './steps.js';
+import { begunSteps, formerSteps, isInStep, RunSteps } from './steps.js';
 import { callTool } from './tool-call.js';
 import { ToolCallError } from './tool-error.js';
 import { handOffOf, wakingAt } from './turn-arguments.js';
@@ -116,6 +116,11 @@ export class LiveTurn implements Turn {
     const hindered = (): Promise<void> | null => this.hindered();
     this.#steps ??= new RunSteps(stepScope(this.#scope, hindered), this.#scope.resumption?.steps);
     return this.#steps;
+  }
+
+  /** The steps of former processes, for an app that learns here what it has called. */
+  get [FORMER_STEPS](): readonly FormerStep[] {
+    return formerSteps(this.#scope.resumption?.steps ?? []);
   }
 
   /** The place of an app that goes on from one. */

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { GatewayError } from '../../shared/errors.js';
 import type { Wire } from '../../shared/wire.js';
+import type { FormerStep } from '../apps/goes-on.js';
 import { type BegunStep, MAX_STEP_NAME, type StepContext } from '../apps/step-context.js';
 import type { StepRecord } from '../stores/stored.js';
 import { type KeptPlace, placeIn, recordOfPlace } from './place.js';
@@ -65,6 +66,15 @@ export function begunSteps(left: readonly StepRecord[]): readonly BegunStep[] {
   return left
     .filter(({ outcome }) => outcome === undefined)
     .map(({ runId, number, name }) => ({ name, key: keyOf(runId, number) }));
+}
+
+/** The steps of a former process by their numbers, with what they returned. */
+export function formerSteps(left: readonly StepRecord[]): readonly FormerStep[] {
+  const steps = left.filter(({ number }) => number > 0);
+  return steps.map(({ name, outcome = '{}' }) => {
+    const { value } = JSON.parse(outcome) as { readonly value?: unknown };
+    return { name, ...(value !== undefined && { value }) };
+  });
 }
 
 /** The durable steps of one run, numbered in the order of their calls. A step that ended in a former process is not done again. */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { isPrivateAddress, publicLookup } from '../../server/features/notices/addresses.js';
 import { verifyWebhook } from '../../server/features/notices/index.js';
-import { signatureOf } from '../../server/features/notices/signature.js';
+import { signatureOf } from '../../server/runtime/signature.js';
 import { createGateway, type NotifyOptions } from '../../server/index.js';
 import { collect, failure } from '../support/client.js';
 import { until } from '../support/until.js';

@@ -92,7 +92,6 @@ export const sliceSchema = z.looseObject({
   earlier: z.int().min(0),
   metadata: record,
   parameters: record,
-  clientTools: z.array(record),
   trigger: z.union([record, z.null()]),
   traceparent: z.string().exactOptional(),
   tools: z.array(

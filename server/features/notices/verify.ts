@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { WebhookBody } from '../../../shared/notices/contract.js';
-import { isSigned, secretProblem } from './signature.js';
+import { isSigned, secretProblem } from '../../runtime/signature.js';
 
 /** A received webhook: a web `Request`, or the headers and the body before anything parsed it. */
 export type ReceivedWebhook =

@@ -1,0 +1,11 @@
+export type { RemoteOptions } from './options.js';
+export { type RemoteAppOptions, remoteApp } from './remote-app.js';
+export {
+  type AppServer,
+  appHandler,
+  type ServedApps,
+  type ServeOptions,
+  type ServePlace,
+  serveApp,
+} from './serve/serve-app.js';
+export type { ServedApp, ServedChild, ServedStep, ServedTurn } from './serve/served-app.js';
