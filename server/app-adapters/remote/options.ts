@@ -19,8 +19,10 @@ export interface RemoteOptions<Tools extends ToolSet = ToolSet> extends Versione
   readonly tools?: Tools;
   /** @default 'continue' */
   readonly onDisconnect?: OnDisconnect;
-  /** Time that a slice may take, in milliseconds. It is cut off 5 s later. @default 55 000 */
+  /** Time that a slice may take, in milliseconds. @default 55 000 */
   readonly sliceMs?: number;
+  /** Time beyond it after which the slice is cut off, in milliseconds. @default 5 000 */
+  readonly graceMs?: number;
   /** Time without a byte after which a slice counts as dead, in milliseconds. @default 30 000 */
   readonly silenceMs?: number;
   /** Longest line of a reply, in bytes. @default 1 MiB */
@@ -46,6 +48,7 @@ export type SliceBounds = Required<
   Pick<
     RemoteOptions,
     | 'sliceMs'
+    | 'graceMs'
     | 'silenceMs'
     | 'lineBytes'
     | 'replyBytes'
@@ -58,7 +61,7 @@ export type SliceBounds = Required<
 
 const MIB = 1024 * 1024;
 const DEFAULTS: SliceBounds = {
-  ...{ sliceMs: 55_000, silenceMs: 30_000, lineBytes: MIB, replyBytes: 16 * MIB },
+  ...{ sliceMs: 55_000, graceMs: 5_000, silenceMs: 30_000, lineBytes: MIB, replyBytes: 16 * MIB },
   ...{ historyMessages: 100, historySize: MIB, attempts: 10, onFault: 'end' },
 };
 const MAX_MS = 3_600_000;

@@ -32,8 +32,7 @@ export function remoteApp<const Tools extends ToolSet = Readonly<Record<never, n
 ): App<Tools> {
   const { url } = options;
   const isSocket = typeof url === 'string' && /^unix:./.test(url);
-  const protocol = isSocket ? 'unix:' : parseUrl(url)?.protocol;
-  if (protocol !== 'unix:' && protocol !== 'http:' && protocol !== 'https:')
+  if (!isSocket && !/^https?:$/.test(parseUrl(url)?.protocol ?? ''))
     throw fieldError('url', 'must be an address with http:, https: or unix:');
   const { silenceMs } = boundsOf(options as RemoteOptions);
   return carriedApp(options, new Post({ url, secrets: secretsOf(options), silenceMs }));

@@ -13,8 +13,6 @@ import type { Line } from './lines.js';
 import type { SliceBounds } from './options.js';
 import { SliceBody } from './slice-body.js';
 
-/** Time that a slice may take beyond its deadline before it is cut off, in milliseconds. */
-const GRACE_MS = 5_000;
 const BACK_OFF = { fromMs: 100, toMs: 10_000 } as const;
 
 export interface RemoteRunOptions {
@@ -70,8 +68,8 @@ export class RemoteRun {
     const { signal } = this.#turn;
     const abort = (): void => cut.abort(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
-    const { sliceMs } = this.#options.bounds;
-    const late = setTimeout(() => cut.abort(new SliceDied(`The slice took longer than ${sliceMs} ms`)), sliceMs + GRACE_MS);
+    const { sliceMs, graceMs } = this.#options.bounds;
+    const late = setTimeout(() => cut.abort(new SliceDied(`The slice took longer than ${sliceMs} ms`)), sliceMs + graceMs);
     try {
       const last = yield* this.#read(cut.signal);
       if (last.type === 'end' || last.type === 'error' || last.type === 'wait' || this.#isNew) this.#vain = 0;
@@ -99,15 +97,21 @@ export class RemoteRun {
     const reader = new LineReader(bounds);
     for await (const piece of exchange.carry({ id, app: name, body, signal })) {
       let last: Last | null = null;
-      for (const line of reader.read(piece)) {
-        if (last) throw replyFault(reader.line, 'type', `comes after ${last.type}, which is the last line`);
-        if (line.type === 'text') {
-          if (!this.#answer.text(line, reader.line)) yield* this.#new(this.#answer.instead(line));
-        } else if (isLast(line)) last = line;
-        else {
-          yield* this.#new(this.#answer.flushed());
-          yield* this.#take(line, reader.line);
+      try {
+        for (const line of reader.read(piece)) {
+          if (last) throw replyFault(reader.line, 'type', `comes after ${last.type}, which is the last line`);
+          if (line.type === 'text') {
+            if (!this.#answer.text(line, reader.line)) yield* this.#new(this.#answer.instead(line));
+          } else if (isLast(line)) last = line;
+          else {
+            yield* this.#new(this.#answer.flushed());
+            yield* this.#take(line, reader.line);
+          }
         }
+      } catch (error) {
+        // What was said before a fault stays.
+        yield* this.#new(this.#answer.flushed());
+        throw error;
       }
       yield* this.#new(this.#answer.flushed());
       if (!last) continue;

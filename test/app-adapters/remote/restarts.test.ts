@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import { remoteApp } from '../../../server/app-adapters/remote/index.js';
+import { textOf } from '../../../shared/messages.js';
+import { connectClient } from '../../support/client.js';
+import { crashed, newDatabase, startDurable } from '../../support/durable.js';
+import { ScriptedApp, SECRET } from './scripted-app.js';
+
+const END = { type: 'end' };
+
+describe('an app that runs elsewhere, after a restart of the gateway', () => {
+  it('is told the steps, sleeps on, gets former answers, and is asked to say nothing twice', async () => {
+    const app = await ScriptedApp.start();
+    const config = { app: remoteApp({ url: app.url, secret: SECRET }) };
+    const path = newDatabase();
+    const before = await startDurable(path, config);
+    const client = connectClient(before.url);
+    client.send('main', 'Go').result.catch(() => {});
+    const lines = [
+      { type: 'text', delta: 'One ' },
+      { type: 'step', n: 1, name: 'order' },
+      { type: 'step', n: 1, name: 'order', value: 7 },
+      { type: 'data', id: 'd', name: 'chart', value: 1 },
+      { type: 'text', delta: 'two ' },
+      { type: 'ask', n: 1, name: 'day' },
+      { type: 'sleep', n: 2, name: 'nap', until: Date.now() + 3_600_000 },
+      { type: 'step', n: 3, name: 'pay' },
+    ];
+    const asked = await app.next();
+    asked.say(...lines);
+    const session = client.session('main');
+    for await (const { type } of client.events('main', { from: 'earliest' })) if (type === 'input_required') break;
+    const [question] = (await session.state()).pending;
+    await session.respond(question!.callId, { output: 'Monday' });
+    asked.end({ type: 'wait' });
+    const second = await app.next();
+    expect(second.slice.calls).to.deep.equal([{ n: 1, type: 'ask', name: 'day', value: 'Monday' }]);
+    second.say(...lines.slice(0, 5), { type: 'text', delta: 'three ' });
+    for await (const event of client.events('main', { from: 'earliest' }))
+      if (event.type === 'content_delta' && event.delta.includes('three')) break;
+    const copy = crashed(path);
+    const after = await startDurable(copy, config);
+    const third = await app.next();
+    expect(third.slice.steps).to.deep.equal([
+      { n: 1, type: 'step', name: 'order', value: 7 },
+      { n: 2, type: 'sleep', name: 'nap' },
+      { n: 3, type: 'step', name: 'pay' },
+    ]);
+    expect(third.slice).to.deep.include({ attempt: 1, calls: [], said: { text: 14, reasoning: 0 } });
+    third.end(...lines.slice(0, 6), { type: 'wait' });
+    const fourth = await app.next();
+    expect(fourth.slice.calls).to.deep.equal([{ n: 1, type: 'ask', name: 'day', value: 'Monday' }]);
+    fourth.end(
+      ...lines.slice(0, 1),
+      lines[3]!,
+      ...[{ type: 'text', delta: 'two three four' }, { type: 'step', n: 3, name: 'pay', value: 1 }, END],
+    );
+    const again = connectClient(after.url);
+    const seen: string[] = [];
+    for await (const event of again.events('main', { from: 'earliest' })) {
+      seen.push(event.type);
+      if (event.type === 'message_end') break;
+    }
+    const { messages } = await again.session('main').state();
+    expect(textOf(messages.at(-1)!)).to.equal('One two three four');
+    expect(seen.filter((type) => type === 'data' || type === 'input_required')).to.have.length(2);
+    await before.gateway.close();
+  });
+});
