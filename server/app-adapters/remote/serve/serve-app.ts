@@ -78,14 +78,20 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 function sinkOf(response: ServerResponse): LineSink {
   const left = new AbortController();
   response.once('close', () => left.abort());
+  let drained: Promise<void> | undefined;
   return {
     signal: left.signal,
     write: (lines) => {
       if (response.destroyed || response.write(lines)) return undefined;
-      return new Promise((resolve) => {
-        response.once('drain', resolve);
-        response.once('close', resolve);
+      drained ??= new Promise((resolve) => {
+        const over = (): void => {
+          drained = undefined;
+          response.off('drain', over).off('close', over);
+          resolve();
+        };
+        response.on('drain', over).on('close', over);
       });
+      return drained;
     },
   };
 }

@@ -175,10 +175,13 @@ export class SliceTurn implements ServedTurn {
   #known<Each extends Known>(all: readonly Each[], n: number, now: Pick<Known, 'type' | 'name'>): Each | undefined {
     const known = all[n - 1];
     if (!known || (known.type === now.type && known.name === now.name)) return known;
-    throw new GatewayError({
+    const mismatch = new GatewayError({
       code: 'STEP_MISMATCH',
       message: `The ${known.type} ${n} was ${JSON.stringify(known.name)}, and now is the ${now.type} ${JSON.stringify(now.name)}`,
     });
+    // An app that catches it could not be matched any further.
+    this.#output.end(lastOf(mismatch));
+    throw mismatch;
   }
 
   #say(line: Line): void {
