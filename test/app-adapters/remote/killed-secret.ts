@@ -1,0 +1,1 @@
+export const SECRET = Buffer.alloc(32, 'k').toString('base64');
