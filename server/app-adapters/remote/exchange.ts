@@ -1,12 +1,14 @@
 /** A slice on its way to its app. */
 export interface SentSlice {
   readonly id: string;
-  /** Name of the app. */
-  readonly app: string;
   /** The slice as JSON. */
   readonly body: string;
-  /** Aborted when nobody reads the reply any more. */
+  /** Aborted when nobody reads the reply any more, with the reason: `done`, or a fault. */
   readonly signal: AbortSignal;
+  /** The reason for which the signal of a slice aborts that ended well. */
+  readonly done: unknown;
+  /** Called when the app gets the slice: its time begins. */
+  began(): void;
 }
 
 /** The way to an app: carries one slice there, and the bytes of its reply back. */

@@ -1,5 +1,7 @@
 export type { RemoteOptions } from './options.js';
+export { pulledApp } from './pulled-app.js';
 export { type RemoteAppOptions, remoteApp } from './remote-app.js';
+export { type Pulling, type PullOptions, pullWork } from './serve/pull-work.js';
 export {
   type AppServer,
   appHandler,
@@ -9,3 +11,4 @@ export {
   serveApp,
 } from './serve/serve-app.js';
 export type { ServedApp, ServedChild, ServedStep, ServedTurn } from './serve/served-app.js';
+export { type WorkPluginOptions, workPlugin } from './work-plugin.js';

@@ -9,6 +9,9 @@ const AGAIN: ReadonlySet<number> = new Set([408, 425, 429]);
 /** Longest time to wait that an app may ask for, in milliseconds. */
 const MAX_AFTER_MS = 60_000;
 
+/** Time that the end of a reply may take beyond its last line, in milliseconds. */
+const DRAIN_MS = 1_000;
+
 export interface PostOptions {
   /** `http:`, `https:`, or `unix:` and the path of a socket. */
   readonly url: string;
@@ -36,26 +39,34 @@ export class Post implements Exchange {
   }
 
   async *carry(slice: SentSlice): AsyncIterable<Buffer> {
+    const { signal, done } = slice;
+    slice.began();
     const request = this.#send(slice);
-    const response = await responseTo(request);
+    let response: IncomingMessage | undefined;
+    const over = (): void => {
+      if (response && signal.reason === done) drain(request, response);
+      else request.destroy();
+    };
+    signal.addEventListener('abort', over, { once: true });
     try {
+      response = await responseTo(request);
       refuse(response);
-      for await (const piece of response) yield piece as Buffer;
+      for await (const piece of response.iterator({ destroyOnReturn: false })) yield piece as Buffer;
     } catch (error) {
+      request.destroy();
       throw died(error, request);
     } finally {
-      // A reply that was read to its end leaves its connection to the next one.
-      if (!response.complete) request.destroy();
+      if (response?.complete) signal.removeEventListener('abort', over);
     }
   }
 
-  #send({ id, body, signal }: SentSlice): ClientRequest {
+  #send({ id, body }: SentSlice): ClientRequest {
     const { secrets, silenceMs } = this.#options;
     const { url, socketPath } = this.#to;
     const timestamp = Math.floor(Date.now() / 1000);
     const signature = secrets.map((secret) => signatureOf({ id, timestamp, body }, secret)).join(' ');
     const request = this.#request(url, {
-      ...{ method: 'POST', agent: this.#agent, signal, ...(socketPath !== undefined && { socketPath }) },
+      ...{ method: 'POST', agent: this.#agent, ...(socketPath !== undefined && { socketPath }) },
       headers: {
         ...{ 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
         ...{ accept: 'application/x-ndjson', 'user-agent': 'agent-session-gateway' },
@@ -77,6 +88,13 @@ function responseTo(request: ClientRequest): Promise<IncomingMessage> {
     request.once('response', resolve);
     request.on('error', (error) => reject(died(error, request)));
   });
+}
+
+/** Reads the rest of a reply whose last line came, for its connection to be used again. */
+function drain(request: ClientRequest, response: IncomingMessage): void {
+  if (response.complete) return;
+  const late = setTimeout(() => request.destroy(), DRAIN_MS).unref();
+  response.once('close', () => clearTimeout(late)).resume();
 }
 
 function died(error: unknown, request: ClientRequest): unknown {

@@ -5,7 +5,7 @@ import type { ToolSet } from '../../apps/tool.js';
 import { newId } from '../../ids.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import { Answer, type PartLine } from './answer.js';
-import type { Exchange } from './exchange.js';
+import type { Exchange, SentSlice } from './exchange.js';
 import { isFault, replyFault, SliceDied } from './fault.js';
 import { Journal } from './journal.js';
 import { LineReader } from './line-reader.js';
@@ -14,6 +14,8 @@ import type { SliceBounds } from './options.js';
 import { SliceBody } from './slice-body.js';
 
 const BACK_OFF = { fromMs: 100, toMs: 10_000 } as const;
+
+const DONE = new SliceDied('The slice is done');
 
 export interface RemoteRunOptions {
   readonly exchange: Exchange;
@@ -68,15 +70,21 @@ export class RemoteRun {
     const { signal } = this.#turn;
     const abort = (): void => cut.abort(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
-    const { sliceMs, graceMs } = this.#options.bounds;
-    const late = setTimeout(() => cut.abort(new SliceDied(`The slice took longer than ${sliceMs} ms`)), sliceMs + graceMs);
+    let late: NodeJS.Timeout | undefined;
+    const began = (): void => {
+      const { sliceMs, graceMs } = this.#options.bounds;
+      const over = new SliceDied(`The slice took longer than ${sliceMs} ms`);
+      late = setTimeout(() => cut.abort(over), sliceMs + graceMs);
+    };
     try {
-      const last = yield* this.#read(cut.signal);
-      if (last.type === 'end' || last.type === 'error' || last.type === 'wait' || this.#isNew) this.#vain = 0;
+      const last = yield* this.#read({ signal: cut.signal, done: DONE, began });
+      cut.abort(DONE);
+      if (last.type !== 'continue' || this.#isNew) this.#vain = 0;
       else await this.#backOff(new SliceDied('The app says continue, and nothing else'));
       return last;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
+      cut.abort(error);
       await this.#backOff(error);
       return null;
     } finally {
@@ -86,8 +94,8 @@ export class RemoteRun {
     }
   }
 
-  async *#read(signal: AbortSignal): AsyncGenerator<string | AppEvent, Last> {
-    const { exchange, bounds, name } = this.#options;
+  async *#read(sent: Pick<SentSlice, 'signal' | 'done' | 'began'>): AsyncGenerator<string | AppEvent, Last> {
+    const { exchange, bounds } = this.#options;
     this.#attempt += 1;
     this.#answer.begin();
     const id = newId('slice');
@@ -95,7 +103,7 @@ export class RemoteRun {
       ...{ id, attempt: this.#attempt, ...this.#journal.tell(), said: this.#answer.said },
     });
     const reader = new LineReader(bounds);
-    for await (const piece of exchange.carry({ id, app: name, body, signal })) {
+    for await (const piece of exchange.carry({ id, body, ...sent })) {
       let last: Last | null = null;
       try {
         for (const line of reader.read(piece)) {

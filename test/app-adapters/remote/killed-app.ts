@@ -12,6 +12,7 @@ await serveApp(
         const n = await turn.step(`s${at}`, async ({ key }) => {
           await delay(Math.random() * 40);
           appendFileSync(effects, `${key}\n`);
+          await delay(Math.random() * 5);
           return at;
         });
         yield `w${n} `;
