@@ -63,9 +63,8 @@ export class Answer {
     return true;
   }
 
-  /** Takes text that is another one than a former slice's, which is taken back. */
-  *instead({ delta }: PieceLine): Generator<Item, void> {
-    yield* this.flushed();
+  /** Takes text that is another one than a former slice's, which is taken back. What came before it must have been taken. */
+  instead({ delta }: PieceLine): void {
     const { at } = this.#text;
     this.#marks = this.#marks.filter((mark) => mark.at <= at);
     const last = this.#marks.at(-1);
@@ -73,28 +72,25 @@ export class Answer {
       this.#turn.retract(last.mark);
       for (const parts of this.#parts.values()) parts.said.length = parts.at;
     }
-    this.#pending = this.#text.cut(last?.at ?? at);
-    this.#pending += this.#text.take(this.#pending + delta);
+    const again = this.#text.cut(last?.at ?? at);
+    this.#pending = this.#text.take(again + delta)!;
   }
 
-  /** Takes reasoning. @throws GatewayError `APP_REPLY_INVALID` */
-  *reasoning({ delta, at }: PieceLine, number: number): Generator<Item, void> {
+  /** Takes reasoning, and returns the new part of it. @throws GatewayError `APP_REPLY_INVALID` */
+  reasoning({ delta, at }: PieceLine, number: number): string {
     const said = this.#reasoning;
     if (at !== undefined) moveTo(said, at, number);
-    let added = said.take(delta);
-    if (added === null) {
-      said.cut(said.at);
-      added = said.take(delta);
-    }
-    if (added) yield { type: 'reasoning_delta', delta: added };
+    const added = said.take(delta);
+    if (added !== null) return added;
+    said.cut(said.at);
+    return said.take(delta)!;
   }
 
   /** New text that the run was not given yet. */
-  *flushed(): Generator<string, void> {
-    if (this.#pending === '') return;
+  flushed(): string {
     const text = this.#pending;
     this.#pending = '';
-    yield text;
+    return text;
   }
 
   /** Takes a part. Returns whether it is new. */

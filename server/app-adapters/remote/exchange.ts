@@ -9,14 +9,16 @@ export interface SentSlice {
   readonly done: unknown;
   /** Called when the app gets the slice: its time begins. */
   began(): void;
+  /** Takes a piece of the reply. The next one waits until its promise, if there is one, is settled. Does not throw. */
+  take(piece: Buffer): Promise<void> | undefined;
 }
 
 /** The way to an app: carries one slice there, and the bytes of its reply back. */
 export interface Exchange {
   /**
-   * Yields the pieces of the reply, to its end.
+   * Resolves once the reply has ended, or nobody reads it.
    *
    * @throws SliceDied if the app can't be reached, or breaks off; GatewayError `APP_REPLY_INVALID` for an answer that is no reply
    */
-  carry(slice: SentSlice): AsyncIterable<Buffer>;
+  carry(slice: SentSlice): Promise<void>;
 }

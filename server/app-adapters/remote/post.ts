@@ -3,6 +3,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { signatureOf } from '../../runtime/signature.js';
 import type { Exchange, SentSlice } from './exchange.js';
 import { isFault, SliceDied, statusFault } from './fault.js';
+import { pour } from './pour.js';
 
 /** Statuses besides 5xx by which an app, or what is in front of it, asks to be called again. */
 const AGAIN: ReadonlySet<number> = new Set([408, 425, 429]);
@@ -38,7 +39,7 @@ export class Post implements Exchange {
     this.#request = isSecure ? requestHttps : requestHttp;
   }
 
-  async *carry(slice: SentSlice): AsyncIterable<Buffer> {
+  async carry(slice: SentSlice): Promise<void> {
     const { signal, done } = slice;
     slice.began();
     const request = this.#send(slice);
@@ -51,7 +52,7 @@ export class Post implements Exchange {
     try {
       response = await responseTo(request);
       refuse(response);
-      for await (const piece of response.iterator({ destroyOnReturn: false })) yield piece as Buffer;
+      await pour(response, slice);
     } catch (error) {
       request.destroy();
       throw died(error, request);

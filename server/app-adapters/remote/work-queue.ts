@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../../shared/errors.js';
 import type { Exchange, SentSlice } from './exchange.js';
 import { isFault, SliceDied } from './fault.js';
+import { pour } from './pour.js';
 
 /** Time within which whoever took a slice has to begin its reply, in milliseconds. */
 const LEASE_MS = 10_000;
@@ -31,21 +32,19 @@ export class WorkQueue implements Exchange {
     this.#silenceMs = silenceMs;
   }
 
-  async *carry(slice: SentSlice): AsyncIterable<Buffer> {
+  async carry(slice: SentSlice): Promise<void> {
     await this.#taken(slice);
     slice.began();
     const { reply } = this.#leases.get(slice.id)!;
     try {
       const request = await begun(reply, slice.signal);
-      request.socket.setTimeout(this.#silenceMs);
-      request.socket.once('timeout', () => request.destroy());
-      try {
-        for await (const piece of request.iterator({ destroyOnReturn: false })) yield piece as Buffer;
-      } catch (cause) {
+      const silent = (): void => void request.destroy();
+      request.setTimeout(this.#silenceMs, silent);
+      await pour(request, slice).catch((cause: unknown) => {
         throw new SliceDied("The app's connection broke", { cause });
-      } finally {
-        request.socket?.setTimeout(0);
-      }
+      });
+      request.setTimeout(0);
+      request.socket.off('timeout', silent);
     } finally {
       this.#leases.delete(slice.id);
     }

@@ -47,9 +47,9 @@ describe('serveApp', () => {
       },
     });
     const run = client.send('main', 'Go');
-    let runId = '';
+    let runId: string | undefined;
     for await (const event of run) {
-      if (event.type === 'message_start') runId = event.runId;
+      runId ??= event.runId;
       if (event.type !== 'input_required') continue;
       await client.session('main').respond(event.callId, { output: 'Monday' });
     }
