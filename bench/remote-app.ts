@@ -1,11 +1,13 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { remoteApp, serveApp } from '../server/app-adapters/remote/index.js';
 import { createGateway } from '../server/index.js';
 import { buildProgram } from '../test/support/built-program.js';
 
 // npx tsx bench/remote-app.ts [pieces] [runs at once] [rounds]: the first piece, and the gateway's CPU for each piece, of an app in another process beside the
-// same app in the gateway's own.
+// same app in the gateway's own, which makes its pieces from nothing, or reads them from a model's server as most apps do.
 
 const SECRET = Buffer.alloc(32, 'b').toString('base64');
 const PIECE = 'a piece of 20 chars.';
@@ -24,24 +26,36 @@ async function* run({ text }: { readonly text: string }): AsyncGenerator<string,
   }
 }
 
+/** The pieces of a model, which is asked over HTTP. */
+async function* modelled(url: string, { text }: { readonly text: string }): AsyncGenerator<string, void> {
+  const [response] = (await once(get(`${url}?${text}`), 'response')) as [IncomingMessage];
+  for await (const piece of response.setEncoding('utf8')) yield piece as string;
+}
+
 if (process.send && args.includes('app')) {
   const { url } = await serveApp({ run }, { secret: SECRET });
-  process.send(url);
+  const model = createServer(async ({ url: path }, response) => {
+    for await (const piece of run({ text: path!.split('?')[1]! })) response.write(piece);
+    response.end();
+  }).listen(0, '127.0.0.1');
+  await once(model, 'listening');
+  process.send([url, `http://127.0.0.1:${(model.address() as AddressInfo).port}/`]);
 } else if (process.send) {
-  await measure(args.at(-1)!);
+  await measure(args.at(-2)!, args.at(-1)!);
   process.exit(0);
 } else {
   const program = await buildProgram('bench/remote-app.ts');
   const app = fork(program, ['app'], { execArgv: [] });
-  const [url] = (await once(app, 'message')) as [string];
-  const gateway = fork(program, [`${pieces}`, `${atOnce}`, `${rounds}`, url], { execArgv: [] });
+  const [urls] = (await once(app, 'message')) as [[string, string]];
+  const gateway = fork(program, [`${pieces}`, `${atOnce}`, `${rounds}`, ...urls], { execArgv: [] });
   await once(gateway, 'exit');
   app.kill();
   process.exit(0);
 }
 
-async function measure(url: string): Promise<void> {
-  const apps = { near: { run }, far: remoteApp({ url, secret: SECRET }) };
+async function measure(url: string, model: string): Promise<void> {
+  const asking = { run: (turn: { readonly text: string }) => modelled(model, turn) };
+  const apps = { near: { run }, asking, far: remoteApp({ url, secret: SECRET }) };
   const limits = { loopDelayMs: Number.POSITIVE_INFINITY, sendsPerSecond: 1e6, sessionsPerUser: 1e6 };
   const gateway = createGateway({ apps, defaultApp: 'near', auth: { type: 'none' }, limits });
   let sent = 0;
@@ -62,10 +76,10 @@ async function measure(url: string): Promise<void> {
     const { user, system } = process.cpuUsage(before);
     return (user + system) / (pieces * atOnce);
   };
-  const times: Record<string, number[]> = { near: [], far: [] };
-  const costs: Record<string, number[]> = { near: [], far: [] };
+  const times: Record<string, number[]> = { near: [], asking: [], far: [] };
+  const costs: Record<string, number[]> = { near: [], asking: [], far: [] };
   for (let round = 0; round <= rounds; round++)
-    for (const app of round % 2 === 0 ? ['near', 'far'] : ['far', 'near']) {
+    for (const app of round % 2 === 0 ? ['near', 'asking', 'far'] : ['far', 'asking', 'near']) {
       const ms: number[] = [];
       for (let at = 0; at < 60; at++) ms.push(await first(app));
       const cost = await cpu(app);
@@ -76,11 +90,16 @@ async function measure(url: string): Promise<void> {
     }
   const share = (values: readonly number[], part: number): string =>
     [...values].sort((a, b) => a - b)[Math.floor(values.length * part)]!.toFixed(2);
-  for (const app of ['near', 'far'])
+  for (const app of ['near', 'asking', 'far'])
     console.log(
-      `${app}: first piece p50 ${share(times[app]!, 0.5)} ms, p90 ${share(times[app]!, 0.9)} ms; CPU of a piece ${share(costs[app]!, 0.5)} µs (${share(costs[app]!, 0)} to ${share(costs[app]!, 0.999)})`,
+      `${app}: first piece p10 ${share(times[app]!, 0.1)} ms, p50 ${share(times[app]!, 0.5)} ms; CPU of a piece ${share(costs[app]!, 0.5)} µs (${share(costs[app]!, 0)} to ${share(costs[app]!, 0.999)})`,
     );
-  const ratios = costs.far!.map((cost, at) => cost / costs.near![at]!);
-  console.log(`CPU far / near: ${share(ratios, 0.5)}`);
+  for (const app of ['near', 'asking'])
+    console.log(
+      `CPU far / ${app}: ${share(
+        costs.far!.map((cost, at) => cost / costs[app]![at]!),
+        0.5,
+      )}`,
+    );
   await gateway.close();
 }

@@ -119,7 +119,8 @@ export class Answer {
 }
 
 function moveTo(said: Said, at: number, number: number): void {
-  if (!said.moveTo(at)) throw replyFault(number, 'at', `must be at most ${said.points}, which is what was said`);
+  if (!said.moveTo(at))
+    throw replyFault(number, 'at', `must be at most ${said.points}, which is what was said`);
 }
 
 function keyOf(line: PartLine): string {

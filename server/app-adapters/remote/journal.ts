@@ -13,7 +13,10 @@ type StepLine = Extract<Line, { readonly type: 'step' }>;
 type SleepLine = Extract<Line, { readonly type: 'sleep' }>;
 /** A line that calls the gateway, or a person by it. */
 export type CallLine = Extract<Line, { readonly type: 'ask' | 'confirm' | 'tool' | 'spawn' }>;
-type Outcome = { readonly value?: unknown; readonly error?: { readonly code?: string; readonly message: string } };
+type Outcome = {
+  readonly value?: unknown;
+  readonly error?: { readonly code?: string; readonly message: string };
+};
 
 /** A step, a sleep or a call of a run, as slices are told of it. */
 interface Entry {
@@ -61,7 +64,11 @@ export class Journal {
     const known = all[line.n - 1];
     if (known) assertSame(known, line);
     else if (line.n !== all.length + 1)
-      throw replyFault(number, 'n', `must be at most ${all.length + 1}, the next number of a new ${isStep ? 'step' : 'call'}`);
+      throw replyFault(
+        number,
+        'n',
+        `must be at most ${all.length + 1}, the next number of a new ${isStep ? 'step' : 'call'}`,
+      );
     if (line.type === 'step') return this.#step(line, known as StepEntry | undefined);
     if (known) return false;
     if (line.type === 'sleep') this.#sleep(line, number);
@@ -155,11 +162,19 @@ export class Journal {
     if (line.type === 'tool') return turn.callTool(line.name, line.input);
     if (line.type === 'confirm') {
       const { name, input, message } = line;
-      return turn.confirm({ name, ...(input !== undefined && { input }), ...(message !== undefined && { message }) });
+      return turn.confirm({
+        name,
+        ...(input !== undefined && { input }),
+        ...(message !== undefined && { message }),
+      });
     }
     if (line.type === 'ask') {
       const { name, payload, schema } = line;
-      return turn.ask({ name, ...(payload !== undefined && { payload }), ...(schema && { schema: standardOf(schema) }) });
+      return turn.ask({
+        name,
+        ...(payload !== undefined && { payload }),
+        ...(schema && { schema: standardOf(schema) }),
+      });
     }
     const { app, n, message, id = `${app}:${n}`, detached = false, wakes = false } = line;
     const child = turn.spawn(app, { message, id, ...(detached && { detached, wakes }) });

@@ -1,4 +1,9 @@
-import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
+import {
+  Agent as HttpAgent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as requestHttp,
+} from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { signatureOf } from '../../runtime/signature.js';
 import type { Exchange, SentSlice } from './exchange.js';
@@ -113,5 +118,6 @@ function refuse({ statusCode: status = 0, headers }: IncomingMessage): void {
   }
   if (status !== 200) throw statusFault(`status ${status}`);
   const type = headers['content-type'] ?? '';
-  if (!/^application\/x-ndjson\s*(;|$)/i.test(type)) throw statusFault('content-type must be application/x-ndjson');
+  if (!/^application\/x-ndjson\s*(;|$)/i.test(type))
+    throw statusFault('content-type must be application/x-ndjson');
 }

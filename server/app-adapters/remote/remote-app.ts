@@ -53,6 +53,7 @@ export function carriedApp<const Tools extends ToolSet>(
     ...versionsOf(options),
     ...compactOf(options),
     run: (turn) =>
-      new RemoteRun(turn, { exchange, bounds, name: name ?? turn.session.app, version, tools: tools ?? {} }).answer,
+      new RemoteRun(turn, { exchange, bounds, name: name ?? turn.session.app, version, tools: tools ?? {} })
+        .answer,
   });
 }

@@ -69,7 +69,13 @@ export class RemoteRun {
     signal.addEventListener('abort', abort, { once: true });
     let last: Last | null = null;
     const reader = new SliceReader(
-      { turn: this.#turn, journal: this.#journal, answer: this.#answer, outlet: this.#outlet, bounds: this.#options.bounds },
+      {
+        turn: this.#turn,
+        journal: this.#journal,
+        answer: this.#answer,
+        outlet: this.#outlet,
+        bounds: this.#options.bounds,
+      },
       (line, error) => {
         last = line;
         cut.abort(line ? DONE : error);

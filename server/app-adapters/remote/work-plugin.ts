@@ -58,7 +58,8 @@ async function serve(
     response.once('close', () => left.abort());
     const slice = await work.queue.take(waitOf(url.searchParams.get('waitMs')), left.signal);
     if (slice === null) response.writeHead(204).end();
-    else response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(slice);
+    else
+      response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(slice);
     return;
   }
   if (id === '' || request.method !== 'POST') throw new GatewayError({ code: 'METHOD_NOT_ALLOWED' });
@@ -83,7 +84,8 @@ function waitOf(text: string | null): number {
 /** Whether a request without a signed body is from a process that has a secret of the app. */
 function isFrom({ headers }: IncomingMessage, secrets: readonly string[]): boolean {
   const { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signature } = headers;
-  if (typeof id !== 'string' || typeof signature !== 'string' || !/^\d{1,12}$/.test(String(seconds))) return false;
+  if (typeof id !== 'string' || typeof signature !== 'string' || !/^\d{1,12}$/.test(String(seconds)))
+    return false;
   const timestamp = Number(seconds);
   const isNow = Math.abs(Date.now() / 1000 - timestamp) <= TOLERANCE_S;
   return isNow && isSigned({ id, timestamp, body: '' }, signature, secrets);

@@ -127,7 +127,10 @@ export class WorkQueue implements Exchange {
 async function begun(reply: Promise<IncomingMessage>, signal: AbortSignal): Promise<IncomingMessage> {
   let stop!: () => void;
   const late = new Promise<never>((_, reject) => {
-    const timer = setTimeout(() => reject(new SliceDied('The slice was taken, and no reply began')), LEASE_MS);
+    const timer = setTimeout(
+      () => reject(new SliceDied('The slice was taken, and no reply began')),
+      LEASE_MS,
+    );
     const left = (): void => reject(signal.reason);
     signal.addEventListener('abort', left, { once: true });
     stop = () => {

@@ -38,7 +38,8 @@ async function faultOfSlice(app: ExaminedApp, slice: CaseSlice): Promise<string 
     return isCoded ? null : `the body must be { error: { code, message } }, and is ${text}`;
   }
   const type = response.headers.get('content-type') ?? '';
-  if (!/^application\/x-ndjson\s*(;|$)/i.test(type)) return `content-type must be application/x-ndjson, and is ${type}`;
+  if (!/^application\/x-ndjson\s*(;|$)/i.test(type))
+    return `content-type must be application/x-ndjson, and is ${type}`;
   if (!text.endsWith('\n')) return 'the last line must end with a line break';
   const lines = text
     .split('\n')
@@ -58,13 +59,27 @@ function send({ url, secret, patienceMs }: ExaminedApp, { given, sent }: CaseSli
     'webhook-signature': signatureOf({ id, timestamp, body: signed }, secret),
   };
   if (sent === 'unsigned') delete headers['webhook-signature'];
-  return fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(patienceMs), redirect: 'manual' });
+  return fetch(url, {
+    method: 'POST',
+    headers,
+    body,
+    signal: AbortSignal.timeout(patienceMs),
+    redirect: 'manual',
+  });
 }
 
 function bodyOf(id: string, { program, ...given }: CaseSlice['given']): object {
   const content = [{ type: 'text', text: JSON.stringify(program) }];
   return {
-    ...{ protocol: 1, id, app: 'conformance', runId: 'run_1', attempt: 1, now: Date.now(), deadlineMs: 30_000 },
+    ...{
+      protocol: 1,
+      id,
+      app: 'conformance',
+      runId: 'run_1',
+      attempt: 1,
+      now: Date.now(),
+      deadlineMs: 30_000,
+    },
     session: { id: 'conformance:main', app: 'conformance', epoch: 'e1' },
     ...{ user: { id: 'ann' }, message: { id: 'm1', role: 'user', content }, history: [], earlier: 0 },
     ...{ metadata: {}, parameters: {}, trigger: null, tools: [], steps: [], calls: [] },
@@ -87,14 +102,17 @@ function faultOfLines(all: readonly Fields[], slice: CaseSlice): string | null {
     if (!others.some((other) => fits(other, line))) return unlike('one of the lines', line, others);
   for (const line of none)
     if (others.some((other) => fits(other, line))) return `no line may be like ${JSON.stringify(line)}`;
-  const types = all.map(({ type }) => type).filter((type, at, list) => type !== 'text' || list[at - 1] !== 'text');
+  const types = all
+    .map(({ type }) => type)
+    .filter((type, at, list) => type !== 'text' || list[at - 1] !== 'text');
   if (order && !isWithin(order, types)) return unlike('the order', order, types);
   const { said } = slice.given as { readonly said?: { readonly text: number; readonly reasoning: number } };
   for (const kind of ['text', 'reasoning'] as const) {
     const wanted = slice[kind] as string | undefined;
     if (wanted === undefined) continue;
     const now = saidBy(all, kind, said?.[kind] ?? 0);
-    if (typeof now === 'number') return `${kind} must begin at ${said?.[kind] ?? 0} at most, and begins at ${now}`;
+    if (typeof now === 'number')
+      return `${kind} must begin at ${said?.[kind] ?? 0} at most, and begins at ${now}`;
     const expected = [...wanted].slice(now.from).join('');
     if (now.text !== expected) return unlike(`the ${kind} from ${now.from} on`, expected, now.text);
   }

@@ -22,7 +22,10 @@ export function conformanceCommand(terminal: Terminal): Command {
     .addArgument(new Argument('[url]', 'where the gateway is mounted, as its clients reach it'))
     .addOption(tokenOption())
     .option('--extra-routes <prefix>', 'where the gateway moved its extra routes to')
-    .option('--app <name>', 'the app to talk to, where it is not the default one; without <url>, the address of an app server')
+    .option(
+      '--app <name>',
+      'the app to talk to, where it is not the default one; without <url>, the address of an app server',
+    )
     .option('--secret <base64>', 'what slices to the app server are signed with; APP_SECRET says the same')
     .option('--message <text>', 'what to say to it; it has to answer without asking anybody', 'Hello')
     .option('--timeout <seconds>', 'within which each promise has to be seen', wholeNumber, 30)

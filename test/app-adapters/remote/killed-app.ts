@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { serveApp } from '../../../server/app-adapters/remote/index.js';
 import { SECRET } from './killed-secret.js';
 
-const [effects = "", port = "", steps = ""] = process.argv.slice(2);
+const [effects = '', port = '', steps = ''] = process.argv.slice(2);
 await serveApp(
   {
     async *run(turn) {

@@ -24,7 +24,11 @@ async function survives(kills: { readonly app: number; readonly gateway: number 
   const effects = join(tempDir(), 'effects');
   writeFileSync(effects, '');
   const app = await GatewayProcess.start('test/app-adapters/remote/killed-app.ts', effects, `${STEPS}`);
-  const gateway = await GatewayProcess.start('test/app-adapters/remote/killed-gateway.ts', newDatabase(), app.url);
+  const gateway = await GatewayProcess.start(
+    'test/app-adapters/remote/killed-gateway.ts',
+    newDatabase(),
+    app.url,
+  );
   const client = connectClient(gateway.url);
   const runs = Math.max(kills.app, kills.gateway) * RUNS_A_KILL;
   const faults: string[] = [];
@@ -42,7 +46,9 @@ async function survives(kills: { readonly app: number; readonly gateway: number 
       for await (const event of client.events(name, { from: 'earliest' })) {
         events.push(event);
         if (event.type === 'input_required')
-          session.respond(event.callId, { output: 'yes' }).catch((error: unknown) => faults.push(`${name}: ${error}`));
+          session
+            .respond(event.callId, { output: 'yes' })
+            .catch((error: unknown) => faults.push(`${name}: ${error}`));
         if (event.type !== 'message_end') continue;
         if (textOf(event.message) !== textFor(asks)) faults.push(`${name}: ${textOf(event.message)}`);
         break;
@@ -71,13 +77,15 @@ async function survives(kills: { readonly app: number; readonly gateway: number 
   expect(distinct).to.equal(made * STEPS);
   // A step that was under way is done again, under the same key.
   expect(done.length - distinct).to.be.at.most((killed.app + killed.gateway) * AT_ONCE);
-  if (process.env.SHOW_KILLS) console.log({ made, ...killed, steps: distinct, again: done.length - distinct });
+  if (process.env.SHOW_KILLS)
+    console.log({ made, ...killed, steps: distinct, again: done.length - distinct });
 }
 
 describe('apps of other processes that are killed', function () {
   this.timeout(550_000);
 
-  it('answer exactly, with each step done, when the app is killed', () => survives({ app: KILLS, gateway: 0 }));
+  it('answer exactly, with each step done, when the app is killed', () =>
+    survives({ app: KILLS, gateway: 0 }));
 
   it('answer exactly, with each step done, when the gateway is killed too', () =>
     survives({ app: KILLS, gateway: Math.ceil(KILLS / 4) }));

@@ -30,8 +30,9 @@ describe('1,000 slices at once', () => {
     closeLater(server, (it) => it.close());
     const { gateway } = await startGateway({ app: remoteApp({ url: server.url, secret: SECRET }) });
     const results = await Promise.all(
-      Array.from({ length: MANY }, (_, at) =>
-        gateway.session('main', { user: { id: `user${at}` } }).send(`${at}`).result,
+      Array.from(
+        { length: MANY },
+        (_, at) => gateway.session('main', { user: { id: `user${at}` } }).send(`${at}`).result,
       ),
     );
     expect(results.map(({ message }) => textOf(message))).to.deep.equal(

@@ -18,7 +18,9 @@ async function gatewayWithWork() {
   const started = await startGateway({ app: gpu });
   started.gateway.use(workPlugin({ gpu }));
   const pulling = (app: ServedApp, options: Partial<PullOptions> = {}) =>
-    closeLater(pullWork(app, { url: `${started.url}/work`, name: 'gpu', secret: SECRET, ...options }), (it) => it.close());
+    closeLater(pullWork(app, { url: `${started.url}/work`, name: 'gpu', secret: SECRET, ...options }), (it) =>
+      it.close(),
+    );
   return { ...started, client: connectClient(started.url), pulling };
 }
 

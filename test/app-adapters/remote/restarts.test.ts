@@ -28,7 +28,8 @@ describe('an app that runs elsewhere, after a restart of the gateway', () => {
     const asked = await app.next();
     asked.say(...lines);
     const session = client.session('main');
-    for await (const { type } of client.events('main', { from: 'earliest' })) if (type === 'input_required') break;
+    for await (const { type } of client.events('main', { from: 'earliest' }))
+      if (type === 'input_required') break;
     const [question] = (await session.state()).pending;
     await session.respond(question!.callId, { output: 'Monday' });
     asked.end({ type: 'wait' });

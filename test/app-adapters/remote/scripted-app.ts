@@ -25,7 +25,8 @@ export class AskedSlice {
   /** Says lines: objects, or texts as they are. */
   say(...lines: readonly (object | string)[]): this {
     if (!this.#response.headersSent) this.answer(200);
-    for (const line of lines) this.#response.write(typeof line === 'string' ? line : `${JSON.stringify(line)}\n`);
+    for (const line of lines)
+      this.#response.write(typeof line === 'string' ? line : `${JSON.stringify(line)}\n`);
     return this;
   }
 

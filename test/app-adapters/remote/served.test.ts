@@ -1,7 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type RemoteAppOptions, remoteApp, type ServedApp, serveApp } from '../../../server/app-adapters/remote/index.js';
+import {
+  type RemoteAppOptions,
+  remoteApp,
+  type ServedApp,
+  serveApp,
+} from '../../../server/app-adapters/remote/index.js';
 import type { Slice } from '../../../server/app-adapters/remote/lines.js';
 import { textOf } from '../../../shared/messages.js';
 import { closeLater } from '../../support/resources.js';
@@ -15,7 +20,9 @@ async function apart(
   { path, ...options }: Partial<RemoteAppOptions> & { readonly path?: string } = {},
 ): Promise<Served> {
   const place = path === undefined ? {} : { path };
-  const server = closeLater(await serveApp(app, { secret: SECRET, ...place, onError: () => {} }), (it) => it.close());
+  const server = closeLater(await serveApp(app, { secret: SECRET, ...place, onError: () => {} }), (it) =>
+    it.close(),
+  );
   return serve(remoteApp({ url: server.url, secret: SECRET, ...options }));
 }
 
@@ -67,7 +74,10 @@ describe('serveApp', () => {
         async *run(turn) {
           slices += 1;
           for (let at = 0; at < 4; at++)
-            yield await turn.step(`s${at}`, () => new Promise<string>((resolve) => setTimeout(() => resolve(`${at} `), 20)));
+            yield await turn.step(
+              `s${at}`,
+              () => new Promise<string>((resolve) => setTimeout(() => resolve(`${at} `), 20)),
+            );
         },
       },
       { sliceMs: 25 },
@@ -96,7 +106,10 @@ describe('serveApp', () => {
   it('refuses what is no slice', async () => {
     const server = closeLater(await serveApp({ run: () => 'x' }, { secret: SECRET }), (it) => it.close());
     expect((await fetch(server.url)).status).to.equal(405);
-    const { status } = await fetch(server.url, { method: 'POST', body: JSON.stringify({} satisfies Partial<Slice>) });
+    const { status } = await fetch(server.url, {
+      method: 'POST',
+      body: JSON.stringify({} satisfies Partial<Slice>),
+    });
     expect(status).to.equal(401);
   });
 

@@ -9,7 +9,9 @@ import { ScriptedApp, SECRET } from './scripted-app.js';
 
 const END = { type: 'end' };
 
-async function served(options: Partial<RemoteAppOptions> = {}): Promise<Served & { readonly app: ScriptedApp }> {
+async function served(
+  options: Partial<RemoteAppOptions> = {},
+): Promise<Served & { readonly app: ScriptedApp }> {
   const app = await ScriptedApp.start();
   return { ...(await serve(remoteApp({ url: app.url, secret: SECRET, ...options }))), app };
 }
@@ -22,8 +24,19 @@ describe('slices of an app that runs elsewhere', () => {
     await first.result;
     const run = client.send('main', 'Two', { metadata: { from: 'page' } });
     const { slice, raw, headers } = await app.next();
-    expect(slice).to.deep.include({ protocol: 1, app: 'shop', version: '7', attempt: 1, steps: [], calls: [] });
-    expect(slice).to.deep.include({ said: { text: 0, reasoning: 0 }, metadata: { from: 'page' }, earlier: 0 });
+    expect(slice).to.deep.include({
+      protocol: 1,
+      app: 'shop',
+      version: '7',
+      attempt: 1,
+      steps: [],
+      calls: [],
+    });
+    expect(slice).to.deep.include({
+      said: { text: 0, reasoning: 0 },
+      metadata: { from: 'page' },
+      earlier: 0,
+    });
     expect(slice.deadlineMs).to.equal(55_000);
     expect(Math.abs(slice.now - Date.now())).to.be.below(60_000);
     expect(slice.user).to.include({ id: 'token' });
@@ -89,7 +102,8 @@ describe('slices of an app that runs elsewhere', () => {
     ];
     const first = await app.next();
     first.say(...said);
-    for await (const event of client.events('main', { from: 'earliest' })) if (event.type === 'session_updated') break;
+    for await (const event of client.events('main', { from: 'earliest' }))
+      if (event.type === 'session_updated') break;
     first.cut();
     const second = await app.next();
     expect(second.slice).to.deep.include({ attempt: 2, said: { text: 8, reasoning: 0 } });
@@ -113,7 +127,11 @@ describe('slices of an app that runs elsewhere', () => {
     const { client, app } = await served();
     const run = client.send('main', 'Go');
     const first = await app.next();
-    first.say({ type: 'text', delta: 'It is ' }, { type: 'step', n: 1, name: 'model' }, { type: 'text', delta: 'raining' });
+    first.say(
+      { type: 'text', delta: 'It is ' },
+      { type: 'step', n: 1, name: 'model' },
+      { type: 'text', delta: 'raining' },
+    );
     const text = run.text[Symbol.asyncIterator]();
     while (!(await text.next()).value?.includes('raining'));
     first.cut();
@@ -172,11 +190,17 @@ describe('slices of an app that runs elsewhere', () => {
     );
     (await child.next()).end({ type: 'text', delta: 'Helped' }, END);
     let asked = await app.next();
-    for (const event of await client.session('main').state().then(({ pending }) => pending)) {
-      if (event.kind === 'confirmation') await client.session('main').respond(event.callId, { approved: false, reason: 'no' });
+    for (const event of await client
+      .session('main')
+      .state()
+      .then(({ pending }) => pending)) {
+      if (event.kind === 'confirmation')
+        await client.session('main').respond(event.callId, { approved: false, reason: 'no' });
       else {
         const short = client.session('main').respond(event.callId, { output: 'x' });
-        expect(await short.catch((error: unknown) => (error as { code: string }).code)).to.equal('INVALID_PARAMS');
+        expect(await short.catch((error: unknown) => (error as { code: string }).code)).to.equal(
+          'INVALID_PARAMS',
+        );
         await client.session('main').respond(event.callId, { output: 'Monday' });
       }
     }
@@ -202,9 +226,15 @@ describe('slices of an app that runs elsewhere', () => {
   it('end a run by an error that people see', async () => {
     const { client, app } = await served();
     const run = client.send('main', 'Go');
-    (await app.next()).end({ type: 'text', delta: 'Half' }, { type: 'error', code: 'NO_MONEY', message: 'There is none' });
+    (await app.next()).end(
+      { type: 'text', delta: 'Half' },
+      { type: 'error', code: 'NO_MONEY', message: 'There is none' },
+    );
     const result = await run.result;
-    expect(result).to.deep.include({ stopReason: 'error', error: { code: 'NO_MONEY', message: 'There is none' } });
+    expect(result).to.deep.include({
+      stopReason: 'error',
+      error: { code: 'NO_MONEY', message: 'There is none' },
+    });
     expect(textOf(result.message)).to.equal('Half');
   });
 

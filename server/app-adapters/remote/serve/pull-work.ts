@@ -85,7 +85,8 @@ class Puller {
   async #next(): Promise<Slice | null> {
     const response = await this.#fetch('', { query: `&waitMs=${WAIT_MS}` });
     if (response.status === 204) return null;
-    if (response.status !== 200) throw new Error(`The gateway answered ${response.status}: ${await response.text()}`);
+    if (response.status !== 200)
+      throw new Error(`The gateway answered ${response.status}: ${await response.text()}`);
     return sliceOf(await response.text());
   }
 
@@ -114,7 +115,11 @@ class Puller {
 
   #fetch(
     path: string,
-    { query = '', body, signal }: { readonly query?: string; readonly body?: ReadableStream; readonly signal?: AbortSignal },
+    {
+      query = '',
+      body,
+      signal,
+    }: { readonly query?: string; readonly body?: ReadableStream; readonly signal?: AbortSignal },
   ): Promise<Response> {
     const { url, name, secret } = this.#options;
     const id = `pull_${crypto.randomUUID()}`;

@@ -30,7 +30,9 @@ export function appHandler(
   const secrets = secretsOf(options);
   const { onError = toStandardError } = options;
   return (request, response) => {
-    answer(request, response, { apps, secrets, onError }).catch((error: unknown) => refuse(response, error, onError));
+    answer(request, response, { apps, secrets, onError }).catch((error: unknown) =>
+      refuse(response, error, onError),
+    );
   };
 }
 
@@ -112,7 +114,7 @@ function toStandardError(error: unknown): void {
 
 /** Where `serveApp` listens. */
 export type ServePlace =
-  | { readonly port?: number; /** @default '127.0.0.1' */ readonly host?: string }
+  | { readonly port?: number /** @default '127.0.0.1' */; readonly host?: string }
   /** Path of a Unix socket. */
   | { readonly path: string };
 
@@ -136,7 +138,10 @@ export interface AppServer {
  */
 export async function serveApp(apps: ServedApps, options: ServeOptions & ServePlace): Promise<AppServer> {
   const server = createServer(appHandler(apps, options));
-  const place = 'path' in options ? { path: options.path } : { port: options.port ?? 0, host: options.host ?? '127.0.0.1' };
+  const place =
+    'path' in options
+      ? { path: options.path }
+      : { port: options.port ?? 0, host: options.host ?? '127.0.0.1' };
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(place, resolve);

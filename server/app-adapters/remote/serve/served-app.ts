@@ -26,7 +26,16 @@ export interface ServedChild {
 export interface ServedTurn
   extends Pick<
     Slice,
-    'runId' | 'session' | 'user' | 'message' | 'history' | 'earlier' | 'metadata' | 'parameters' | 'trigger' | 'tools'
+    | 'runId'
+    | 'session'
+    | 'user'
+    | 'message'
+    | 'history'
+    | 'earlier'
+    | 'metadata'
+    | 'parameters'
+    | 'trigger'
+    | 'tools'
   > {
   readonly text: string;
   /** The last moment of this slice, in milliseconds since the epoch. */

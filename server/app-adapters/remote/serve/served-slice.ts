@@ -156,6 +156,9 @@ function lineOf(item: string | AppEvent): Line {
       return { type: 'tool_result', callId, name, output, ...(isError && { isError }) };
     }
     default:
-      throw new GatewayError({ code: 'INTERNAL', message: `The app yielded ${String((item as AppEvent).type)}` });
+      throw new GatewayError({
+        code: 'INTERNAL',
+        message: `The app yielded ${String((item as AppEvent).type)}`,
+      });
   }
 }

@@ -130,7 +130,8 @@ export class SliceTurn implements ServedTurn {
       ...(message !== undefined && { message }),
     }) as Promise<Confirmation>;
 
-  readonly callTool: ServedTurn['callTool'] = (name, input) => this.#call({ type: 'tool', name, input: input ?? null });
+  readonly callTool: ServedTurn['callTool'] = (name, input) =>
+    this.#call({ type: 'tool', name, input: input ?? null });
 
   readonly spawn: ServedTurn['spawn'] = (app, options) =>
     this.#call({ type: 'spawn', app, ...options }) as Promise<ServedChild>;
@@ -166,13 +167,20 @@ export class SliceTurn implements ServedTurn {
 
   #next(kind: 'step' | 'call', name: string): number {
     if (typeof name !== 'string' || name === '' || name.length > MAX_NAME)
-      throw new GatewayError({ code: 'INVALID_PARAMS', message: `A ${kind} has a name of 1 to ${MAX_NAME} characters` });
+      throw new GatewayError({
+        code: 'INVALID_PARAMS',
+        message: `A ${kind} has a name of 1 to ${MAX_NAME} characters`,
+      });
     this.#numbers[kind] += 1;
     return this.#numbers[kind];
   }
 
   /** @throws GatewayError `STEP_MISMATCH` */
-  #known<Each extends Known>(all: readonly Each[], n: number, now: Pick<Known, 'type' | 'name'>): Each | undefined {
+  #known<Each extends Known>(
+    all: readonly Each[],
+    n: number,
+    now: Pick<Known, 'type' | 'name'>,
+  ): Each | undefined {
     const known = all[n - 1];
     if (!known || (known.type === now.type && known.name === now.name)) return known;
     const mismatch = new GatewayError({
