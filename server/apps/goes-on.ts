@@ -26,6 +26,6 @@ export const FORMER_STEPS: unique symbol = Symbol('former steps');
 /** A step of a former process. Called again in its place, it gives the same. */
 export interface FormerStep {
   readonly name: string;
-  /** What it returned, as an object for a step of a remote app and the time of waking for a sleep; absent if it had not ended, or failed. */
+  /** Its result; for a sleep the time of waking. Absent if it had not ended, or failed. */
   readonly value?: unknown;
 }

@@ -35,6 +35,7 @@ const OTHERS = [
     'internals-stores',
     'limits',
     'performance',
+    'app-protocol',
     'protocol',
     'protocols',
     'security',

@@ -77,6 +77,7 @@ export const NAMES: Record<string, readonly string[]> = {
     'getAppToken',
   ],
   [`${NAME}/apps/agents`]: ['agentsApp', 'toAgentItems', 'fromAgentItems'],
+  [`${NAME}/apps/remote`]: ['remoteApp', 'pulledApp', 'serveApp', 'appHandler', 'pullWork', 'workPlugin'],
   [`${NAME}/apps/langgraph`]: ['langGraphApp', 'toLangGraphMessages', 'fromLangGraphMessages'],
   [`${NAME}/plugins/mcp`]: ['mcpServerPlugin'],
   [`${NAME}/plugins/chat-completions`]: ['chatCompletionsPlugin'],

@@ -58,6 +58,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './apps/openai': ['openaiApp'],
   './apps/ai-sdk': ['aiSdkApp'],
   './apps/langgraph': ['langGraphApp'],
+  './apps/remote': ['remoteApp'],
   './apps/agents': ['agentsApp'],
   './nest': ['GatewayModule'],
 };

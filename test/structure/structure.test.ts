@@ -157,7 +157,7 @@ export const e = 'not from "here"';`;
 
   it('of app adapters know what apps are written with, and no other adapter', () => {
     const known =
-      /^server\/(app-adapters|apps|chat-format|schema)\/|^server\/(runs\/tool-error|runtime\/optional-peer|diagnostics\/(channels|model-call|messages)|ids)\.ts$/;
+      /^server\/(app-adapters|apps|chat-format|schema)\/|^server\/(runs\/tool-error|runtime\/(optional-peer|signature)|async\/maybe-promise|diagnostics\/(channels|model-call|messages)|ids|plugins\/plugin|transports\/http\/plugin-route)\.ts$/;
     const kind = (path: string) => /^server\/app-adapters\/([^/]+)\//.exec(path)?.[1];
     const adapters = server.filter(({ path }) => path.startsWith('server/app-adapters/'));
     expect(adapters).to.not.deep.equal([]);
@@ -243,7 +243,7 @@ export const e = 'not from "here"';`;
       offences(outside, (found) => isBelow('server/codegen', found) || isBelow('server/cli', found)),
     ).to.deep.equal([]);
     const own =
-      /^(?:shared|server\/(?:codegen|cli|schema))\/|^server\/runtime\/(?:optional-peer|node-version|package-files|stop-on-signals|process-logger|resolve-from|store-at)\.ts$|^server\/demo\/(?:run-demo|settings)\.ts$/;
+      /^(?:shared|server\/(?:codegen|cli|schema))\/|^server\/runtime\/(?:optional-peer|node-version|package-files|stop-on-signals|process-logger|resolve-from|signature|store-at)\.ts$|^server\/demo\/(?:run-demo|settings)\.ts$/;
     expect(offences(tools, ({ ours, target }) => ours && !own.test(target))).to.deep.equal([]);
     expect(
       offences(tools, (found, { path }) => isBelow('server/cli', found) && /codegen/.test(path)),

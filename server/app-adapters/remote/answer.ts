@@ -1,25 +1,25 @@
 import type { AnswerMark } from '../../apps/answer-mark.js';
-import type { AppEvent, Turn } from '../../apps/application.js';
+import type { Turn } from '../../apps/application.js';
 import { replyFault } from './fault.js';
-import type { Line, Slice } from './lines.js';
-import { Said } from './said.js';
+import type { AppLine, Slice } from './lines.js';
+import type { AppItem } from './outlet.js';
+import { SaidAgain } from './said.js';
 
-type PieceLine = Extract<Line, { readonly type: 'text' | 'reasoning' }>;
+type PieceLine = Extract<AppLine, { readonly type: 'text' | 'reasoning' }>;
 /** A line that adds to the answer, besides its text. */
 export type PartLine = Extract<
-  Line,
+  AppLine,
   { readonly type: 'data' | 'tool_use' | 'tool_result' | 'usage' | 'title' | 'annotate' }
 >;
-type Item = string | AppEvent;
 
 /** Marks that are kept, to which another text may go back. */
 const MOST_MARKS = 32;
 
-/** What a run has said. Each slice says it from the beginning, and only what is new comes out. */
+/** The answer of a run so far. Each slice says it from the beginning, and only what is new comes out. */
 export class Answer {
   readonly #turn: Turn;
-  readonly #text = new Said();
-  readonly #reasoning = new Said();
+  readonly #text = new SaidAgain();
+  readonly #reasoning = new SaidAgain();
   /** New text that the run was not given yet. */
   #pending = '';
   /** The parts by what they are of, in JSON, and how many of them the present slice has said. */
@@ -34,8 +34,8 @@ export class Answer {
     return { text: this.#text.points, reasoning: this.#reasoning.points };
   }
 
-  /** What a former process has said, which the run expects again before anything new. */
-  *again(): Generator<Item, void> {
+  /** The text of a former process, which the run expects again before anything new. */
+  *again(): Generator<AppItem, void> {
     const { resumed, rehearsing } = this.#turn;
     // A rehearsal compares what the app itself says.
     if (!resumed || rehearsing) return;
@@ -63,7 +63,7 @@ export class Answer {
     return true;
   }
 
-  /** Takes text that is another one than a former slice's, which is taken back. What came before it must have been taken. */
+  /** Takes text that is another one than a former slice's, which is taken back. All before it must have been taken. */
   instead({ delta }: PieceLine): void {
     const { at } = this.#text;
     this.#marks = this.#marks.filter((mark) => mark.at <= at);
@@ -96,8 +96,8 @@ export class Answer {
   /** Takes a part. Returns whether it is new. */
   isNew(line: PartLine): boolean {
     const key = keyOf(line);
-    let parts = this.#parts.get(key);
-    if (!parts) this.#parts.set(key, (parts = { said: [], at: 0 }));
+    const parts = this.#parts.get(key) ?? { said: [], at: 0 };
+    this.#parts.set(key, parts);
     const now = JSON.stringify(line);
     if (parts.said[parts.at] === now) {
       parts.at += 1;
@@ -118,7 +118,7 @@ export class Answer {
   }
 }
 
-function moveTo(said: Said, at: number, number: number): void {
+function moveTo(said: SaidAgain, at: number, number: number): void {
   if (!said.moveTo(at))
     throw replyFault(number, 'at', `must be at most ${said.points}, which is what was said`);
 }

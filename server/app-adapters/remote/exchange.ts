@@ -14,7 +14,7 @@ export interface SentSlice {
 }
 
 /** The way to an app: carries one slice there, and the bytes of its reply back. */
-export interface Exchange {
+export interface SliceExchange {
   /**
    * Resolves once the reply has ended, or nobody reads it.
    *

@@ -1,12 +1,12 @@
 export type { RemoteOptions } from './options.js';
 export { pulledApp } from './pulled-app.js';
 export { type RemoteAppOptions, remoteApp } from './remote-app.js';
-export { type Pulling, type PullOptions, pullWork } from './serve/pull-work.js';
+export { type PullWorker, type PullOptions, pullWork } from './serve/pull-work.js';
 export {
   type AppServer,
   appHandler,
   type ServedApps,
-  type ServeOptions,
+  type ServeAppOptions,
   type ServePlace,
   serveApp,
 } from './serve/serve-app.js';

@@ -7,37 +7,35 @@ import { checkSchema } from '../../schema/check-schema.js';
 import { validateJsonSchema } from '../../schema/plain-json-schema.js';
 import type { JsonSchema } from '../../schema/schema.js';
 import { replyFault } from './fault.js';
-import type { Line, Slice } from './lines.js';
+import type { AppLine, CallLine, Slice } from './lines.js';
 
-type StepLine = Extract<Line, { readonly type: 'step' }>;
-type SleepLine = Extract<Line, { readonly type: 'sleep' }>;
-/** A line that calls the gateway, or a person by it. */
-export type CallLine = Extract<Line, { readonly type: 'ask' | 'confirm' | 'tool' | 'spawn' }>;
-type Outcome = {
+type StepLine = Extract<AppLine, { readonly type: 'step' }>;
+type SleepLine = Extract<AppLine, { readonly type: 'sleep' }>;
+type CallOutcome = {
   readonly value?: unknown;
   readonly error?: { readonly code?: string; readonly message: string };
 };
 
 /** A step, a sleep or a call of a run, as slices are told of it. */
-interface Entry {
+interface JournalEntry {
   readonly n: number;
   readonly type: (StepLine | SleepLine | CallLine)['type'];
   readonly name: string;
-  outcome?: Outcome;
+  outcome?: CallOutcome;
 }
 
-interface StepEntry extends Entry {
+interface StepEntry extends JournalEntry {
   /** Ends the step; absent for a sleep. */
-  readonly end?: (outcome: Outcome) => void;
+  readonly end?: (outcome: CallOutcome) => void;
   /** Settles once the store has the outcome. */
   stored: Promise<unknown>;
 }
 
-/** What a run has done so far, by the lines of its slices: its steps and calls, with their outcomes. */
-export class Journal {
+/** The steps and calls of a run so far, by the lines of its slices, with their outcomes. */
+export class RunJournal {
   readonly #turn: Turn;
   readonly #steps: StepEntry[] = [];
-  readonly #calls: Entry[] = [];
+  readonly #calls: JournalEntry[] = [];
   /** Number of outcomes that came from elsewhere than the app. */
   #outcomes = 0;
   #told = 0;
@@ -50,17 +48,17 @@ export class Journal {
     for (const step of former) this.#again(step);
   }
 
-  /** What the next slice is told. */
+  /** The steps and calls, for the next slice. */
   tell(): Pick<Slice, 'steps' | 'calls'> {
     this.#told = this.#outcomes;
-    const told = ({ n, type, name, outcome }: Entry): Entry => ({ n, type, name, ...outcome });
+    const told = ({ n, type, name, outcome }: JournalEntry): JournalEntry => ({ n, type, name, ...outcome });
     return { steps: this.#steps.map(told), calls: this.#calls.map(told) } as Pick<Slice, 'steps' | 'calls'>;
   }
 
   /** Takes a line. Returns whether it says something new. @throws GatewayError `APP_REPLY_INVALID`, `STEP_MISMATCH` */
   take(line: StepLine | SleepLine | CallLine, number: number): boolean {
     const isStep = line.type === 'step' || line.type === 'sleep';
-    const all: Entry[] = isStep ? this.#steps : this.#calls;
+    const all: JournalEntry[] = isStep ? this.#steps : this.#calls;
     const known = all[line.n - 1];
     if (known) assertSame(known, line);
     else if (line.n !== all.length + 1)
@@ -85,7 +83,7 @@ export class Journal {
 
   /** Whether a call or a sleep is open, or has ended since the slice was told. */
   get waits(): boolean {
-    const isOpen = ({ type, outcome }: Entry): boolean => type !== 'step' && !outcome;
+    const isOpen = ({ type, outcome }: JournalEntry): boolean => type !== 'step' && !outcome;
     return this.#told !== this.#outcomes || this.#steps.some(isOpen) || this.#calls.some(isOpen);
   }
 
@@ -110,8 +108,8 @@ export class Journal {
   }
 
   #begin(name: string): StepEntry {
-    let end!: (outcome: Outcome) => void;
-    const ended = new Promise<Outcome>((resolve) => {
+    let end!: (outcome: CallOutcome) => void;
+    const ended = new Promise<CallOutcome>((resolve) => {
       end = resolve;
     });
     const stored = this.#turn.step(name, () => ended);
@@ -139,13 +137,13 @@ export class Journal {
     if (typeof value === 'number') return this.#slept(name, new Date(value));
     const entry = this.#begin(name);
     if (value === undefined) return;
-    entry.outcome = value as Outcome;
+    entry.outcome = value as CallOutcome;
     entry.end!(entry.outcome);
   }
 
   #call(line: CallLine): void {
     const name = line.type === 'spawn' ? line.app : line.name;
-    const entry: Entry = { n: line.n, type: line.type, name };
+    const entry: JournalEntry = { n: line.n, type: line.type, name };
     this.#calls.push(entry);
     this.#made(line).then(
       (value) => this.#ended(entry, { value: value ?? null }),
@@ -184,7 +182,7 @@ export class Journal {
     return { runId, text, stopReason };
   }
 
-  #ended(entry: Entry, outcome: Outcome): void {
+  #ended(entry: JournalEntry, outcome: CallOutcome): void {
     entry.outcome = outcome;
     this.#outcomes += 1;
     this.#wake?.();
@@ -196,12 +194,12 @@ export class Journal {
   };
 }
 
-function outcomeOf({ value, error }: StepLine): Outcome | null {
+function outcomeOf({ value, error }: StepLine): CallOutcome | null {
   if (error) return { error };
   return value === undefined ? null : { value };
 }
 
-function assertSame({ n, type, name }: Entry, line: StepLine | SleepLine | CallLine): void {
+function assertSame({ n, type, name }: JournalEntry, line: StepLine | SleepLine | CallLine): void {
   const now = line.type === 'spawn' ? line.app : line.name;
   if (type === line.type && name === now) return;
   throw new GatewayError({

@@ -3,7 +3,7 @@ import { isGatewayError } from '../../../shared/errors.js';
 import { parseJson } from '../../schema/parse-json.js';
 import { issuesOf } from '../../schema/validate.js';
 import { replyFault } from './fault.js';
-import { type Line, lineSchema } from './lines.js';
+import { type AppLine, lineSchema } from './lines.js';
 
 const NEWLINE = 10;
 /** Levels of a line. */
@@ -31,7 +31,7 @@ export class LineReader {
   }
 
   /** The lines that a piece completes. @throws GatewayError `APP_REPLY_INVALID` that names the line */
-  *read(piece: Buffer): Generator<Line, void> {
+  *read(piece: Buffer): Generator<AppLine, void> {
     const { lineBytes, replyBytes } = this.#bounds;
     this.#bytes += piece.length;
     let from = 0;
@@ -66,7 +66,7 @@ export class LineReader {
     return line;
   }
 
-  #lineOf(bytes: Buffer): Line | null {
+  #lineOf(bytes: Buffer): AppLine | null {
     if (bytes.length === 0 || (bytes.length === 1 && bytes[0] === 13)) return null;
     if (!isUtf8(bytes)) throw replyFault(this.line, '', 'must be UTF-8');
     const value = this.#json(bytes.toString());
@@ -92,7 +92,7 @@ export class LineReader {
 }
 
 /** Whether a value is the common line, a piece of text that goes on where the last one ended. */
-function isPiece(value: unknown): value is Line {
+function isPiece(value: unknown): value is AppLine {
   const { type, delta, at } = (value ?? {}) as Readonly<Record<string, unknown>>;
   return type === 'text' && typeof delta === 'string' && at === undefined;
 }

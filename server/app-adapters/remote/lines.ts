@@ -65,7 +65,10 @@ export const lineSchema = z.discriminatedUnion('type', [
 ]);
 
 /** One line of an app's reply. */
-export type Line = z.infer<typeof lineSchema>;
+export type AppLine = z.infer<typeof lineSchema>;
+
+/** A line that calls the gateway, or a person by it. */
+export type CallLine = Extract<AppLine, { readonly type: 'ask' | 'confirm' | 'tool' | 'spawn' }>;
 
 const failure = z.object({ code: z.string(), message: z.string() });
 const outcome = { value: z.unknown().optional(), error: failure.exactOptional() };

@@ -1,19 +1,20 @@
 import type { AppEvent, AppResult } from '../../apps/application.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 
-type Item = string | AppEvent;
-type End = { readonly result: AppResult } | { readonly error: unknown };
-type Result = IteratorResult<Item, AppResult>;
+/** An item that an app may yield. */
+export type AppItem = string | AppEvent;
+type OutletEnd = { readonly result: AppResult } | { readonly error: unknown };
+type OutletResult = IteratorResult<AppItem, AppResult>;
 
 /** Items that may wait before the reply does. */
 const MOST_ITEMS = 16;
 
 /** The answer of a run as it is made: items are put in, and the run takes them. One that is there is given at once, without a promise. */
-export class Outlet implements AsyncIterable<Item, AppResult> {
+export class RunOutlet implements AsyncIterable<AppItem, AppResult> {
   readonly #begin: () => Promise<AppResult>;
-  #items: Item[] = [];
-  #end: End | null = null;
-  #taker: { resolve(result: Result): void; reject(error: unknown): void } | null = null;
+  #items: AppItem[] = [];
+  #end: OutletEnd | null = null;
+  #taker: { resolve(result: OutletResult): void; reject(error: unknown): void } | null = null;
   #drained: (() => void) | null = null;
 
   /** @param begin Makes the answer. Its promise settles at the end. */
@@ -21,22 +22,22 @@ export class Outlet implements AsyncIterable<Item, AppResult> {
     this.#begin = begin;
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<Item, AppResult> {
+  [Symbol.asyncIterator](): AsyncIterator<AppItem, AppResult> {
     this.#begin().then(
       (result) => this.#ended({ result }),
       (error: unknown) => this.#ended({ error }),
     );
-    return { next: () => this.#next() as Promise<Result> };
+    return { next: () => this.#next() as Promise<OutletResult> };
   }
 
-  put(item: Item): void {
+  put(item: AppItem): void {
     const taker = this.#taker;
     if (!taker) return void this.#items.push(item);
     this.#taker = null;
     taker.resolve({ done: false, value: item });
   }
 
-  /** As `drained`, but undefined also where only a few items wait. */
+  /** Resolves as `drained` does; undefined also where only a few items wait. */
   get full(): Promise<void> | undefined {
     return this.#items.length > MOST_ITEMS ? this.drained() : undefined;
   }
@@ -49,11 +50,11 @@ export class Outlet implements AsyncIterable<Item, AppResult> {
     });
   }
 
-  #next(): MaybePromise<Result> {
+  #next(): MaybePromise<OutletResult> {
     if (this.#items.length > 0) return { done: false, value: this.#items.shift()! };
     const end = this.#end;
     if (end) return 'result' in end ? { done: true, value: end.result } : Promise.reject(end.error);
-    const taken = new Promise<Result>((resolve, reject) => {
+    const taken = new Promise<OutletResult>((resolve, reject) => {
       this.#taker = { resolve, reject };
     });
     this.#drained?.();
@@ -61,7 +62,7 @@ export class Outlet implements AsyncIterable<Item, AppResult> {
     return taken;
   }
 
-  #ended(end: End): void {
+  #ended(end: OutletEnd): void {
     this.#end = end;
     const taker = this.#taker;
     if (!taker) return;

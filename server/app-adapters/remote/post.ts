@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { signatureOf } from '../../runtime/signature.js';
-import type { Exchange, SentSlice } from './exchange.js';
+import type { SliceExchange, SentSlice } from './exchange.js';
 import { isFault, SliceDied, statusFault } from './fault.js';
 import { pour } from './pour.js';
 
@@ -18,7 +18,7 @@ const MAX_AFTER_MS = 60_000;
 /** Time that the end of a reply may take beyond its last line, in milliseconds. */
 const DRAIN_MS = 1_000;
 
-export interface PostOptions {
+export interface PostExchangeOptions {
   /** `http:`, `https:`, or `unix:` and the path of a socket. */
   readonly url: string;
   readonly secrets: readonly string[];
@@ -26,13 +26,13 @@ export interface PostOptions {
 }
 
 /** Calls an app by POST, over connections that are kept. */
-export class Post implements Exchange {
-  readonly #options: PostOptions;
+export class Post implements SliceExchange {
+  readonly #options: PostExchangeOptions;
   readonly #to: { readonly url: string | URL; readonly socketPath?: string };
   readonly #agent: HttpAgent;
   readonly #request: typeof requestHttp;
 
-  constructor(options: PostOptions) {
+  constructor(options: PostExchangeOptions) {
     this.#options = options;
     const { url } = options;
     const isSocket = url.startsWith('unix:');

@@ -4,7 +4,7 @@ import { compactOf } from '../../apps/compaction.js';
 import { type App, defineApp } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
 import { versionsOf } from '../../apps/versions.js';
-import type { Exchange } from './exchange.js';
+import type { SliceExchange } from './exchange.js';
 import { boundsOf, type RemoteOptions, secretsOf } from './options.js';
 import { Post } from './post.js';
 import { RemoteRun } from './remote-run.js';
@@ -41,7 +41,7 @@ export function remoteApp<const Tools extends ToolSet = Readonly<Record<never, n
 /** An app whose slices go by a way of their own. */
 export function carriedApp<const Tools extends ToolSet>(
   options: RemoteOptions<Tools>,
-  exchange: Exchange,
+  exchange: SliceExchange,
 ): App<Tools> {
   const { description = 'Runs elsewhere', tools, name, version, onDisconnect } = options;
   const bounds = boundsOf(options as RemoteOptions);

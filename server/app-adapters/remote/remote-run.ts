@@ -5,20 +5,20 @@ import type { ToolSet } from '../../apps/tool.js';
 import { newId } from '../../ids.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import { Answer } from './answer.js';
-import type { Exchange } from './exchange.js';
+import type { SliceExchange } from './exchange.js';
 import { isFault, SliceDied } from './fault.js';
-import { Journal } from './journal.js';
+import { RunJournal } from './journal.js';
 import type { SliceBounds } from './options.js';
-import { Outlet } from './outlet.js';
+import { RunOutlet } from './outlet.js';
 import { SliceBody } from './slice-body.js';
-import { type Last, SliceReader } from './slice-reader.js';
+import { type LastLine, SliceReader } from './slice-reader.js';
 
 const BACK_OFF = { fromMs: 100, toMs: 10_000 } as const;
 /** The reason for which a slice that ended well is not read on. */
 const DONE = new SliceDied('The slice is done');
 
 export interface RemoteRunOptions {
-  readonly exchange: Exchange;
+  readonly exchange: SliceExchange;
   readonly bounds: SliceBounds;
   readonly name: string;
   readonly version: string | undefined;
@@ -29,10 +29,10 @@ export interface RemoteRunOptions {
 export class RemoteRun {
   readonly #turn: Turn;
   readonly #options: RemoteRunOptions;
-  readonly #journal: Journal;
+  readonly #journal: RunJournal;
   readonly #answer: Answer;
   readonly #body: SliceBody;
-  readonly #outlet = new Outlet(() => this.#make());
+  readonly #outlet = new RunOutlet(() => this.#make());
   #attempt = 0;
   /** Slices in a row that brought nothing new. */
   #vain = 0;
@@ -40,7 +40,7 @@ export class RemoteRun {
   constructor(turn: Turn, options: RemoteRunOptions) {
     this.#turn = turn;
     this.#options = options;
-    this.#journal = new Journal(turn);
+    this.#journal = new RunJournal(turn);
     this.#answer = new Answer(turn);
     this.#body = new SliceBody(turn, options);
   }
@@ -62,12 +62,12 @@ export class RemoteRun {
   }
 
   /** Makes one slice. Returns its last line; null if the app is to be called again. */
-  async #slice(): Promise<Last | null> {
+  async #slice(): Promise<LastLine | null> {
     const { signal } = this.#turn;
     const cut = new AbortController();
     const abort = (): void => cut.abort(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
-    let last: Last | null = null;
+    let last: LastLine | null = null;
     const reader = new SliceReader(
       {
         turn: this.#turn,
@@ -86,7 +86,7 @@ export class RemoteRun {
       if (cut.signal.aborted && cut.signal.reason !== DONE) throw cut.signal.reason;
       if (reader.isWithin && !last) throw new SliceDied('The reply ended within a line');
       if (!last) throw new SliceDied('The reply ended without a last line');
-      if ((last as Last).type === 'continue' && !reader.isNew)
+      if ((last as LastLine).type === 'continue' && !reader.isNew)
         throw new SliceDied('The app says continue, and nothing else');
       this.#vain = 0;
     } catch (error) {

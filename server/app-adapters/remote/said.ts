@@ -1,5 +1,5 @@
 /** The text of one kind that a run has said. Each slice says it from the beginning: only what goes beyond it is new. */
-export class Said {
+export class SaidAgain {
   #all = '';
   /** Place of the present slice in it, in characters of JavaScript. */
   #at = 0;
@@ -44,7 +44,8 @@ export class Said {
   /** Forgets what comes behind a place, at most that of the slice. Returns what the slice has said between both. */
   cut(to: number): string {
     const again = this.#all.slice(to, this.#at);
-    this.#all = this.#all.slice(0, to);
+    // Places may be within a pair of surrogates, as those of pieces are.
+    this.#all = this.#all.slice(-this.#all.length, to);
     this.#at = to;
     this.#points = pointsOf(this.#all);
     return again;
@@ -57,7 +58,7 @@ export class Said {
 
   #add(piece: string): string {
     // A pair of surrogates may come in two pieces.
-    const seam = this.#all.slice(-1) + piece.slice(0, 1);
+    const seam = `${this.#all.at(-1) ?? ''}${piece.at(0) ?? ''}`;
     this.#points += pointsOf(piece) - (seam.length - pointsOf(seam));
     this.#all += piece;
     this.#at = this.#all.length;

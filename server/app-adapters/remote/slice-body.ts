@@ -14,7 +14,7 @@ interface AboutApp {
   readonly bounds: SliceBounds;
 }
 
-/** Writes the slices of one run. What they have in common is made once. */
+/** Writes the slices of one run. Their common fields are made once. */
 export class SliceBody {
   readonly #turn: Turn;
   readonly #app: AboutApp;
@@ -51,7 +51,7 @@ export class SliceBody {
       ...(turn.rehearsing && { rehearsing: true }),
       earlier,
     };
-    return `${JSON.stringify(common).slice(0, -1)},"history":[${history.join(',')}]`;
+    return `${JSON.stringify(common).replace(/\}$/, '')},"history":[${history.join(',')}]`;
   }
 }
 

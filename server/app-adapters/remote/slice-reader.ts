@@ -1,23 +1,23 @@
 import type { Turn, UsedCall } from '../../apps/application.js';
 import type { Answer, PartLine } from './answer.js';
 import { replyFault } from './fault.js';
-import type { Journal } from './journal.js';
+import type { RunJournal } from './journal.js';
 import { LineReader, type ReplyBounds } from './line-reader.js';
-import type { Line } from './lines.js';
-import type { Outlet } from './outlet.js';
+import type { AppLine } from './lines.js';
+import type { RunOutlet } from './outlet.js';
 
 /** The last line of a reply. */
-export type Last = Extract<Line, { readonly type: 'continue' | 'wait' | 'end' | 'error' }>;
+export type LastLine = Extract<AppLine, { readonly type: 'continue' | 'wait' | 'end' | 'error' }>;
 
 const LAST: ReadonlySet<string> = new Set(['continue', 'wait', 'end', 'error']);
-const isLast = (line: Line): line is Last => LAST.has(line.type);
+const isLast = (line: AppLine): line is LastLine => LAST.has(line.type);
 
 /** The parts of a run that a slice adds to. */
 export interface SliceParts {
   readonly turn: Turn;
-  readonly journal: Journal;
+  readonly journal: RunJournal;
   readonly answer: Answer;
-  readonly outlet: Outlet;
+  readonly outlet: RunOutlet;
   readonly bounds: ReplyBounds;
 }
 
@@ -26,11 +26,11 @@ export class SliceReader {
   readonly #parts: SliceParts;
   readonly #reader: LineReader;
   /** Called once, with the last line or the fault. */
-  readonly #over: (last: Last | null, error: unknown) => void;
+  readonly #over: (last: LastLine | null, error: unknown) => void;
   /** Whether the reply said anything new. */
   isNew = false;
 
-  constructor(parts: SliceParts, over: (last: Last | null, error: unknown) => void) {
+  constructor(parts: SliceParts, over: (last: LastLine | null, error: unknown) => void) {
     this.#parts = parts;
     this.#reader = new LineReader(parts.bounds);
     this.#over = over;
@@ -53,12 +53,12 @@ export class SliceReader {
   }
 
   #fail(error: unknown): void {
-    // What was said before a fault stays.
+    // The text before a fault stays.
     this.#flush();
     this.#over(null, error);
   }
 
-  #lines(lines: Iterator<Line>, before: Last | null): Promise<void> | undefined {
+  #lines(lines: Iterator<AppLine>, before: LastLine | null): Promise<void> | undefined {
     const { answer } = this.#parts;
     let last = before;
     for (let next = lines.next(); !next.done; next = lines.next()) {
@@ -77,12 +77,12 @@ export class SliceReader {
     return undefined;
   }
 
-  #behind({ type }: Last, line: number): Error {
+  #behind({ type }: LastLine, line: number): Error {
     return replyFault(line, 'type', `comes after ${type}, which is the last line`);
   }
 
   /** Goes on with a line that does more than to say text, once the run has taken the text before it. */
-  async #later(line: Exclude<Line, Last>, lines: Iterator<Line>): Promise<void> {
+  async #later(line: Exclude<AppLine, LastLine>, lines: Iterator<AppLine>): Promise<void> {
     try {
       this.#flush();
       await this.#parts.outlet.drained();
@@ -100,7 +100,7 @@ export class SliceReader {
     this.#parts.outlet.put(text);
   }
 
-  #do(line: Exclude<Line, Last>): Promise<void> | undefined {
+  #do(line: Exclude<AppLine, LastLine>): Promise<void> | undefined {
     const { answer, journal, outlet } = this.#parts;
     const number = this.#reader.line;
     switch (line.type) {

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../../shared/errors.js';
-import type { Exchange, SentSlice } from './exchange.js';
+import type { SliceExchange, SentSlice } from './exchange.js';
 import { isFault, SliceDied } from './fault.js';
 import { pour } from './pour.js';
 
 /** Time within which whoever took a slice has to begin its reply, in milliseconds. */
 const LEASE_MS = 10_000;
 
-interface Waiting {
+interface WaitingSlice {
   readonly slice: SentSlice;
   /** Hands the slice over. */
   readonly take: (lease: Lease) => void;
@@ -22,10 +22,10 @@ interface Lease {
 }
 
 /** The slices of an app whose processes ask for them. Each is given to one of them. */
-export class WorkQueue implements Exchange {
+export class WorkQueue implements SliceExchange {
   readonly #silenceMs: number;
-  readonly #waiting = new Set<Waiting>();
-  readonly #askers = new Set<(waiting: Waiting) => void>();
+  readonly #waiting = new Set<WaitingSlice>();
+  readonly #askers = new Set<(waiting: WaitingSlice) => void>();
   readonly #leases = new Map<string, Lease>();
 
   constructor({ silenceMs }: { readonly silenceMs: number }) {
@@ -67,7 +67,7 @@ export class WorkQueue implements Exchange {
         this.#askers.delete(given);
         resolve(body);
       };
-      const given = (waiting: Waiting): void => done(this.#lease(waiting));
+      const given = (waiting: WaitingSlice): void => done(this.#lease(waiting));
       const left = (): void => done(null);
       const timer = setTimeout(left, waitMs);
       signal.addEventListener('abort', left, { once: true });
@@ -96,7 +96,7 @@ export class WorkQueue implements Exchange {
         this.#waiting.delete(waiting);
         reject(slice.signal.reason);
       };
-      const waiting: Waiting = {
+      const waiting: WaitingSlice = {
         slice,
         take: (lease) => {
           this.#waiting.delete(waiting);
@@ -113,7 +113,7 @@ export class WorkQueue implements Exchange {
     });
   }
 
-  #lease({ slice, take }: Waiting): string {
+  #lease({ slice, take }: WaitingSlice): string {
     let begin!: (reply: IncomingMessage) => void;
     const reply = new Promise<IncomingMessage>((resolve) => {
       begin = resolve;

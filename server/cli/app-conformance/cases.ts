@@ -2,19 +2,20 @@ import { readFileSync } from 'node:fs';
 import { loadPeer } from '../../runtime/optional-peer.js';
 import { packageFile } from '../../runtime/package-files.js';
 
-type Fields = Readonly<Record<string, unknown>>;
+/** CaseFields of a body or a line. */
+export type CaseFields = Readonly<Record<string, unknown>>;
 type CaseText = string | { readonly repeat: string; readonly times: number };
 
 /** One request of a case, and what is expected of its reply, as `conformance/apps.yaml` says. */
 export interface CaseSlice {
-  readonly given: Fields & { readonly program: readonly unknown[] };
+  readonly given: CaseFields & { readonly program: readonly unknown[] };
   readonly text?: CaseText;
   readonly reasoning?: string;
-  readonly lines?: readonly Fields[];
-  readonly some?: readonly Fields[];
-  readonly none?: readonly Fields[];
+  readonly lines?: readonly CaseFields[];
+  readonly some?: readonly CaseFields[];
+  readonly none?: readonly CaseFields[];
   readonly order?: readonly string[];
-  readonly last?: Fields;
+  readonly last?: CaseFields;
   readonly sent?: 'signature' | 'old' | 'unsigned' | 'no json';
   readonly status?: number;
 }

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { signatureOf } from '../../runtime/signature.js';
-import { type AppCase, type CaseSlice, readCases } from './cases.js';
-
-type Fields = Readonly<Record<string, unknown>>;
+import { type AppCase, type CaseFields, type CaseSlice, readCases } from './cases.js';
 
 /** The app's side to examine. */
 export interface ExaminedApp {
@@ -33,7 +31,7 @@ async function faultOfSlice(app: ExaminedApp, slice: CaseSlice): Promise<string 
   if (response.status !== status) return `status must be ${status}, and is ${response.status}`;
   const text = await response.text();
   if (status !== 200) {
-    const { error } = JSON.parse(text) as { readonly error?: Fields };
+    const { error } = JSON.parse(text) as { readonly error?: CaseFields };
     const isCoded = typeof error?.code === 'string' && typeof error.message === 'string';
     return isCoded ? null : `the body must be { error: { code, message } }, and is ${text}`;
   }
@@ -44,7 +42,7 @@ async function faultOfSlice(app: ExaminedApp, slice: CaseSlice): Promise<string 
   const lines = text
     .split('\n')
     .filter((line) => line.trim() !== '')
-    .map((line) => JSON.parse(line) as Fields);
+    .map((line) => JSON.parse(line) as CaseFields);
   return faultOfLines(lines, slice);
 }
 
@@ -88,13 +86,13 @@ function bodyOf(id: string, { program, ...given }: CaseSlice['given']): object {
   };
 }
 
-const isSaid = ({ type }: Fields): boolean => type === 'text' || type === 'reasoning';
+const isSaid = ({ type }: CaseFields): boolean => type === 'text' || type === 'reasoning';
 
-function faultOfLines(all: readonly Fields[], slice: CaseSlice): string | null {
+function faultOfLines(all: readonly CaseFields[], slice: CaseSlice): string | null {
   const last = all.at(-1);
   const others = all.slice(0, -1).filter((line) => !isSaid(line));
   const { lines, some = [], none = [], order } = slice;
-  const fits = (line: Fields | undefined, wanted: Fields): boolean => isWithin(wanted, line);
+  const fits = (line: CaseFields | undefined, wanted: CaseFields): boolean => isWithin(wanted, line);
   if (slice.last && !fits(last, slice.last)) return unlike('the last line', slice.last, last);
   if (lines && !(lines.length === others.length && lines.every((line, at) => fits(others[at], line))))
     return unlike('the lines', lines, others);
@@ -119,9 +117,9 @@ function faultOfLines(all: readonly Fields[], slice: CaseSlice): string | null {
   return null;
 }
 
-/** What lines say of a kind, and from where; the place, if it is beyond what was said. */
+/** The text of one kind that lines say, and its place; the place alone, if it is beyond what was said. */
 function saidBy(
-  lines: readonly Fields[],
+  lines: readonly CaseFields[],
   kind: 'text' | 'reasoning',
   before: number,
 ): { readonly from: number; readonly text: string } | number {
@@ -141,7 +139,7 @@ function isWithin(wanted: unknown, value: unknown): boolean {
     );
   if (typeof wanted !== 'object' || wanted === null) return wanted === value;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  return Object.entries(wanted).every(([key, each]) => isWithin(each, (value as Fields)[key]));
+  return Object.entries(wanted).every(([key, each]) => isWithin(each, (value as CaseFields)[key]));
 }
 
 const SHOWN = 500;

@@ -51,7 +51,7 @@ async function examine(
   if (faults > 0) terminal.exit(EXIT_DIFFERENT);
 }
 
-interface Result {
+interface Examination {
   readonly name: string;
   readonly fault: string | undefined;
 }
@@ -59,7 +59,7 @@ interface Result {
 async function resultsOf(
   url: string | undefined,
   { timeout, json: _json, secret = process.env.APP_SECRET, ...options }: ConformanceCommandOptions,
-): Promise<AsyncIterable<Result>> {
+): Promise<AsyncIterable<Examination>> {
   const patienceMs = timeout * 1000;
   if (url !== undefined) {
     const { conformance } = await import('agent-session-gateway/testing');

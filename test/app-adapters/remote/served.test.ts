@@ -56,7 +56,7 @@ describe('serveApp', () => {
     const run = client.send('main', 'Go');
     let runId: string | undefined;
     for await (const event of run) {
-      runId ??= event.runId;
+      if ('runId' in event) runId ??= event.runId;
       if (event.type !== 'input_required') continue;
       await client.session('main').respond(event.callId, { output: 'Monday' });
     }

@@ -4,11 +4,11 @@ import { secretsOf } from '../options.js';
 import type { Slice } from '../lines.js';
 import type { ServedApp } from './served-app.js';
 import { sliceOf, runSlice } from './served-slice.js';
-import type { ServeOptions } from './serve-app.js';
+import type { ServeAppOptions } from './serve-app.js';
 
 /** Options of `pullWork`. */
-export interface PullOptions extends ServeOptions {
-  /** Where the gateway is mounted, and the path of its `workPlugin`. */
+export interface PullOptions extends ServeAppOptions {
+  /** Address of the gateway's `workPlugin`, such as `https://example.com/work`. */
   readonly url: string;
   /** The name of the app there. */
   readonly name: string;
@@ -17,7 +17,7 @@ export interface PullOptions extends ServeOptions {
 }
 
 /** Work that is being pulled. */
-export interface Pulling {
+export interface PullWorker {
   /** Ends it with the slices under way, which others go on with. */
   close(): Promise<void>;
 }
@@ -30,10 +30,10 @@ const BACK_OFF = { fromMs: 200, toMs: 10_000 } as const;
  *
  * @throws GatewayError `INVALID_PARAMS` for an invalid secret
  */
-export function pullWork(app: ServedApp, options: PullOptions): Pulling {
+export function pullWork(app: ServedApp, options: PullOptions): PullWorker {
   const { atOnce = 8, onError = () => {} } = options;
   const [secret] = secretsOf(options);
-  const puller = new Puller(app, { ...options, secret: secret!, onError });
+  const puller = new WorkPuller(app, { ...options, secret: secret!, onError });
   const all = Promise.all(Array.from({ length: atOnce }, () => puller.pull()));
   return {
     close: async () => {
@@ -50,7 +50,7 @@ interface PullerOptions {
   onError(error: unknown): void;
 }
 
-class Puller {
+class WorkPuller {
   readonly #app: ServedApp;
   readonly #options: PullerOptions;
   readonly #closed = new AbortController();

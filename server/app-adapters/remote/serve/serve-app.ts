@@ -8,7 +8,7 @@ import { type LineSink, readSlice, runSlice } from './served-slice.js';
 const MAX_SLICE_BYTES = 64 * 1024 * 1024;
 
 /** Options of what serves apps. */
-export interface ServeOptions {
+export interface ServeAppOptions {
   /** The secret of the gateway's `remoteApp`; two while one replaces the other. */
   readonly secret: string | readonly string[];
   /** Called with what an app threw that is no `GatewayError`. @default writes it to the standard error */
@@ -25,7 +25,7 @@ export type ServedApps = ServedApp | Readonly<Record<string, ServedApp>>;
  */
 export function appHandler(
   apps: ServedApps,
-  options: ServeOptions,
+  options: ServeAppOptions,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const secrets = secretsOf(options);
   const { onError = toStandardError } = options;
@@ -36,7 +36,7 @@ export function appHandler(
   };
 }
 
-interface Served {
+interface ServedSet {
   readonly apps: ServedApps;
   readonly secrets: readonly string[];
   onError(error: unknown): void;
@@ -45,7 +45,7 @@ interface Served {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { apps, secrets, onError }: Served,
+  { apps, secrets, onError }: ServedSet,
 ): Promise<void> {
   if (request.method !== 'POST') throw new GatewayError({ code: 'METHOD_NOT_ALLOWED' });
   const header = (name: string): string | undefined => request.headers[name] as string | undefined;
@@ -98,7 +98,7 @@ function sinkOf(response: ServerResponse): LineSink {
   };
 }
 
-function refuse(response: ServerResponse, thrown: unknown, onError: Served['onError']): void {
+function refuse(response: ServerResponse, thrown: unknown, onError: ServedSet['onError']): void {
   if (response.destroyed) return;
   const error = isGatewayError(thrown) ? thrown : new GatewayError({ code: 'INTERNAL' });
   if (error !== thrown) onError(thrown);
@@ -112,7 +112,7 @@ function toStandardError(error: unknown): void {
   process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
 }
 
-/** Where `serveApp` listens. */
+/** The place at which `serveApp` listens. */
 export type ServePlace =
   | { readonly port?: number /** @default '127.0.0.1' */; readonly host?: string }
   /** Path of a Unix socket. */
@@ -136,7 +136,7 @@ export interface AppServer {
  * await serveApp(app, { path: '/run/app.sock', secret: process.env.APP_SECRET! });
  * ```
  */
-export async function serveApp(apps: ServedApps, options: ServeOptions & ServePlace): Promise<AppServer> {
+export async function serveApp(apps: ServedApps, options: ServeAppOptions & ServePlace): Promise<AppServer> {
   const server = createServer(appHandler(apps, options));
   const place =
     'path' in options

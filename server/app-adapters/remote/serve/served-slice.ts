@@ -2,7 +2,7 @@ import { GatewayError, isGatewayError } from '../../../../shared/errors.js';
 import type { AppEvent, AppResult } from '../../../apps/application.js';
 import { isSigned } from '../../../runtime/signature.js';
 import { issuesOf } from '../../../schema/validate.js';
-import { type Line, type Slice, sliceSchema } from '../lines.js';
+import { type AppLine, type Slice, sliceSchema } from '../lines.js';
 import type { ServedApp } from './served-app.js';
 import { lastOf, SliceTurn } from './slice-turn.js';
 
@@ -72,14 +72,14 @@ export function runSlice(
     lines = '';
     full = sink.write(all);
   };
-  const say = (line: Line): void => {
+  const say = (line: AppLine): void => {
     if (over.signal.aborted) return;
     if (lines === '') process.nextTick(flush);
     lines += `${JSON.stringify(line)}\n`;
   };
   return new Promise((resolve) => {
     const alive = setInterval(() => sink.write('\n'), ALIVE_MS);
-    const end = (line: Line | null): void => {
+    const end = (line: AppLine | null): void => {
       if (over.signal.aborted) return;
       if (line) say(line);
       flush();
@@ -140,7 +140,7 @@ async function drive(
   }
 }
 
-function lineOf(item: string | AppEvent): Line {
+function lineOf(item: string | AppEvent): AppLine {
   if (typeof item === 'string') return { type: 'text', delta: item };
   switch (item.type) {
     case 'content_delta':

@@ -2,7 +2,7 @@ import { GatewayError, isGatewayError } from '../../../../shared/errors.js';
 import { textOf } from '../../../../shared/messages.js';
 import type { Message } from '../../../../shared/messages.js';
 import type { Confirmation } from '../../../apps/application.js';
-import type { Line, Slice } from '../lines.js';
+import type { AppLine, CallLine, Slice } from '../lines.js';
 import type { ServedChild, ServedStep, ServedTurn } from './served-app.js';
 
 /** The part of a slice that is left for its end, and the most of it, in milliseconds. */
@@ -12,14 +12,13 @@ const MAX_NAME = 128;
 const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
 type Known = Slice['steps'][number] | Slice['calls'][number];
-type CallLine = Extract<Line, { readonly type: 'ask' | 'confirm' | 'tool' | 'spawn' }>;
 type WithoutNumber<T> = T extends unknown ? Omit<T, 'n'> : never;
 
-/** What a turn says, and when its slice is over. */
+/** The way out for what a turn says. It tells when the slice is over. */
 export interface SliceOutput {
-  say(line: Line): void;
+  say(line: AppLine): void;
   /** Ends the slice with its last line, unless it is over. */
-  end(line: Line): void;
+  end(line: AppLine): void;
   readonly signal: AbortSignal;
 }
 
@@ -192,7 +191,7 @@ export class SliceTurn implements ServedTurn {
     throw mismatch;
   }
 
-  #say(line: Line): void {
+  #say(line: AppLine): void {
     this.#actions += 1;
     this.#output.say(line);
   }
@@ -254,7 +253,7 @@ export function failureOf(error: unknown): { readonly code?: string; readonly me
 }
 
 /** The last line of a run whose app threw. Only a `GatewayError` is meant for people. */
-export const lastOf = (error: unknown): Extract<Line, { readonly type: 'error' }> =>
+export const lastOf = (error: unknown): Extract<AppLine, { readonly type: 'error' }> =>
   isGatewayError(error) && CODE.test(error.code)
     ? { type: 'error', code: error.code, message: error.message }
     : { type: 'error', code: 'INTERNAL', message: 'The app failed' };
