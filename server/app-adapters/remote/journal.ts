@@ -39,12 +39,17 @@ export class RunJournal {
   /** Number of outcomes that came from elsewhere than the app. */
   #outcomes = 0;
   #told = 0;
+  /** Settle once the store has the outcomes of steps that it has not yet. */
+  readonly #unstored = new Set<Promise<unknown>>();
+  /** In a rehearsal, the former steps until the app comes to what is behind them: only it can tell whether it calls them. */
+  #ahead: readonly FormerStep[] = [];
   #wake: (() => void) | null = null;
   #failed: { readonly error: unknown } | null = null;
 
   constructor(turn: Turn) {
     this.#turn = turn;
     const former = (turn as { readonly [FORMER_STEPS]?: readonly FormerStep[] })[FORMER_STEPS] ?? [];
+    if (turn.rehearsing) this.#ahead = former;
     for (const step of former) this.#again(step);
   }
 
@@ -57,6 +62,7 @@ export class RunJournal {
 
   /** Takes a line. Returns whether it says something new. @throws GatewayError `APP_REPLY_INVALID`, `STEP_MISMATCH` */
   take(line: StepLine | SleepLine | CallLine, number: number): boolean {
+    this.#pass();
     const isStep = line.type === 'step' || line.type === 'sleep';
     const all: JournalEntry[] = isStep ? this.#steps : this.#calls;
     const known = all[line.n - 1];
@@ -74,10 +80,19 @@ export class RunJournal {
     return true;
   }
 
-  /** Resolves once the store has all outcomes of steps. @throws the error of a step that could not be kept */
-  async stored(): Promise<void> {
-    const ended = this.#steps.filter(({ outcome, end }) => outcome && end);
-    await Promise.all(ended.map(({ stored }) => stored));
+  /** Resolves once the store has all outcomes of steps; undefined if it has. @throws the error of a step that could not be kept */
+  stored(): Promise<void> | undefined {
+    if (this.#failed) return Promise.reject(this.#failed.error);
+    return this.#unstored.size === 0 ? undefined : this.#allStored();
+  }
+
+  /** Whether the store has all outcomes of steps. */
+  get isStored(): boolean {
+    return this.#unstored.size === 0 && !this.#failed;
+  }
+
+  async #allStored(): Promise<void> {
+    await Promise.all(this.#unstored);
     if (this.#failed) throw this.#failed.error;
   }
 
@@ -102,6 +117,9 @@ export class RunJournal {
     if (outcome && !entry.outcome) {
       entry.outcome = outcome;
       entry.end?.(outcome);
+      this.#unstored.add(entry.stored);
+      const over = (): boolean => this.#unstored.delete(entry.stored);
+      entry.stored.then(over, over);
       return true;
     }
     return !known;
@@ -134,11 +152,33 @@ export class RunJournal {
 
   /** Calls a step of a former process in its place, which gives what it gave. */
   #again({ name, value }: FormerStep): void {
+    if (this.#turn.rehearsing) return this.#note(name, value);
     if (typeof value === 'number') return this.#slept(name, new Date(value));
     const entry = this.#begin(name);
     if (value === undefined) return;
     entry.outcome = value as CallOutcome;
     entry.end!(entry.outcome);
+  }
+
+  /** Notes a step of a former process, for an app that is rehearsed. */
+  #note(name: string, value: unknown): void {
+    const isSleep = typeof value === 'number';
+    const outcome = isSleep ? (value <= Date.now() ? { value: null } : undefined) : (value as CallOutcome);
+    const entry: StepEntry = {
+      ...{ n: this.#steps.length + 1, type: isSleep ? 'sleep' : 'step', name },
+      stored: Promise.resolve(),
+    };
+    this.#steps.push(outcome ? { ...entry, outcome } : entry);
+  }
+
+  /** Calls the former steps of an app that is rehearsed, once it is behind them. */
+  #pass(): void {
+    const ahead = this.#ahead;
+    this.#ahead = [];
+    for (const { name, value } of ahead) {
+      if (typeof value === 'number') this.#turn.sleep(name, new Date(value)).catch(() => {});
+      else this.#turn.step(name, () => null).catch(() => {});
+    }
   }
 
   #call(line: CallLine): void {

@@ -59,12 +59,12 @@ export class SliceReader {
   }
 
   #lines(lines: Iterator<AppLine>, before: LastLine | null): Promise<void> | undefined {
-    const { answer } = this.#parts;
+    const { answer, journal } = this.#parts;
     let last = before;
     for (let next = lines.next(); !next.done; next = lines.next()) {
       const line = next.value;
       if (last) throw this.#behind(last, this.#reader.line);
-      if (line.type === 'text' && answer.text(line, this.#reader.line)) continue;
+      if (line.type === 'text' && journal.isStored && answer.text(line, this.#reader.line)) continue;
       if (isLast(line)) last = line;
       else return this.#later(line, lines);
     }
@@ -86,6 +86,8 @@ export class SliceReader {
     try {
       this.#flush();
       await this.#parts.outlet.drained();
+      // Nobody is told anything that follows from an outcome before the store has it.
+      if (line.type !== 'step') await this.#parts.journal.stored();
       await this.#do(line);
       await this.#lines(lines, null);
     } catch (error) {
@@ -105,6 +107,7 @@ export class SliceReader {
     const number = this.#reader.line;
     switch (line.type) {
       case 'text':
+        if (answer.text(line, number)) return undefined;
         this.isNew = true;
         return void answer.instead(line);
       case 'reasoning': {

@@ -66,4 +66,47 @@ describe('an app that runs elsewhere, after a restart of the gateway', () => {
     expect(seen.filter((type) => type === 'data' || type === 'input_required')).to.have.length(2);
     await before.gateway.close();
   });
+
+  for (const [what, name] of [
+    ['goes on with a run of a version that it accepts, once it was rehearsed', 'order'],
+    ['holds a run with whose steps a new version does not agree', 'buy'],
+  ] as const)
+    it(what, async () => {
+      const app = await ScriptedApp.start();
+      const versioned = (version: string, accepts?: readonly string[]) => ({
+        app: remoteApp({ url: app.url, secret: SECRET, version, ...(accepts && { accepts }) }),
+      });
+      const path = newDatabase();
+      const before = await startDurable(path, versioned('1'));
+      const client = connectClient(before.url);
+      client.send('main', 'Go').result.catch(() => {});
+      const begun = { type: 'step', n: 1, name: 'order', value: 7 };
+      (await app.next()).end(begun, { type: 'ask', n: 1, name: 'day' }, { type: 'wait' });
+      for await (const { type } of client.events('main', { from: 'earliest' }))
+        if (type === 'input_required') break;
+      const after = await startDurable(crashed(path), versioned('2', ['1']));
+      const rehearsed = await app.next();
+      expect(rehearsed.slice).to.deep.include({ rehearsing: true, version: '2', calls: [] });
+      expect(rehearsed.slice.steps).to.deep.equal([{ ...begun, type: 'step' }]);
+      const again = connectClient(after.url);
+      const session = again.session('main');
+      if (name === 'buy') {
+        rehearsed.end({ type: 'error', code: 'STEP_MISMATCH', message: 'The step 1 was order' });
+        for await (const { type } of again.events('main', { from: 'earliest' }))
+          if (type === 'run_held') break;
+        return;
+      }
+      rehearsed.end({ type: 'ask', n: 1, name: 'day' }, { type: 'wait' });
+      const asked = await app.next();
+      expect(asked.slice.rehearsing).to.equal(undefined);
+      asked.end({ type: 'ask', n: 1, name: 'day' }, { type: 'wait' });
+      const [question] = (await session.state()).pending;
+      await session.respond(question!.callId, { output: 'Monday' });
+      const last = await app.next();
+      expect(last.slice.calls).to.deep.equal([{ n: 1, type: 'ask', name: 'day', value: 'Monday' }]);
+      last.end({ type: 'text', delta: 'Monday' }, END);
+      for await (const { type } of again.events('main', { from: 'earliest' }))
+        if (type === 'message_end') break;
+      expect(textOf((await session.state()).messages.at(-1)!)).to.equal('Monday');
+    });
 });
