@@ -39,6 +39,9 @@ export type Checks = Readonly<Record<string, Check>>;
 /** Blocks that are not run, and why. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/acp.md#1': 'starts the command on a gateway of its own; test/cli/acp runs it',
+  'docs/apps-anywhere.md#1': 'calls an app that is elsewhere; test/app-adapters/remote/served does',
+  'docs/apps-anywhere.md#2': 'serves one for ever; likewise',
+  'docs/apps-anywhere.md#3': 'waits for processes that ask for work; test/app-adapters/remote/pull has them',
   'docs/cluster.md#1': 'needs a Redis; test/cli/store-place and test/deploy/rolling do the same',
   'docs/cluster.md#2': 'needs a PostgreSQL; likewise',
   'docs/data.md#3': 'exports a session that a block alone does not have; test/data/export does it',
