@@ -53,18 +53,25 @@ class Http:
         *,
         headers: Mapping[str, str] | None = None,
         query: Any = None,
-        json: Any = None,
+        limit: float | None = None,
+        **body: Any,
     ) -> AsyncIterator[httpx.Response]:
-        """Opens a response, which is good. A token that was refused is asked for once more, where a function gives it."""
+        """Opens a response, which is good. A token that was refused is asked for once more, where a function gives it.
+
+        Args:
+            limit: Seconds for it to begin. By default `timeout`.
+            body: `json` or `content`.
+        """
         url = self.base_url + path
+        limit = limit or self.timeout
         for refreshed in (not callable(self._token), True):
             own = {**await self._headers(), **(headers or {})}
             wait = httpx.Timeout(None, connect=min(self.timeout, LONGEST_CONNECT))
-            request = self._client.build_request(method, url, headers=own, params=query, json=json, timeout=wait)
+            request = self._client.build_request(method, url, headers=own, params=query, timeout=wait, **body)
             try:
-                response = await in_time(self._client.send(request, stream=True), self.timeout)
+                response = await in_time(self._client.send(request, stream=True), limit)
             except TimeoutError:
-                raise GatewayError("TIMEOUT", f"{url} was not answered within {self.timeout:g} s", retryable=True) from None
+                raise GatewayError("TIMEOUT", f"{url} was not answered within {limit:g} s", retryable=True) from None
             except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
                 message = f"{url} cannot be reached: {error}. Is a gateway running there?"
                 raise Unsent("NETWORK", message, retryable=True) from error

@@ -8,6 +8,8 @@ import uuid
 from contextlib import aclosing
 from typing import Any
 
+import httpx
+
 from agent_session_gateway import Event, GatewayClient, GatewayError, text_of
 
 from .support import TOKEN, Gateway, Proxy, foreign, no_pauses
@@ -47,8 +49,11 @@ def tearDownModule() -> None:
 
 class ClientTest(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self) -> None:
+        asyncio.get_running_loop().set_debug(False)
         self.proxy = await self.enterAsyncContext(Proxy(gateway.port))
-        self.client = await self.enterAsyncContext(GatewayClient(self.proxy.url, token=TOKEN))
+        # Each request has a connection of its own, which can be cut.
+        http = await self.enterAsyncContext(httpx.AsyncClient(limits=httpx.Limits(max_keepalive_connections=0)))
+        self.client = GatewayClient(self.proxy.url, token=TOKEN, http=http)
         self.direct = await self.enterAsyncContext(GatewayClient(gateway.url, token=TOKEN))
 
     async def asked(self, session: str) -> list[str]:
@@ -137,6 +142,7 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
             self.proxy.cuts = [500 + 37 * i for i in range(12)]
             with no_pauses():
                 live = [event async for event in run]
+            self.proxy.cuts = []
             self.assertEqual("".join(event["delta"] for event in live if event["type"] == "content_delta"), SLOW)
             self.assertEqual(numbers(live), [*range(numbers(live)[0], numbers(live)[-1] + 1)])
             self.assertEqual({event["runId"] for event in live}, {run.run_id})
@@ -221,7 +227,7 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(await self.client.invoke("counted", {"key": key}), 1)
 
         with self.subTest("that stream are resumed"), no_pauses():
-            self.proxy.cuts = [400, 700, 900]
+            self.proxy.cuts = [900, 1200, 1500]
             items = [item async for item in self.client.stream("numbers", {"to": 200})]
             self.assertEqual(items, [*range(1, 201)])
             self.assertEqual(self.proxy.cuts, [])
