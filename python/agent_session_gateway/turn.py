@@ -9,7 +9,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypedDict, TypeVar, Union
+from typing import Any, TypedDict, TypeVar, overload
 
 from ._reply import Line, Reply, to_json
 from .errors import GatewayError
@@ -112,7 +112,13 @@ class Turn:
         """Adds metadata to the answer."""
         await self._say({"type": "annotate", "metadata": metadata})
 
-    async def step(self, name: str, work: Callable[[Step], Union[Awaitable[T], T]]) -> T:
+    @overload
+    async def step(self, name: str, work: Callable[[Step], Awaitable[T]]) -> T: ...
+
+    @overload
+    async def step(self, name: str, work: Callable[[Step], T]) -> T: ...
+
+    async def step(self, name: str, work: Callable[[Step], Any]) -> Any:
         """Does work that is not repeated once the gateway has its outcome, which is always a copy by JSON.
 
         A function that is not `async` runs in a thread. A failure is an outcome too, and always raised as a `GatewayError`, with the original as its
@@ -120,20 +126,20 @@ class Turn:
         """
         n, known = self._next("step", "step", name)
         if known and is_over(known):
-            return result_of(known)  # type: ignore[no-any-return]
+            return result_of(known)
         # One step in each slice, however short it is, so that a run goes on.
         if self._has_done and asyncio.get_running_loop().time() >= self.deadline:
-            return await self._reply.wait(is_late=True)  # type: ignore[no-any-return]
+            return await self._reply.wait(is_late=True)
         begun = {"type": "step", "n": n, "name": name}
         await self._say(begun)
         if self.rehearsing:
-            return await self._reply.wait()  # type: ignore[no-any-return]
+            return await self._reply.wait()
         self._reply.working += 1
         try:
             value = await called(work, Step(f"{self.run_id}-{n}", known is not None))
             copy = json.loads(to_json(value, f"The result of step {name!r}"))
             await self._say({**begun, "value": copy})
-            return copy  # type: ignore[no-any-return]
+            return copy
         except Exception as error:
             failure = failure_of(error)
             await self._say({**begun, "error": failure})

@@ -24,7 +24,7 @@ async def work(app: App, url: str, name: str, *, at_once: int = 8, http: httpx.A
 
     Args:
         app: Answers them. Its first secret signs.
-        url: The gateway's address, with the mount of its work.
+        url: The address of the gateway's work, as `https://example.com/agent/work`.
         name: The app's name there.
         at_once: How many slices are answered at the same time.
         http: An `httpx.AsyncClient` of your own, which stays open.
@@ -43,7 +43,7 @@ async def _ask(app: App, http: Http, name: str) -> None:
     query = {"app": name, "waitMs": int(PATIENCE * 1000)}
     while True:
         try:
-            slice = await http.json("GET", "/work", query=query, headers=signed(app.keys[:1]))
+            slice = await http.json("GET", "", query=query, headers=signed(app.keys[:1]))
             tried = 0
         except GatewayError as error:
             if is_final(error):
@@ -65,4 +65,4 @@ async def _answer(app: App, http: Http, slice: dict[str, Any]) -> None:
     headers = {**signed(app.keys[:1]), "content-type": "application/x-ndjson"}
     query = {"app": slice["app"]}
     async with aclosing(app.reply(app.checked(slice))) as lines:
-        await http.json("POST", f"/work/{slice['id']}", query=query, content=lines, headers=headers, limit=LONGEST_SLICE)
+        await http.json("POST", f"/{slice['id']}", query=query, content=lines, headers=headers, limit=LONGEST_SLICE)

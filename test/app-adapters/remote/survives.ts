@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -71,7 +71,9 @@ export async function survives(
   const all = Promise.all(Array.from({ length: AT_ONCE }, one));
   const kill = async (what: 'app' | 'gateway', process: KilledProcess): Promise<void> => {
     while (killed[what] < kills[what]) {
-      await delay(50 + Math.random() * 150);
+      // A process that has only just begun has nothing to lose.
+      for (const { size } = statSync(effects); statSync(effects).size === size; ) await delay(10);
+      await delay(Math.random() * 150);
       await process.restart();
       killed[what] += 1;
     }
