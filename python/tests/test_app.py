@@ -49,7 +49,9 @@ async def posted(app: App, body: bytes, headers: dict[str, str], method: str = "
     coming = [{"type": "http.request", "body": body}]
 
     async def receive() -> dict[str, Any]:
-        return coming.pop() if coming else await asyncio.get_running_loop().create_future()
+        if not coming:
+            await asyncio.Event().wait()
+        return coming.pop()
 
     async def send(event: dict[str, Any]) -> None:
         sent.append(event)

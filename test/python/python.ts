@@ -14,10 +14,9 @@ export const SECRET = Buffer.alloc(32, 'p').toString('base64');
 
 /** Runs a Python program or module with the package on its path; it is killed after the test. */
 export function runPython(args: readonly string[], env: Readonly<Record<string, string>> = {}): Program {
-  const path = `${join(ROOT, 'python')}:${ROOT}`;
   return runCommand(PYTHON, {
     args,
-    env: { PYTHONPATH: path, PYTHONUNBUFFERED: '1', PYTHONDONTWRITEBYTECODE: '1', APP_SECRET: SECRET, ...env },
+    env: { PYTHONPATH: join(ROOT, 'python'), PYTHONUNBUFFERED: '1', PYTHONDONTWRITEBYTECODE: '1', APP_SECRET: SECRET, ...env },
   });
 }
 
@@ -27,15 +26,19 @@ export class PythonServer {
   readonly #start: () => Program;
   program: Program;
 
-  private constructor(port: number, module: string, env: Readonly<Record<string, string>>) {
+  private constructor(port: number, args: readonly string[], env: Readonly<Record<string, string>>) {
     this.url = `http://127.0.0.1:${port}/`;
-    this.#start = () => runPython(['-m', 'uvicorn', module, '--port', `${port}`, '--no-access-log'], env);
+    this.#start = () => runPython(['-m', 'uvicorn', ...args, '--port', `${port}`, '--no-access-log'], env);
     this.program = this.#start();
   }
 
-  /** @param module Of the app, as uvicorn names it */
-  static async start(module: string, env: Readonly<Record<string, string>> = {}): Promise<PythonServer> {
-    const server = new PythonServer(await freePort(), module, env);
+  /** @param module Of the app, as uvicorn names it @param folder Of the module */
+  static async start(
+    module: string,
+    env: Readonly<Record<string, string>> = {},
+    folder = join(ROOT, 'python'),
+  ): Promise<PythonServer> {
+    const server = new PythonServer(await freePort(), ['--app-dir', folder, module], env);
     await server.#serves();
     return server;
   }
