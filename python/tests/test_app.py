@@ -172,6 +172,27 @@ class TurnTest(unittest.IsolatedAsyncioTestCase):
         asleep = {"type": "sleep", "n": 1, "name": "rest", "until": 1893456000000}
         self.assertEqual(await lines_of(answer), [asleep, {"type": "wait"}])
 
+    async def test_a_call_says_what_it_was_given_once(self) -> None:
+        calls: list[tuple[Callable[[Turn], Any], dict[str, Any]]] = [
+            (lambda turn: turn.ask("a", 0, schema={}), {"type": "ask", "name": "a", "payload": 0, "schema": {}}),
+            (lambda turn: turn.confirm("b"), {"type": "confirm", "name": "b"}),
+            (lambda turn: turn.call_tool("c"), {"type": "tool", "name": "c", "input": None}),
+            (
+                lambda turn: turn.spawn("d", "Go", detached=False, wakes=True),
+                {"type": "spawn", "app": "d", "message": "Go", "detached": False, "wakes": True},
+            ),
+            (lambda turn: turn.sleep(1.5), {"type": "sleep", "name": "sleep", "ms": 1500}),
+        ]
+        for call, line in calls:
+
+            async def answer(turn: Turn, call: Callable[[Turn], Any] = call) -> None:
+                await call(turn)
+
+            self.assertEqual(await lines_of(answer), [{**line, "n": 1}, {"type": "wait"}])
+            known = {"n": 1, "type": line["type"], "name": line.get("name", "d")}
+            again = await lines_of(answer, steps=[known], calls=[known])
+            self.assertEqual(again, [{"type": "wait"}])
+
     async def test_ids_are_the_same_in_each_slice(self) -> None:
         async def answer(turn: Turn) -> None:
             await turn.data("chart", 1)
