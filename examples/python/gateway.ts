@@ -3,7 +3,12 @@
 import { createGateway } from 'agent-session-gateway';
 import { remoteApp } from 'agent-session-gateway/apps/remote';
 
-const { APP_URL = 'http://127.0.0.1:8000/', APP_SECRET = '', GATEWAY_TOKEN = '', PORT = '18789' } = process.env;
+const {
+  APP_URL = 'http://127.0.0.1:8000/',
+  APP_SECRET = '',
+  GATEWAY_TOKEN = '',
+  PORT = '18789',
+} = process.env;
 
 export const gateway = createGateway({
   port: Number(PORT),

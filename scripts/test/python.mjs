@@ -25,7 +25,15 @@ const failed = Object.keys(checks).filter((name) => !checks[name]());
 for (const name of failed) console.log(`failed: ${name}`);
 rmSync(built, { recursive: true, force: true });
 rmSync('python/build', { recursive: true, force: true });
-const { said } = run('-m', 'unittest', 'discover', '--start-directory', 'tests', '--top-level-directory', '.');
+const { said } = run(
+  '-m',
+  'unittest',
+  'discover',
+  '--start-directory',
+  'tests',
+  '--top-level-directory',
+  '.',
+);
 const number = (pattern) => Number(pattern.exec(said)?.[1] ?? 0);
 const wrong = number(/failures=(\d+)/) + number(/errors=(\d+)/);
 const tried = number(/^Ran (\d+) tests? in/m);

@@ -9,14 +9,23 @@ const isDebian = PYTHON === '/usr/bin/python3';
 const isThere =
   existsSync(PYTHON) && (!isDebian || existsSync('/usr/lib/python3/dist-packages/uvicorn/__init__.py'));
 
-export const NEEDS_PYTHON = { name: "Python with httpx and uvicorn (Debian's python3-httpx, python3-uvicorn)", isThere };
+export const NEEDS_PYTHON = {
+  name: "Python with httpx and uvicorn (Debian's python3-httpx, python3-uvicorn)",
+  isThere,
+};
 export const SECRET = Buffer.alloc(32, 'p').toString('base64');
 
 /** Runs a Python program or module with the package on its path; it is killed after the test. */
 export function runPython(args: readonly string[], env: Readonly<Record<string, string>> = {}): Program {
   return runCommand(PYTHON, {
     args,
-    env: { PYTHONPATH: join(ROOT, 'python'), PYTHONUNBUFFERED: '1', PYTHONDONTWRITEBYTECODE: '1', APP_SECRET: SECRET, ...env },
+    env: {
+      PYTHONPATH: join(ROOT, 'python'),
+      PYTHONUNBUFFERED: '1',
+      PYTHONDONTWRITEBYTECODE: '1',
+      APP_SECRET: SECRET,
+      ...env,
+    },
   });
 }
 

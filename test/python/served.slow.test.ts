@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { expect } from 'chai';
 import { pulledApp, remoteApp, workPlugin } from '../../server/app-adapters/remote/index.js';
 import { textOf } from '../../shared/messages.js';

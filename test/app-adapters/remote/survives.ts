@@ -37,7 +37,11 @@ export async function survives(
   const effects = join(tempDir(), 'effects');
   writeFileSync(effects, '');
   const app = await start(effects);
-  const gateway = await GatewayProcess.start('test/app-adapters/remote/killed-gateway.ts', newDatabase(), app.url);
+  const gateway = await GatewayProcess.start(
+    'test/app-adapters/remote/killed-gateway.ts',
+    newDatabase(),
+    app.url,
+  );
   const client = connectClient(gateway.url);
   const runs = Math.max(kills.app, kills.gateway) * RUNS_A_KILL;
   const faults: string[] = [];
@@ -55,7 +59,9 @@ export async function survives(
       for await (const event of client.events(name, { from: 'earliest' })) {
         events.push(event);
         if (event.type === 'input_required')
-          session.respond(event.callId, { output: 'yes' }).catch((error: unknown) => faults.push(`${name}: ${error}`));
+          session
+            .respond(event.callId, { output: 'yes' })
+            .catch((error: unknown) => faults.push(`${name}: ${error}`));
         if (event.type !== 'message_end') continue;
         if (textOf(event.message) !== textFor(asks)) faults.push(`${name}: ${textOf(event.message)}`);
         break;
@@ -86,5 +92,6 @@ export async function survives(
   expect(distinct).to.equal(made * STEPS);
   // A step that was under way is done again, under the same key.
   expect(done.length - distinct).to.be.at.most((killed.app + killed.gateway) * AT_ONCE);
-  if (process.env.SHOW_KILLS) console.log({ made, ...killed, steps: distinct, again: done.length - distinct });
+  if (process.env.SHOW_KILLS)
+    console.log({ made, ...killed, steps: distinct, again: done.length - distinct });
 }
