@@ -33,9 +33,15 @@ async def work(app: App, url: str, name: str, *, at_once: int = 8, http: httpx.A
     """
     async with httpx.AsyncClient(limits=httpx.Limits(max_connections=None)) as own:
         asked = Http(url, None, http or own, PATIENCE * 2)
-        async with asyncio.TaskGroup() as group:
-            for _ in range(at_once):
-                group.create_task(_ask(app, asked, name))
+        tasks = [asyncio.create_task(_ask(app, asked, name)) for _ in range(at_once)]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _ask(app: App, http: Http, name: str) -> None:
@@ -55,14 +61,14 @@ async def _ask(app: App, http: Http, name: str) -> None:
         if slice is None:
             continue
         try:
-            await _answer(app, http, slice)
+            await _answer(app, http, app.checked(slice))
         except GatewayError as error:
             # The gateway calls the run again.
-            log.warning("A slice of run %s: %s", slice["runId"], error)
+            log.warning("A slice was not answered: %s", error)
 
 
 async def _answer(app: App, http: Http, slice: dict[str, Any]) -> None:
     headers = {**signed(app.keys[:1]), "content-type": "application/x-ndjson"}
     query = {"app": slice["app"]}
-    async with aclosing(app.reply(app.checked(slice))) as lines:
+    async with aclosing(app.reply(slice)) as lines:
         await http.json("POST", f"/{slice['id']}", query=query, content=lines, headers=headers, limit=LONGEST_SLICE)
