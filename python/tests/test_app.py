@@ -131,6 +131,18 @@ class TurnTest(unittest.IsolatedAsyncioTestCase):
         self.assertEqual([line["name"] for line in lines if "value" in line], [f"s{i}" for i in range(5)])
         self.assertEqual(lines[-1], {"type": "wait"})
 
+    async def test_branches_that_speak_are_waited_for(self) -> None:
+        async def branch(turn: Turn) -> None:
+            for i in range(20):
+                await asyncio.sleep(0)
+                await turn.say(str(i))
+
+        async def answer(turn: Turn) -> None:
+            await asyncio.gather(turn.ask("a"), branch(turn))
+
+        lines = await lines_of(answer)
+        self.assertEqual([line["delta"] for line in lines[1:-1]], [str(i) for i in range(20)])
+
     async def test_code_that_waits_is_cleaned_up(self) -> None:
         seen: list[str] = []
 

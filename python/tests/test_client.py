@@ -68,6 +68,7 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
             result = await run.result()
             self.assertEqual((result["stopReason"], text_of(result["message"])), ("end", "good day "))
             self.assertEqual(result["runId"], run.run_id)
+            self.assertEqual(run.message and run.message["id"], run.idempotency_key)
 
         with self.subTest("is found again by its id, and read from its beginning"):
             again = await self.client.run("main", run.run_id)
@@ -97,10 +98,11 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
             self.assertFalse(await run.abort())
 
     async def test_a_send_whose_answer_is_lost_runs_once(self) -> None:
-        for lost in ([0], [1, 40, 0], [0] * 5):
+        for lost in ([0], [1, 40, 0], [0] * 9):
             session = new_key()
             self.proxy.cuts, before = [*lost], len(self.proxy.requests)
-            run = await self.client.send(session, "only once")
+            with no_pauses():
+                run = await self.client.send(session, "only once")
             sends = [line for line in self.proxy.requests[before:] if line == b"POST /send"]
             self.assertEqual(len(sends), len(lost) + 1)
             self.assertEqual(text_of((await run.result())["message"]), "only once ")

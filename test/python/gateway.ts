@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createGateway, defineApp, GatewayError, method, tracked } from '../../server/index.js';
+import { createGateway, defineApp, GatewayError, tracked } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 
 /** A gateway for the tests of the Python client: node gateway.ts <port> <token> [database] */
@@ -38,21 +38,16 @@ const gateway = createGateway({
   defaultApp: 'echo',
   ...(database && { store: sqliteStore({ path: database }) }),
   methods: {
-    add: method<{ a: number; b: number }>({ handler: ({ a, b }) => a + b }),
-    count: method<{ key: string }>({
-      handler: ({ key }) => {
-        calls.set(key, (calls.get(key) ?? 0) + 1);
-        return 'counted';
-      },
-    }),
-    counted: method<{ key: string }>({ handler: ({ key }) => calls.get(key) ?? 0 }),
-    nothing: method({ handler: () => undefined }),
-    numbers: method<{ to: number }>({
-      stream: true,
-      async *handler({ to }, { lastEventId }) {
-        for (let i = Number(lastEventId ?? 0) + 1; i <= to; i++) yield tracked(`${i}`, i);
-      },
-    }),
+    add: async ({ a, b }: { readonly a: number; readonly b: number }) => a + b,
+    count: async ({ key }: { readonly key: string }) => {
+      calls.set(key, (calls.get(key) ?? 0) + 1);
+      return 'counted';
+    },
+    counted: async ({ key }: { readonly key: string }) => calls.get(key) ?? 0,
+    nothing: async () => undefined,
+    async *numbers({ to }: { readonly to: number }, { lastEventId }: { readonly lastEventId?: string }) {
+      for (let i = Number(lastEventId ?? 0) + 1; i <= to; i++) yield tracked(`${i}`, i);
+    },
   },
   limits: { heartbeatMs: 400, retention: { events: 100 } },
 });

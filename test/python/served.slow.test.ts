@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { pulledApp, remoteApp, workPlugin } from '../../server/app-adapters/remote/index.js';
+import { tool } from '../../server/index.js';
 import { textOf } from '../../shared/messages.js';
 import { connectClient } from '../support/client.js';
 import { describeWith } from '../support/describe-with.js';
@@ -16,7 +17,7 @@ describeWith(NEEDS_PYTHON, 'an app in Python', () => {
         trip: remoteApp({
           url,
           secret: SECRET,
-          tools: { price: { description: 'A price', schema: {}, handler: () => ({ euros: 12 }) } },
+          tools: { price: tool({ description: 'A price', handler: async () => ({ euros: 12 }) }) },
         }),
         helper: { run: ({ text }: { readonly text: string }) => text.toUpperCase() },
       },
