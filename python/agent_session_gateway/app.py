@@ -106,8 +106,7 @@ class App:
                 await turn.say(await answer or "")
             reply.end({"type": "end", **({"stopReason": turn.stop_reason} if turn.stop_reason else {})})
         except Exception as error:
-            if not reply.is_over:
-                reply.end(last_of(error))
+            reply.end(last_of(error))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":

@@ -233,6 +233,21 @@ class ReplyTest(unittest.IsolatedAsyncioTestCase):
                 begun.set()
                 self.assertEqual(json.loads(b"".join([part async for part in parts])), {"type": "end"})
 
+    async def test_brings_all_that_was_said_while_nobody_read(self) -> None:
+        app = App(secret=SECRET)
+
+        @app.run
+        async def answer(turn: Turn) -> AsyncGenerator[str, None]:
+            yield "a"
+            await asyncio.sleep(0.01)
+            yield "b"
+
+        async with aclosing(app.reply(a_slice())) as parts:
+            lines = await anext(parts)
+            await asyncio.sleep(0.05)
+            lines += b"".join([part async for part in parts])
+        self.assertEqual([json.loads(line).get("delta") for line in lines.splitlines()], ["a", "b", None])
+
     async def test_holds_an_app_that_says_more_than_is_read(self) -> None:
         app = App(secret=SECRET)
         said = 0

@@ -234,6 +234,15 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(items, [*range(1, 201)])
             self.assertEqual(self.proxy.cuts, [])
 
+        with self.subTest("but not where they give their items no ids"), no_pauses():
+            key = new_key()
+            self.proxy.cuts = [500]
+            with self.assertRaises(GatewayError) as lost:
+                async for _ in self.client.stream("letters", {"key": key}):
+                    pass
+            self.assertEqual(lost.exception.code, "NETWORK")
+            self.assertEqual(await self.client.invoke("counted", {"key": key}), 1)
+
         with self.subTest("and fail as the method does"):
             with self.assertRaises(GatewayError) as refused:
                 async for _ in self.client.stream("none"):

@@ -43,6 +43,10 @@ const gateway = createGateway({
       calls.set(key, (calls.get(key) ?? 0) + 1);
       return 'counted';
     },
+    async *letters({ key }: { readonly key: string }) {
+      calls.set(key, (calls.get(key) ?? 0) + 1);
+      yield* 'abcdefgh';
+    },
     counted: async ({ key }: { readonly key: string }) => calls.get(key) ?? 0,
     nothing: async () => undefined,
     async *numbers({ to }: { readonly to: number }, { lastEventId }: { readonly lastEventId?: string }) {
