@@ -106,6 +106,17 @@ class TurnTest(unittest.IsolatedAsyncioTestCase):
 
             self.assertEqual((await lines_of(careless))[-1], {"type": "error", "code": "INTERNAL", "message": "The app failed"})
 
+    async def test_the_words_of_a_foreign_error_are_told_to_nobody(self) -> None:
+        class Coded(Exception):
+            code = "NO_MONEY"
+            message = "a secret"
+
+        async def answer(turn: Turn) -> None:
+            raise Coded
+
+        with self.assertLogs("agent_session_gateway"):
+            self.assertEqual(await lines_of(answer), [{"type": "error", "code": "INTERNAL", "message": "The app failed"}])
+
     async def test_functions_that_block_run_in_a_thread_and_are_given_the_step(self) -> None:
         given: list[tuple[Step, bool]] = []
 
