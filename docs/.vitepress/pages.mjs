@@ -42,6 +42,7 @@ export const GROUPS = [
       ['apps-langgraph.md', 'LangGraph'],
       ['apps-agents.md', 'OpenAI Agents SDK'],
       ['apps-anywhere.md', 'Apps anywhere'],
+      ['python.md', 'Python'],
       ['guard.md', 'Guard'],
       ['files.md', 'Files'],
       ['steps.md', 'Steps that run once'],

@@ -19,6 +19,7 @@ await runPhases([
       after(built, check(...npm('api', '--check'))),
       suite(...npm('test:package')),
       suite(...npm('test:peers')),
+      suite(...npm('test:python')),
       // Each runs on our own Node each day.
       suite(...npm('test:node24', '--days', '3')),
     ],

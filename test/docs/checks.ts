@@ -48,6 +48,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/data.md#4': 'imports what that writes; test/data/export does it',
   'docs/notices.md#4':
     'asks a person for a permission; test/notices/push-browser has the service worker in Chromium',
+  'docs/python.md#1': 'calls an app in Python; test/python/examples does',
   'docs/testing.md#2': 'is a test: test/testing/runners runs it with each runner',
   'docs/testing.md#6': 'registers tests; test/contract and test/testing/stores do',
   'docs/data.md#6': 'backs up an SQLite store to /backups; test/data/backup does it',

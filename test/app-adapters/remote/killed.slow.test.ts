@@ -1,92 +1,16 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { expect } from 'chai';
-import type { GatewayEvent } from '../../../shared/events.js';
-import { textOf } from '../../../shared/messages.js';
-import { deliveryFaults } from '../../../testing/index.js';
-import { connectClient } from '../../support/client.js';
-import { newDatabase } from '../../support/durable.js';
 import { GatewayProcess } from '../../support/gateway-process.js';
 import { KILLS } from '../../support/kills.js';
-import { tempDir } from '../../support/temp-dir.js';
+import { STEPS, survives } from './survives.js';
 
-const STEPS = 12;
-/** Runs for each kill. */
-const RUNS_A_KILL = 2;
-const AT_ONCE = 8;
-
-const textFor = (asks: boolean): string =>
-  Array.from({ length: STEPS }, (_, at) => `w${at + 1} ${asks && at === 2 ? 'yes ' : ''}`).join('');
-
-/** Has runs made while processes are killed, and checks each. */
-async function survives(kills: { readonly app: number; readonly gateway: number }): Promise<void> {
-  const effects = join(tempDir(), 'effects');
-  writeFileSync(effects, '');
-  const app = await GatewayProcess.start('test/app-adapters/remote/killed-app.ts', effects, `${STEPS}`);
-  const gateway = await GatewayProcess.start(
-    'test/app-adapters/remote/killed-gateway.ts',
-    newDatabase(),
-    app.url,
-  );
-  const client = connectClient(gateway.url);
-  const runs = Math.max(kills.app, kills.gateway) * RUNS_A_KILL;
-  const faults: string[] = [];
-  const killed = { app: 0, gateway: 0 };
-  const isOver = (): boolean => killed.app >= kills.app && killed.gateway >= kills.gateway;
-  let made = 0;
-  const one = async (): Promise<void> => {
-    while (made < runs || !isOver()) {
-      made += 1;
-      const name = `s${made}`;
-      const asks = made % 2 === 0;
-      const session = client.session(name);
-      client.send(name, asks ? 'ask' : 'go', { idempotencyKey: name }).result.catch(() => {});
-      const events: GatewayEvent[] = [];
-      for await (const event of client.events(name, { from: 'earliest' })) {
-        events.push(event);
-        if (event.type === 'input_required')
-          session
-            .respond(event.callId, { output: 'yes' })
-            .catch((error: unknown) => faults.push(`${name}: ${error}`));
-        if (event.type !== 'message_end') continue;
-        if (textOf(event.message) !== textFor(asks)) faults.push(`${name}: ${textOf(event.message)}`);
-        break;
-      }
-      const log: GatewayEvent[] = [];
-      for await (const event of client.events(name, { from: 'earliest' })) {
-        log.push(event);
-        if (event.type === 'message_end') break;
-      }
-      faults.push(...deliveryFaults({ log, readers: [events] }).map((fault) => `${name}: ${fault}`));
-    }
-  };
-  const all = Promise.all(Array.from({ length: AT_ONCE }, one));
-  const kill = async (what: 'app' | 'gateway', process: GatewayProcess): Promise<void> => {
-    while (killed[what] < kills[what]) {
-      await delay(50 + Math.random() * 150);
-      await process.restart();
-      killed[what] += 1;
-    }
-  };
-  await Promise.all([kill('app', app), kill('gateway', gateway)]);
-  await all;
-  expect(faults).to.deep.equal([]);
-  const done = readFileSync(effects, 'utf8').trim().split('\n');
-  const distinct = new Set(done).size;
-  expect(distinct).to.equal(made * STEPS);
-  // A step that was under way is done again, under the same key.
-  expect(done.length - distinct).to.be.at.most((killed.app + killed.gateway) * AT_ONCE);
-  if (process.env.SHOW_KILLS)
-    console.log({ made, ...killed, steps: distinct, again: done.length - distinct });
-}
+const start = (effects: string): Promise<GatewayProcess> =>
+  GatewayProcess.start('test/app-adapters/remote/killed-app.ts', effects, `${STEPS}`);
 
 describe('apps of other processes that are killed', function () {
   this.timeout(550_000);
 
   it('answer exactly, with each step done, when the app is killed', () =>
-    survives({ app: KILLS, gateway: 0 }));
+    survives({ app: KILLS, gateway: 0 }, start));
 
   it('answer exactly, with each step done, when the gateway is killed too', () =>
-    survives({ app: KILLS, gateway: Math.ceil(KILLS / 4) }));
+    survives({ app: KILLS, gateway: Math.ceil(KILLS / 4) }, start));
 });
