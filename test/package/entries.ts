@@ -31,7 +31,7 @@ export const NAMES: Record<string, readonly string[]> = {
   [`${NAME}/telemetry`]: ['telemetryPlugin'],
   [`${NAME}/client/files`]: ['createFiles'],
   [`${NAME}/client/history`]: ['exportSession'],
-  [`${NAME}/client/people`]: ['sessionControl', 'sessionPresence', 'sessionReactions', 'sessionSharing'],
+  [`${NAME}/client/people`]: ['sessionControl', 'sessionPresence', 'sessionReactions', 'sessionRetraction', 'sessionSharing'],
   [`${NAME}/client/runs`]: ['childrenOf', 'runTree', 'sessionRuns'],
   [`${NAME}/client/schedules`]: ['sessionSchedules'],
   [`${NAME}/client/search`]: ['clientSearch'],

@@ -30,7 +30,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './client/tanstack': ['gatewayConnection'],
   './client/files': ['createFiles'],
   './client/history': ['exportSession'],
-  './client/people': ['sessionControl', 'sessionPresence', 'sessionReactions', 'sessionSharing'],
+  './client/people': ['sessionControl', 'sessionPresence', 'sessionReactions', 'sessionRetraction', 'sessionSharing'],
   './client/runs': ['childrenOf', 'runTree', 'sessionRuns'],
   './client/schedules': ['sessionSchedules'],
   './client/search': ['clientSearch'],

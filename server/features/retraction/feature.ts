@@ -1,8 +1,11 @@
+import { fieldError } from '../../../shared/errors.js';
 import type { Feature } from '../../operations/feature.js';
+import type { Handlers } from '../../operations/call.js';
+import type { OperationEnvironment } from '../../operations/environment.js';
+import { checkNote } from '../../operations/note-length.js';
 import { dueIn } from '../../sessions/due-in-session.js';
-import type { SessionRef } from '../../stores/stored.js';
-import { retracting } from './host-calls.js';
 import { type AskedRetraction, forget, RETRACTIONS, retract } from './retracting.js';
+import { type TakingBack, takingBack } from './taking-back.js';
 
 declare module '../../sessions/session-work.js' {
   interface SessionWork {
@@ -23,11 +26,31 @@ export const retractionFeature: Feature = {
   work: { retract: { does: retract }, forget: { does: forget } },
   kinds: [RETRACTIONS],
   due: [dueIn(RETRACTIONS, ({ id }) => ({ type: 'forget', id }))],
-  open: ({ features }) => ({
-    hostCalls: (env) => ({
-      retract: retracting(env, async (ref: SessionRef, messageId: string) => {
+  open: ({ features }) => {
+    const takesBack = (env: OperationEnvironment): TakingBack =>
+      takingBack(env, async (ref, messageId) => {
         for (const feature of features()) await feature.retracted?.(ref, messageId);
-      }),
-    }),
-  }),
+      });
+    return {
+      operations: (env) => {
+        const takeBack = takesBack(env);
+        return {
+          retract({ messageId, reason }, call) {
+            checkNote('reason', reason, env.limits.noteLength);
+            return takeBack(messageId, { by: call.caller.person.id, reason }, call);
+          },
+        } satisfies Handlers<'retract'>;
+      },
+      hostCalls: (env) => {
+        const takeBack = takesBack(env);
+        return {
+          retract({ messageId, by, reason }, call) {
+            for (const [name, value] of Object.entries({ by, reason }))
+              if (value !== undefined && typeof value !== 'string') throw fieldError(name, 'must be a text');
+            return takeBack(messageId, { by, reason }, call);
+          },
+        };
+      },
+    };
+  },
 };

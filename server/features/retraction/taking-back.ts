@@ -1,21 +1,26 @@
-import { fieldError, isGatewayError } from '../../../shared/errors.js';
+import { isGatewayError } from '../../../shared/errors.js';
 import { asUnavailable } from '../../log/unavailable.js';
+import type { SessionCall } from '../../operations/call.js';
 import type { OperationEnvironment } from '../../operations/environment.js';
-import type { HostHandlers } from '../../operations/feature.js';
 import type { SessionRef } from '../../stores/stored.js';
 import type { AskedRetraction } from './retracting.js';
 
 const PAGE = 100;
 
-/** Takes a message back in a session, and in the sessions that began with it. @param told Called for each of them */
-export const retracting =
+/** Takes a message back, in a session and in the sessions that began with it. */
+export type TakingBack = (
+  messageId: string,
+  who: { readonly [Name in 'by' | 'reason']?: string | undefined },
+  call: SessionCall,
+) => Promise<{ readonly ok: true }>;
+
+/** @param told Called for each session in which the message was taken back */
+export const takingBack =
   (
     { sessions, store }: OperationEnvironment,
     told: (ref: SessionRef, messageId: string) => Promise<void>,
-  ): HostHandlers['retract'] =>
-  async ({ messageId, by, reason }, call) => {
-    for (const [name, value] of Object.entries({ by, reason }))
-      if (value !== undefined && typeof value !== 'string') throw fieldError(name, 'must be a text');
+  ): TakingBack =>
+  async (messageId, { by, reason }, call) => {
     const retracted = {
       at: Date.now(),
       ...(by !== undefined && { by }),
