@@ -13,6 +13,8 @@ const WAL_BYTES = 16 * 1024 * 1024;
 /** The one connection to a database file. It holds the file's lock until it is closed. */
 export class SqliteConnection {
   readonly db: SqliteDatabase;
+  /** How often events were rewritten. Who has read some, and writes them later, compares it. */
+  rewrites = 0;
   /** False once it is closed. */
   open = true;
   readonly #path: string;
