@@ -287,7 +287,7 @@ function endRun(given: SessionState, event: EventOf<'message_end'>): SessionStat
   if (!run) return next;
   const [answer, rest] = ended(next, run, event);
   // An empty answer is not needed if a person continues in its place (`taken_over`, `handed_off`).
-  const isKept = answer.children || message.content.length > 0 || !/^end|_o/.test(stopReason);
+  const isKept = answer.retracted || answer.children || message.content.length > 0 || !/^end|_o/.test(stopReason);
   return { ...(isKept ? follow(rest, answer) : rest), run: null };
 }
 
@@ -397,7 +397,7 @@ function replace(
   { messageId, content, retracted }: EventOf<'message_replaced'>,
 ): SessionState {
   // The same objects where nothing changes: views compare them by reference.
-  const list = <T>(all: readonly T[], each: (one: T) => T): readonly T[] => {
+  const list = <T>(all: readonly T[], each: (one: T, at: number) => T): readonly T[] => {
     const changed = all.map(each);
     return changed.some((one, at) => one !== all[at]) ? changed : all;
   };
@@ -418,9 +418,16 @@ function replace(
     return { ...run, message, ...(asked && { asked }), ...(steering && { steering }) };
   };
   const { messages, run, lanes, queue } = state;
+  const place = messages.findIndex(({ id }) => id === messageId);
+  // Summaries of what is behind it cover it, and every reader that lacks it is behind it.
+  const withoutSummary = (message: Message, at: number): Message => {
+    if (!retracted || at <= place || !message.compaction) return message;
+    const { compaction: _, ...others } = message;
+    return others;
+  };
   return {
     ...state,
-    messages: list(messages, inMessage),
+    messages: list(messages, (message, at) => withoutSummary(inMessage(message), at)),
     run: run && inRun(run),
     queue: list(queue, (queued) => {
       const message = inMessage(queued.message);

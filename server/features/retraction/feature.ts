@@ -11,7 +11,7 @@ declare module '../../sessions/session-work.js' {
   interface SessionWork {
     /** Takes a message back. */
     retract: { readonly input: AskedRetraction; readonly output: void };
-    /** Drops the events that have what was taken back. */
+    /** Rewrites what is left of what was taken back. */
     forget: { readonly input: { readonly id: string }; readonly output: void };
   }
 }
