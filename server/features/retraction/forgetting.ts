@@ -1,5 +1,5 @@
-import { reduce, type SessionState } from '../../../shared/fold.js';
-import type { ContentBlock, Message, Retraction } from '../../../shared/messages.js';
+import { type ActiveRun, reduce, type SessionState } from '../../../shared/fold.js';
+import type { ContentBlock, LanePlace, Message, Retraction } from '../../../shared/messages.js';
 import type { Checkpoint, StoredEvent } from '../../stores/stored.js';
 
 type Data = Record<string, any>;
@@ -99,10 +99,15 @@ export function forgetIn({ type, runId, body }: StoredEvent, forgotten: Forgotte
 /** A checkpoint without what was taken back; null if it has nothing of it. */
 export function forgetAt({ seq, state }: Checkpoint, forgotten: Forgotten): Checkpoint | null {
   const { messageId, retracted, runs } = forgotten;
-  const mine = <R extends { readonly runId: string; readonly message: Message }>(run: R): R =>
-    runs.has(run.runId)
-      ? (without({ ...run, message: { ...run.message, content: run.message.content.map(blank) } }, 'progress') as R)
-      : run;
+  const clean = (message: Message): Message => takenBack(message, retracted);
+  const mine = <R extends ActiveRun & Partial<LanePlace>>(run: R): R => {
+    if (!runs.has(run.runId)) return run;
+    const { asked, steering, parentRunId } = run;
+    // Pieces that follow count the blocks.
+    const message = { ...clean(run.message), content: run.message.content.map(blank) };
+    const told = parentRunId && { asked: asked && clean(asked), steering: steering?.map(clean) };
+    return JSON.parse(JSON.stringify(without({ ...run, ...told, message }, 'progress')));
+  };
   const { run, lanes, pending, queue } = state;
   const own: SessionState = {
     ...state,
