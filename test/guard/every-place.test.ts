@@ -125,10 +125,9 @@ for (const { name, describe: describeStore, make } of stores)
       const path = `${socketDirectory()}/gateway.sock`;
       const target = await told(await make(), { socketPath: path });
       const { session, url, seen: before, states } = target;
-      const [, , question, answer] = (await session.history()).messages;
+      const [, plain, question, answer] = (await session.history()).messages;
       expect(JSON.stringify(before).split(SECRET).length, 'the secret is all over the log').to.be.above(20);
-      await session.retract(answer!.id, { by: 'staff' });
-      await session.retract(question!.id, { by: 'staff' });
+      for (const { id } of [question!, answer!, plain!]) await session.retract(id, { by: 'staff' });
       const after = await eventsOf(session);
       expect(JSON.stringify(after)).to.not.include(SECRET);
       expect(after.slice(0, before.length).map(({ cursor, type }) => [cursor, type])).to.deep.equal(
@@ -140,6 +139,12 @@ for (const { name, describe: describeStore, make } of stores)
       expect(JSON.stringify([last, messages])).to.not.include(SECRET);
       expect(messages[3]!.retracted).to.include({ by: 'staff' });
       expect(after.reduce(reduce, initialState)).to.deep.equal(last);
+      for (const event of after.filter(({ type }) => type === 'message_replaced'))
+        for (const behind of [1, 2, 4, 6]) {
+          const part = { ...states.at(-1)!, messages: states.at(-1)!.messages.slice(behind) };
+          const whole = reduce(states.at(-1)!, event).messages.slice(behind);
+          expect(reduce(part, event).messages, 'a reader that has the last messages alone').to.deep.equal(whole);
+        }
       for (const [transport, client] of Object.entries(readers(url, path))) {
         // Each transport has a share of the places, and the first and the last.
         const share = ['SSE', 'WebSocket', 'Unix socket'].indexOf(transport);
@@ -153,6 +158,35 @@ for (const { name, describe: describeStore, make } of stores)
         }
         const begun = await goneOn(client.events('main', { from: 'snapshot' }), initialState, last.cursor);
         expect(begun, `${transport} from a snapshot`).to.deep.equal(last);
+      }
+    });
+  });
+
+for (const { name, describe: describeStore, make } of stores)
+  describeStore(`what was taken back of a fork (${name})`, () => {
+    it('is in none of its rows, nor in a summary of a later one', async () => {
+      const store = await make();
+      const { session, gateway } = await told(store, {});
+      await session.fork('copy');
+      await gateway.session('copy').fork('copy-of-copy');
+      const { records } = await store.list(null, { limit: 10 });
+      const rowsOf = async (sessionId: string) => {
+        const { ref, epoch } = records.find((record) => record.ref.name === sessionId)!;
+        const tip = (await gateway.session(sessionId).history()).messages.at(-1)!.id;
+        return store.messages({ ...ref, epoch }, { tip, limit: 100 });
+      };
+      const [, , question, answer] = await rowsOf('copy');
+      expect(answer!.compaction!.summary).to.include(SECRET);
+      await session.retract(question!.id);
+      for (const id of ['copy', 'copy-of-copy'])
+        expect((await rowsOf(id)).map(({ compaction }) => compaction)).to.deep.equal(Array(8).fill(undefined));
+      await session.retract(answer!.id);
+      for (const id of ['copy', 'copy-of-copy']) {
+        const rows = await rowsOf(id);
+        expect(JSON.stringify(rows)).to.not.include(SECRET);
+        expect(rows.map(({ retracted }) => retracted !== undefined)).to.deep.equal(
+          [0, 0, 1, 1, 0, 0, 0, 0].map(Boolean),
+        );
       }
     });
   });
