@@ -126,6 +126,7 @@ export const FEATURE_METRICS: readonly MetricWords<FeatureStats>[] = [
 export const CAUSE_TITLES: Readonly<Record<FeatureCause, string>> = {
   ...BUDGETS.causes,
   ...DEPLOYS.causes,
+  ...RETRACTION.causes,
   ...SCHEDULES.causes,
 };
 

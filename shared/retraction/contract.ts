@@ -13,6 +13,17 @@ export interface RetractionOperations {
   };
 }
 
+/** The event of it that causes a notice, by the name of the notice's kind. */
+export const RETRACTION_CAUSES = ['message_retracted'] as const;
+
+/** The fields of these notices. */
+export interface RetractionCauseFields {
+  /** The message that was taken back (`message_retracted`). */
+  readonly messageId?: string;
+  /** Why, if somebody said so (`message_retracted`). */
+  readonly reason?: string;
+}
+
 /** Its operations, which only an entry of their own calls (`shared/calls.ts`). */
 export const RETRACTION_NAMED = ['retract'] as const;
 

@@ -1,7 +1,8 @@
-import type { FeatureWords } from '../words.js';
-import type { RetractionOperations } from './contract.js';
+import type { CauseWords, FeatureWords } from '../words.js';
+import type { RETRACTION_CAUSES, RetractionOperations } from './contract.js';
 
-export const RETRACTION: FeatureWords<RetractionOperations, object, object> = {
+export const RETRACTION: FeatureWords<RetractionOperations, object, object> &
+  CauseWords<(typeof RETRACTION_CAUSES)[number]> = {
   operations: {
     retract: {
       ...{ least: 'operator', rate: 'sends', tag: 'conversation' },
@@ -17,4 +18,5 @@ export const RETRACTION: FeatureWords<RetractionOperations, object, object> = {
   },
   events: {},
   limits: {},
+  causes: { message_retracted: 'A message was taken back' },
 };

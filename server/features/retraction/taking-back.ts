@@ -14,12 +14,8 @@ export type TakingBack = (
   call: SessionCall,
 ) => Promise<{ readonly ok: true }>;
 
-/** @param told Called for each session in which the message was taken back */
 export const takingBack =
-  (
-    { sessions, store }: OperationEnvironment,
-    told: (ref: SessionRef, messageId: string) => Promise<void>,
-  ): TakingBack =>
+  ({ sessions, store }: OperationEnvironment): TakingBack =>
   async (messageId, { by, reason }, call) => {
     const retracted = {
       at: Date.now(),
@@ -29,7 +25,6 @@ export const takingBack =
     const asked: AskedRetraction = { messageId, retracted };
     const { ref } = call.reach;
     await call.perform({ type: 'retract', ...asked });
-    await told(ref, messageId);
     const followed = new Set<string>();
     const follow = async (sessionId: string): Promise<void> => {
       followed.add(sessionId);
@@ -38,7 +33,6 @@ export const takingBack =
         if (followed.has(id)) continue;
         try {
           await sessions.perform(fork, { type: 'retract', ...asked });
-          await told(fork, messageId);
         } catch (error) {
           // The fork began before the message, or is over.
           if (!isGatewayError(error) || !/_NOT_FOUND$/.test(error.code)) throw error;
