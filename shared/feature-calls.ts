@@ -18,10 +18,4 @@ export const FEATURE_CALLS = {
 
 /** The features' operations that only entries of their own call. A function, which a bundle without use for it leaves out. */
 export const featuresNamed = () =>
-  [
-    ...NOTICE_NAMED,
-    ...PRESENCE_NAMED,
-    ...REACTION_NAMED,
-    ...RETRACTION_NAMED,
-    ...SCHEDULE_NAMED,
-  ] as const;
+  [...NOTICE_NAMED, ...PRESENCE_NAMED, ...REACTION_NAMED, ...RETRACTION_NAMED, ...SCHEDULE_NAMED] as const;

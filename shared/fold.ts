@@ -287,7 +287,8 @@ function endRun(given: SessionState, event: EventOf<'message_end'>): SessionStat
   if (!run) return next;
   const [answer, rest] = ended(next, run, event);
   // An empty answer is not needed if a person continues in its place (`taken_over`, `handed_off`).
-  const isKept = answer.retracted || answer.children || message.content.length > 0 || !/^end|_o/.test(stopReason);
+  const isKept =
+    answer.retracted || answer.children || message.content.length > 0 || !/^end|_o/.test(stopReason);
   return { ...(isKept ? follow(rest, answer) : rest), run: null };
 }
 

@@ -32,10 +32,13 @@ export interface EndingRun {
 }
 
 /** Options of a group of events. */
-export type GroupOptions = Pick<AppendOptions, 'opens' | 'steps' | 'messages' | 'rewrites' | 'close' | 'erase'> & {
+export type GroupOptions = Pick<
+  AppendOptions,
+  'opens' | 'steps' | 'messages' | 'rewrites' | 'close' | 'erase'
+> & {
   /** Changes of records, or a function that returns them once the events are made. */
   readonly records?: readonly RecordChange[] | (() => readonly RecordChange[]);
-  /** What search finds from then on, where the state does not tell. @default what the events and rows say */
+  /** The texts that search finds from then on, where the state does not tell. @default what the events and rows say */
   readonly said?: AppendOptions['said'];
   /** Runs that this append may end. Anything an ended run yields later is dropped. */
   readonly ends?: readonly EndingRun[];

@@ -298,7 +298,7 @@ export class LogView implements ReadableLog {
     this.#folded!.at = this.head;
   }
 
-  /** Takes note of what the writer here rewrote. @param grown By how many characters the events grew */
+  /** Takes note of what the writer here rewrote. @param grown Characters by which the events grew */
   rewritten({ checkpoint }: Rewrites, grown: number): void {
     this.#folded!.range.rewritten(checkpoint, grown);
   }

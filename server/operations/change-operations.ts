@@ -36,7 +36,14 @@ export const changeOperations = (
     const { user } = call.caller.person;
     const checked = sessions.sender.checkedAnswer(call.reach.ref.app, { payload }, user);
     return andThen(checked, (said) =>
-      call.done({ type: 'publish', channel, event: type, payload: said.payload, userId: user.id, stored: true }),
+      call.done({
+        type: 'publish',
+        channel,
+        event: type,
+        payload: said.payload,
+        userId: user.id,
+        stored: true,
+      }),
     );
   },
 

@@ -11,7 +11,7 @@ export type {
   Taken,
   TakeOptions,
 } from './records.js';
-export type { RewrittenEvent, Rewrites } from './rewrites.js';
+export type { Rewrites, RewrittenEvent } from './rewrites.js';
 export type { SaidChanges, SaidHit, SaidPage, SaidQuery, SaidText, SaidWithin } from './said.js';
 export type {
   HeldPage,

@@ -9,7 +9,7 @@ export const RETRACTION: FeatureWords<RetractionOperations, object, object> &
       sample: { sessionId: 'main', messageId: 'm' },
       summary: 'Take a message back',
       description:
-        'Whoever wrote it. History, exports, forks and the store have it without its content from then on, with `retracted`. A run that writes it, or answers it, ends as `moderated`.',
+        'Any message of the session. History, exports, forks and the store have it without its content from then on, with `retracted`. A run that writes it, or answers it, ends as `moderated`.',
       errors: [
         ...(['APP_NOT_FOUND', 'SESSION_NOT_FOUND', 'MESSAGE_NOT_FOUND'] as const),
         ...(['SESSION_CLOSED', 'SHUTTING_DOWN'] as const),

@@ -1,16 +1,24 @@
 import { expect } from 'chai';
 import { createUnixSocketClientTransport } from '../../client/node/index.js';
-import { type Application, defineApp, type GatewayConfig, memoryStore, type SessionHandle, type Turn, tool } from '../../server/index.js';
+import {
+  type Application,
+  defineApp,
+  type GatewayConfig,
+  memoryStore,
+  type SessionHandle,
+  type Turn,
+  tool,
+} from '../../server/index.js';
 import type { Store } from '../../server/stores/store.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { initialState, reduce, type SessionState } from '../../shared/fold.js';
+import { NodeWebSocket } from '../behaviour/doors/own.js';
 import { connectClient, takeUntil } from '../support/client.js';
-import { type TestGateway, startGateway, TOKEN } from '../support/gateway.js';
-import { socketDirectory } from '../support/socket-directory.js';
+import { startGateway, type TestGateway, TOKEN } from '../support/gateway.js';
 import { SHARED_STORES } from '../support/shared-stores.js';
+import { socketDirectory } from '../support/socket-directory.js';
 import { storeAt } from '../support/store-at.js';
 import { ENGINES } from '../support/stores.js';
-import { NodeWebSocket } from '../behaviour/doors/own.js';
 
 const SECRET = 'four-thousand-milligrams';
 
@@ -30,7 +38,10 @@ const talkative: Application = defineApp({
       },
     }),
   },
-  compact: { keep: 0, make: ({ messages }) => `summary of ${JSON.stringify(messages.map(({ content }) => content))}` },
+  compact: {
+    keep: 0,
+    make: ({ messages }) => `summary of ${JSON.stringify(messages.map(({ content }) => content))}`,
+  },
   async *run(turn) {
     if (turn.text === 'summarize') await turn.compact();
     if (turn.text.startsWith('tell')) {
@@ -78,13 +89,18 @@ async function told(store: Store, given: Partial<GatewayConfig>) {
 /** All events up to the last. */
 async function eventsOf(session: SessionHandle): Promise<readonly GatewayEvent[]> {
   const { cursor } = (await session.status()) as { readonly cursor: string };
-  return takeUntil(session.events({ from: 'earliest' })[Symbol.asyncIterator](), (event) => event.cursor === cursor);
+  return takeUntil(
+    session.events({ from: 'earliest' })[Symbol.asyncIterator](),
+    (event) => event.cursor === cursor,
+  );
 }
 
 const readers = (url: string, socketPath: string) => ({
   SSE: connectClient(url, { transport: 'sse' }),
   WebSocket: connectClient(url, { transport: 'websocket', WebSocket: NodeWebSocket }),
-  'Unix socket': connectClient(url, { transport: createUnixSocketClientTransport({ socketPath, token: TOKEN }) }),
+  'Unix socket': connectClient(url, {
+    transport: createUnixSocketClientTransport({ socketPath, token: TOKEN }),
+  }),
 });
 
 /** The state of a reader that had a state, once it has what came since. */
@@ -143,7 +159,9 @@ for (const { name, describe: describeStore, make } of stores)
         for (const behind of [1, 2, 4, 6]) {
           const part = { ...states.at(-1)!, messages: states.at(-1)!.messages.slice(behind) };
           const whole = reduce(states.at(-1)!, event).messages.slice(behind);
-          expect(reduce(part, event).messages, 'a reader that has the last messages alone').to.deep.equal(whole);
+          expect(reduce(part, event).messages, 'a reader that has the last messages alone').to.deep.equal(
+            whole,
+          );
         }
       for (const [transport, client] of Object.entries(readers(url, path))) {
         // Each transport has a share of the places, and the first and the last.
@@ -179,7 +197,9 @@ for (const { name, describe: describeStore, make } of stores)
       expect(answer!.compaction!.summary).to.include(SECRET);
       await session.retract(question!.id);
       for (const id of ['copy', 'copy-of-copy'])
-        expect((await rowsOf(id)).map(({ compaction }) => compaction)).to.deep.equal(Array(8).fill(undefined));
+        expect((await rowsOf(id)).map(({ compaction }) => compaction)).to.deep.equal(
+          Array(8).fill(undefined),
+        );
       await session.retract(answer!.id);
       for (const id of ['copy', 'copy-of-copy']) {
         const rows = await rowsOf(id);
@@ -201,7 +221,9 @@ describe('what was taken back of a log that was cut', () => {
       const { session, states } = target;
       const [, , question, answer] = (await session.history()).messages;
       const ref = { scope: 'token', app: 'default', name: 'main' };
-      const [{ scope }] = (await store.list(null, { limit: 1 })).records.map((record) => record.ref) as [typeof ref];
+      const [{ scope }] = (await store.list(null, { limit: 1 })).records.map((record) => record.ref) as [
+        typeof ref,
+      ];
       const log = { ...ref, scope, epoch: (await store.head({ ...ref, scope }))!.epoch };
       halves += JSON.stringify(await store.checkpoint(log)).includes(SECRET) ? 1 : 0;
       await session.retract(answer!.id);

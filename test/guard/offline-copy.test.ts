@@ -15,7 +15,8 @@ describe('the copy of a session on a device', () => {
       const { gateway, url } = await startGateway({ app: echo, auth: byName, store: memoryStore() });
       const session = gateway.session('main', { user: userNamed('ann') });
       const answers = [];
-      for (const text of ['one', SECRET, 'three']) answers.push((await (await session.send(text)).result).message);
+      for (const text of ['one', SECRET, 'three'])
+        answers.push((await (await session.send(text)).result).message);
       const map = new Map<string, string>();
       const place: StorageLike = {
         getItem: (key) => map.get(key) ?? null,

@@ -33,7 +33,12 @@ describe('a webhook', () => {
     expect((await read()).status).to.equal(200);
     const [, second] = await receiver.until(({ length }) => length === 2);
     expect(second!.body.type).to.equal('message_retracted');
-    expect(second!.body.data).to.include({ messageId: message.id, runId, by: 'staff', reason: 'A wrong dose' });
+    expect(second!.body.data).to.include({
+      messageId: message.id,
+      runId,
+      by: 'staff',
+      reason: 'A wrong dose',
+    });
     expect(second!.raw).to.not.include(SAID);
     expect(second!.id).to.not.equal(first!.id);
   });

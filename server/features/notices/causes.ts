@@ -24,9 +24,7 @@ const askedId = ({ callId, runId }: Pick<PendingQuestion, 'callId' | 'runId'>, e
 const handOffId = ({ runId }: { readonly runId: string }): string => idOf('hand_off', runId);
 
 /** The part of a notice that an event determines. */
-type CausedNotice = Pick<Notice, 'id' | 'kind'> &
-  Partial<Notice> &
-  Pick<KeptNotice, 'text' | 'always'>;
+type CausedNotice = Pick<Notice, 'id' | 'kind'> & Partial<Notice> & Pick<KeptNotice, 'text' | 'always'>;
 
 /** The notice of a feature's event, which its kind and these parts tell from all others. */
 type FeatureNotice = Omit<CausedNotice, 'id'> & { readonly of: readonly (string | number)[] };

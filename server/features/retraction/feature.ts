@@ -1,6 +1,6 @@
 import { fieldError } from '../../../shared/errors.js';
-import type { Feature } from '../../operations/feature.js';
 import type { Handlers } from '../../operations/call.js';
+import type { Feature } from '../../operations/feature.js';
 import { checkNote } from '../../operations/note-length.js';
 import { dueIn } from '../../sessions/due-in-session.js';
 import { type AskedRetraction, forget, RETRACTIONS, retract } from './retracting.js';
@@ -31,7 +31,7 @@ export const retractionFeature: Feature = {
       const { by, reason } = retracted;
       const runId = messages.findLast(({ id }) => id === messageId)?.runId;
       return {
-        // Who has read it may have been told of it elsewhere.
+        // A person who has read it may have been told of it elsewhere.
         ...{ kind: 'message_retracted', of: [epoch, messageId], messageId, always: true },
         ...(runId !== undefined && { runId }),
         ...(by !== undefined && { by }),

@@ -79,7 +79,11 @@ export function forgetIn({ type, runId, body }: StoredEvent, forgotten: Forgotte
     if (all || message.id === messageId) return takenBack(message, retracted);
     const { children } = message;
     if (!children || !names) return message;
-    const inside = children.map((child) => ({ ...child, message: clean(child.message), asked: clean(child.asked) }));
+    const inside = children.map((child) => ({
+      ...child,
+      message: clean(child.message),
+      asked: clean(child.asked),
+    }));
     return { ...message, children: inside };
   };
   let next = (isOwn && OF_RUN[type]?.(data)) || data;

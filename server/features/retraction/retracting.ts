@@ -27,7 +27,7 @@ export const RETRACTIONS = kind<{ readonly at: number }>({
 
 /**
  * Takes a message back: one append says so to all readers, ends the runs that write or answer it, and gives its row and the events that have it
- * another text, at their places. What was logged of it while that was on its way goes with a second append.
+ * another text, at their places. A second append does so for events that came while that was on its way.
  *
  * @throws GatewayError `MESSAGE_NOT_FOUND`
  */

@@ -3,7 +3,7 @@ import type { Message } from '../../../shared/messages.js';
 import type { HeldSession } from '../../held/held-session.js';
 import { saidInRows } from '../../log/said.js';
 import { asUnavailable } from '../../log/unavailable.js';
-import type { RewrittenEvent, Rewrites } from '../../stores/rewrites.js';
+import type { Rewrites, RewrittenEvent } from '../../stores/rewrites.js';
 import type { SaidChanges } from '../../stores/said.js';
 import type { MessageRow } from '../../stores/stored.js';
 import { type Forgotten, forgetAt, forgetIn, takenBack } from './forgetting.js';
@@ -12,13 +12,13 @@ import type { AskedRetraction } from './retracting.js';
 const PAGE = { events: 1000, bytes: 1 << 20 };
 
 /** All that the store has of a message that is taken back, without what it said. */
-export interface Rewriting {
+export interface RewritePlan {
   readonly rewrites: Rewrites;
   /** Rows that change: its own, and those with a summary that covers it. */
   readonly messages: readonly MessageRow[];
   /** Set if search finds it, and it is not among the messages in memory. */
   readonly said?: SaidChanges;
-  /** By how many characters the events grow. */
+  /** Characters by which the events grow. */
   readonly grown: number;
 }
 
@@ -34,8 +34,8 @@ export function shownIn({ log: { view } }: HeldSession): readonly Message[] {
   ];
 }
 
-/** Reads all that the store has of a message. Whoever calls it makes sure that nothing is cut meanwhile. */
-export async function rewritingOf(held: HeldSession, asked: AskedRetraction): Promise<Rewriting> {
+/** Reads all that the store has of a message. Nothing may be cut meanwhile. */
+export async function rewritingOf(held: HeldSession, asked: AskedRetraction): Promise<RewritePlan> {
   const { log, store } = held;
   const { view } = log;
   const { messageId, retracted } = asked;

@@ -16,7 +16,7 @@ const argsOf = (
   events: readonly EventRecord[],
 ) => ({ epoch, term, batch, count, entry: encodeBatch(events), size: sizeOf(events) });
 
-/** What was read before an append. */
+/** The parts of an append for which the store was read before. */
 interface Prepared {
   /** The messages of `options` as rows. */
   readonly rows: PutRows;

@@ -10,7 +10,7 @@ export interface RewrittenEntries {
   readonly checkpoint: string | undefined;
   /** The place behind which the log begins with that checkpoint. */
   readonly checkpointAt: number | undefined;
-  /** By how many characters the log grows. */
+  /** Characters by which the log grows. */
   readonly grown: number;
 }
 

@@ -13,7 +13,7 @@ const WAL_BYTES = 16 * 1024 * 1024;
 /** The one connection to a database file. It holds the file's lock until it is closed. */
 export class SqliteConnection {
   readonly db: SqliteDatabase;
-  /** How often events were rewritten. Who has read some, and writes them later, compares it. */
+  /** The number of rewritings of events. Code that reads some, and writes them later, compares it. */
   rewrites = 0;
   /** False once it is closed. */
   open = true;
