@@ -3,6 +3,7 @@ import { INBOX_CALLS } from './inbox/contract.js';
 import { NOTICE_CALLS, NOTICE_NAMED } from './notices/contract.js';
 import { PRESENCE_NAMED } from './presence/contract.js';
 import { REACTION_NAMED } from './reactions/contract.js';
+import { RETRACTION_NAMED } from './retraction/contract.js';
 import { SCHEDULE_CALLS, SCHEDULE_NAMED } from './schedules/contract.js';
 import { SEARCH_CALLS } from './search/contract.js';
 
@@ -17,4 +18,4 @@ export const FEATURE_CALLS = {
 
 /** The features' operations that only entries of their own call. A function, which a bundle without use for it leaves out. */
 export const featuresNamed = () =>
-  [...NOTICE_NAMED, ...PRESENCE_NAMED, ...REACTION_NAMED, ...SCHEDULE_NAMED] as const;
+  [...NOTICE_NAMED, ...PRESENCE_NAMED, ...REACTION_NAMED, ...RETRACTION_NAMED, ...SCHEDULE_NAMED] as const;

@@ -24,7 +24,8 @@ import type { PresenceLimits, PresenceOperations } from './presence/contract.js'
 import { PRESENCE } from './presence/words.js';
 import type { ReactionLimits, ReactionOperations } from './reactions/contract.js';
 import { REACTIONS } from './reactions/words.js';
-import type { RetractionHandle, RetractionHostCalls } from './retraction/contract.js';
+import type { RetractionHandle, RetractionHostCalls, RetractionOperations } from './retraction/contract.js';
+import { RETRACTION } from './retraction/words.js';
 import type {
   ScheduleExports,
   ScheduleHandle,
@@ -48,6 +49,7 @@ export interface FeatureOperations
     NoticeOperations,
     PresenceOperations,
     ReactionOperations,
+    RetractionOperations,
     ScheduleOperations,
     SearchOperations {}
 /** The limits of all features. */
@@ -89,6 +91,7 @@ export const FEATURE_OPERATIONS: Table<FeatureOperations, OperationWords> = {
   ...NOTICES.operations,
   ...PRESENCE.operations,
   ...REACTIONS.operations,
+  ...RETRACTION.operations,
   ...SCHEDULES.operations,
   ...SEARCH.operations,
 };
@@ -123,6 +126,7 @@ export const FEATURE_METRICS: readonly MetricWords<FeatureStats>[] = [
 export const CAUSE_TITLES: Readonly<Record<FeatureCause, string>> = {
   ...BUDGETS.causes,
   ...DEPLOYS.causes,
+  ...RETRACTION.causes,
   ...SCHEDULES.causes,
 };
 

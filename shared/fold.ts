@@ -287,7 +287,7 @@ function endRun(given: SessionState, event: EventOf<'message_end'>): SessionStat
   if (!run) return next;
   const [answer, rest] = ended(next, run, event);
   // An empty answer is not needed if a person continues in its place (`taken_over`, `handed_off`).
-  const isKept = answer.children || message.content.length > 0 || !/^end|_o/.test(stopReason);
+  const isKept = answer.retracted || answer.children || message.content[0] || !/^end|_o/.test(stopReason);
   return { ...(isKept ? follow(rest, answer) : rest), run: null };
 }
 
@@ -397,46 +397,50 @@ function replace(
   { messageId, content, retracted }: EventOf<'message_replaced'>,
 ): SessionState {
   // The same objects where nothing changes: views compare them by reference.
-  const list = <T>(all: readonly T[], each: (one: T) => T): readonly T[] => {
+  const list = <T>(all: readonly T[], each: (one: T, at: number) => T): readonly T[] => {
     const changed = all.map(each);
     return changed.some((one, at) => one !== all[at]) ? changed : all;
   };
   const inMessage = <M extends Message>(message: M): M => {
     if (message.id === messageId) {
-      const { children: _, metadata: __, compaction: ___, ...others } = message;
-      return (retracted ? { ...others, content, retracted } : { ...message, content }) as M;
+      const gone = retracted && { retracted, children: 0, metadata: 0, compaction: 0 };
+      return put(message, { content, ...gone } as object);
     }
     const { children } = message;
     const inside = children && list(children, inRun);
     return inside === children ? message : { ...message, children: inside };
   };
   const inRun = <R extends FoldedAnswer>(run: R): R => {
-    const message = inMessage(run.message);
-    const asked = run.asked && inMessage(run.asked);
-    const steering = run.steering && list(run.steering, inMessage);
-    if (message === run.message && asked === run.asked && steering === run.steering) return run;
-    return { ...run, message, ...(asked && { asked }), ...(steering && { steering }) };
+    let next = run;
+    for (const name of ['message', 'asked', 'steering', 'preceding'] as const) {
+      const had = run[name] as Message;
+      const has = had && (Array.isArray(had) ? list(had, inMessage) : inMessage(had));
+      if (has !== had) next = { ...next, [name]: has };
+    }
+    return next;
   };
   const { messages, run, lanes, queue } = state;
+  const place = messages.findIndex(({ id }) => id === messageId);
   return {
     ...state,
-    messages: list(messages, inMessage),
+    // Summaries of what is behind it cover it, and every reader that lacks it is behind it.
+    messages: list(messages, (message, at) =>
+      retracted && at > place && message.compaction
+        ? put(inMessage(message), { compaction: 0 })
+        : inMessage(message),
+    ),
+    queue: list(queue, inRun),
     run: run && inRun(run),
-    queue: list(queue, (queued) => {
-      const message = inMessage(queued.message);
-      const preceding = queued.preceding && list(queued.preceding, inMessage);
-      if (message === queued.message && preceding === queued.preceding) return queued;
-      return { ...queued, message, ...(preceding && { preceding }) };
-    }),
     ...(lanes && { lanes: list(lanes, inRun) }),
   };
 }
 
-/** A run with its answer, and with the messages that it answers if it is beside the conversation. */
+/** A run with its answer, or with its message if it waits, and the other messages that it has. */
 interface FoldedAnswer {
   readonly message: Message;
-  readonly asked?: Message;
-  readonly steering?: readonly Message[];
+  readonly asked?: Message | undefined;
+  readonly steering?: readonly Message[] | undefined;
+  readonly preceding?: readonly Message[] | undefined;
 }
 
 /** Shows the path to another message, as far back as this state knows it. */

@@ -18,4 +18,9 @@ export {
 } from './control.js';
 export { type PresenceView, type SessionPresence, sessionPresence } from './presence.js';
 export { type ReactOptions, type SessionReactions, sessionReactions } from './reactions.js';
+export {
+  type RetractMessageOptions,
+  type SessionRetraction,
+  sessionRetraction,
+} from './retraction.js';
 export { type SessionSharing, sessionSharing } from './sharing.js';

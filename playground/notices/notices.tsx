@@ -16,6 +16,7 @@ const KINDS: Readonly<Record<NoticeState['kind'], string>> = {
   run_held: 'a run waits for an update',
   taken_over: 'Somebody has taken over',
   hand_off: 'A person is asked for',
+  message_retracted: 'A message was taken back',
   custom: 'The host tells something',
 };
 

@@ -6,9 +6,8 @@ import type { AccessedOperation } from '../config/access.js';
 
 /** Uses that access is asked for, beside operations. */
 const OTHER_ACCESS = {
-  ...({ events: 'viewer', 'tool-call': 'member', compact: 'owner' } as const),
-  ...({ notify: 'owner', retract: 'operator' } as const),
-} as const;
+  ...({ events: 'viewer', 'tool-call': 'member', compact: 'owner', notify: 'owner' } as const),
+};
 
 /** The least role that each operation needs by a grant. `owner` means that no grant allows it. */
 export const LEAST_ROLES: Readonly<Record<AccessedOperation, GrantRole | 'owner'>> = {

@@ -6,6 +6,8 @@ import type { RunResult } from '../../shared/operation-types.js';
 import { pick } from '../../shared/pick.js';
 import type { Application } from '../apps/application.js';
 import type { SpawnOptions } from '../apps/child.js';
+import { judgeMessage } from '../guard/guards.js';
+import type { GuardPolicy } from '../guard/policy.js';
 import { givenId, newRunId } from '../ids.js';
 import { eventsOfRun } from '../log/events-of-run.js';
 import { asUnavailable } from '../log/unavailable.js';
@@ -42,6 +44,7 @@ export function spawn(held: HeldSession, parent: LiveRun, overseer: Overseer, as
   const { resumable = false, guard } = overseer.app;
   const app: Application = run ? { run, resumable, guard } : env.app(name);
   const message = toMessage(asked.message);
+  const says = judged(env.guardOf(app), parent);
   const joined = overseer.children.get(id);
   if (joined) {
     assertSame(id, joined, { app: name, asked: message });
@@ -50,20 +53,35 @@ export function spawn(held: HeldSession, parent: LiveRun, overseer: Overseer, as
   const known = log.state.lanes?.find((lane) => lane.parentRunId === parent.id && lane.name === id);
   // The state has it until the parent ends, whatever the child says.
   const size = JSON.stringify(message).length;
-  if (known) assertSame(id, known, { app: name, asked: message });
+  // A guard may have had it say something else.
+  if (known) assertSame(id, known, { app: name, asked: says ? known.asked : message });
   else {
     lanes.assertRoom(parent);
     overseer.answer.assertRoom(size);
   }
   overseer.answer.add(size);
   const by = { parent, overseer, app };
-  const port = known ? join(held, known, by) : begin(held, message, asked, by);
+  const port = known ? join(held, known, by, says) : begin(held, message, asked, by, says);
   const child = new LiveChild(id, { app: name, asked: message }, port);
   overseer.children.set(id, child);
   return child;
 }
 
-function begin(held: HeldSession, message: Message, asked: SpawnCall, by: Spawner): ChildPort {
+/** Has the guards of a child check what its parent tells it, as what people say to its app. */
+type Says = (message: Message) => Promise<Message>;
+
+/** @returns null where nothing is checked */
+function judged(policy: GuardPolicy | null, { request: { user } }: LiveRun): Says | null {
+  return policy?.guards('message') ? (message) => judgeMessage(policy, message, user) : null;
+}
+
+function begin(
+  held: HeldSession,
+  message: Message,
+  asked: SpawnCall,
+  by: Spawner,
+  says: Says | null,
+): ChildPort {
   const { runs } = held;
   const { lanes } = runs;
   const { parent } = by;
@@ -76,13 +94,19 @@ function begin(held: HeldSession, message: Message, asked: SpawnCall, by: Spawne
     ...(detached && { detached }),
     ...(detached && wakes && { wakes }),
   };
-  const request: RunRequest = {
+  const request: { -readonly [Name in keyof RunRequest]: RunRequest[Name] } = {
     ...{ runId: newRunId(), message, preceding: [], onBusy: 'queue', key: undefined, lane },
     ...{ user, grant, trace, requestId, metadata: {}, clientTools: tools, parameters },
   };
   const run = new LiveRun(request, { context: parent.context });
   lanes.add(run, parent);
-  const begun = lanes.store(run, (state) => isOpen(state, parent.id));
+  const store = () => lanes.store(run, (state) => isOpen(state, parent.id));
+  const begun = says
+    ? says(message).then((said) => {
+        request.message = said;
+        return store();
+      })
+    : store();
   begun.then(
     () => lanes.execute(run, by)?.start(),
     (error: unknown) => {
@@ -91,16 +115,16 @@ function begin(held: HeldSession, message: Message, asked: SpawnCall, by: Spawne
     },
   );
   const place = begun.then((stored) => stored.place);
-  return childPort(held, run.id, run.ended, place);
+  return childPort(held, run.id, { ended: run.ended, place, says });
 }
 
 /** Takes up the child that a run has begun before. */
-function join(held: HeldSession, lane: LaneRun, by: Spawner): ChildPort {
+function join(held: HeldSession, lane: LaneRun, by: Spawner, says: Says | null): ChildPort {
   const { lanes } = held.runs;
   const { runId, stopReason } = lane;
   const place = placeOf(held, runId);
   const live = lanes.find(runId);
-  if (live) return childPort(held, runId, live.ended, place);
+  if (live) return childPort(held, runId, { ended: live.ended, place, says });
   if (stopReason) {
     const { message, error } = lane;
     const result: RunResult = {
@@ -109,9 +133,9 @@ function join(held: HeldSession, lane: LaneRun, by: Spawner): ChildPort {
       ...pick(lane, 'usage', 'totalUsage'),
     };
     by.overseer?.answer.add(JSON.stringify(message.content).length);
-    return childPort(held, runId, Promise.resolve(result), place);
+    return childPort(held, runId, { ended: Promise.resolve(result), place, says });
   }
-  return childPort(held, runId, lanes.resume(lane, by).ended, place);
+  return childPort(held, runId, { ended: lanes.resume(lane, by).ended, place, says });
 }
 
 /** The place of the first event of a run. */
@@ -123,8 +147,11 @@ async function placeOf({ store, ref }: HeldSession, runId: string): Promise<numb
 function childPort(
   held: HeldSession,
   runId: string,
-  ended: Promise<RunResult>,
-  place: Promise<number>,
+  {
+    ended,
+    place,
+    says,
+  }: { readonly ended: Promise<RunResult>; readonly place: Promise<number>; readonly says: Says | null },
 ): ChildPort {
   place.catch(() => {});
   const { id: sessionId, log, runs } = held;
@@ -133,7 +160,11 @@ function childPort(
   return {
     ...{ runId, ended },
     events: () => eventsOfRun(log.view, runId, { sessionId, place, more, over }),
-    steer: (message: SendInput) => place.then(() => steer(held, runId, toMessage(message))),
+    steer: async (input: SendInput) => {
+      const message = toMessage(input);
+      await place;
+      await steer(held, runId, says ? await says(message) : message);
+    },
     abort: (reason) => void runs.abort(runId, reason).catch(() => {}),
   };
 }

@@ -32,9 +32,14 @@ export interface EndingRun {
 }
 
 /** Options of a group of events. */
-export type GroupOptions = Pick<AppendOptions, 'opens' | 'steps' | 'messages' | 'close' | 'erase'> & {
+export type GroupOptions = Pick<
+  AppendOptions,
+  'opens' | 'steps' | 'messages' | 'rewrites' | 'close' | 'erase'
+> & {
   /** Changes of records, or a function that returns them once the events are made. */
   readonly records?: readonly RecordChange[] | (() => readonly RecordChange[]);
+  /** The texts that search finds from then on, where the state does not tell. @default what the events and rows say */
+  readonly said?: AppendOptions['said'];
   /** Runs that this append may end. Anything an ended run yields later is dropped. */
   readonly ends?: readonly EndingRun[];
   /** Whether the session is parked from this append until the next change of its activity. @default unchanged */
@@ -80,13 +85,14 @@ function endsOf({ options }: Group, entries: readonly Entry[]): readonly RunEnd[
   return ends.length > 0 ? ends : null;
 }
 
-/** Size of the events, steps, records and messages of groups, in characters. Events that are not made yet do not count. */
+/** Size of the events, steps, records, messages and rewritten events of groups, in characters. Events that are not made yet do not count. */
 export function sizeOf(groups: readonly Group[]): number {
   let size = 0;
   for (const { sent, entries: made, options } of groups) {
     const entries = sent ?? made;
     for (const { outcome = '' } of options?.steps ?? []) size += outcome.length;
     for (const { value = '' } of recordsOf(options)) size += value.length;
+    for (const { body } of options?.rewrites?.events ?? []) size += body.length;
     for (const message of options?.messages ?? []) size += JSON.stringify(message).length;
     if (Array.isArray(entries)) for (const { record } of entries) size += record.body.length;
   }
@@ -103,6 +109,7 @@ export function recordsOf(from: Pick<GroupOptions, 'records'> | null): readonly 
 export const changesMore = (options: GroupOptions | null): boolean =>
   options?.steps !== undefined ||
   options?.messages !== undefined ||
+  options?.rewrites !== undefined ||
   options?.parked !== undefined ||
   recordsOf(options).length > 0;
 
@@ -114,7 +121,7 @@ export function appendOptionsOf(
   batch: Pick<AppendOptions, 'term' | 'batch'>,
 ): AppendOptions {
   if (!group.options) return caused ? { ...batch, ...caused } : batch;
-  const { opens, steps, messages, close, erase } = group.options;
+  const { opens, steps, messages, rewrites, close, erase } = group.options;
   const { records: causedRecords = [], ...changed } = caused ?? {};
   // Nobody gets a notice of a deleted session.
   const records = [...recordsOf(group.options), ...(erase === undefined ? causedRecords : [])];
@@ -124,6 +131,7 @@ export function appendOptionsOf(
     ...(opens && { opens }),
     ...(steps && { steps }),
     ...(messages && { messages }),
+    ...(rewrites && { rewrites }),
     ...(records.length > 0 && { records }),
     ...(ends && { ends }),
     ...changed,

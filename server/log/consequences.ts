@@ -66,13 +66,10 @@ export class Consequences {
     this.#arrivals = { before: this.#arrivals.before, after: counted };
     const usedAt = entries.findLast(usesSession)?.record.ts;
     const used = usedAt === undefined ? {} : { usedAt: storeTime(this.#store, usedAt) };
-    const isShown = rows?.some(({ id }) => before.messages.some((message) => message.id === id));
-    const said =
-      rows && !(isShown && replaces)
-        ? saidInRows(rows)
-        : this.#store.search
-          ? saidChanges(before, after, entries.map(typeOf))
-          : null;
+    const said = !this.#store.search
+      ? null
+      : (options?.said ??
+        (rows && !replaces ? saidInRows(rows) : saidChanges(before, after, entries.map(typeOf))));
     const records = this.#recordsOf?.({ head, events, ends: options?.ends ?? [], before, after });
     return {
       about: { ...used, arrivals: counted, ...aboutOf(after) },

@@ -46,8 +46,8 @@ export class LazyFold {
   }
 
   #replaceAside(aside: Map<string, Message>, event: EventOf<'message_replaced'>): void {
-    const { messages } = reduce({ ...this.#state, messages: [...aside.values()] }, event);
-    for (const message of messages) aside.set(message.id, message);
+    for (const [id, message] of aside)
+      aside.set(id, reduce({ ...this.#state, messages: [message] }, event).messages[0]!);
   }
 
   #move(event: EventOf<'history_moved'>): void {

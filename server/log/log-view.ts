@@ -4,6 +4,7 @@ import type { SessionState } from '../../shared/fold.js';
 import type { Message } from '../../shared/messages.js';
 import { andThen, isPromise, type MaybePromise } from '../async/maybe-promise.js';
 import { type News, StoreError } from '../stores/append.js';
+import type { Rewrites } from '../stores/rewrites.js';
 import type { Store } from '../stores/store.js';
 import type { Activity, Checkpoint, LogHead, LogRef, MessagePlace, StoredEvent } from '../stores/stored.js';
 import { parseEvent } from './entry.js';
@@ -295,6 +296,11 @@ export class LogView implements ReadableLog {
     fold.state = state;
     this.head = records.at(-1)!.seq;
     this.#folded!.at = this.head;
+  }
+
+  /** Takes note of what the writer here rewrote. @param grown Characters by which the events grew */
+  rewritten({ checkpoint }: Rewrites, grown: number): void {
+    this.#folded!.range.rewritten(checkpoint, grown);
   }
 
   /** Takes the activity that the writer here stored. */

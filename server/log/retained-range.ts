@@ -50,6 +50,12 @@ export class RetainedRange {
     this.#chars += body.length;
   }
 
+  /** Takes a base that says something else, if there is another, and what the events grew by. */
+  rewritten(base: Checkpoint | undefined, grown: number): void {
+    if (base?.seq === this.#base.seq) this.#base = base;
+    this.#chars += grown;
+  }
+
   /** Moves the range to a later base. @param size Size of the events before the base, in characters */
   move(base: Checkpoint, size: number): void {
     this.#base = base;

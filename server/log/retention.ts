@@ -1,6 +1,5 @@
 import { isDelta } from '../../shared/events.js';
 import type { SessionState } from '../../shared/fold.js';
-import { StoreError } from '../stores/append.js';
 import type { Store } from '../stores/store.js';
 import type { Checkpoint, MessageRow, StoredEvent } from '../stores/stored.js';
 import { parseEvent } from './entry.js';
@@ -57,8 +56,6 @@ export class LogCutter {
   #cutting: Promise<void> | null = null;
   /** The cut that the store is making. */
   #making: Promise<void> | null = null;
-  /** Place up to which all events are to go. */
-  #upTo = 0;
   /** Size of a cut that failed here but that the store may have made. */
   #inDoubt: number | null = null;
 
@@ -84,15 +81,6 @@ export class LogCutter {
     this.#spareEvents = spare(retention.events, head - first + 1);
     this.#spareChars = spare(retention.bytes, range.chars);
     if (this.#spareEvents < 0 || this.#spareChars < 0) void this.#cut();
-  }
-
-  /** Cuts all committed events. @throws StoreError `UNAVAILABLE` if the store did not do it now */
-  async all(): Promise<void> {
-    this.#upTo = this.#log.head;
-    while (this.#cutting) await this.#cutting;
-    await this.#cut();
-    if (this.#log.first <= this.#upTo)
-      throw new StoreError('UNAVAILABLE', 'The store has not dropped the events yet');
   }
 
   /** Cuts events that have become too old. */
@@ -152,7 +140,7 @@ export class LogCutter {
     let events = head - first + 1 - maxEvents;
     let chars = range.chars - maxChars;
     const drops = (event: StoredEvent): boolean => {
-      if (events <= 0 && chars <= 0 && event.ts >= oldest && event.seq > this.#upTo) return false;
+      if (events <= 0 && chars <= 0 && event.ts >= oldest) return false;
       events -= 1;
       chars -= event.body.length;
       return true;

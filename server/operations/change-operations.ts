@@ -1,4 +1,5 @@
 import { fieldError } from '../../shared/errors.js';
+import { andThen } from '../async/maybe-promise.js';
 import type { Handlers } from './call.js';
 import type { OperationEnvironment } from './environment.js';
 import type { OperationParts } from './operation-parts.js';
@@ -32,8 +33,18 @@ export const changeOperations = (
   },
 
   channel: ({ channel, type = 'message', payload = null }, call) => {
-    const { id: userId } = call.caller.person.user;
-    return call.done({ type: 'publish', channel, event: type, payload, userId, stored: true });
+    const { user } = call.caller.person;
+    const checked = sessions.sender.checkedAnswer(call.reach.ref.app, { payload }, user);
+    return andThen(checked, (said) =>
+      call.done({
+        type: 'publish',
+        channel,
+        event: type,
+        payload: said.payload,
+        userId: user.id,
+        stored: true,
+      }),
+    );
   },
 
   update: ({ sessionId: _, ...changes }, call) =>

@@ -113,8 +113,6 @@ export interface FeatureParts {
   readonly follows?: Follows;
   /** Does what follows a successful operation on a session, before the operation is answered. */
   readonly after?: { readonly [Name in PlainOperation]?: (call: SessionCall) => Promise<void> };
-  /** Forgets what it has of a message that was taken back. */
-  readonly retracted?: (ref: SessionRef, messageId: string) => MaybePromise<void>;
   /** Looks for its work in the store, once sessions are recovered and then twice a minute. Never rejects. */
   readonly look?: () => Promise<void>;
   /** Its numbers. */

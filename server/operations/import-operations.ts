@@ -25,7 +25,8 @@ export const importOperations = (
     }
     // In a session with a single user the sender's id would say nothing.
     const by = trusted ? null : { senderId: scope === userKey ? undefined : user.id };
-    const messages = asPath(conversationOf(format, given), by);
+    const brought = asPath(conversationOf(format, given), by);
+    const messages = await sessions.sender.checked(ref.app, brought, user);
     await files.checkNamed(messages, person);
     const { id, ...place } = await sessions.beginnings.import(ref, {
       messages,

@@ -22,6 +22,9 @@ import { messageOf, originOf } from './find-run.js';
 import { perform } from './routing.js';
 import type { Session } from './session.js';
 
+/** Messages that are checked at the same time. */
+const AT_ONCE = 16;
+
 /** A message on its way to a session. */
 export interface SendRequest {
   /** The messages to add. The app answers the last one. Empty if a message of the conversation is answered again. */
@@ -136,20 +139,27 @@ export class MessageSender {
   checked(app: string, messages: readonly Message[], user: UserContext): MaybePromise<readonly Message[]> {
     const guard = this.#guardOf(app);
     if (!guard?.guards('message')) return messages;
-    return Promise.all(messages.map((message) => judgeMessage(guard, message, user)));
+    return this.#judged(guard, messages, user);
   }
 
-  /** A person's answer to a question, as the guards of an app let it through. @throws GatewayError `MODERATED` */
-  async checkedAnswer<Answer extends object>(
-    app: string,
-    answer: Answer,
-    user: UserContext,
-  ): Promise<Answer> {
+  /** A conversation that is imported may have thousands: some at a time. */
+  async #judged(guard: GuardPolicy, messages: readonly Message[], user: UserContext): Promise<Message[]> {
+    const said: Message[] = [];
+    while (said.length < messages.length) {
+      const some = messages.slice(said.length, said.length + AT_ONCE);
+      said.push(...(await Promise.all(some.map((message) => judgeMessage(guard, message, user)))));
+    }
+    return said;
+  }
+
+  /** A person's answer to a question, or what they publish, as the guards of an app let it through. @throws GatewayError `MODERATED` */
+  checkedAnswer<Answer extends object>(app: string, answer: Answer, user: UserContext): MaybePromise<Answer> {
     const guard = this.#guardOf(app);
     if (!guard?.guards('message')) return answer;
-    const judged = await judgeValue(guard, answer, { kind: 'message', run: null, user });
-    if ('end' in judged) throw moderated(judged.end);
-    return judged.value as Answer;
+    return judgeValue(guard, answer, { kind: 'message', run: null, user }).then((judged) => {
+      if ('end' in judged) throw moderated(judged.end);
+      return judged.value as Answer;
+    });
   }
 
   async #perform(

@@ -1,6 +1,7 @@
 import { knownInEveryCopy } from '../../shared/in-every-copy.js';
 import type { About } from './about.js';
 import type { RecordChange } from './records.js';
+import type { Rewrites } from './rewrites.js';
 import type { SaidChanges } from './said.js';
 import type { Activity, KeptResult, MessageRow, RunRecord, StepRecord, StoredEvent } from './stored.js';
 
@@ -52,6 +53,8 @@ export interface AppendOptions {
   readonly messages?: readonly MessageRow[];
   /** Changes of the texts that the conversation shows, for search; absent if they are unchanged. A store without `search` leaves them. */
   readonly said?: SaidChanges;
+  /** Earlier events of the log that say something else from this batch on, which may have no events. */
+  readonly rewrites?: Rewrites;
   /** Marks the session closed with this batch. */
   readonly close?: boolean;
   /**
@@ -63,9 +66,9 @@ export interface AppendOptions {
 
 /** Whether a batch changes only the log, as pieces of answers do. */
 export function isPlain(options: AppendOptions): boolean {
-  const { opens, ends, steps, activity, about, records, messages, said, close, erase } = options;
-  const changes = opens || ends || steps || activity || about || records || messages || said || close;
-  return !changes && erase === undefined;
+  const { opens, ends, steps, activity, about, records, messages, said, rewrites } = options;
+  const changes = opens || ends || steps || activity || about || records || messages || said || rewrites;
+  return !changes && !options.close && options.erase === undefined;
 }
 
 /** An appended batch that changed only the log. A reader that has everything before it need not read the store. */

@@ -11,6 +11,7 @@ export type {
   Taken,
   TakeOptions,
 } from './records.js';
+export type { Rewrites, RewrittenEvent } from './rewrites.js';
 export type { SaidChanges, SaidHit, SaidPage, SaidQuery, SaidText, SaidWithin } from './said.js';
 export type {
   HeldPage,

@@ -3,6 +3,7 @@ import type { MemoryRuns } from './memory-runs.js';
 import type { UseOrder } from './memory-use-order.js';
 import { MessageRows } from './message-rows.js';
 import { PackedEvents } from './packed-events.js';
+import { bodiesOf, type Rewrites } from './rewrites.js';
 import type { CopiedLog } from './store.js';
 import { type Activity, type Checkpoint, type ForkedFrom, IDLE, type SessionRef } from './stored.js';
 
@@ -68,4 +69,11 @@ export const NO_LOGS: ReadonlyMap<string, MemoryLog> = new Map();
 export function grow(log: MemoryLog, by: number): void {
   log.size += by;
   log.scope.size += by;
+}
+
+/** Has earlier events, and the checkpoint, say something else. */
+export function rewrite(log: MemoryLog, rewrites: Rewrites): void {
+  grow(log, log.events.rewrite(bodiesOf(rewrites).bodies));
+  const { checkpoint } = rewrites;
+  if (checkpoint && log.checkpoint?.seq === checkpoint.seq) log.checkpoint = checkpoint;
 }

@@ -8,7 +8,7 @@ import {
   StoreError,
 } from './append.js';
 import type { ListFilter, ListPage, PageOptions } from './listing.js';
-import { grow, type MemoryLog, type MemorySession } from './memory-log.js';
+import { grow, type MemoryLog, type MemorySession, rewrite } from './memory-log.js';
 import { describe, listOf, recordOf } from './memory-records.js';
 import { MemorySaid } from './memory-said.js';
 import { MemorySessions } from './memory-sessions.js';
@@ -127,6 +127,7 @@ class MemoryStore implements Store {
     if (options.steps) session.runs.keep(options.steps);
     if (records) this.#records.change(session.ref, records);
     if (options.messages) grow(log, log.messages.put(options.messages));
+    if (options.rewrites) rewrite(log, options.rewrites);
     if (options.said) this.#said.change(ref, options.said, last, term);
     if (ends) {
       for (const { runId, result } of ends) {

@@ -1,5 +1,7 @@
 import type { LoggedEventType } from '../../shared/events.js';
+import { rewritten } from './rewrites.js';
 import type { StoredEvent } from './stored.js';
+import { sizeOf } from './stored-size.js';
 
 /** Size of a chunk, in bytes. */
 const CHUNK = 16 * 1024;
@@ -128,6 +130,17 @@ export class PackedEvents {
     this.#first = Math.min(last, this.#head) + 1;
     this.#chunks = this.#chunks.filter((chunk) => chunk.last >= this.#first);
     return characters;
+  }
+
+  /** Gives events other bodies. Returns by how many characters they grow. */
+  rewrite(bodies: ReadonlyMap<number, string>): number {
+    const before = this.read(this.#first - 1, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
+    const after = rewritten(before, bodies);
+    if (!after) return 0;
+    const anew = new PackedEvents(this.#first);
+    for (const event of after) anew.push(event);
+    this.#chunks = anew.#chunks;
+    return sizeOf(after) - sizeOf(before);
   }
 
   /** Visits rows after a place until the visitor returns false. */

@@ -6,6 +6,8 @@ import { resultId } from './writer.js';
 export interface SnapshotMessage {
   readonly id: string;
   readonly messages: readonly AgUiMessage[];
+  /** Whether it was taken back, so that clients drop what they have of it. */
+  readonly isGone?: boolean;
 }
 
 /** The state that a client must have before a run is told to it. */
@@ -101,6 +103,9 @@ function ownersOf(
     for (const { id, role } of messages) byId.set(id, group).set(role === 'user' ? baseOf(id) : id, group);
   const byBase = new Map(groups.map(({ id }, group) => [id, group]));
   const isTold = new Set(told.map(({ id }) => id));
+  const gone = new Set(truth.before.flatMap(({ id, isGone }) => (isGone ? [id] : [])));
+  const isOfGone = (id: string, role: string): boolean =>
+    gone.has(role === 'user' ? baseOf(id) : id) || [...gone].some((base) => id.startsWith(`${base}:`));
   const callers = new Map<string, number>();
   for (const [group, { messages }] of groups.entries())
     for (const call of messages.flatMap(callsOf)) callers.set(call, group);
@@ -113,7 +118,7 @@ function ownersOf(
   };
   const ownerOf = ({ id, role }: GivenMessage): number => {
     const isAnswers = answerId !== '' && (id === answerId || id.startsWith(`${answerId}:`));
-    if (isAnswers && !isTold.has(id)) return STALE;
+    if ((isAnswers && !isTold.has(id)) || isOfGone(id, role)) return STALE;
     return byId.get(id) ?? byBase.get(id) ?? (role === 'user' ? FOREIGN : byPrefix(id));
   };
   const owners = given.map((message) => (message.role === 'tool' ? FOREIGN : ownerOf(message)));

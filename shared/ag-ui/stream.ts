@@ -22,6 +22,7 @@ export interface AgUiReader {
 
 /** A message, with the messages that it is for a client. */
 export function heldOf(message: Message): SnapshotMessage {
+  if (message.retracted) return { id: message.id, messages: [], isGone: true };
   return { id: message.id, messages: toAgUiMessages(message) };
 }
 

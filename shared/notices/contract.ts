@@ -22,7 +22,7 @@ export interface Notice extends CauseFields {
   readonly callId?: string;
   /** How the run ended (`run_ended`). */
   readonly stopReason?: StopReason;
-  /** Id of the user who has taken over (`taken_over`). */
+  /** Id of the user who has taken over (`taken_over`), or who took the message back (`message_retracted`). */
   readonly by?: string;
   /** Roles that are asked (`hand_off`); absent if everybody who may take over is asked. */
   readonly roles?: readonly string[];

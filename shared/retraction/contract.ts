@@ -5,7 +5,29 @@ export interface RetractOptions {
   readonly reason?: string;
 }
 
-/** The calls on a session that host code has and no client. */
+/** The operations that take messages back. */
+export interface RetractionOperations {
+  retract: {
+    params: { readonly sessionId: string; readonly messageId: string; readonly reason?: string | undefined };
+    result: { readonly ok: true };
+  };
+}
+
+/** The event of it that causes a notice, by the name of the notice's kind. */
+export const RETRACTION_CAUSES = ['message_retracted'] as const;
+
+/** The fields of these notices. */
+export interface RetractionCauseFields {
+  /** The message that was taken back (`message_retracted`). */
+  readonly messageId?: string;
+  /** Why, if somebody said so (`message_retracted`). */
+  readonly reason?: string;
+}
+
+/** Its operations, which only an entry of their own calls (`shared/calls.ts`). */
+export const RETRACTION_NAMED = ['retract'] as const;
+
+/** The calls on a session that host code has and no client: the same in another's name. */
 export interface RetractionHostCalls {
   retract: {
     params: RetractOptions & { readonly sessionId: string; readonly messageId: string };

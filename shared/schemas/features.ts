@@ -5,6 +5,7 @@ import { inboxOperationSchemas, inboxTransientShapes } from '../inbox/schema.js'
 import { noticeOperationSchemas } from '../notices/schema.js';
 import { presenceEventShapes, presenceOperationSchemas } from '../presence/schema.js';
 import { reactionEventShapes, reactionOperationSchemas } from '../reactions/schema.js';
+import { retractionOperationSchemas } from '../retraction/schema.js';
 import { scheduleEventShapes, scheduleExportSchemas, scheduleOperationSchemas } from '../schedules/schema.js';
 import { searchOperationSchemas } from '../search/schema.js';
 import { variantEventShapes } from '../variants/schema.js';
@@ -16,6 +17,7 @@ export const featureOperationSchemas = {
   ...noticeOperationSchemas,
   ...presenceOperationSchemas,
   ...reactionOperationSchemas,
+  ...retractionOperationSchemas,
   ...scheduleOperationSchemas,
   ...searchOperationSchemas,
 };

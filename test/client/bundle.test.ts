@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Of the whole entry, SSE and WebSockets: what is used, and hardly more. bench/README.md says what for. */
-const MAX_BYTES = 20_500;
+const MAX_BYTES = 20_520;
 
 describe('client bundle', () => {
   it('is within its bound and reaches neither server code, zod nor Node', async () => {

@@ -342,6 +342,8 @@ async function takeOver(traffic: Traffic, viewer: RawStream): Promise<void> {
   await traffic.ask('/regenerate', session, json);
   await traffic.ask('/react', { ...session, messageId: 'said', value: 'up', comment: 'Kind' });
   await traffic.ask('/react', { ...session, messageId: message.id, value: 'up' });
+  await traffic.ask('/retract', { ...session, messageId: 'said', reason: 'A wrong name' });
+  await traffic.ask('/retract', { ...session, messageId: 'none' });
   await traffic.ask('/hand-back', { ...session, note: 'Refunded', answer: true });
   await viewer.until(({ event, data }) => event === 'control_moved' && data.to === null);
 }

@@ -21,7 +21,7 @@ const step = (text: string): string => text.replaceAll('~', '~0').replaceAll('/'
 /** Events that this scenario has none of: the tests of deploys, compaction, guards, variants and budgets see them. */
 const SEEN_ELSEWHERE: ReadonlySet<string> = new Set([
   ...['run_held', 'run_taken_up'],
-  ...['compacted', 'message_replaced', 'variant'],
+  ...['compacted', 'variant'],
   ...['budget_warned', 'budget_reached'],
 ]);
 

@@ -111,6 +111,7 @@ describe('a grant that hides everything', () => {
         const real: Partial<Record<Asked, object>> = {
           run: { sessionId, runId },
           react: { sessionId, messageId, value: 'up', comment: 'good' },
+          retract: { sessionId, messageId: 'none' },
           share: {
             sessionId,
             with: to === 'link' ? { link: true } : { userId: 'dee' },

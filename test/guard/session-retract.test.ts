@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { type Application, defineApp, type SessionHandle } from '../../server/index.js';
+import { StoreError } from '../../server/stores/append.js';
 import type { Store } from '../../server/stores/store.js';
-import type { EventOf, GatewayEvent } from '../../shared/events.js';
+import type { GatewayEvent } from '../../shared/events.js';
 import { initialState, reduce, type SessionState } from '../../shared/fold.js';
 import { textOf } from '../../shared/messages.js';
 import { connectClient } from '../support/client.js';
@@ -64,6 +65,13 @@ async function headOf(url: string): Promise<{ readonly head: string }> {
   const client = connectClient(url);
   for await (const event of client.events('main', { from: 'snapshot' as never }))
     if (event.type === 'snapshot') return { head: event.state.cursor! };
+  throw new Error('the events ended');
+}
+
+/** Id of the first answer. */
+async function answerOf(session: SessionHandle): Promise<string> {
+  for await (const event of session.events({ from: 'earliest' }))
+    if (event.type === 'message_start') return event.messageId;
   throw new Error('the events ended');
 }
 
@@ -133,13 +141,7 @@ for (const { name, describe: describeStore, make } of [...local, ...shared])
       const run = session.send('go');
       await run.accepted;
       await stands.passed;
-      const events = session.events({ from: 'earliest' })[Symbol.asyncIterator]();
-      let start: EventOf<'message_start'> | undefined;
-      while (!start) {
-        const { value } = await events.next();
-        if (value.type === 'message_start') start = value;
-      }
-      await session.retract(start.messageId);
+      await session.retract(await answerOf(session));
       expect((await run.result).stopReason).to.equal('moderated');
       const { messages } = await session.history();
       expect(messages.map(({ content }) => content.length)).to.deep.equal([1, 0]);
@@ -150,20 +152,20 @@ for (const { name, describe: describeStore, make } of [...local, ...shared])
       expect(await codeOf(() => session.retract('nobody'))).to.equal('MESSAGE_NOT_FOUND');
     });
 
-    it('is done to its end by another call, if the store did not drop the events', async () => {
+    it('changes nothing where the store does not take it, and is done by another call', async () => {
       const store = await make();
       let fails = true;
       const failing = overriding(store, {
-        cut: (...args: Parameters<Store['cut']>) => {
-          if (fails) throw new Error('no room');
-          return store.cut(...args);
+        append: (...args: Parameters<Store['append']>) => {
+          if (fails && args[2].rewrites) throw new StoreError('UNAVAILABLE', 'no room');
+          return store.append(...args);
         },
       });
       const target = await told(failing);
       const { session, answers } = target;
+      const before = await allOf(target, session);
       expect(await codeOf(() => session.retract(answers[1]!))).to.equal('OVERLOADED');
-      const [, , , wrong] = (await session.history()).messages;
-      expect(wrong!.content).to.deep.equal([]);
+      expect(await allOf(target, session)).to.deep.equal(before);
       fails = false;
       await session.retract(answers[1]!);
       const { exported, events } = await allOf(target, session);
@@ -171,5 +173,36 @@ for (const { name, describe: describeStore, make } of [...local, ...shared])
         /content_delta|message_end/.test(item.type ?? ''),
       );
       expect(JSON.stringify(ofAnswer)).to.not.include(SECRET);
+    });
+
+    it('rewrites what its run still said while that was on its way', async () => {
+      const store = await make();
+      const [stands, goes] = [gate(), gate()];
+      const app = defineApp({
+        async *run(turn) {
+          yield SECRET;
+          stands.open();
+          await goes.passed;
+          yield ` again ${SECRET}`;
+          await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
+        },
+      });
+      const late = overriding(store, {
+        append: async (...args: Parameters<Store['append']>) => {
+          // The append that says so comes behind a piece that nobody had read.
+          if (args[2].rewrites) goes.open();
+          return store.append(...args);
+        },
+      });
+      const { gateway, url } = await startGateway({ app, store: late });
+      const session = gateway.session('main');
+      const run = session.send('go');
+      await run.accepted;
+      await stands.passed;
+      const messageId = await answerOf(session);
+      await session.retract(messageId);
+      await run.result;
+      const { exported, events, state } = await allOf({ gateway, url } as TestGateway, session);
+      expect(JSON.stringify([exported, events, state])).to.not.include(SECRET);
     });
   });

@@ -14,7 +14,9 @@ export const SESSIONS: readonly Mutant[] = [
   {
     name: 'a child that is begun again after a restart',
     file: 'server/held/spawning.ts',
-    edits: [['known ? join(held, known, by)', 'known && !parent.resumed ? join(held, known, by)']],
+    edits: [
+      ['known ? join(held, known, by, says)', 'known && !parent.resumed ? join(held, known, by, says)'],
+    ],
     test: 'test/children/spawn.test.ts',
   },
   {

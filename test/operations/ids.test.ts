@@ -46,6 +46,7 @@ const GIVEN: readonly Asked[] = [
   ['subscribe', 'connectionId', (id) => ({ connectionId: id, add: ['main'] })],
   ['presence', 'connectionId', (id) => ({ connectionId: id })],
   ['react', 'messageId', (id) => ({ messageId: id, value: 'up' })],
+  ['retract', 'messageId', (id) => ({ messageId: id })],
   ['share', 'with.userId', (id) => ({ with: { userId: id }, as: 'member' })],
   ['unshare', 'grantId', (id) => ({ grantId: id })],
 ];

@@ -6,6 +6,7 @@ import { describeLists } from './store-lists.js';
 import { describeLogs } from './store-logs.js';
 import { describeMessages } from './store-messages.js';
 import { describeRecords } from './store-records.js';
+import { describeRewriting } from './store-rewriting.js';
 import { describeRuns } from './store-runs.js';
 import { describeSearch } from './store-search.js';
 import { describeSessions } from './store-sessions.js';
@@ -45,6 +46,7 @@ export function describeStore(
     describeSearch(makeStore);
     describeText(makeStore);
     describeUsage(makeStore);
+    describeRewriting(makeStore);
     describeErasing(makeStore);
     describeCopies(makeStore);
   });

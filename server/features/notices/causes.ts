@@ -6,7 +6,7 @@ import { userOfScope } from '../../auth/scope.js';
 import { idOf } from '../../ids.js';
 import type { EventCause } from '../../sessions/event-cause.js';
 import type { RecordChange } from '../../stores/records.js';
-import { NOTICE, type OwedNotice, owing } from './notice-record.js';
+import { type KeptNotice, NOTICE, type OwedNotice, owing } from './notice-record.js';
 import { receiverOf } from './receivers.js';
 
 /** The part of a gateway's configuration that determines which notices are made, and for whom. */
@@ -24,7 +24,7 @@ const askedId = ({ callId, runId }: Pick<PendingQuestion, 'callId' | 'runId'>, e
 const handOffId = ({ runId }: { readonly runId: string }): string => idOf('hand_off', runId);
 
 /** The part of a notice that an event determines. */
-type CausedNotice = Pick<Notice, 'id' | 'kind'> & Partial<Notice> & { readonly text?: string };
+type CausedNotice = Pick<Notice, 'id' | 'kind'> & Partial<Notice> & Pick<KeptNotice, 'text' | 'always'>;
 
 /** The notice of a feature's event, which its kind and these parts tell from all others. */
 type FeatureNotice = Omit<CausedNotice, 'id'> & { readonly of: readonly (string | number)[] };
@@ -108,7 +108,7 @@ export function noticesOf(
     const seq = head + i + 1;
     const told = toldOf(event, cause, seq, causes);
     if (!told || !kinds.has(told.kind)) return;
-    const { text, ...about } = told;
+    const { text, always, ...about } = told;
     // A question that is answered in the same append waits for nobody.
     if (told.callId !== undefined && !after.pending.some(({ callId }) => callId === told.callId)) return;
     const sender = told.runId === undefined || told.userId !== undefined ? null : senderOf(told.runId);
@@ -123,6 +123,7 @@ export function noticesOf(
       place: { epoch, seq },
       targets: targetsOf(told.kind),
       ...(text !== undefined && { text }),
+      ...(always && { always }),
     };
     changes.set(told.id, owing(kept, storeTime(at) + unseenMs));
   });

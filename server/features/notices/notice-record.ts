@@ -21,6 +21,8 @@ export interface KeptNotice {
   readonly place?: { readonly epoch: string; readonly seq: number };
   /** The text for targets that get content: the name of a question, or a reason. */
   readonly text?: string;
+  /** Whether it is told even if the person has read it. */
+  readonly always?: true;
 }
 
 /** A notice as stored, until it is split into deliveries. */

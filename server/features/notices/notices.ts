@@ -70,7 +70,7 @@ export class Notices {
 
   constructor(options: NotifyOptions, parts: NoticeParts) {
     const { store, report } = parts;
-    const { on = ['run_ended', 'input_required'], unseenMs = UNSEEN_MS, push } = options;
+    const { on = ['run_ended', 'input_required', 'message_retracted'], unseenMs = UNSEEN_MS, push } = options;
     this.#options = options;
     this.#parts = parts;
     this.#kinds = new Set(on);
@@ -152,7 +152,8 @@ export class Notices {
     // A hand-off asks other people than the session's reader.
     const { notice, to, place } = kept;
     const seen = { place, at: notice.at };
-    const isSeen = notice.kind !== 'hand_off' && (await this.#parts.hasRead(home, to, seen));
+    const { always = notice.kind === 'hand_off' } = kept;
+    const isSeen = !always && (await this.#parts.hasRead(home, to, seen));
     const owed = isSeen ? [] : await this.#owedOf(kept, targets, now);
     const { store } = this.#parts;
     const { changes: deliveries, waiting } = await this.#deliveries.owe(home, owed, now);

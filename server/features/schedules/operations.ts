@@ -1,8 +1,10 @@
 import { fieldError } from '../../../shared/errors.js';
+import { textOf } from '../../../shared/messages.js';
 import { newId } from '../../ids.js';
 import { currentContext } from '../../methods/context.js';
 import type { Handlers } from '../../operations/call.js';
 import type { OperationEnvironment } from '../../operations/environment.js';
+import { toMessage } from '../../runs/to-message.js';
 import { textOfHome } from '../../stores/records.js';
 import { storeTime } from '../../stores/skew.js';
 import { checkTimes } from './check-times.js';
@@ -27,12 +29,13 @@ export const scheduleOperations = ({
     };
     await checkTimes(times, storeTime(store), limits);
     const { user, scope, key, pays } = call.caller.person;
+    const [said] = await sessions.sender.checked(call.reach.ref.app, [toMessage(message)], user);
     const byHost = call.caller.transport === 'host' && currentContext()?.user?.id !== user.id;
     const isAlone = scope === key && !call.reach.via;
     const set = async () =>
       call.perform({
         type: 'schedule',
-        schedule: { id, message, ...times, missed, by: user.id },
+        schedule: { id, message: textOf(said!), ...times, missed, by: user.id },
         ...{ user, pays: pays.key, most: schedulesPerSession },
         ...(byHost && { byHost }),
         ...(!isAlone && { senderId: user.id }),

@@ -17,6 +17,7 @@ import { Batched } from './batched.js';
 import type { PostgresDatabase } from './database.js';
 import type { PostgresRow } from './driver.js';
 import { homeRow, toRow } from './records.js';
+import type { RewrittenBatches } from './rewriting.js';
 import { messagesToPut, runOf } from './rows.js';
 import { saidToPut } from './said.js';
 
@@ -28,6 +29,8 @@ export interface QueuedAppend {
   readonly key: string;
   readonly events: readonly EventRecord[];
   readonly options: AppendOptions;
+  /** The batches of `rewrites`. */
+  readonly rewritten?: RewrittenBatches | undefined;
 }
 
 const APPEND = `SELECT * FROM $S.append($1, $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::int[], $7::bigint[], $8::text[], $9::text[])`;
@@ -118,7 +121,7 @@ function dataOf({ events, options: { term, erase } }: QueuedAppend): string | nu
 }
 
 /** The changes that come with the events; null for most appends. */
-function extrasOf({ ref, id, key, events, options }: QueuedAppend): string | null {
+function extrasOf({ ref, id, key, events, options, rewritten }: QueuedAppend): string | null {
   if (isPlain(options)) return null;
   const { term, opens, steps, ends, activity, about, records, messages, said, close, erase } = options;
   const last = events.length;
@@ -136,6 +139,7 @@ function extrasOf({ ref, id, key, events, options }: QueuedAppend): string | nul
     ...(about && aboutOf(about)),
     ...(records && { ...homeRow(ref, key), records: records.map(toRow) }),
     ...(messages && messagesToPut(messages)),
+    ...rewritten,
     ...(said && { said: saidToPut(ref, id, said) }),
     ...(close && { close }),
     ...(erase !== undefined && {

@@ -25,6 +25,7 @@ import { type PostgresSettings, type PostgresStoreOptions, settingsOf } from './
 import { prepareSchema } from './prepare-schema.js';
 import { PostgresReader } from './reader.js';
 import { PostgresRecords } from './records.js';
+import { rewriteBatches } from './rewriting.js';
 import { beginningOf, headOf, messagesToPut, recordOf } from './rows.js';
 import { findSaid } from './said.js';
 import { SessionIds } from './sessions.js';
@@ -173,11 +174,13 @@ export class PostgresStore implements Store {
   }
 
   async append(ref: LogRef, events: readonly EventRecord[], options: AppendOptions): Promise<AppendResult> {
-    const { sessions, appends, node } = this.#open;
+    const { sessions, appends, node, reader } = this.#open;
     const id = sessions.known(ref) ?? (await sessions.idOf(ref));
     if (id === null) throw new StoreError('FENCED', 'The store has no such log any more');
     const key = sessions.keyOf(ref);
-    const result = await appends.append({ ref, id, key, events, options });
+    const { rewrites } = options;
+    const rewritten = rewrites && (await rewriteBatches(reader, id, rewrites));
+    const result = await appends.append({ ref, id, key, events, options, rewritten });
     node.watches.wake(key);
     return result;
   }

@@ -1,5 +1,5 @@
 import { searched } from '../about.js';
-import { EventReader } from '../event-text.js';
+import { decodeEvents, EventReader } from '../event-text.js';
 import type { ListFilter, ListPage, PageOptions } from '../listing.js';
 import type { PathOptions } from '../store.js';
 import type {
@@ -22,6 +22,8 @@ import type { SessionIds } from './sessions.js';
 
 /** Exceeds every page, path and size. */
 const ALL = Number.MAX_SAFE_INTEGER;
+/** Characters of events that are read at once. */
+const BYTES = 1 << 20;
 
 /** A session with unfinished work that no living gateway holds. */
 export interface Unfinished extends SessionRef {
@@ -81,6 +83,18 @@ export class PostgresReader {
       }
     }
     return events;
+  }
+
+  /** Batches behind a place, whole, up to another place. */
+  async batches(log: number, after: number, upTo: number): Promise<readonly (readonly StoredEvent[])[]> {
+    const batches: (readonly StoredEvent[])[] = [];
+    for (let place = after; place < upTo; ) {
+      const rows = await this.#database.ask('SELECT * FROM $S.read($1, $2, $3, $4)', log, place, ALL, BYTES);
+      if (rows.length === 0) break;
+      for (const { v_first: first, v_data: data } of rows) batches.push(decodeEvents(data, first));
+      place = batches.at(-1)!.at(-1)!.seq;
+    }
+    return batches;
   }
 
   async run(ref: SessionRef, name: RunName): Promise<RunRecord | null> {

@@ -4,6 +4,7 @@ import { sizeOf } from '../stored-size.js';
 import { encodeBatch } from './events.js';
 import type { Keys } from './keys.js';
 import { encodeChanges } from './records.js';
+import type { RewrittenEntries } from './rewriting.js';
 import { encodeRows, NO_ROWS, type PutRows } from './rows.js';
 import type { ScriptCall } from './script.js';
 import { APPEND, COMMIT, ERASE } from './scripts/append.js';
@@ -15,24 +16,31 @@ const argsOf = (
   events: readonly EventRecord[],
 ) => ({ epoch, term, batch, count, entry: encodeBatch(events), size: sizeOf(events) });
 
-/** Encodes an append. Most appends are pieces of answers, which have few arguments. @param rows The messages of `options` as rows */
+/** The parts of an append for which the store was read before. */
+interface Prepared {
+  /** The messages of `options` as rows. */
+  readonly rows: PutRows;
+  readonly anew: RewrittenEntries | undefined;
+}
+
+/** Encodes an append. Most appends are pieces of answers, which have few arguments. */
 export function encodeAppend(
   keys: Keys,
   log: LogRef,
   events: readonly EventRecord[],
   options: AppendOptions,
-  rows: PutRows,
+  prepared: Prepared,
 ): ScriptCall {
   const session = keys.session(log);
-  const { events: stream, rows: rowsKey, replies } = keys.log(session, log.epoch);
+  const { events: stream, rows: rowsKey, replies, checkpoint } = keys.log(session, log.epoch);
   const args = argsOf(log, options, events.length, events);
   const { meta, news, sid } = session;
   if (isPlain(options)) return APPEND.call({ meta, events: stream, news }, args);
-  const changes = JSON.stringify(changesOf(events, options, rows));
+  const changes = JSON.stringify(changesOf(events, options, prepared));
   return COMMIT.call(
-    { events: stream, rows: rowsKey, replies, ...session },
+    { events: stream, rows: rowsKey, replies, checkpoint, ...session },
     { sid, changes, ...args },
-    { args: encodeRows(rows.messages) },
+    { args: encodeRows(prepared.rows.messages) },
   );
 }
 
@@ -40,7 +48,7 @@ export function encodeAppend(
 function changesOf(
   events: readonly EventRecord[],
   { opens, ends = [], steps = [], activity, about, records = [], close }: AppendOptions,
-  rows: PutRows,
+  { rows, anew }: Prepared,
 ) {
   const { usedAt, ...said } = about ?? {};
   return {
@@ -63,6 +71,7 @@ function changesOf(
     },
     usedAt,
     close,
+    anew,
     grown: rows === NO_ROWS ? undefined : rows.grown,
   };
 }

@@ -27,6 +27,10 @@ import {
   sessionDataOf,
 } from './session-data.js';
 
+/** The most that is read at once of batches that are rewritten: entries, and characters. */
+const ENTRIES = 1000;
+const BYTES = 1 << 20;
+
 /** Reads sessions and their logs, and holds none. */
 export class RedisReader {
   readonly #link: Link;
@@ -40,24 +44,46 @@ export class RedisReader {
   }
 
   async read(log: LogRef, after: number, limit: number, bytes: number): Promise<readonly StoredEvent[]> {
+    const { first, batches } = await this.#page(log, { after, limit, bytes });
+    const from = Math.max(after + 1, first);
+    const events: StoredEvent[] = [];
+    let size = 0;
+    for (const event of batches.flat()) {
+      if (event.seq < from) continue;
+      if (events.length >= limit || size >= bytes) return events;
+      events.push(event);
+      size += event.body.length;
+    }
+    return events;
+  }
+
+  /** Batches behind a place, whole, up to another place. */
+  async batches(log: LogRef, after: number, upTo: number): Promise<readonly (readonly StoredEvent[])[]> {
+    const all: (readonly StoredEvent[])[] = [];
+    for (let place = after; place < upTo; place = all.at(-1)!.at(-1)!.seq) {
+      const { batches } = await this.#page(log, { after: place, limit: ENTRIES, bytes: BYTES });
+      if (batches.length === 0) break;
+      all.push(...batches);
+    }
+    return all;
+  }
+
+  /** The lowest place that is kept, and whole batches behind a place. */
+  async #page(
+    log: LogRef,
+    bounds: { readonly after: number; readonly limit: number; readonly bytes: number },
+  ): Promise<{ readonly first: number; readonly batches: readonly (readonly StoredEvent[])[] }> {
     const session = this.#keys.session(log);
     const { meta, closed } = session;
     const { events: stream } = this.#keys.log(session, log.epoch);
-    const call = READ.call({ meta, closed, events: stream }, { epoch: log.epoch, after, limit, bytes });
+    const call = READ.call({ meta, closed, events: stream }, { epoch: log.epoch, ...bounds });
     const [first, ...entries] = (await this.#link.run(call)) as string[];
-    const from = Math.max(after + 1, Number(first));
-    const events: StoredEvent[] = [];
-    let size = 0;
+    const batches: (readonly StoredEvent[])[] = [];
     for (let i = 0; i < entries.length; i += 3) {
       const [last, field, text] = entries.slice(i, i + 3) as [string, string, string];
-      for (const event of decodeBatch(text, Number(field.slice(0, field.indexOf(':'))), Number(last))) {
-        if (event.seq < from) continue;
-        if (events.length >= limit || size >= bytes) return events;
-        events.push(event);
-        size += event.body.length;
-      }
+      batches.push(decodeBatch(text, Number(field.slice(0, field.indexOf(':'))), Number(last)));
     }
-    return events;
+    return { first: Number(first), batches };
   }
 
   async data(ref: SessionRef): Promise<SessionData | null> {

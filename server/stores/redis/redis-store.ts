@@ -111,8 +111,8 @@ export class RedisStore implements Store {
       new RedisRows(link, keys),
     ];
     const records = new RedisRecords(link, keys);
-    const writer = new Writer({ link, keys, lists, usage, records, rows });
     const reader = new RedisReader(link, keys, this.shared);
+    const writer = new Writer({ link, keys, lists, usage, records, rows, reader });
     this.#parts = { link, watches, reader, lists, rows, usage, expiry, writer, records };
   }
 

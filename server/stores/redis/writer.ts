@@ -6,7 +6,9 @@ import { encodeAppend, encodeErase } from './appending.js';
 import type { Keys } from './keys.js';
 import type { Link } from './link.js';
 import type { Lists } from './lists.js';
+import type { RedisReader } from './reader.js';
 import type { RedisRecords } from './records.js';
+import { rewriteEntries } from './rewriting.js';
 import { NO_ROWS, type RedisRows } from './rows.js';
 import { runOf } from './session-data.js';
 import type { RedisUsage } from './usage.js';
@@ -18,6 +20,7 @@ interface RedisWriterParts {
   readonly usage: RedisUsage;
   readonly records: RedisRecords;
   readonly rows: RedisRows;
+  readonly reader: RedisReader;
 }
 
 /** Replies of the scripts that append. `ordinal` is the log's place among logs that were used at the same time. */
@@ -38,18 +41,19 @@ export class Writer {
   }
 
   async append(log: LogRef, events: readonly EventRecord[], options: AppendOptions): Promise<AppendResult> {
-    const { link, keys, usage, records, rows } = this.#parts;
-    const { records: changes = [], messages, erase, term } = options;
+    const { link, keys, usage, records, rows, reader } = this.#parts;
+    const { records: changes = [], messages, rewrites, erase, term } = options;
     if (erase !== undefined) return this.#erase(log, events, options, erase);
     const put = messages ? await rows.put(log, messages) : NO_ROWS;
-    const call = encodeAppend(keys, log, events, options, put);
+    const anew = rewrites && (await rewriteEntries(reader, log, rewrites));
+    const call = encodeAppend(keys, log, events, options, { rows: put, anew });
     const leaving = await records.announce(log, changes);
     const reply = (await link.run(call)) as ScriptReply;
     const result = resultOf(log, term, reply);
     if (reply[0] !== 'A' && reply[0] !== 'D') return result;
     if (changes.length > 0) await records.hint(log, changes, leaving);
     place(events, result.first, term);
-    if (reply[0] === 'A') usage.grow(log.scope, sizeOf(events) + put.grown);
+    if (reply[0] === 'A') usage.grow(log.scope, sizeOf(events) + put.grown + (anew?.grown ?? 0));
     this.#list(log, reply, options);
     return result;
   }

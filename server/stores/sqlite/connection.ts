@@ -13,6 +13,8 @@ const WAL_BYTES = 16 * 1024 * 1024;
 /** The one connection to a database file. It holds the file's lock until it is closed. */
 export class SqliteConnection {
   readonly db: SqliteDatabase;
+  /** The number of rewritings of events. Code that reads some, and writes them later, compares it. */
+  rewrites = 0;
   /** False once it is closed. */
   open = true;
   readonly #path: string;

@@ -19,6 +19,7 @@ import { encodeActivity, type LogState } from './log-state.js';
 import { putAbout } from './put-about.js';
 import { putMessages } from './put-messages.js';
 import type { SqliteRecords } from './records.js';
+import { rewriteEvents } from './rewriting.js';
 import type { SqliteSaid } from './said.js';
 import { columnsOf } from './session-columns.js';
 import type { Statements } from './statements.js';
@@ -78,8 +79,8 @@ export class GroupCommit {
   }
 
   append(log: LogRef, events: readonly EventRecord[], options: AppendOptions): Promise<AppendResult> {
-    const { steps, records } = options;
-    const isPrecious = !!steps || !!records || events.some(({ type }) => PRECIOUS.has(type));
+    const { steps, records, rewrites } = options;
+    const isPrecious = !!steps || !!records || !!rewrites || events.some(({ type }) => PRECIOUS.has(type));
     return this.#add(isPrecious, (group) => group.write({ log, events, options }));
   }
 
@@ -234,7 +235,7 @@ class CommitGroup {
   #writeRecords(
     log: LogState,
     { first, events }: { readonly first: number; readonly events: readonly EventRecord[] },
-    { opens, steps = [], ends = [], activity, about, records, messages, said }: AppendOptions,
+    { opens, steps = [], ends = [], activity, about, records, messages, said, rewrites }: AppendOptions,
   ): void {
     if (activity) {
       this.#sql().putActivity.run(encodeActivity(activity), log.id);
@@ -251,6 +252,7 @@ class CommitGroup {
       sql.moveFirst.run(log.first, grown, log.id);
       log.size += grown;
     }
+    if (rewrites) rewriteEvents(this.#sql(), this.#options, log, rewrites);
     if (said) {
       this.#sql();
       this.#options.said.change(log, said);

@@ -23,6 +23,8 @@ export class Journal {
   #chars = 0;
   #text = '';
   #moving = false;
+  /** Whether it has something that its log has no more. */
+  #outdated = false;
 
   constructor(connection: SqliteConnection, sql: Statements, live: LiveLogs) {
     this.#connection = connection;
@@ -60,11 +62,15 @@ export class Journal {
 
   /** The commit was made. */
   committed(): void {
-    if (this.#text === '') return;
-    this.#id += 1;
+    if (this.#text !== '') this.#id += 1;
     this.#chars += this.#text.length;
     this.#text = '';
-    if (this.#chars >= JOURNAL_CHARS && !this.#moving) this.#move();
+    if ((this.#chars >= JOURNAL_CHARS || this.#outdated) && !this.#moving) this.#move();
+  }
+
+  /** Has everything moved with the next commit, since events that are in the journal were rewritten in chunks. */
+  outdate(): void {
+    this.#outdated = true;
   }
 
   /** The commit was not made. */
@@ -74,6 +80,7 @@ export class Journal {
 
   #move(): void {
     this.#moving = true;
+    this.#outdated = false;
     const last = this.#id;
     const chars = this.#chars;
     const logs = this.#live.unchunked();
@@ -86,8 +93,12 @@ export class Journal {
         this.#chars -= chars;
       } catch {
         // The events stay safe in the journal, and the next commit tries again.
+        this.#moving = false;
+        this.#outdated = true;
+        return;
       }
       this.#moving = false;
+      if (this.#outdated) this.#move();
     };
     setImmediate(step);
   }

@@ -24,6 +24,8 @@ const BATCH = { rows: 64, chars: 256 * 1024 };
 /** Chunks of a log that become one. */
 interface PackedRows {
   readonly rows: readonly SqliteRow[];
+  /** `SqliteConnection.rewrites` when they were read. */
+  readonly rewrites: number;
   readonly data: Buffer;
 }
 
@@ -48,7 +50,8 @@ export async function packChunks(connection: SqliteConnection, time: SpareTime):
         const rows = time.spend(() => packer.next(log, place!));
         place = rows ? (rows.at(-1)!.last as number) : null;
         if (!rows || looseSize(rows) < WORTH) continue;
-        batch.push({ rows, data: await deflate(rows.map((row) => unpacked(row.data!)).join('')) });
+        const { rewrites } = connection;
+        batch.push({ rows, rewrites, data: await deflate(rows.map((row) => unpacked(row.data!)).join('')) });
         if (!connection.open) return;
         if (batch.length >= BATCH.rows || sum(batch.flatMap((each) => each.rows)) >= BATCH.chars)
           await write();
@@ -125,10 +128,11 @@ class ChunkPacker {
     return rows;
   }
 
-  /** Replaces chunks, but those that were cut or packed meanwhile. The next round reads the rest. */
+  /** Replaces chunks, but those that were cut, rewritten or packed meanwhile. The next round reads the rest. */
   write(batch: readonly PackedRows[]): void {
     this.#connection.transaction(() => {
-      for (const { rows, data } of batch) {
+      for (const { rows, rewrites, data } of batch) {
+        if (rewrites !== this.#connection.rewrites) continue;
         const { log, first } = rows[0]!;
         const { last } = rows.at(-1)!;
         if (!isSame(this.#places.all(log!, first!, last!), rows)) continue;

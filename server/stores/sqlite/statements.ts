@@ -82,6 +82,7 @@ export function prepareStatements(db: SqliteDatabase) {
 
     chunkAfter: sql('SELECT first, data FROM chunk WHERE log = ? AND last > ? ORDER BY last LIMIT 1'),
     putChunk: sql('INSERT INTO chunk VALUES (?, ?, ?, ?, ?)'),
+    rewriteChunk: sql('UPDATE chunk SET data = ?, size = ? WHERE log = ? AND last = ?'),
     cutChunks: sql('DELETE FROM chunk WHERE log = ? AND last <= ? RETURNING size'),
 
     checkpoint: sql('SELECT data FROM checkpoint WHERE log = ?'),

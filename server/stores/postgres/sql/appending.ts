@@ -93,6 +93,7 @@ BEGIN
     UPDATE $S.log g SET size = g.size + $S.put_messages(l.id, x -> 'messages', ARRAY(SELECT jsonb_array_elements_text(x -> 'touched')))
       WHERE g.id = l.id;
   END IF;
+  IF x ? 'rewrites' THEN PERFORM $S.rewrite(l.id, x); END IF;
   IF x ? 'said' THEN PERFORM $S.put_said(l.id, l.term, l.head + p_count, x -> 'said'); END IF;
   IF x ? 'steps' THEN
     INSERT INTO $S.step (session, run_id, n, name, outcome)
@@ -115,6 +116,19 @@ BEGIN
     UPDATE $S.session s SET open = NULL WHERE s.id = l.session;
     DELETE FROM $S.said d WHERE d.log = l.id;
   END IF;
+END $f$;
+
+-- Gives batches, and the checkpoint, another text.
+CREATE FUNCTION $S.rewrite(p_log bigint, x jsonb) RETURNS void LANGUAGE plpgsql AS $f$
+DECLARE v_grown bigint;
+BEGIN
+  SELECT coalesce(sum(r.size - b.size), 0) INTO v_grown
+    FROM jsonb_to_recordset(x -> 'rewrites') AS r (last bigint, size bigint) JOIN $S.batch b ON b.log = p_log AND b.last = r.last;
+  UPDATE $S.batch b SET size = r.size, data = r.data FROM jsonb_to_recordset(x -> 'rewrites') AS r (last bigint, size bigint, data text)
+    WHERE b.log = p_log AND b.last = r.last;
+  UPDATE $S.log g SET size = g.size + v_grown WHERE g.id = p_log;
+  UPDATE $S.checkpoint k SET data = x ->> 'checkpoint' FROM $S.log g
+    WHERE k.log = p_log AND g.id = p_log AND g.first = (x ->> 'checkpointAt')::bigint + 1;
 END $f$;
 
 -- Keeps messages as rows; returns by how many characters the log grows. p_touched: ids of all rows that change, which are these messages and

@@ -55,6 +55,34 @@ return {'A', first, last, ordinal}
 );
 
 /**
+ * Gives entries of the stream another text. A stream takes no change of an entry, so it is written anew: the same places, and sizes that sum up
+ * to what it has then.
+ */
+const REWRITE = `
+local function rewrite(anew)
+  local of = {}
+  for _, one in ipairs(anew.entries) do of[one.last] = one end
+  local was, first = unpack(call('HMGET', meta, 'cz', 'first'))
+  was = tonumber(was)
+  local sum = was
+  local entries = call('XRANGE', events, '-', '+')
+  call('DEL', events)
+  for _, entry in ipairs(entries) do
+    local id, field, value = entry[1], entry[2][1], entry[2][2]
+    local writer, total = string.match(field, '^(%d+):(%d+)$')
+    local size = tonumber(total) - was
+    was = tonumber(total)
+    local one = of[string.match(id, '^%d+')]
+    if one then size, value = one.size, one.entry end
+    sum = sum + size
+    call('XADD', events, id, writer .. ':' .. text(sum), value)
+  end
+  if #entries > 0 then call('HSET', meta, 'cu', text(sum)) end
+  if anew.checkpoint and tonumber(first) == anew.checkpointAt + 1 then call('SET', checkpoint, anew.checkpoint) end
+end
+`;
+
+/**
  * An append that begins or ends runs, has steps, changes fields of the session, or closes it: all of that or nothing. Its changes are JSON:
  * see `changesOf`. Message rows are the rest of the arguments. Nothing is written with these replies. `K`: the key has started a run before.
  * `S`: a record has changed.
@@ -63,13 +91,14 @@ export const COMMIT = new Script(
   [
     ...KEYS,
     ...(['open', 'ended', 'byKey', 'steps', 'runs', 'logs', 'unfinished', 'busy', 'held'] as const),
-    ...(['records', 'due', 'rows', 'replies'] as const),
+    ...(['records', 'due', 'rows', 'replies', 'checkpoint'] as const),
   ],
   [...ARGS, 'sid', 'changes'],
   CHECK,
   WRITE,
   CHANGE_RECORDS,
   PUT_ROWS,
+  REWRITE,
   `
 changes = cjson.decode(changes)
 local now = text(milliseconds())
@@ -115,6 +144,7 @@ if changes.close then
   call('HDEL', held, sid)
   call('ZADD', logs, now, pair(epoch, sid))
 end
+if changes.anew then rewrite(changes.anew) end
 if changes.grown then putRows(changes.grown) end
 local busyness, holder = unpack(call('HMGET', meta, 'bz', 'own'))
 -- Nobody takes up what is parked.

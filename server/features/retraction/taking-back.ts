@@ -1,21 +1,22 @@
-import { fieldError, isGatewayError } from '../../../shared/errors.js';
+import { isGatewayError } from '../../../shared/errors.js';
 import { asUnavailable } from '../../log/unavailable.js';
+import type { SessionCall } from '../../operations/call.js';
 import type { OperationEnvironment } from '../../operations/environment.js';
-import type { HostHandlers } from '../../operations/feature.js';
 import type { SessionRef } from '../../stores/stored.js';
 import type { AskedRetraction } from './retracting.js';
 
 const PAGE = 100;
 
-/** Takes a message back in a session, and in the sessions that began with it. @param told Called for each of them */
-export const retracting =
-  (
-    { sessions, store }: OperationEnvironment,
-    told: (ref: SessionRef, messageId: string) => Promise<void>,
-  ): HostHandlers['retract'] =>
-  async ({ messageId, by, reason }, call) => {
-    for (const [name, value] of Object.entries({ by, reason }))
-      if (value !== undefined && typeof value !== 'string') throw fieldError(name, 'must be a text');
+/** Takes a message back, in a session and in the sessions that began with it. */
+export type TakingBack = (
+  messageId: string,
+  who: { readonly [Name in 'by' | 'reason']?: string | undefined },
+  call: SessionCall,
+) => Promise<{ readonly ok: true }>;
+
+export const takingBack =
+  ({ sessions, store }: OperationEnvironment): TakingBack =>
+  async (messageId, { by, reason }, call) => {
     const retracted = {
       at: Date.now(),
       ...(by !== undefined && { by }),
@@ -24,7 +25,6 @@ export const retracting =
     const asked: AskedRetraction = { messageId, retracted };
     const { ref } = call.reach;
     await call.perform({ type: 'retract', ...asked });
-    await told(ref, messageId);
     const followed = new Set<string>();
     const follow = async (sessionId: string): Promise<void> => {
       followed.add(sessionId);
@@ -33,7 +33,6 @@ export const retracting =
         if (followed.has(id)) continue;
         try {
           await sessions.perform(fork, { type: 'retract', ...asked });
-          await told(fork, messageId);
         } catch (error) {
           // The fork began before the message, or is over.
           if (!isGatewayError(error) || !/_NOT_FOUND$/.test(error.code)) throw error;
