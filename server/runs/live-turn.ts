@@ -10,6 +10,7 @@ import { eventType } from '../apps/publish-options.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import { traceStep } from '../diagnostics/step.js';
 import { formatTraceparent } from '../diagnostics/traceparent.js';
+import { newGateCallId } from '../ids.js';
 import { ask, confirm } from './asking.js';
 import { askedCompact, historyToBegin, summarize, withSummary } from './compacting.js';
 import { say } from './gated.js';
@@ -249,7 +250,7 @@ export class LiveTurn implements Turn {
       if (this.#scope.ended) throw new RunOver();
       if (met.events) for (const event of met.events) this.#scope.port.log.append(event);
       if (met.ask) {
-        const passes = await met.answered!(await confirm(this.#scope, met.ask));
+        const passes = await met.answered!(await confirm(this.#scope, { ...met.ask, callId: newGateCallId() }));
         if (passes) continue;
       }
       if (this.#scope.ended) throw new RunOver();

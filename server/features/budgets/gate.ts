@@ -10,6 +10,7 @@ import { idOf } from '../../ids.js';
 import { asUnavailable } from '../../log/unavailable.js';
 import type { AdmittedSend } from '../../operations/feature.js';
 import { kind } from '../../records/kind.js';
+import type { Ending } from '../../runs/ending.js';
 import type { LiveRun } from '../../runs/live-run.js';
 import type { Hindrance } from '../../runs/run-port.js';
 import { storeTime } from '../../stores/skew.js';
@@ -80,7 +81,7 @@ export class BudgetGate {
       const { budget, account } = draw;
       if (budget.reached === 'warn' || partSpent(budget, spent[i]!, true) < 1) continue;
       if (budget.reached === 'stop')
-        stops ??= { ending: { stopReason: 'budget', reason: `Budget ${budget.name} is used up` } };
+        stops ??= { ending: endingOf(stateOf(draw, spent[i]!)) };
       else if (!this.#passed.get(held)?.has(JSON.stringify([root, account.owner])))
         stops ??= this.#question(held, draw, stateOf(draw, spent[i]!), root);
     }
@@ -116,7 +117,7 @@ export class BudgetGate {
           this.#pass(held, JSON.stringify([root, account.owner]));
         return approved;
       },
-      ending: { stopReason: 'budget', reason: `Budget ${budget.name} is used up` },
+      ending: endingOf(state),
     };
   }
 
@@ -180,6 +181,12 @@ export class BudgetGate {
       });
     }
   }
+}
+
+/** The end of a run whose budget is used up. */
+function endingOf(state: BudgetState): Ending {
+  const message = wordsOf(state);
+  return { stopReason: 'budget', reason: message, error: { code: 'BUDGET_EXHAUSTED', message } };
 }
 
 /** The words about a budget that is used up. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { UsedTotal } from '../../../shared/budgets/contract.js';
 import type { GatewayEvent } from '../../../shared/events.js';
-import { idOf, ownKey } from '../../ids.js';
+import { idOf, isGateCallId, ownKey } from '../../ids.js';
 import { kind } from '../../records/kind.js';
 import type { EventCause } from '../../sessions/event-cause.js';
 import { type RecordChange, textOfHome } from '../../stores/records.js';
@@ -14,6 +14,10 @@ import { type Account, APART_MS, personAccount, sessionAccount, USES } from './u
 
 /** Name of the question whether a run goes on beyond a budget. */
 export const QUESTION = 'budget';
+
+/** Whether a question is one of ours. An app may have a tool of the same name. */
+const isQuestion = ({ callId, name }: { readonly callId: string; readonly name: string }): boolean =>
+  name === QUESTION && isGateCallId(callId);
 
 /** The records of runs that wait for a budget. Their owner is the budget, so that its host finds them. */
 export const WAITING = kind<{ readonly budget: string }>({
@@ -56,12 +60,12 @@ export function usesOf(cause: EventCause, budgets: Budgets): readonly RecordChan
     const seq = cause.head + i + 1;
     if (event.type === 'usage_added') changes.push(...called(cause, event, seq, budgets));
     else if (event.type === 'message_accepted') changes.push(...begun(cause, event, seq, budgets));
-    else if (event.type === 'tool_confirmation_required' && event.name === QUESTION)
+    else if (event.type === 'tool_confirmation_required' && isQuestion(event))
       changes.push(...asked(cause, event));
   });
-  for (const { callId, name } of cause.before.pending)
-    if (name === QUESTION && !cause.after.pending.some((question) => question.callId === callId))
-      changes.push(WAITING.drop(callId));
+  for (const asked of cause.before.pending)
+    if (isQuestion(asked) && !cause.after.pending.some(({ callId }) => callId === asked.callId))
+      changes.push(WAITING.drop(asked.callId));
   return changes;
 }
 
