@@ -250,7 +250,9 @@ export class LiveTurn implements Turn {
       if (this.#scope.ended) throw new RunOver();
       if (met.events) for (const event of met.events) this.#scope.port.log.append(event);
       if (met.ask) {
-        const passes = await met.answered!(await confirm(this.#scope, { ...met.ask, callId: newGateCallId() }));
+        const passes = await met.answered!(
+          await confirm(this.#scope, { ...met.ask, callId: newGateCallId() }),
+        );
         if (passes) continue;
       }
       if (this.#scope.ended) throw new RunOver();

@@ -65,7 +65,11 @@ describe('a run that waits for a budget and is parked', () => {
         },
       });
     const path = newDatabase();
-    const first = await startGateway({ app: appOf('1'), budgets: [budget(10)], store: sqliteStore({ path }) });
+    const first = await startGateway({
+      app: appOf('1'),
+      budgets: [budget(10)],
+      store: sqliteStore({ path }),
+    });
     const { body } = await post(
       `${first.url}/send`,
       { sessionId: 'main', message: 'go' },
@@ -86,7 +90,7 @@ describe('a run that waits for a budget and is parked', () => {
   it('is no tool of the same name that asks', async () => {
     const app = defineApp({
       async *run(turn) {
-        const { approved } = await turn.confirm({ name: 'budget', input: { budget: 'b' } });
+        const { approved } = await turn.confirm({ name: 'budget', input: { budget: 'b' }, approvals: 1 });
         yield approved ? 'yes' : 'no';
       },
     });

@@ -33,6 +33,7 @@ export const NAMES: Record<string, readonly string[]> = {
   [`${NAME}/client/history`]: ['exportSession'],
   [`${NAME}/client/people`]: ['sessionControl', 'sessionPresence', 'sessionReactions', 'sessionSharing'],
   [`${NAME}/client/runs`]: ['childrenOf', 'runTree', 'sessionRuns'],
+  [`${NAME}/client/budgets`]: ['clientUsage', 'usageCsv'],
   [`${NAME}/client/schedules`]: ['sessionSchedules'],
   [`${NAME}/client/search`]: ['clientSearch'],
   [`${NAME}/client/inbox`]: ['clientInbox', 'readWhileVisible'],

@@ -32,6 +32,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './client/history': ['exportSession'],
   './client/people': ['sessionControl', 'sessionPresence', 'sessionReactions', 'sessionSharing'],
   './client/runs': ['childrenOf', 'runTree', 'sessionRuns'],
+  './client/budgets': ['clientUsage', 'usageCsv'],
   './client/schedules': ['sessionSchedules'],
   './client/search': ['clientSearch'],
   './client/inbox': ['clientInbox', 'readWhileVisible'],

@@ -80,8 +80,7 @@ export class BudgetGate {
     for (const [i, draw] of draws.entries()) {
       const { budget, account } = draw;
       if (budget.reached === 'warn' || partSpent(budget, spent[i]!, true) < 1) continue;
-      if (budget.reached === 'stop')
-        stops ??= { ending: endingOf(stateOf(draw, spent[i]!)) };
+      if (budget.reached === 'stop') stops ??= { ending: endingOf(stateOf(draw, spent[i]!)) };
       else if (!this.#passed.get(held)?.has(JSON.stringify([root, account.owner])))
         stops ??= this.#question(held, draw, stateOf(draw, spent[i]!), root);
     }

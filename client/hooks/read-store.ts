@@ -1,0 +1,71 @@
+import type { EventType } from '../../shared/events.js';
+import type { Client } from '../client.js';
+import { coreOf } from '../core-of.js';
+import { forEach } from './events.js';
+import type { Observable } from './session-store.js';
+
+/** The state of a reading. */
+export interface ReadState {
+  /** The error if it could not be read. */
+  readonly error?: unknown;
+  /** Whether it was not read yet. */
+  readonly isLoading: boolean;
+}
+
+/** How something is read, and the events after which it is read again. */
+interface Reading<Value> {
+  /** The value before the first reading. */
+  readonly nothing: Value;
+  readonly sessionId?: string | undefined;
+  readonly types: readonly EventType[];
+  read(): Promise<Value>;
+}
+
+/** A value that is read, and read again after events of a session, while somebody listens. */
+export function createReadStore<Value extends object>(
+  client: Client<any>,
+  { nothing, sessionId, types, read }: Reading<Value>,
+): Observable<Value & ReadState> {
+  let view: Value & ReadState = { ...nothing, isLoading: true };
+  const listeners = new Set<() => void>();
+  let stops: readonly (() => void)[] = [];
+  /** The number of the latest request. Responses of older ones are dropped. */
+  let asked = 0;
+  const show = (next: Value & ReadState): void => {
+    view = next;
+    for (const listener of listeners) listener();
+  };
+  const failed = (error: unknown): void => show({ ...view, error, isLoading: false });
+  const load = (): void => {
+    const mine = ++asked;
+    read().then(
+      (value) => mine === asked && show({ ...value, isLoading: false }),
+      (error) => mine === asked && failed(error),
+    );
+  };
+  const begin = (): void => {
+    stops = [
+      // Another person must not read what this one has.
+      coreOf.get(client)!.person.subscribe(() => {
+        show({ ...nothing, isLoading: true });
+        load();
+      }),
+    ];
+    if (sessionId !== undefined)
+      stops = [...stops, forEach(client.events(sessionId, { from: 'now', types: [...types] }), load, failed)];
+    load();
+  };
+  return {
+    getSnapshot: () => view,
+    subscribe(listener) {
+      listeners.add(listener);
+      if (stops.length === 0) begin();
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size > 0) return;
+        for (const stop of stops) stop();
+        stops = [];
+      };
+    },
+  };
+}
