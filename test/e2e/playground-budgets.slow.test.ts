@@ -27,9 +27,7 @@ describe('a budget in the playground, in Chromium', function () {
     const gateway = createGateway({
       ...{ port: 0, app, auth: { type: 'none' } },
       prices: { m: { input: 1, output: 10 } },
-      budgets: [
-        { name: 'answer', per: 'session', period: 'run', limit: { tokens: 1000 }, reached: 'ask' },
-      ],
+      budgets: [{ name: 'answer', per: 'session', period: 'run', limit: { tokens: 1000 }, reached: 'ask' }],
     }).use(playgroundPlugin({ path: '/' }));
     closeLater(gateway, (it) => it.close());
     const { url } = await gateway.start();
@@ -54,6 +52,6 @@ describe('a budget in the playground, in Chromium', function () {
     await say(page, 'go');
     await page.getByRole('button', { name: 'End the answer' }).click();
     await page.getByText('The budget is used up', { exact: true }).waitFor();
-    await page.getByText('The budget answer is used up: 1000 of 1000 tokens').waitFor();
+    await said(page, 'The budget answer is used up: 1000 of 1000 tokens').waitFor();
   });
 });

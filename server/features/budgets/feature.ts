@@ -1,5 +1,6 @@
 import type { UsageBy, UsageQuery, UsageRow } from '../../../shared/budgets/contract.js';
 import type { HostUsageQuery } from '../../../shared/budgets/options.js';
+import { userScope } from '../../auth/scope.js';
 import { DONE, type DueKind } from '../../due/due-kind.js';
 import { digestOf, ownKey } from '../../ids.js';
 import { asUnavailable } from '../../log/unavailable.js';
@@ -101,7 +102,7 @@ export const budgetsFeature: Feature = {
 async function asked(
   ledger: Ledger,
   accounts: Iterable<Account> | AsyncIterable<Account>,
-  query: UsageQuery,
+  query: UsageQuery & Pick<HostUsageQuery, 'tenant'>,
 ): Promise<readonly UsageRow[]> {
   const all: Counted[] = [];
   await asUnavailable(async () => {
@@ -110,15 +111,15 @@ async function asked(
   return rowsOf(all, query);
 }
 
-/** The usage of a session, or of all people. @throws GatewayError `OVERLOADED` */
+/** The usage of a session, of one person, or of all people. @throws GatewayError `OVERLOADED` */
 function hostUsage(
   { apps }: Pick<FeatureGateway, 'apps'>,
   ledger: Ledger,
-  { sessionId, scope = 'global', ...query }: HostUsageQuery,
+  { sessionId, user, scope = user && userScope({ ...user, roles: [] }), ...query }: HostUsageQuery,
 ): Promise<readonly UsageRow[]> {
   if (sessionId !== undefined)
-    return asked(ledger, [sessionAccount({ scope, ...apps.parse(sessionId) })], query);
-  return asked(ledger, everybody(ledger), query);
+    return asked(ledger, [sessionAccount({ scope: scope ?? 'global', ...apps.parse(sessionId) })], query);
+  return asked(ledger, scope === undefined ? everybody(ledger) : [personAccount(scope)], query);
 }
 
 async function* everybody(ledger: Ledger): AsyncGenerator<Account> {
