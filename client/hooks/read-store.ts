@@ -26,9 +26,10 @@ export function createReadStore<Value extends object>(
   client: Client<any>,
   { nothing, sessionId, types, read }: Reading<Value>,
 ): Observable<Value & ReadState> {
-  let view: Value & ReadState = { ...nothing, isLoading: true };
   const listeners = new Set<() => void>();
-  let stops: readonly (() => void)[] = [];
+  const loading = { ...nothing, isLoading: true };
+  let view: Value & ReadState = loading;
+  let stop: (() => void) | undefined;
   /** The number of the latest request. Responses of older ones are dropped. */
   let asked = 0;
   const show = (next: Value & ReadState): void => {
@@ -36,35 +37,39 @@ export function createReadStore<Value extends object>(
     for (const listener of listeners) listener();
   };
   const failed = (error: unknown): void => show({ ...view, error, isLoading: false });
-  const load = (): void => {
+  const load = async (): Promise<void> => {
     const mine = ++asked;
-    read().then(
-      (value) => mine === asked && show({ ...value, isLoading: false }),
-      (error) => mine === asked && failed(error),
-    );
-  };
-  const begin = (): void => {
-    stops = [
-      // Another person must not read what this one has.
-      coreOf.get(client)!.person.subscribe(() => {
-        show({ ...nothing, isLoading: true });
-        load();
-      }),
-    ];
-    if (sessionId !== undefined)
-      stops = [...stops, forEach(client.events(sessionId, { from: 'now', types: [...types] }), load, failed)];
-    load();
+    let next: Partial<Value> & { readonly error?: unknown };
+    try {
+      next = await read();
+    } catch (error) {
+      next = { ...view, error };
+    }
+    if (mine === asked) show({ ...next, isLoading: false } as Value & ReadState);
   };
   return {
     getSnapshot: () => view,
     subscribe(listener) {
       listeners.add(listener);
-      if (stops.length === 0) begin();
+      if (!stop) {
+        const unfollow =
+          sessionId && forEach(client.events(sessionId, { from: 'now', types: [...types] }), load, failed);
+        // Another person must not read what this one has.
+        const forget = coreOf.get(client)!.person.subscribe(() => {
+          show(loading);
+          void load();
+        });
+        stop = () => {
+          if (unfollow) unfollow();
+          forget();
+        };
+        void load();
+      }
       return () => {
         listeners.delete(listener);
         if (listeners.size > 0) return;
-        for (const stop of stops) stop();
-        stops = [];
+        stop?.();
+        stop = undefined;
       };
     },
   };
