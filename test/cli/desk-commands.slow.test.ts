@@ -80,7 +80,10 @@ describe("the operators' commands", function () {
       'model,calls,inputTokens,outputTokens,cachedInputTokens,reasoningTokens,cost,currency\nm,1,10,0,0,0,0.5,USD\n',
     );
     const own = await cli(['usage', '--user', 'token', '--json', '--db', db]);
-    const [kept, used] = own.output.trim().split('\n').map((line) => JSON.parse(line));
+    const [kept, used] = own.output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
     expect(kept).to.include({ sessions: 1, runs: 1 });
     expect(used).to.include({ calls: 1, inputTokens: 10, cost: 0.5 });
     expect((await cli(['usage', '--user', 'nobody', '--csv', '--db', db])).output).to.equal('');
