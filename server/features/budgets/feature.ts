@@ -12,7 +12,8 @@ import { budgetConfig, pricesOf } from './config.js';
 import { type Counted, rowsOf } from './counts.js';
 import { BudgetGate, TOLD } from './gate.js';
 import { Ledger } from './ledger.js';
-import { BudgetSetter, opened } from './opening.js';
+import { BudgetSetter } from './opening.js';
+import { opened } from './question.js';
 import { usesOf, WAITING, WrittenUses } from './recording.js';
 import {
   ACCOUNTS,

@@ -18,11 +18,8 @@ import type { Store } from '../../stores/store.js';
 import { type Budgets, type Draw, partSpent, spentOf, stateOf } from './budgets.js';
 import { factsOf, rootOf } from './facts.js';
 import type { Ledger } from './ledger.js';
-import { QUESTION } from './recording.js';
+import { isQuestion, OPENED, opened, QUESTION } from './question.js';
 import { PAST_MS } from './usage-records.js';
-
-/** The reason of an answer that no person gave: the budget has room again. */
-export const OPENED = 'The budget has room again';
 
 /** Parts of a limit that were told, each once for its account. They are forgotten with its sums. */
 export const TOLD = kind<{ readonly at: number; readonly due?: number }>({
@@ -113,16 +110,27 @@ export class BudgetGate {
       answered: ({ approved, expired, reason }: Confirmation) => {
         // Otherwise it is asked again whether there is room.
         if (approved && !expired && reason !== OPENED)
-          this.#pass(held, JSON.stringify([root, account.owner]));
+          this.#pass(held, budget.name, { root, owner: account.owner });
         return approved;
       },
       ending: endingOf(state),
     };
   }
 
-  #pass(held: HeldSession, name: string): void {
+  #pass(
+    held: HeldSession,
+    budget: string,
+    { root, owner }: { readonly root: string; readonly owner: string },
+  ): void {
     const passed = this.#passed.get(held) ?? new Set();
-    this.#passed.set(held, passed.add(name));
+    this.#passed.set(held, passed.add(JSON.stringify([root, owner])));
+    const { state } = held.log;
+    // Other runs of the tree may ask the same: one answer is for all.
+    for (const asked of state.pending) {
+      const { budget: name } = asked.input as { readonly budget?: string };
+      if (isQuestion(asked) && name === budget && rootOf(state, asked.runId ?? '') === root)
+        void opened(held, asked).catch(() => {});
+    }
   }
 
   /** The events of a draw that nobody was told before. */

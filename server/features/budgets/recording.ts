@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { UsedTotal } from '../../../shared/budgets/contract.js';
 import type { GatewayEvent } from '../../../shared/events.js';
-import { idOf, isGateCallId, ownKey } from '../../ids.js';
+import { idOf, ownKey } from '../../ids.js';
 import { kind } from '../../records/kind.js';
 import type { EventCause } from '../../sessions/event-cause.js';
 import { type RecordChange, textOfHome } from '../../stores/records.js';
@@ -10,14 +10,8 @@ import type { Budgets } from './budgets.js';
 import { type Counted, costOf, currencyOf, NOTHING, sumsOf } from './counts.js';
 import { factsOf, type RunFacts, rootOf } from './facts.js';
 import { dayIn } from './periods.js';
+import { isQuestion } from './question.js';
 import { type Account, APART_MS, personAccount, sessionAccount, USES } from './usage-records.js';
-
-/** Name of the question whether a run goes on beyond a budget. */
-export const QUESTION = 'budget';
-
-/** Whether a question is one of ours. An app may have a tool of the same name. */
-const isQuestion = ({ callId, name }: { readonly callId: string; readonly name: string }): boolean =>
-  name === QUESTION && isGateCallId(callId);
 
 /** The records of runs that wait for a budget. Their owner is the budget, so that its host finds them. */
 export const WAITING = kind<{ readonly budget: string }>({

@@ -26,7 +26,7 @@ describe('langGraphApp, whose tools run graphs', () => {
             content: 'found it',
             usage_metadata: { input_tokens: 5, output_tokens: 2, total_tokens: 7 },
             response_metadata: { model_name: 'small' },
-          }),
+          } as never),
         ],
       }))
       .addEdge('__start__', 'think')
