@@ -191,6 +191,16 @@ describe('a budget', () => {
     expect([row!.calls, row!.cost]).to.deep.equal([made.length, made.length / 4]);
   });
 
+  it('of a person who is erased begins anew', async () => {
+    const gateway = await gatewayOf({ budgets: [session({ per: 'person', limit: { cost: 0.5 } })] });
+    const main = gateway.session('main', ann);
+    await (await main.send('2')).result;
+    expect((await refusal(main.send('1').accepted))?.code).to.equal('BUDGET_EXHAUSTED');
+    await gateway.erase({ userId: 'ann' });
+    const { stopReason } = await gateway.session('main', ann).send('1').result;
+    expect(stopReason).to.equal('end');
+  });
+
   it('asks once for calls that a run makes together, and one answer is for the runs under it', async () => {
     const children = defineApp({
       async run(turn: Turn) {

@@ -59,9 +59,13 @@ export const budgetsFeature: Feature = {
     const ledger = new Ledger(store, keptMs);
     const gate = new BudgetGate(budgets, ledger, store);
     const opening = new BudgetSetter(gateway, budgets);
-    const written = new WrittenUses(Object.keys(prices), (person) => {
-      Promise.resolve(ledger.note(person)).catch((error: unknown) => report(error, 'noting who uses'));
-    });
+    const written = new WrittenUses(
+      Object.keys(prices),
+      (person) => {
+        Promise.resolve(ledger.note(person)).catch((error: unknown) => report(error, 'noting who uses'));
+      },
+      (id, use) => ledger.written(id, use),
+    );
     return {
       gate: gate.ask,
       admits: gate.admits,
@@ -76,6 +80,7 @@ export const budgetsFeature: Feature = {
       look: () => budgets.load().catch((error: unknown) => report(error, 'reading budgets')),
       stats: () => ({ used: written.totals }),
       erasing: async (home) => {
+        ledger.forget();
         await asUnavailable(() => ledger.addAllOf(home, storeTime(store)));
         if (home.app === undefined && keepSums) await keepNameless(store, ledger, home.scope);
       },

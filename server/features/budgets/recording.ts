@@ -11,7 +11,7 @@ import { type Counted, costOf, currencyOf, NOTHING, sumsOf } from './counts.js';
 import { factsOf, type RunFacts, rootOf } from './facts.js';
 import { dayIn } from './periods.js';
 import { isQuestion } from './question.js';
-import { type Account, APART_MS, personAccount, sessionAccount, USES } from './usage-records.js';
+import { type Account, APART_MS, type KeptUse, personAccount, sessionAccount, USES } from './usage-records.js';
 
 /** The records of runs that wait for a budget. Their owner is the budget, so that its host finds them. */
 export const WAITING = kind<{ readonly budget: string }>({
@@ -35,12 +35,18 @@ function recordIn(
 ): RecordChange {
   const id = idOf(owner, log.epoch, term, seq);
   const due = storeTime(Date.now()) + APART_MS;
-  return USES.put(id, {
+  const use: KeptUse = {
     ...{ ...counted, owner, at: textOfHome(home), due },
     ...(person && { person }),
     ...(until !== undefined && { until }),
-  });
+  };
+  const change = USES.put(id, use);
+  made.set(change, use);
+  return change;
 }
+
+/** The uses of records, which need not be read again once they are written. */
+const made = new WeakMap<RecordChange, KeptUse>();
 
 const NO_FIELDS: Counted['by'] = {
   ...{ day: '', model: '', app: '', session: '' },
@@ -131,9 +137,18 @@ export class WrittenUses {
   readonly #persons = new Set<string>();
   readonly #totals = new Map<string, { -readonly [Name in keyof UsedTotal]: UsedTotal[Name] }>();
   readonly #note: (person: string) => void;
+  readonly #written: (id: string, use: KeptUse) => void;
 
-  /** @param models The models that totals tell apart */
-  constructor(models: Iterable<string>, note: (person: string) => void) {
+  /**
+   * @param models The models that totals tell apart
+   * @param written Hears of each use
+   */
+  constructor(
+    models: Iterable<string>,
+    note: (person: string) => void,
+    written: (id: string, use: KeptUse) => void,
+  ) {
+    this.#written = written;
     this.#models = new Set(models);
     this.#note = note;
   }
@@ -144,8 +159,10 @@ export class WrittenUses {
 
   committed({ records }: CommittedWrite): void {
     for (const record of records) {
-      const use = record.kind === USES.name ? USES.written(record) : null;
-      if (!use?.person) continue;
+      const use = record.kind === USES.name ? (made.get(record) ?? USES.written(record)) : null;
+      if (!use) continue;
+      this.#written(record.id, use);
+      if (!use.person) continue;
       const { owner, by, sums } = use;
       this.#count(by, sums);
       if (this.#persons.has(owner)) continue;
