@@ -196,7 +196,7 @@ describe('a budget', () => {
     const main = gateway.session('main', ann);
     await (await main.send('2')).result;
     expect((await refusal(main.send('1').accepted))?.code).to.equal('BUDGET_EXHAUSTED');
-    await gateway.erase({ userId: 'ann' });
+    await gateway.erase({ user: { id: 'ann' } } as never);
     const { stopReason } = await gateway.session('main', ann).send('1').result;
     expect(stopReason).to.equal('end');
   });
