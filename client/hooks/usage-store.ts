@@ -15,7 +15,7 @@ export interface UsageViewOptions extends UsageQuery {
   readonly sessionId?: string | undefined;
 }
 
-/** What a client's user has used, updated while somebody listens. */
+/** All that a client's user has used, updated while somebody listens. */
 export function createUsageStore(
   client: Client<any>,
   { sessionId, ...query }: UsageViewOptions,

@@ -59,7 +59,7 @@ export class Ledger {
   readonly #reading = new Map<string, Promise<readonly Counted[]>>();
   readonly #next = new Map<string, Promise<readonly Counted[]>>();
   readonly #known = new Map<string, KnownTotals>();
-  /** What this gateway writes while it reads, by the ids of records. A reading may have it or not. */
+  /** The uses that this gateway writes while it reads, by the ids of their records. A reading may have them or not. */
   readonly #during = new Map<string, Map<string, Counted>>();
 
   constructor(store: SumStore, keptMs?: number) {
@@ -99,7 +99,7 @@ export class Ledger {
     return this.#known.get(owner) ?? null;
   }
 
-  /** Adds a use that this gateway has written to what it knows. @param id Of its record */
+  /** Adds a use that this gateway has written to what it knows. @param id The id of its record */
   written(id: string, { owner, by, sums }: KeptUse): void {
     this.#during.get(owner)?.set(id, { by, sums });
     const known = this.#known.get(owner);
