@@ -1,10 +1,11 @@
 // What budgets add to a message: pairs of sends, one to a gateway without budgets and one with three, by turns, in processor time.
 //   npx tsx bench/budgets.ts [pairs]
-import { type Budget, createGateway, defineApp, memoryStore, type Store } from '../server/index.js';
-import { sqliteStore } from '../server/stores/sqlite/index.js';
+
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Budget, createGateway, defineApp, memoryStore, type Store } from '../server/index.js';
+import { sqliteStore } from '../server/stores/sqlite/index.js';
 
 const PAIRS = Number(process.argv[2] ?? 2000);
 const WARM = 200;
@@ -26,7 +27,12 @@ const median = (all: number[]): number => all.sort((a, b) => a - b)[Math.floor(a
 
 async function compare(name: string, makeStore: () => Store): Promise<void> {
   const make = (given: readonly Budget[]) =>
-    createGateway({ app, store: makeStore(), budgets: given, limits: { sendsPerSecond: 1e6, loopDelayMs: 1e9, sessionsPerUser: 1e6 } } as never);
+    createGateway({
+      app,
+      store: makeStore(),
+      budgets: given,
+      limits: { sendsPerSecond: 1e6, loopDelayMs: 1e9, sessionsPerUser: 1e6 },
+    } as never);
   const gateways = [make([]), make(budgets)];
   const spent: number[][] = [[], []];
   for (let pair = -WARM; pair < PAIRS; pair += 1)
@@ -39,7 +45,9 @@ async function compare(name: string, makeStore: () => Store): Promise<void> {
     }
   const more = spent[1]!.map((with3, i) => with3 - spent[0]![i]!);
   const [none, extra] = [median([...spent[0]!]), median(more)];
-  console.log(`${name}: ${none} µs a send, with three budgets ${extra} µs more (${((extra / none) * 100).toFixed(1)}%)`);
+  console.log(
+    `${name}: ${none} µs a send, with three budgets ${extra} µs more (${((extra / none) * 100).toFixed(1)}%)`,
+  );
   for (const gateway of gateways) await gateway.close();
 }
 

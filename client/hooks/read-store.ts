@@ -13,7 +13,7 @@ export interface ReadState {
 }
 
 /** How something is read, and the events after which it is read again. */
-interface ReadOptions<Value> {
+interface RereadOptions<Value> {
   /** The value before the first reading. */
   readonly nothing: Value;
   readonly sessionId?: string | undefined;
@@ -24,7 +24,7 @@ interface ReadOptions<Value> {
 /** A value that is read, and read again after events of a session, while somebody listens. */
 export function createReadStore<Value extends object>(
   client: Client<any>,
-  { nothing, sessionId, types, read }: ReadOptions<Value>,
+  { nothing, sessionId, types, read }: RereadOptions<Value>,
 ): Observable<Value & ReadState> {
   const listeners = new Set<() => void>();
   const loading = { ...nothing, isLoading: true };

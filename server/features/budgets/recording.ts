@@ -11,7 +11,14 @@ import { type Counted, costOf, currencyOf, NOTHING, sumsOf } from './counts.js';
 import { factsOf, type RunFacts, rootOf } from './facts.js';
 import { dayIn } from './periods.js';
 import { isQuestion } from './question.js';
-import { type Account, APART_MS, type KeptUse, personAccount, sessionAccount, USES } from './usage-records.js';
+import {
+  type Account,
+  APART_MS,
+  type KeptUse,
+  personAccount,
+  sessionAccount,
+  USES,
+} from './usage-records.js';
 
 /** The records of runs that wait for a budget. Their owner is the budget, so that its host finds them. */
 export const WAITING = kind<{ readonly budget: string }>({
