@@ -51,6 +51,10 @@ export const newAuditId = (): string => `aud_${random(12)}`;
 export const newRunId = (): string => `run_${random(12)}`;
 export const newMessageId = (): string => `msg_${random(12)}`;
 export const newCallId = (): string => `call_${random(12)}`;
+const GATE = 'gate_';
+/** A question that the gateway itself asks of a run, before its app goes on. */
+export const newGateCallId = (): string => `${GATE}${random(12)}`;
+export const isGateCallId = (id: string): boolean => id.startsWith(GATE);
 /** A random prefix that identifies this process. */
 const REQUESTS = `req_${random(6)}`;
 let requests = 0;

@@ -169,7 +169,7 @@ export { DEFAULT_LIMITS, type Limits } from './config/limits.js';
 export type { MonitorOptions } from './config/monitor-options.js';
 export type { Origins } from './config/origins.js';
 export type { DeskQuestion } from './desk/questions.js';
-export type { DeskConnection, DeskGateway, DeskRun, DeskSession, DeskUsage } from './desk/rows.js';
+export type { DeskConnection, DeskGateway, DeskKept, DeskRun, DeskSession, DeskUsage } from './desk/rows.js';
 export type { AuditEntry } from './diagnostics/audit-entry.js';
 export type { DueCount, GatewayStats, RunCounts } from './diagnostics/gateway-stats.js';
 export type { ReadyState, UnreadyReason } from './diagnostics/ready-state.js';

@@ -6,6 +6,7 @@ export type { InboxView } from '../hooks/inbox-store.js';
 export type { SchedulesView } from '../hooks/schedules-store.js';
 export type { SearchView, SearchViewOptions } from '../hooks/search-store.js';
 export type { SessionActions, SessionOptions, SessionView, SessionViewOf } from '../hooks/session-store.js';
+export type { UsageView, UsageViewOptions } from '../hooks/usage-store.js';
 export { GatewayProvider, type GatewayProviderProps, useGateway } from './provider.js';
 export { type GatewayHooks, gatewayHooks } from './typed.js';
 export {
@@ -24,3 +25,4 @@ export { type RunsView, useRuns } from './use-runs.js';
 export { useSchedules } from './use-schedules.js';
 export { useSearch } from './use-search.js';
 export { type SelectOptions, useSession } from './use-session.js';
+export { useUsage } from './use-usage.js';

@@ -11,6 +11,7 @@ import {
 } from 'lucide-react';
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { Chat } from '../../templates/components/chat/chat.js';
+import { UsageLine } from '../../templates/components/message/usage.js';
 import { People } from '../../templates/components/share/people.js';
 import { AroundProvider } from '../../templates/components/ui/around.js';
 import { isOverseen, newSessionId } from '../../templates/components/ui/session-id.js';
@@ -149,7 +150,12 @@ function Page({
                       shows={route.messageId}
                       onOpen={openSession}
                       onRun={showRun}
-                      bar={(presence) => <People id={sessionId} user={standing.user} presence={presence} />}
+                      bar={(presence) => (
+                        <>
+                          <UsageLine id={sessionId} />
+                          <People id={sessionId} user={standing.user} presence={presence} />
+                        </>
+                      )}
                     />
                   </ViewBoundary>
                 )}

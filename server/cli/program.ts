@@ -21,7 +21,6 @@ import {
   sessionCommand,
   statusCommand,
   topCommand,
-  usageCommand,
 } from './commands/desk.js';
 import { devCommand } from './commands/dev.js';
 import { doctorCommand } from './commands/doctor.js';
@@ -36,6 +35,7 @@ import { sessionsCommand } from './commands/sessions.js';
 import { startCommand } from './commands/start.js';
 import { tailCommand } from './commands/tail.js';
 import { tokenCommand } from './commands/token.js';
+import { usageCommand } from './commands/usage.js';
 import { EXIT_FAILED, type Terminal } from './terminal.js';
 
 /** Remedies by error code, for errors whose message names none. */

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../shared/errors.js';
+import type { FeatureOperator } from '../../shared/features.js';
 import { encodeLine } from '../../shared/ndjson.js';
 import { parseSessionKey } from '../../shared/session-key.js';
 import type { AppRegistry } from '../apps/registry.js';
@@ -21,7 +22,7 @@ import type { SessionDirectory } from '../sessions/directory.js';
 import type { SessionRef } from '../stores/stored.js';
 import { connectionRow, liveRuns } from './live-rows.js';
 import { type DeskOwner, type DeskQuestion, parseQuestion } from './questions.js';
-import type { DeskConnection, DeskGateway, DeskRun, DeskSession, DeskUsage } from './rows.js';
+import type { DeskConnection, DeskGateway, DeskKept, DeskRun, DeskSession, DeskUsage } from './rows.js';
 import { storedRuns } from './stored-runs.js';
 
 type Asked<Action extends DeskQuestion['action']> = Extract<DeskQuestion, { readonly action: Action }>;
@@ -46,7 +47,11 @@ export interface DeskEnvironment {
   readonly sessions: SessionDirectory;
   readonly connections: Connections;
   readonly state: { lameDuck: boolean };
-  readonly data: { dead(): AsyncIterable<DeadWork>; retry(id: string): Promise<boolean> };
+  readonly data: {
+    dead(): AsyncIterable<DeadWork>;
+    retry(id: string): Promise<boolean>;
+    features(): Promise<FeatureOperator>;
+  };
   identify(user: UserLike): Person;
   readonly audit: Audit;
   readonly trail: AuditTrail;
@@ -117,7 +122,7 @@ export class Desk {
       case 'session':
         return yield await this.#session(question);
       case 'usage':
-        return yield await this.#usage(question);
+        return yield* this.#usage(question);
       case 'due':
         return yield* this.#env.data.dead();
       case 'retry':
@@ -247,7 +252,19 @@ export class Desk {
     };
   }
 
-  async #usage(owner: Asked<'usage'>): Promise<DeskUsage> {
+  async *#usage({ by, from, to, ...owner }: Asked<'usage'>): AsyncGenerator<DeskUsage> {
+    const { user, tenant, scope } = owner;
+    if (user !== undefined || scope !== undefined) yield await this.#kept(owner);
+    const { usage } = await this.#env.data.features();
+    yield* await usage({
+      ...{ by, from, to, scope },
+      ...(user === undefined
+        ? { tenant }
+        : { user: { id: user, ...(tenant !== undefined && { tenantId: tenant }) } }),
+    });
+  }
+
+  async #kept(owner: DeskOwner): Promise<DeskKept> {
     const { config, apps } = this.#env;
     const { scope } = this.#refOf(apps.defaultApp, owner);
     const ref = { scope, app: apps.defaultApp, name: '' };

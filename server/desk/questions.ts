@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { USAGE_BY } from '../../shared/budgets/contract.js';
+import { day } from '../../shared/budgets/schema.js';
 import { GatewayError } from '../../shared/errors.js';
 
 /** The things that a run may wait for. `app`: its own code, and all that it calls. `slot`: its turn among all runs. `gateway`: no living gateway holds its session. */
@@ -32,7 +34,10 @@ const QUESTIONS = [
     app: text.exactOptional(),
   }),
   z.strictObject({ action: z.literal('session'), session: text, user, tenant, scope }),
-  z.strictObject({ action: z.literal('usage'), user, tenant, scope }),
+  z.strictObject({
+    ...{ action: z.literal('usage'), user, tenant, scope },
+    ...{ by: z.array(z.enum(USAGE_BY)).exactOptional(), from: day.exactOptional(), to: day.exactOptional() },
+  }),
   z.strictObject({ action: z.literal('connections'), gateway, user, tenant, limit }),
   z.strictObject({ action: z.literal('due') }),
   z.strictObject({ action: z.literal('retry'), id: text }),

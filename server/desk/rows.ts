@@ -1,3 +1,4 @@
+import type { UsageRow } from '../../shared/budgets/contract.js';
 import type { UserName } from '../../shared/user-name.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type { WAITS } from './questions.js';
@@ -60,8 +61,11 @@ export interface DeskSession {
   readonly runs: readonly DeskRun[];
 }
 
-/** The amount that is kept of one scope: of one user, unless `sessionScope` says otherwise. */
-export interface DeskUsage {
+/** The sums of what runs have used; of a user or a scope, behind what is kept and open of it. */
+export type DeskUsage = UsageRow | DeskKept;
+
+/** The amount that is kept and open of one scope: of one user, unless `sessionScope` says otherwise. */
+export interface DeskKept {
   readonly scope: string;
   readonly sessions: number;
   readonly characters: number;

@@ -1,3 +1,4 @@
+import { isGateCallId } from '../ids.js';
 import type { LogView } from '../log/log-view.js';
 import type { LiveRun } from '../runs/live-run.js';
 import type { RehearsedRun } from '../runs/rehearse.js';
@@ -32,7 +33,8 @@ export async function rehearsedIn(
     app: run.request.lane?.app ?? ref.app,
     ...(version !== undefined && { version }),
     ...{ request: run.request, placed: run.placed, answer: run.resumed!, history: shown(), ...left },
-    pending: state.pending.filter(({ runId }) => runId === run.id),
+    // The app does not come to a question that the gateway asks.
+    pending: state.pending.filter(({ runId, callId }) => runId === run.id && !isGateCallId(callId)),
     children: (state.lanes ?? []).filter(({ parentRunId }) => parentRunId === run.id),
   };
 }

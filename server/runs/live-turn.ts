@@ -2,7 +2,15 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { UserContext } from '../../shared/contract.js';
 import { isGatewayError } from '../../shared/errors.js';
 import { type Message, textOf } from '../../shared/messages.js';
-import type { ClientTool, Question, ResumedAnswer, Turn, TurnSession } from '../apps/application.js';
+import type {
+  ClientTool,
+  Confirmation,
+  ConfirmationRequest,
+  Question,
+  ResumedAnswer,
+  Turn,
+  TurnSession,
+} from '../apps/application.js';
 import type { CompactOptions } from '../apps/compaction.js';
 import { FORMER_STEPS, type FormerStep, PLACE, type PlaceKeeper } from '../apps/goes-on.js';
 import { LET_THROUGH, type LetThrough } from '../apps/guard.js';
@@ -10,6 +18,7 @@ import { eventType } from '../apps/publish-options.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import { traceStep } from '../diagnostics/step.js';
 import { formatTraceparent } from '../diagnostics/traceparent.js';
+import { newGateCallId } from '../ids.js';
 import { ask, confirm } from './asking.js';
 import { askedCompact, historyToBegin, summarize, withSummary } from './compacting.js';
 import { say } from './gated.js';
@@ -62,6 +71,8 @@ export class LiveTurn implements Turn {
     },
   };
   #steps: RunSteps | null = null;
+  /** The open questions of the gateway. */
+  readonly #questions = new Map<string, Promise<Confirmation>>();
 
   constructor(scope: RunScope, history: ShownHistory) {
     const { run, user, session } = scope;
@@ -248,15 +259,25 @@ export class LiveTurn implements Turn {
     for (let met = await asked; met; met = await gate!()) {
       if (this.#scope.ended) throw new RunOver();
       if (met.events) for (const event of met.events) this.#scope.port.log.append(event);
-      if (met.ask) {
-        const passes = await met.answered!(await confirm(this.#scope, met.ask));
-        if (passes) continue;
-      }
+      if (met.ask && (await met.answered!(await this.#asked(met.ask)))) continue;
       if (this.#scope.ended) throw new RunOver();
       if (!met.ending) return;
       end(met.ending);
       throw new RunOver();
     }
+  }
+
+  /** The answer to a question of the gateway. Calls that are made together wait for the same one. */
+  #asked(request: ConfirmationRequest): Promise<Confirmation> {
+    const key = JSON.stringify([request.name, request.input]);
+    let answer = this.#questions.get(key);
+    if (!answer) {
+      answer = confirm(this.#scope, { ...request, callId: newGateCallId() }).finally(() =>
+        this.#questions.delete(key),
+      );
+      this.#questions.set(key, answer);
+    }
+    return answer;
   }
 
   readonly handOff: Turn['handOff'] = (request = {}) => {

@@ -1,5 +1,5 @@
+import { failureOf } from '../run-failure.js';
 import type { Subagent } from '../subagents.js';
-import { failureOf } from './ends.js';
 import type { AgUiEvent, AgUiVersion } from './events.js';
 
 /**

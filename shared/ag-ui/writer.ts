@@ -1,7 +1,7 @@
 import type { EventOf, GatewayEvent } from '../events.js';
 import type { Usage } from '../messages.js';
+import { failureOf } from '../run-failure.js';
 import type { Subagent } from '../subagents.js';
-import { failureOf } from './ends.js';
 import {
   type AgUiEvent,
   type AgUiInterrupt,

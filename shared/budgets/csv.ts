@@ -7,8 +7,9 @@ function cell(value: unknown): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Rows of `gateway.usage()` as CSV (RFC 4180), with the names of their fields in the first line. An unknown cost is empty. */
+/** Rows of `gateway.usage()` as CSV (RFC 4180), with the names of their fields in the first line; nothing for no rows. An unknown cost is empty. */
 export function usageCsv(rows: readonly UsageRow[]): string {
+  if (rows.length === 0) return '';
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))] as (keyof UsageRow)[];
   const lines = rows.map((row) => names.map((name) => cell(row[name])).join(','));
   return [names.join(','), ...lines].map((line) => `${line}\r\n`).join('');

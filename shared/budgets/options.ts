@@ -1,5 +1,6 @@
 import type { ConfirmPolicy } from '../approvals.js';
 import type { UserContext } from '../contract.js';
+import type { UserName } from '../user-name.js';
 import type { BudgetAmounts, UsageQuery, UsageRow } from './contract.js';
 
 /** The price of a model for so many tokens. */
@@ -67,7 +68,12 @@ export interface BudgetConfig {
 export interface HostUsageQuery extends UsageQuery {
   /** Only what was used in this session. Without a `scope` it is one that all users share. */
   readonly sessionId?: string | undefined;
+  /** Without a session, all that is used in the name of this scope: for a user's own, as `user`. */
   readonly scope?: string | undefined;
+  /** Only what this user has used, but by no link. */
+  readonly user?: UserName | undefined;
+  /** Only what was used in this tenant. */
+  readonly tenant?: string | undefined;
 }
 
 /** The budgets that are set at run time. */

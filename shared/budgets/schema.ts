@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { USAGE_BY } from './contract.js';
 
-const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a day, as 2026-11-28');
+/** A day in UTC. */
+export const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a day, as 2026-11-28');
 const BY = new RegExp(`^(${USAGE_BY.join('|')})(,(${USAGE_BY.join('|')}))*$`);
 const amounts = z.object({
   cost: z.number().exactOptional(),

@@ -1,6 +1,6 @@
 import type { EventOf, GatewayEvent } from '../events.js';
-import { FAILED as TEXTS } from '../failed.js';
 import type { StopReason, Usage } from '../messages.js';
+import { failureOf, type RunFailure } from '../run-failure.js';
 import type { SegmentWriter } from '../segment-stream.js';
 import type { AskingEvent } from '../segments.js';
 import type { Subagent } from '../subagents.js';
@@ -53,7 +53,7 @@ export class ResponseWriter implements SegmentWriter<ResponseEventFrame> {
   #status: ResponseStatus = 'in_progress';
   #ended: object = {};
   #input: ResponseItem[] = [];
-  #error: string | null = null;
+  #error: RunFailure | null = null;
   /** Child runs that have ended, and are not told yet. */
   #children: Subagent[] = [];
 
@@ -126,7 +126,7 @@ export class ResponseWriter implements SegmentWriter<ResponseEventFrame> {
     const children = this.#children;
     this.#children = [];
     return children.flatMap(({ runId, app, name, text, stopReason, error }) => {
-      const failure = FAILED.has(stopReason!) ? (error?.message ?? stopReason!) : null;
+      const failure = failureOf(stopReason!, error)?.message ?? null;
       const call = { name: app, input: name === undefined ? {} : { name } };
       return this.#ownCall(runId, call, failure === null ? { output: text } : { error: failure });
     });
@@ -178,7 +178,7 @@ export class ResponseWriter implements SegmentWriter<ResponseEventFrame> {
       case 'message_replaced':
         return this.#output.retract(event.content);
       case 'run_error':
-        this.#error = event.message;
+        this.#error = event;
         return [];
       case 'message_end':
         return this.#over(event);
@@ -339,14 +339,11 @@ export class ResponseWriter implements SegmentWriter<ResponseEventFrame> {
   }
 }
 
-/** Reasons for which a child run has no answer. */
-const FAILED: ReadonlySet<StopReason> = new Set(['error', 'timeout', 'lost']);
-
 function seconds(ms: number): number {
   return Math.floor(ms / 1000);
 }
 
-function endOf(stopReason: StopReason, error: string | null): End {
+function endOf(stopReason: StopReason, error: RunFailure | null): End {
   switch (stopReason) {
     case 'max_tokens':
       return { status: 'incomplete', rest: { incomplete_details: { reason: 'max_output_tokens' } } };
@@ -355,18 +352,12 @@ function endOf(stopReason: StopReason, error: string | null): End {
     case 'aborted':
     case 'superseded':
       return { status: 'cancelled', rest: { incomplete_details: { reason: stopReason } } };
-    case 'error':
-      return failed(error ?? TEXTS.error);
-    case 'timeout':
-      return failed(error ?? TEXTS.timeout);
-    case 'lost':
-      return failed(error ?? TEXTS.lost);
-    default:
-      return { status: 'completed' };
+    default: {
+      const failed = failureOf(stopReason, error);
+      if (!failed) return { status: 'completed' };
+      const code = failed.code === 'BUDGET_EXHAUSTED' ? 'insufficient_quota' : 'server_error';
+      // The AI SDK reads no error without a type.
+      return { status: 'failed', rest: { error: { type: code, code, message: failed.message } } };
+    }
   }
-}
-
-function failed(message: string): End {
-  // The AI SDK reads no error without a type.
-  return { status: 'failed', rest: { error: { type: 'server_error', code: 'server_error', message } } };
 }

@@ -1,6 +1,6 @@
 import type { EventOf, GatewayEvent } from '../events.js';
-import { FAILED } from '../failed.js';
 import type { StopReason } from '../messages.js';
+import { failureOf, type RunFailure } from '../run-failure.js';
 import { type UnsaidBlock, urlOf } from '../said.js';
 import type { SegmentWriter } from '../segment-stream.js';
 import type { Subagent } from '../subagents.js';
@@ -35,7 +35,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
   #inStep = false;
   /** Whether the next chunk begins a step, since something was or must be answered. */
   #stepDue = false;
-  #error: string | null = null;
+  #error: RunFailure | null = null;
 
   constructor(runId: string, options: UiStreamOptions) {
     this.#runId = runId;
@@ -83,7 +83,7 @@ export class UiWriter implements SegmentWriter<UiChunk> {
       case 'message_replaced':
         return this.#replaced(event);
       case 'run_error':
-        this.#error = event.message;
+        this.#error = event;
         return [];
       case 'message_end':
         return this.#end(event);
@@ -343,19 +343,15 @@ function blockChunk(block: UnsaidBlock): UiChunk {
   return { type: 'source-url', sourceId: uri, url: uri, ...(text !== undefined && { title: text }) };
 }
 
-function failure(stopReason: StopReason, error: string | null): UiChunk[] {
+function failure(stopReason: StopReason, error: RunFailure | null): UiChunk[] {
   switch (stopReason) {
-    case 'error':
-      return [{ type: 'error', errorText: error ?? FAILED.error }];
-    case 'timeout':
-      return [{ type: 'error', errorText: error ?? FAILED.timeout }];
-    case 'lost':
-      return [{ type: 'error', errorText: error ?? FAILED.lost }];
     case 'aborted':
     case 'superseded':
       return [{ type: 'abort', reason: stopReason }];
-    default:
-      return [];
+    default: {
+      const failed = failureOf(stopReason, error);
+      return failed ? [{ type: 'error', errorText: failed.message }] : [];
+    }
   }
 }
 

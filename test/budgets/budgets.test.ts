@@ -9,6 +9,7 @@ import {
 } from '../../server/index.js';
 import type { Budget } from '../../shared/budgets/options.js';
 import { isGatewayError } from '../../shared/errors.js';
+import { connectClient } from '../support/client.js';
 import { startGateway } from '../support/gateway.js';
 import { passing } from '../support/overriding.js';
 import { until } from '../support/until.js';
@@ -188,6 +189,57 @@ describe('a budget', () => {
     const [row, ...others] = await gateway.usage();
     expect(others).to.deep.equal([]);
     expect([row!.calls, row!.cost]).to.deep.equal([made.length, made.length / 4]);
+  });
+
+  it('of a person who is erased begins anew', async () => {
+    const gateway = await gatewayOf({ budgets: [session({ per: 'person', limit: { cost: 0.5 } })] });
+    const main = gateway.session('main', ann);
+    await (await main.send('2')).result;
+    expect((await refusal(main.send('1').accepted))?.code).to.equal('BUDGET_EXHAUSTED');
+    await gateway.erase({ user: { id: 'ann' } } as never);
+    const { stopReason } = await gateway.session('main', ann).send('1').result;
+    expect(stopReason).to.equal('end');
+  });
+
+  it('asks once for calls that a run makes together, and one answer is for the runs under it', async () => {
+    const children = defineApp({
+      async run(turn: Turn) {
+        for (let call = 0; call < 2; call += 1)
+          await turn.step('call', () => turn.usage({ inputTokens: 10 }));
+        return 'done';
+      },
+    });
+    const app = defineApp({
+      async run(turn: Turn) {
+        const under = ['a', 'b'].map((id) => turn.spawn('under', { id, message: 'go' }).result);
+        const calls = Array.from({ length: 5 }, async (_, lane) => {
+          for (let call = 0; call < 2; call += 1)
+            await turn.step(`call ${lane} ${call}`, () => turn.usage({ inputTokens: 10 }));
+        });
+        await Promise.all([...calls, ...under]);
+        return 'done';
+      },
+    });
+    const { gateway, url } = await startGateway({
+      apps: { main: app, under: children },
+      defaultApp: 'main',
+      budgets: [session({ limit: { tokens: 20 }, reached: 'ask' })],
+    });
+    const main = connectClient(url).session('main');
+    const run = main.send('go');
+    const pending = async () => (await main.state()).pending;
+    await until(async () => (await pending()).length === 3);
+    const [first] = await pending();
+    await main.respond(first!.callId, { approved: true });
+    const { stopReason } = await run.result;
+    expect(stopReason).to.equal('end');
+    const asked: string[] = [];
+    for await (const event of main.events({ from: 'earliest' })) {
+      if (event.type === 'tool_confirmation_required') asked.push(event.runId!);
+      if (event.type === 'message_end' && event.runId === (await run.accepted).runId) break;
+    }
+    expect([asked.length, new Set(asked).size]).to.deep.equal([3, 3]);
+    expect((await gateway.usage())[0]!.calls).to.equal(14);
   });
 
   it('costs a message nothing while there is none: no call of the store more', async () => {

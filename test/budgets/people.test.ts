@@ -41,6 +41,9 @@ describe('the usage of people who share a session', () => {
       ['ann', 1],
       [null, 2],
     ]);
+    const ofAnn = await gateway.usage({ user: { id: 'ann' }, by: ['person'] });
+    expect(ofAnn.map(({ person, calls }) => [person, calls])).to.deep.equal([['ann', 1]]);
+    expect(await gateway.usage({ tenant: 'other' })).to.deep.equal([]);
     await send('hello', one, sessionId);
     const refused = await send('hello', two, sessionId);
     expect([refused.status, refused.body.error?.code ?? refused.body.code]).to.deep.equal([

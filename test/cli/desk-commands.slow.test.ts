@@ -9,6 +9,7 @@ const OPERATORS = 'a-token-of-operators-of-more-than-32-bytes';
 
 const AGENT = `export const app = {
   async *run(turn) {
+    await turn.usage({ model: 'm', inputTokens: 10, cost: 0.5, currency: 'USD' });
     yield String(await turn.ask({ name: 'which' }));
   },
 };`;
@@ -70,6 +71,28 @@ describe("the operators' commands", function () {
     expect((await cli(['lame-duck', '--off', '--db', db])).output).to.include('takes new clients again');
     const session = await cli(['session', 'main', '--user', 'token', '--db', db]);
     expect(session.output).to.include('main').and.include('waiting').and.to.not.include('secret');
+    const usage = await cli(['usage', '--by', 'person,model', '--db', db]);
+    expect(usage.output).to.equal('token  m  0.5 USD  1 calls, 10 tokens in, 0 out\n');
+    const csv = await cli(['usage', '--by', 'model', '--user', 'token', '--csv', ...byPort], {
+      GATEWAY_MONITOR_TOKEN: OPERATORS,
+    });
+    expect(csv.output).to.equal(
+      'model,calls,inputTokens,outputTokens,cachedInputTokens,reasoningTokens,cost,currency\nm,1,10,0,0,0,0.5,USD\n',
+    );
+    const own = await cli(['usage', '--user', 'token', '--json', '--db', db]);
+    const [kept, used] = own.output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(kept).to.include({ sessions: 1, runs: 1 });
+    expect(used).to.include({ calls: 1, inputTokens: 10, cost: 0.5 });
+    expect((await cli(['usage', '--user', 'nobody', '--csv', '--db', db])).output).to.equal('');
+    const odd = await cli(['usage', '--by', 'colour', '--db', db]);
+    expect([odd.code, odd.output]).to.deep.equal([
+      2,
+      "error: option '--by <fields>' argument 'colour' is invalid. It must be some of day, model, app, person, tenant, grant, session, with commas between them.\n",
+    ]);
+    expect((await cli(['usage', '--from', 'today', '--db', db])).output).to.match(/from: .*2026-11-28/);
     const aborted = await cli(['abort', 'main', '--user', 'token', ...byPort], {
       GATEWAY_MONITOR_TOKEN: OPERATORS,
     });

@@ -39,6 +39,7 @@ export const NAMES: Record<string, readonly string[]> = {
     'sessionSharing',
   ],
   [`${NAME}/client/runs`]: ['childrenOf', 'runTree', 'sessionRuns'],
+  [`${NAME}/client/budgets`]: ['clientUsage', 'usageCsv'],
   [`${NAME}/client/schedules`]: ['sessionSchedules'],
   [`${NAME}/client/search`]: ['clientSearch'],
   [`${NAME}/client/inbox`]: ['clientInbox', 'readWhileVisible'],

@@ -38,6 +38,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
     'sessionSharing',
   ],
   './client/runs': ['childrenOf', 'runTree', 'sessionRuns'],
+  './client/budgets': ['clientUsage', 'usageCsv'],
   './client/schedules': ['sessionSchedules'],
   './client/search': ['clientSearch'],
   './client/inbox': ['clientInbox', 'readWhileVisible'],

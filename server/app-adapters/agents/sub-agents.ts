@@ -79,7 +79,7 @@ export class AgentTools {
     const above = this.#callers.get(callId)?.child.turn ?? this.#turn;
     const child = new FedChild(above, { id: callId, app, message: askedBy(parseJson(given)), callId });
     const usage: AgentReaderOptions['usage'] = (counts) =>
-      void child.turn.then((turn) => turn?.usage(counts));
+      void child.turn.then((own) => (own ?? this.#turn).usage(counts));
     const told = { child, reader: new RunReader({ loggedElsewhere: this.#loggedElsewhere, usage }) };
     this.#told.set(callId, told);
     return told;

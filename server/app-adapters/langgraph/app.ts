@@ -100,24 +100,31 @@ async function* run(
 ): AsyncGenerator<AppEvent, AppResult | undefined> {
   const { graph, children = true } = options;
   let used: Promise<void> | null = null;
-  const reading: GraphReaderOptions = {
+  const reading: Omit<GraphReaderOptions, 'usage'> = {
     loggedElsewhere: new Set([
       ...Object.keys(options.tools ?? {}),
       ...turn.clientTools.map(({ name }) => name),
     ]),
     show: options.show ?? (() => true),
+  };
+  const reader = new GraphReader({
+    ...reading,
     usage: (counts) => {
       used = turn.usage(counts);
     },
-  };
-  const reader = new GraphReader(reading);
+  });
   const configOf = (threadId: string) => graphConfig(turn, options, reader, threadId);
   const thread = await guarded(() => openThread(options, configOf, turn));
   const { config } = thread;
   reader.knows(thread.known);
   if (turn.rehearsing) return await rehearseGraph(turn, options, config);
-  const subgraphs = new Subgraphs(turn, reader, () => {
-    const inner = new GraphReader(reading);
+  const subgraphs = new Subgraphs(turn, reader, (child) => {
+    const inner = new GraphReader({
+      ...reading,
+      usage: (counts) => {
+        used = child.then((own) => (own ?? turn).usage(counts));
+      },
+    });
     inner.knows(thread.known);
     return inner;
   });

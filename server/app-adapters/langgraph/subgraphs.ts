@@ -21,9 +21,9 @@ export class Subgraphs {
   readonly #turn: Turn;
   readonly #root: ToldGraph;
   readonly #graphs = new Map<string, ToldGraph>();
-  readonly #makeReader: () => GraphReader;
+  readonly #makeReader: (turn: Promise<Turn | null>) => GraphReader;
 
-  constructor(turn: Turn, root: GraphReader, makeReader: () => GraphReader) {
+  constructor(turn: Turn, root: GraphReader, makeReader: (turn: Promise<Turn | null>) => GraphReader) {
     this.#turn = turn;
     this.#root = { reader: root, turn, below: new Set() };
     this.#makeReader = makeReader;
@@ -77,7 +77,7 @@ export class Subgraphs {
     const message = only ? askedBy(only.args) : app;
     const child = new FedChild(above.turn, { id: key, app, message, callId });
     const graph = {
-      reader: this.#makeReader(),
+      reader: this.#makeReader(child.turn),
       turn: child.turn,
       child,
       callId,

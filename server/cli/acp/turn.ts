@@ -150,6 +150,7 @@ function wordOf(stopReason: RunEnd, message: string | undefined): StopReason {
       return 'max_tokens';
     case 'moderated':
       return 'refusal';
+    case 'budget':
     case 'error':
     case 'timeout':
     case 'lost':

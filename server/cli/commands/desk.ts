@@ -1,4 +1,4 @@
-import type { DeskConnection, DeskGateway, DeskRun, DeskSession, DeskUsage } from 'agent-session-gateway';
+import type { DeskConnection, DeskGateway, DeskRun, DeskSession } from 'agent-session-gateway';
 import { GatewayError } from 'agent-session-gateway/client';
 import { Command, InvalidArgumentError } from 'commander';
 import { askDesk, type DeskPlace, withDesk } from '../operator/ask-desk.js';
@@ -8,7 +8,7 @@ import { wholeNumber } from '../whole-number.js';
 type Options = DeskPlace & Readonly<Record<string, any>>;
 
 /** The fields of options that were given, under the names of the question. */
-const given = (options: Options, ...names: readonly string[]): object =>
+export const given = (options: Options, ...names: readonly string[]): object =>
   Object.fromEntries(
     names.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]),
   );
@@ -34,7 +34,7 @@ const personOf = (user: DeskRun['user']): string =>
 
 const withUser = (command: Command): Command =>
   command.option('--user <id>', 'of this user').option('--tenant <id>', 'of this tenant');
-const withOwner = (command: Command): Command =>
+export const withOwner = (command: Command): Command =>
   withUser(command).option('--scope <scope>', 'in place of a user: what sessionScope makes of one');
 const withJson = (command: Command): Command => command.option('--json', 'write each as a line of JSON');
 const withGateway = (command: Command): Command =>
@@ -143,23 +143,6 @@ export function sessionCommand(terminal: Terminal): Command {
           `  held by ${gateway ?? 'none that tells'}; ${characters} characters kept; cursor ${cursor ?? '-'}`,
         );
         for (const run of runs) terminal.say('  ', ...runLine(run));
-      }
-    });
-}
-
-/** `usage`: what is kept of a user or scope. */
-export function usageCommand(terminal: Terminal): Command {
-  return withOwner(withJson(withDesk(new Command('usage'))))
-    .description('tell how much is kept and open of a user, or of a scope')
-    .action(async (options: Options) => {
-      const question = { action: 'usage', ...given(options, 'user', 'tenant', 'scope') } as const;
-      for await (const row of askDesk<DeskUsage>(options, question)) {
-        const { scope, sessions, characters, connections, runs } = row;
-        if (options.json) return terminal.say(JSON.stringify(row));
-        terminal.say(
-          `${sessions} sessions, ${characters} characters, ${runs} runs, ${connections} connections  `,
-          styled('dim', scope),
-        );
       }
     });
 }

@@ -95,11 +95,12 @@ export function grouped(all: Iterable<Counted>): readonly Counted[] {
 /** The answer to a question: the sums by the asked fields, in their order. */
 export function rowsOf(
   all: Iterable<Counted>,
-  { from = '', to = '9', by = [] }: UsageQuery,
+  { from = '', to = '9', by = [], tenant }: UsageQuery & { readonly tenant?: string | undefined },
 ): readonly UsageRow[] {
   const rows = new Map<string, UsageRow & { readonly parts: number }>();
   for (const { by: fields, sums } of all) {
     if (sums.calls === 0 || fields.day < from || fields.day > to) continue;
+    if (tenant !== undefined && fields.tenant !== tenant) continue;
     const named = Object.fromEntries(by.map((name) => [name, fields[name]]));
     const { currency } = fields;
     const key = JSON.stringify([...Object.values(named), currency]);

@@ -1,5 +1,6 @@
 import type { UsageBy, UsageQuery, UsageRow } from '../../../shared/budgets/contract.js';
 import type { HostUsageQuery } from '../../../shared/budgets/options.js';
+import { userScope } from '../../auth/scope.js';
 import { DONE, type DueKind } from '../../due/due-kind.js';
 import { digestOf, ownKey } from '../../ids.js';
 import { asUnavailable } from '../../log/unavailable.js';
@@ -11,7 +12,8 @@ import { budgetConfig, pricesOf } from './config.js';
 import { type Counted, rowsOf } from './counts.js';
 import { BudgetGate, TOLD } from './gate.js';
 import { Ledger } from './ledger.js';
-import { BudgetSetter, opened } from './opening.js';
+import { BudgetSetter } from './opening.js';
+import { opened } from './question.js';
 import { usesOf, WAITING, WrittenUses } from './recording.js';
 import {
   ACCOUNTS,
@@ -57,9 +59,13 @@ export const budgetsFeature: Feature = {
     const ledger = new Ledger(store, keptMs);
     const gate = new BudgetGate(budgets, ledger, store);
     const opening = new BudgetSetter(gateway, budgets);
-    const written = new WrittenUses(Object.keys(prices), (person) => {
-      Promise.resolve(ledger.note(person)).catch((error: unknown) => report(error, 'noting who uses'));
-    });
+    const written = new WrittenUses(
+      Object.keys(prices),
+      (person) => {
+        Promise.resolve(ledger.note(person)).catch((error: unknown) => report(error, 'noting who uses'));
+      },
+      (id, use) => ledger.written(id, use),
+    );
     return {
       gate: gate.ask,
       admits: gate.admits,
@@ -74,6 +80,7 @@ export const budgetsFeature: Feature = {
       look: () => budgets.load().catch((error: unknown) => report(error, 'reading budgets')),
       stats: () => ({ used: written.totals }),
       erasing: async (home) => {
+        ledger.forget();
         await asUnavailable(() => ledger.addAllOf(home, storeTime(store)));
         if (home.app === undefined && keepSums) await keepNameless(store, ledger, home.scope);
       },
@@ -101,7 +108,7 @@ export const budgetsFeature: Feature = {
 async function asked(
   ledger: Ledger,
   accounts: Iterable<Account> | AsyncIterable<Account>,
-  query: UsageQuery,
+  query: UsageQuery & Pick<HostUsageQuery, 'tenant'>,
 ): Promise<readonly UsageRow[]> {
   const all: Counted[] = [];
   await asUnavailable(async () => {
@@ -110,15 +117,15 @@ async function asked(
   return rowsOf(all, query);
 }
 
-/** The usage of a session, or of all people. @throws GatewayError `OVERLOADED` */
+/** The usage of a session, of one person, or of all people. @throws GatewayError `OVERLOADED` */
 function hostUsage(
   { apps }: Pick<FeatureGateway, 'apps'>,
   ledger: Ledger,
-  { sessionId, scope = 'global', ...query }: HostUsageQuery,
+  { sessionId, user, scope = user && userScope({ ...user, roles: [] }), ...query }: HostUsageQuery,
 ): Promise<readonly UsageRow[]> {
   if (sessionId !== undefined)
-    return asked(ledger, [sessionAccount({ scope, ...apps.parse(sessionId) })], query);
-  return asked(ledger, everybody(ledger), query);
+    return asked(ledger, [sessionAccount({ scope: scope ?? 'global', ...apps.parse(sessionId) })], query);
+  return asked(ledger, scope === undefined ? everybody(ledger) : [personAccount(scope)], query);
 }
 
 async function* everybody(ledger: Ledger): AsyncGenerator<Account> {

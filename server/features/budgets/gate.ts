@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { BudgetAmounts, BudgetState } from '../../../shared/budgets/contract.js';
+import type { Budget } from '../../../shared/budgets/options.js';
 import { GatewayError } from '../../../shared/errors.js';
 import type { EventDraft } from '../../../shared/events.js';
 import type { Confirmation } from '../../apps/application.js';
@@ -10,18 +11,16 @@ import { idOf } from '../../ids.js';
 import { asUnavailable } from '../../log/unavailable.js';
 import type { AdmittedSend } from '../../operations/feature.js';
 import { kind } from '../../records/kind.js';
+import type { Ending } from '../../runs/ending.js';
 import type { LiveRun } from '../../runs/live-run.js';
 import type { Hindrance } from '../../runs/run-port.js';
 import { storeTime } from '../../stores/skew.js';
 import type { Store } from '../../stores/store.js';
 import { type Budgets, type Draw, partSpent, spentOf, stateOf } from './budgets.js';
 import { factsOf, rootOf } from './facts.js';
-import type { Ledger } from './ledger.js';
-import { QUESTION } from './recording.js';
+import { type KnownTotals, type Ledger, sumOf } from './ledger.js';
+import { isQuestion, OPENED, opened, QUESTION } from './question.js';
 import { PAST_MS } from './usage-records.js';
-
-/** The reason of an answer that no person gave: the budget has room again. */
-export const OPENED = 'The budget has room again';
 
 /** Parts of a limit that were told, each once for its account. They are forgotten with its sums. */
 export const TOLD = kind<{ readonly at: number; readonly due?: number }>({
@@ -29,6 +28,13 @@ export const TOLD = kind<{ readonly at: number; readonly due?: number }>({
   schema: z.object({ at: z.number(), due: z.number().exactOptional() }),
   dueOf: ({ due }) => due,
 });
+
+/** Time for which totals count that were read, in milliseconds: of a gateway that is alone, and of one of several. */
+const ALONE_MS = 10_000;
+const SHARED_MS = 500;
+/** How many times what this gateway has used others may have used since, and the part of a limit below which it does not matter. */
+const OTHERS = 8;
+const HALF = 0.5;
 
 /** Asks of each run that draws from a budget whether it may go on. */
 export class BudgetGate {
@@ -79,17 +85,29 @@ export class BudgetGate {
     for (const [i, draw] of draws.entries()) {
       const { budget, account } = draw;
       if (budget.reached === 'warn' || partSpent(budget, spent[i]!, true) < 1) continue;
-      if (budget.reached === 'stop')
-        stops ??= { ending: { stopReason: 'budget', reason: `Budget ${budget.name} is used up` } };
+      if (budget.reached === 'stop') stops ??= { ending: endingOf(stateOf(draw, spent[i]!)) };
       else if (!this.#passed.get(held)?.has(JSON.stringify([root, account.owner])))
         stops ??= this.#question(held, draw, stateOf(draw, spent[i]!), root);
     }
     return stops;
   }
 
-  /** @throws GatewayError `OVERLOADED` */
+  /** The spent amounts, as far as they matter: far from the limit, what is known is enough. @throws GatewayError `OVERLOADED` */
   async spentOf({ budget, account }: Draw): Promise<BudgetAmounts> {
+    const known = this.#ledger.known(account);
+    if (known && this.#isEnough(budget, known)) {
+      const counted = [known.read, known.own].flatMap((totals) => [...totals]);
+      return spentOf(budget, sumOf(counted));
+    }
     return spentOf(budget, await asUnavailable(() => this.#ledger.totals(account)));
+  }
+
+  #isEnough(budget: Budget, { at, read, own }: KnownTotals): boolean {
+    const ageMs = performance.now() - at;
+    // Nobody else writes to the store.
+    if (!this.#store.shared) return ageMs < ALONE_MS;
+    const part = partSpent(budget, spentOf(budget, read), false);
+    return ageMs < SHARED_MS && part + OTHERS * partSpent(budget, spentOf(budget, own), false) < HALF;
   }
 
   #question(
@@ -113,16 +131,27 @@ export class BudgetGate {
       answered: ({ approved, expired, reason }: Confirmation) => {
         // Otherwise it is asked again whether there is room.
         if (approved && !expired && reason !== OPENED)
-          this.#pass(held, JSON.stringify([root, account.owner]));
+          this.#pass(held, budget.name, { root, owner: account.owner });
         return approved;
       },
-      ending: { stopReason: 'budget', reason: `Budget ${budget.name} is used up` },
+      ending: endingOf(state),
     };
   }
 
-  #pass(held: HeldSession, name: string): void {
+  #pass(
+    held: HeldSession,
+    budget: string,
+    { root, owner }: { readonly root: string; readonly owner: string },
+  ): void {
     const passed = this.#passed.get(held) ?? new Set();
-    this.#passed.set(held, passed.add(name));
+    this.#passed.set(held, passed.add(JSON.stringify([root, owner])));
+    const { state } = held.log;
+    // Other runs of the tree may ask the same: one answer is for all.
+    for (const asked of state.pending) {
+      const { budget: name } = asked.input as { readonly budget?: string };
+      if (isQuestion(asked) && name === budget && rootOf(state, asked.runId ?? '') === root)
+        void opened(held, asked).catch(() => {});
+    }
   }
 
   /** The events of a draw that nobody was told before. */
@@ -180,6 +209,12 @@ export class BudgetGate {
       });
     }
   }
+}
+
+/** The end of a run whose budget is used up. */
+function endingOf(state: BudgetState): Ending {
+  const message = wordsOf(state);
+  return { stopReason: 'budget', reason: message, error: { code: 'BUDGET_EXHAUSTED', message } };
 }
 
 /** The words about a budget that is used up. */

@@ -22,6 +22,33 @@ import {
 /** Most uses that one change adds to the sums. */
 const AT_ONCE = 500;
 
+/** Most accounts whose totals are known without a reading. */
+const MOST_KNOWN = 10_000;
+
+/** Totals in each currency, and in none. */
+export type Totals = ReadonlyMap<string | null, Sums>;
+
+/** The totals of an account, as they were read at a time of this process, and what this gateway has written since. */
+export interface KnownTotals {
+  readonly at: number;
+  readonly read: Totals;
+  readonly own: Map<string | null, Sums>;
+}
+
+function addTo(totals: Map<string | null, Sums>, { by: { currency }, sums }: Counted): void {
+  totals.set(currency, plus(totals.get(currency) ?? NOTHING, sums));
+}
+
+const totalsOf = (all: Iterable<Counted>): Map<string | null, Sums> =>
+  sumOf([...all].map(({ by: { currency }, sums }) => [currency, sums]));
+
+/** Adds up totals. */
+export function sumOf(all: Iterable<readonly [currency: string | null, Sums]>): Map<string | null, Sums> {
+  const totals = new Map<string | null, Sums>();
+  for (const [currency, sums] of all) totals.set(currency, plus(totals.get(currency) ?? NOTHING, sums));
+  return totals;
+}
+
 type SumStore = Pick<Store, 'records' | 'changeRecords'>;
 
 /** The sums of accounts. Uses are written with their events, and join the sums later; both together are exact at any time. */
@@ -31,6 +58,9 @@ export class Ledger {
   readonly #adding = new Map<string, Promise<boolean>>();
   readonly #reading = new Map<string, Promise<readonly Counted[]>>();
   readonly #next = new Map<string, Promise<readonly Counted[]>>();
+  readonly #known = new Map<string, KnownTotals>();
+  /** The uses that this gateway writes while it reads, by the ids of their records. A reading may have them or not. */
+  readonly #during = new Map<string, Map<string, Counted>>();
 
   constructor(store: SumStore, keptMs?: number) {
     this.#store = store;
@@ -60,14 +90,50 @@ export class Ledger {
   }
 
   /** The total of an account in each currency, and in none. */
-  async totals(account: Account): Promise<ReadonlyMap<string | null, Sums>> {
-    const totals = new Map<string | null, Sums>();
-    for (const { by, sums } of await this.of(account))
-      totals.set(by.currency, plus(totals.get(by.currency) ?? NOTHING, sums));
-    return totals;
+  async totals(account: Account): Promise<Totals> {
+    return totalsOf(await this.of(account));
   }
 
-  async #read({ owner, home }: Account): Promise<readonly Counted[]> {
+  /** The totals of an account as this gateway knows them without a reading; null if it knows none. */
+  known({ owner }: Account): KnownTotals | null {
+    return this.#known.get(owner) ?? null;
+  }
+
+  /** Adds a use that this gateway has written to what it knows. @param id The id of its record */
+  written(id: string, { owner, by, sums }: KeptUse): void {
+    this.#during.get(owner)?.set(id, { by, sums });
+    const known = this.#known.get(owner);
+    if (known) addTo(known.own, { by, sums });
+  }
+
+  /** Forgets what it knows, for an erasure. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  async #read(account: Account): Promise<readonly Counted[]> {
+    const { owner } = account;
+    const during = new Map<string, Counted>();
+    this.#during.set(owner, during);
+    try {
+      const { all, apart } = await this.#readAll(account);
+      for (const id of apart) during.delete(id);
+      if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+      this.#known.set(owner, {
+        at: performance.now(),
+        read: totalsOf(all),
+        own: totalsOf(during.values()),
+      });
+      return all;
+    } finally {
+      this.#during.delete(owner);
+    }
+  }
+
+  async #readAll({
+    owner,
+    home,
+  }: Account): Promise<{ readonly all: readonly Counted[]; readonly apart: readonly string[] }> {
     for (;;) {
       const before = await HEADS.at(this.#store, home, headId(owner));
       const [sums, uses] = await Promise.all([this.#sums(owner), this.#uses(owner)]);
@@ -76,7 +142,7 @@ export class Ledger {
       if (before.token !== after.token) continue;
       const added = new Set(after.kept?.value.added);
       const apart = uses.filter(({ home: of, id }) => !added.has(nameOfUse(of, id)));
-      return [...sums, ...apart.map(({ value }) => value)];
+      return { all: [...sums, ...apart.map(({ value }) => value)], apart: uses.map(({ id }) => id) };
     }
   }
 

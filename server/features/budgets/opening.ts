@@ -2,15 +2,12 @@ import type { Budget } from '../../../shared/budgets/options.js';
 import { fieldError } from '../../../shared/errors.js';
 import type { Errands } from '../../cluster/errands.js';
 import { errand } from '../../cluster/errands.js';
-import type { HeldSession } from '../../held/held-session.js';
-import { decide } from '../../held/session-approvals.js';
 import { asUnavailable } from '../../log/unavailable.js';
 import type { FeatureGateway } from '../../operations/feature.js';
 import { recordsOf } from '../../records/owned.js';
 import type { SessionRef } from '../../stores/stored.js';
 import { BUDGETS_HOME, type Budgets, SET_BUDGETS } from './budgets.js';
 import { budgetSchema } from './config.js';
-import { OPENED } from './gate.js';
 import { WAITING, waitersOf } from './recording.js';
 
 declare module '../../sessions/session-work.js' {
@@ -81,7 +78,3 @@ export class BudgetSetter {
     });
   }
 }
-
-/** Answers the question of a run in the name of the gateway, if it is still open. */
-export const opened = (held: HeldSession, { callId }: { readonly callId: string }): Promise<void> =>
-  decide(held, callId, { approved: true, reason: OPENED, by: 'gateway' });

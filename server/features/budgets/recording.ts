@@ -10,10 +10,15 @@ import type { Budgets } from './budgets.js';
 import { type Counted, costOf, currencyOf, NOTHING, sumsOf } from './counts.js';
 import { factsOf, type RunFacts, rootOf } from './facts.js';
 import { dayIn } from './periods.js';
-import { type Account, APART_MS, personAccount, sessionAccount, USES } from './usage-records.js';
-
-/** Name of the question whether a run goes on beyond a budget. */
-export const QUESTION = 'budget';
+import { isQuestion } from './question.js';
+import {
+  type Account,
+  APART_MS,
+  type KeptUse,
+  personAccount,
+  sessionAccount,
+  USES,
+} from './usage-records.js';
 
 /** The records of runs that wait for a budget. Their owner is the budget, so that its host finds them. */
 export const WAITING = kind<{ readonly budget: string }>({
@@ -37,12 +42,18 @@ function recordIn(
 ): RecordChange {
   const id = idOf(owner, log.epoch, term, seq);
   const due = storeTime(Date.now()) + APART_MS;
-  return USES.put(id, {
+  const use: KeptUse = {
     ...{ ...counted, owner, at: textOfHome(home), due },
     ...(person && { person }),
     ...(until !== undefined && { until }),
-  });
+  };
+  const change = USES.put(id, use);
+  made.set(change, use);
+  return change;
 }
+
+/** The uses of records, which need not be read again once they are written. */
+const made = new WeakMap<RecordChange, KeptUse>();
 
 const NO_FIELDS: Counted['by'] = {
   ...{ day: '', model: '', app: '', session: '' },
@@ -56,12 +67,12 @@ export function usesOf(cause: EventCause, budgets: Budgets): readonly RecordChan
     const seq = cause.head + i + 1;
     if (event.type === 'usage_added') changes.push(...called(cause, event, seq, budgets));
     else if (event.type === 'message_accepted') changes.push(...begun(cause, event, seq, budgets));
-    else if (event.type === 'tool_confirmation_required' && event.name === QUESTION)
+    else if (event.type === 'tool_confirmation_required' && isQuestion(event))
       changes.push(...asked(cause, event));
   });
-  for (const { callId, name } of cause.before.pending)
-    if (name === QUESTION && !cause.after.pending.some((question) => question.callId === callId))
-      changes.push(WAITING.drop(callId));
+  for (const asked of cause.before.pending)
+    if (isQuestion(asked) && !cause.after.pending.some(({ callId }) => callId === asked.callId))
+      changes.push(WAITING.drop(asked.callId));
   return changes;
 }
 
@@ -133,9 +144,18 @@ export class WrittenUses {
   readonly #persons = new Set<string>();
   readonly #totals = new Map<string, { -readonly [Name in keyof UsedTotal]: UsedTotal[Name] }>();
   readonly #note: (person: string) => void;
+  readonly #written: (id: string, use: KeptUse) => void;
 
-  /** @param models The models that totals tell apart */
-  constructor(models: Iterable<string>, note: (person: string) => void) {
+  /**
+   * @param models The models that totals tell apart
+   * @param written Hears of each use
+   */
+  constructor(
+    models: Iterable<string>,
+    note: (person: string) => void,
+    written: (id: string, use: KeptUse) => void,
+  ) {
+    this.#written = written;
     this.#models = new Set(models);
     this.#note = note;
   }
@@ -146,8 +166,10 @@ export class WrittenUses {
 
   committed({ records }: CommittedWrite): void {
     for (const record of records) {
-      const use = record.kind === USES.name ? USES.written(record) : null;
-      if (!use?.person) continue;
+      const use = record.kind === USES.name ? (made.get(record) ?? USES.written(record)) : null;
+      if (!use) continue;
+      this.#written(record.id, use);
+      if (!use.person) continue;
       const { owner, by, sums } = use;
       this.#count(by, sums);
       if (this.#persons.has(owner)) continue;

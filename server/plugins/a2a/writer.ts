@@ -1,6 +1,6 @@
 import { composeId } from '../../../shared/composed-id.js';
 import type { EventOf, GatewayEvent } from '../../../shared/events.js';
-import { failureOf } from '../../../shared/failed.js';
+import { failureOf } from '../../../shared/run-failure.js';
 import type { Message, StopReason } from '../../../shared/messages.js';
 import { pick } from '../../../shared/pick.js';
 import type { UnsaidBlock } from '../../../shared/said.js';
@@ -114,7 +114,7 @@ export class TaskWriter implements SegmentWriter<A2aEvent> {
   }
 
   #end({ stopReason, ts }: EventOf<'message_end'>): A2aEvent[] {
-    const said = this.#failure ?? failureOf(stopReason);
+    const said = this.#failure ?? failureOf(stopReason)?.message;
     return this.#move(ENDS[stopReason] ?? COMPLETED!, ts, said === undefined ? [] : [{ text: said }]);
   }
 

@@ -2,6 +2,7 @@ import { GatewayError } from '../../../shared/errors.js';
 import type { EventOf, GatewayEvent } from '../../../shared/events.js';
 import { type StopReason, textOf, type Usage } from '../../../shared/messages.js';
 import { textInput } from '../../../shared/responses/items.js';
+import { failureOf } from '../../../shared/run-failure.js';
 import type { ChatCustomCall, ChatFinishReason, ChatToolCall } from '../../chat-format/chat-types.js';
 import { toFinishReason, toToolCall } from '../../chat-format/to-chat.js';
 import { handOver } from '../conversation/asked.js';
@@ -265,14 +266,13 @@ function finish(reason: StopReason, error: GatewayError | null): ChatFinishReaso
     // A person goes on in place of the app.
     case 'taken_over':
     case 'handed_off':
-    case 'budget':
       return 'stop';
-    case 'timeout':
-      throw new GatewayError({ code: 'TIMEOUT', message: 'The run took too long' });
     case 'lost':
-      throw new GatewayError({ code: 'SHUTTING_DOWN', message: 'The run was lost: its gateway went away' });
+      throw new GatewayError({ code: 'SHUTTING_DOWN', message: failureOf(reason)!.message });
+    case 'timeout':
+    case 'budget':
     case 'error':
-      throw error ?? new GatewayError({ code: 'INTERNAL', message: 'The app failed' });
+      throw error ?? new GatewayError(failureOf(reason)!);
     default:
       throw new GatewayError({ code: 'ABORTED', status: 409, message: `The run was ended: ${reason}` });
   }

@@ -1,6 +1,6 @@
 import { composeId, partsOfId } from '../../../shared/composed-id.js';
-import { FAILED } from '../../../shared/failed.js';
 import type { Message } from '../../../shared/messages.js';
+import { failureOf } from '../../../shared/run-failure.js';
 
 /** An event of the protocol, before its stream gives it a place. */
 export interface Frame {
@@ -61,8 +61,8 @@ export function ending(
   runId: string,
   { stopReason = 'end', app = '', error }: Partial<Pick<Message, 'stopReason' | 'app' | 'error'>>,
 ): Frame {
-  if (stopReason === 'error' || stopReason === 'timeout' || stopReason === 'lost')
-    return lifecycle('failed', runId, app, error?.message ?? FAILED[stopReason]);
+  const failed = failureOf(stopReason, error);
+  if (failed) return lifecycle('failed', runId, app, failed.message);
   const isStopped = stopReason === 'aborted' || stopReason === 'superseded';
   return lifecycle(isStopped ? 'interrupted' : 'completed', runId, app);
 }

@@ -1,6 +1,7 @@
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { PendingQuestion } from '../../../shared/fold.js';
 import type { RunInfo } from '../../../shared/operation-types.js';
+import { failureOf } from '../../../shared/run-failure.js';
 import { sendJson } from '../conversation/answering.js';
 import { codeOf, fieldError } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
@@ -247,6 +248,6 @@ function wordOf({ state, result }: RunInfo): string {
   if (state === 'waiting' || !result) return 'interrupted';
   const { stopReason } = result;
   if (stopReason === 'timeout') return 'timeout';
-  if (stopReason === 'error' || stopReason === 'lost') return 'error';
+  if (failureOf(stopReason)) return 'error';
   return stopReason === 'aborted' || stopReason === 'superseded' ? 'interrupted' : 'success';
 }

@@ -1,5 +1,6 @@
 import type { PendingQuestion } from '../../../shared/fold.js';
 import type { Message } from '../../../shared/messages.js';
+import { failureOf } from '../../../shared/run-failure.js';
 import { questionsOf } from '../../../shared/subagents.js';
 import { checkpointId, placeBehind, settledAt } from './checkpoints.js';
 import { interruptOf } from './interrupts.js';
@@ -90,7 +91,7 @@ export function statusOf(thread: Pick<Thread, 'state'>): 'idle' | 'busy' | 'inte
   const { run, queue, messages } = thread.state;
   if (questionsIn(thread).length > 0) return 'interrupted';
   if (run || queue.length > 0) return 'busy';
-  return messages.at(-1)?.stopReason === 'error' ? 'error' : 'idle';
+  return failureOf(messages.at(-1)?.stopReason ?? 'end') ? 'error' : 'idle';
 }
 
 /** A thread in the form of the classic routes. @param began The time of a thread in which nothing was said */

@@ -18,6 +18,7 @@ export interface ChatErrorBody {
 /** Codes that clients of the vendor's API know, if they differ from the gateway's codes in lower case. */
 const VENDOR_CODES: Readonly<Record<string, string | null>> = {
   UNAUTHENTICATED: 'invalid_api_key',
+  BUDGET_EXHAUSTED: 'insufficient_quota',
   APP_NOT_FOUND: 'model_not_found',
   RATE_LIMITED: 'rate_limit_exceeded',
   INVALID_REQUEST: null,
@@ -40,6 +41,7 @@ export function toChatError(error: GatewayError): ChatErrorBody {
 }
 
 function typeOf(status: number): string {
+  if (status === 402) return 'insufficient_quota';
   if (status === 429) return 'rate_limit_error';
   return status >= 400 && status < 500 ? 'invalid_request_error' : 'server_error';
 }

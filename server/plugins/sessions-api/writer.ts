@@ -1,8 +1,8 @@
 import { composeId, partsOfId } from '../../../shared/composed-id.js';
 import { parseCursor } from '../../../shared/cursor.js';
 import type { EventOf, GatewayEvent } from '../../../shared/events.js';
-import { failureOf } from '../../../shared/failed.js';
 import type { ContentBlock } from '../../../shared/messages.js';
+import { failureOf, type RunFailure } from '../../../shared/run-failure.js';
 
 /** An event of the API. */
 export type ApiEvent = { readonly type: string; readonly id?: string } & Readonly<Record<string, unknown>>;
@@ -45,7 +45,7 @@ interface ApiRun {
   readonly calls: Map<string, { readonly id: string; readonly isCustom: boolean }>;
   /** Ids of calls that wait for a person. */
   readonly open: Map<string, string>;
-  error: string | null;
+  error: RunFailure | null;
 }
 
 const ASKING: ReadonlySet<string> = new Set(['tool_confirmation_required', 'input_required']);
@@ -139,7 +139,7 @@ export class ApiWriter {
         return [...this.#close(run, event), this.#event(event, 'agent.tool_result', said)];
       }
       case 'run_error':
-        run.error = event.message;
+        run.error = event;
         return [];
       case 'message_end':
         return this.#end(run, event);
@@ -247,16 +247,18 @@ export class ApiWriter {
   #end(run: ApiRun, event: EventOf<'message_end'> & { readonly runId: string }): ApiFrame[] {
     const { stopReason, runId, message } = event;
     const frames = this.#close(run, event);
-    const failed = failureOf(stopReason);
-    if (failed !== undefined && run.begun) {
+    // The protocol has a stop reason for it, and no error.
+    const isSpent = stopReason === 'budget';
+    const failed = isSpent ? null : failureOf(stopReason, run.error);
+    if (failed && run.begun) {
       const error = {
         type: 'unknown_error',
-        message: run.error ?? failed,
+        message: failed.message,
         retry_status: { type: 'terminal' },
       };
       frames.push(this.#event(event, 'session.error', { error }));
     }
-    const reason = failed === undefined ? { type: 'end_turn' } : { type: 'retries_exhausted' };
+    const reason = { type: isSpent ? 'budget_reached' : failed ? 'retries_exhausted' : 'end_turn' };
     if (run.isLane)
       frames.push(this.#ofThread(event, 'session.thread_status_idle', message.app ?? '', idleWith(reason)));
     // A message that was taken back in the queue has no turn that ends.

@@ -9,6 +9,9 @@ import { Countdown } from '../ui/countdown.js';
 import { IconButton } from '../ui/icon-button.js';
 import { Json } from '../ui/json.js';
 
+/** Whether the gateway asks, such as of a budget that is used up: there is no tool, and no input to change. */
+const isOfGate = (callId: string): boolean => callId.startsWith('gate_');
+
 /** A pending request to a person: the consent to a tool call, or a question. Any page of the session may answer. */
 export function Question({
   question,
@@ -88,9 +91,10 @@ function Input({ value, name }: { readonly value: unknown; readonly name: string
 }
 
 /** The policy of a confirmation: who may decide, how many must, the votes so far, and the time limit. */
-function Policy({ question: { policy, votes = [] } }: { readonly question: PendingQuestion }) {
+function Policy({ question: { callId, policy, votes = [] } }: { readonly question: PendingQuestion }) {
   if (!policy) return null;
   const { roles, approvals, expiresAt, onExpiry, escalateAt, escalateRoles } = policy;
+  const isOfGateway = isOfGate(callId);
   return (
     <ul className="muted" aria-label="Policy">
       <li>
@@ -105,7 +109,8 @@ function Policy({ question: { policy, votes = [] } }: { readonly question: Pendi
       )}
       {expiresAt !== undefined && (
         <li>
-          {onExpiry} in <Countdown until={expiresAt} />
+          {isOfGateway && onExpiry === 'approve' ? 'goes on by itself' : onExpiry} in{' '}
+          <Countdown until={expiresAt} />
         </li>
       )}
     </ul>
@@ -126,6 +131,7 @@ function Confirmation({
   readonly answer: (sent: Promise<unknown>) => void;
 }) {
   const { callId, name, input } = question;
+  const isOfGateway = isOfGate(callId);
   const [reason, setReason] = useState<string>();
   const [edits, setEdits] = useState(false);
   const schema = appOf(useApps(), sessionId)?.tools.find((tool) => tool.name === name)?.input;
@@ -147,7 +153,7 @@ function Confirmation({
   }
   return (
     <>
-      <Input value={input} name={name} />
+      {!isOfGateway && <Input value={input} name={name} />}
       <Policy question={question} />
       <form
         className="decide"
@@ -163,11 +169,11 @@ function Confirmation({
             disabled={isPending}
             onClick={() => answer(session.approve(callId))}
           >
-            Approve
+            {isOfGateway ? 'Go on' : 'Approve'}
           </button>
           <span className="deny">
             <button type="submit" className="danger" disabled={isPending}>
-              Deny
+              {isOfGateway ? 'End the answer' : 'Deny'}
             </button>
             <IconButton
               label="Deny with a reason"
@@ -176,9 +182,11 @@ function Confirmation({
               onClick={() => setReason(reason === undefined ? '' : undefined)}
             />
           </span>
-          <button type="button" className="quiet" disabled={isPending} onClick={() => setEdits(true)}>
-            Edit input
-          </button>
+          {!isOfGateway && (
+            <button type="button" className="quiet" disabled={isPending} onClick={() => setEdits(true)}>
+              Edit input
+            </button>
+          )}
         </div>
         {reason !== undefined && (
           <input

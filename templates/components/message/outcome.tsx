@@ -1,4 +1,5 @@
 import type { Message, StopReason } from 'agent-session-gateway/client';
+import { amountsOf } from './usage.js';
 
 const WORDS: Record<StopReason, string> = {
   end: 'Complete',
@@ -23,7 +24,7 @@ const TONES: Partial<Record<StopReason, string>> = {
 };
 
 /** The part of a message that tells how its answer ended. */
-type Ended = Pick<Message, 'stopReason' | 'error' | 'usage' | 'createdAt' | 'endedAt'>;
+type Ended = Pick<Message, 'stopReason' | 'error' | 'usage' | 'totalUsage' | 'createdAt' | 'endedAt'>;
 
 /** The end, the duration and the usage of an answer. */
 export function Outcome({ message }: { readonly message: Ended }) {
@@ -37,14 +38,16 @@ export function Outcome({ message }: { readonly message: Ended }) {
 
 /** The words of an outcome. A normal end is told only to screen readers. */
 export function Ending({ message }: { readonly message: Ended }) {
-  const { stopReason, error, usage, createdAt, endedAt } = message;
+  const { stopReason, error, usage, totalUsage, createdAt, endedAt } = message;
+  const [own, all] = [amountsOf(usage ?? {}), amountsOf(totalUsage ?? {})];
   if (!stopReason) return null;
   const isWell = stopReason === 'end';
   return (
     <>
       <span className={isWell ? 'unseen' : 'ending'}>{WORDS[stopReason] ?? stopReason}</span>
       {endedAt !== undefined && <span>{lastedOf(endedAt - createdAt)}</span>}
-      {usage?.totalTokens !== undefined && <span>{usage.totalTokens} tokens</span>}
+      {own !== '' && <span>{own}</span>}
+      {all !== '' && <span>{all} with its child runs</span>}
       {error && (
         <span>
           <code>{error.code}</code> {error.message}

@@ -1,4 +1,5 @@
-import { MemorySaver } from '@langchain/langgraph';
+import { AIMessage } from '@langchain/core/messages';
+import { MemorySaver, MessagesAnnotation, StateGraph } from '@langchain/langgraph';
 import { expect } from 'chai';
 import { langGraphApp } from '../../../server/app-adapters/langgraph/index.js';
 import { textOf } from '../../../shared/messages.js';
@@ -15,6 +16,28 @@ describe('langGraphApp, whose tools run graphs', () => {
     expect(childrenOf(messages.at(-1)!)).to.deep.equal([
       ['research', 'research-0', 'where?', 'found it', 'end'],
     ]);
+  });
+
+  it('tells what the graph of a call uses apart from what its own models use', async () => {
+    const spending = new StateGraph(MessagesAnnotation)
+      .addNode('think', () => ({
+        messages: [
+          new AIMessage({
+            content: 'found it',
+            usage_metadata: { input_tokens: 5, output_tokens: 2, total_tokens: 7 },
+            response_metadata: { model_name: 'small' },
+          } as never),
+        ],
+      }))
+      .addEdge('__start__', 'think')
+      .compile();
+    const graph = calling([agentTool('research', spending)], ['research', 'where?']).compile();
+    const { client } = await serve(langGraphApp({ graph }));
+    await client.send('main', 'Go').result;
+    const { messages } = await client.session('main').history();
+    const { usage, totalUsage, children } = messages.at(-1)!;
+    const spent = { inputTokens: 5, outputTokens: 2, totalTokens: 7 };
+    expect([usage, totalUsage, children![0]!.usage]).to.deep.equal([undefined, spent, spent]);
   });
 
   it('keeps the graphs of parallel calls apart', async () => {
