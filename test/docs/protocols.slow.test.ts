@@ -32,6 +32,10 @@ describe('the tests that the tables of protocols name', () => {
     };
     expect(pending.map(({ fullTitle }) => fullTitle)).to.deep.equal([]);
     const files = new Set(tests.map(({ file }) => file));
-    for (const path of NAMED) expect([...files].some((file) => file.endsWith(path)), path).to.equal(true);
+    for (const path of NAMED)
+      expect(
+        [...files].some((file) => file.endsWith(path)),
+        path,
+      ).to.equal(true);
   });
 });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { FEATURE_CAUSES } from '../../../shared/feature-events.js';
-import { assertPublicHost } from './addresses.js';
 import { secretProblem } from '../../runtime/signature.js';
+import { assertPublicHost } from './addresses.js';
 
 const kind = z.enum(['run_ended', 'input_required', ...FEATURE_CAUSES, 'taken_over', 'hand_off']);
 const func = z.custom((value) => typeof value === 'function', 'must be a function');

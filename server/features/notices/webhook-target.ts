@@ -1,9 +1,9 @@
 import type { NoticeKind, ToldNotice, WebhookBody } from '../../../shared/notices/contract.js';
 import type { WebhookOptions } from '../../../shared/notices/options.js';
 import type { LaneBound } from '../../due/bounded-lanes.js';
+import { signatureOf } from '../../runtime/signature.js';
 import { Poster } from './post-request.js';
 import { secretsOf } from './schema.js';
-import { signatureOf } from '../../runtime/signature.js';
 import type { Attempt, NoticeTarget } from './target.js';
 
 const TIMEOUT_MS = 10_000;
