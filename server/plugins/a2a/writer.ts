@@ -1,8 +1,8 @@
 import { composeId } from '../../../shared/composed-id.js';
 import type { EventOf, GatewayEvent } from '../../../shared/events.js';
-import { failureOf } from '../../../shared/run-failure.js';
 import type { Message, StopReason } from '../../../shared/messages.js';
 import { pick } from '../../../shared/pick.js';
+import { failureOf } from '../../../shared/run-failure.js';
 import type { UnsaidBlock } from '../../../shared/said.js';
 import type { SegmentWriter } from '../../../shared/segment-stream.js';
 import type { AskingEvent } from '../../../shared/segments.js';
