@@ -163,12 +163,12 @@ export class GatewayLife {
   async #close(): Promise<void> {
     const { config, state, connections, calls, due, features, sessions, plugins, lifecycle } = this.#parts;
     await this.#leaveBalancers();
-    // Without other gateways, answers to open questions have to come here.
-    const others = sessions.cluster.hasOthers();
-    if ((await within(others, OTHERS_MS)) && (await others)) this.#doors.takeNoMore();
     state.draining = true;
     config.logger.info({ gateway: config.id }, 'the gateway drains');
     await this.#started?.catch(() => {});
+    // Without other gateways, answers to open questions have to come here.
+    const others = sessions.cluster.hasOthers();
+    if ((await within(others, OTHERS_MS)) && (await others)) this.#doors.takeNoMore();
     // Let an opening that a first request caused finish, then close the store with the rest.
     await this.#opening?.catch(() => {});
     connections.drain();

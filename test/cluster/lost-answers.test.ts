@@ -5,7 +5,7 @@ import { StoreError } from '../../server/stores/index.js';
 import { textOf } from '../../shared/messages.js';
 import { embedGateway } from '../support/embedded.js';
 import { gate } from '../support/gate.js';
-import { post } from '../support/gateway.js';
+import { jsonHeaders, post } from '../support/gateway.js';
 import { MemoryHub } from '../support/memory-hub.js';
 import { echo, type Node, sides, startNode, startNodes, waiting } from '../support/nodes.js';
 import { overriding, passing } from '../support/overriding.js';
@@ -190,8 +190,15 @@ describe('a gateway that drains', () => {
       if (from === first.node.holder) questions += 1;
       return 'come';
     };
+    // It takes no more connections, but what comes over those that it has.
     const answers = names.map((sessionId, i) =>
-      post(`${first.url}/tool-response`, { sessionId, callId: calls[i]!, approved: true }),
+      first.gateway.fetch(
+        new Request(`${first.url}/tool-response`, {
+          method: 'POST',
+          headers: jsonHeaders(),
+          body: JSON.stringify({ sessionId, callId: calls[i]!, approved: true }),
+        }),
+      ),
     );
     await until(() => questions + paid.length >= names.length);
     taking.open();

@@ -99,7 +99,7 @@ describe('gateway.stats()', () => {
   it('counts what there is, and nothing once all is over', async () => {
     const { app, held, began } = heldApp();
     const { gateway, url } = await startGateway({ apps: { main: app, other: echo }, defaultApp: 'main' });
-    const store = { durability: 'memory', open: true, shared: false };
+    const store = { durability: 'memory', open: true, shared: false, skewMs: 0 };
     const delivered = {
       ...{ events: 0, bytes: 0, resumes: { new: 0, exact: 0, gap: 0 } },
       gaps: { epoch: 0, truncated: 0, evicted: 0, ahead: 0, malformed: 0 },

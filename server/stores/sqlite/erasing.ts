@@ -43,7 +43,7 @@ export function leaveLast(
 ): void {
   const now = Date.now();
   const session = sql.putSession.all(...columnsOf(ref))[0]!.id as number;
-  const log = sql.putLog.all(session, epoch, null, now)[0]!.id as number;
+  const log = sql.putLog.all(session, epoch, null, now, 0)[0]!.id as number;
   sql.pointSession.run(log, now, null, session);
   const events = [{ ...last, seq: 1 }];
   const size = sizeOf(events);
