@@ -22,6 +22,7 @@ import { answerApprovals } from './approvals.js';
 import { firstStepOnly, isForced, toCallSettings } from './call-settings.js';
 import { ModelSteps } from './durable-model.js';
 import { durableTools } from './durable-tools.js';
+import { NextModel } from './next-model.js';
 import { StreamReader } from './stream-reader.js';
 import { SubAgents } from './sub-agents.js';
 import { toModelMessages } from './to-model-messages.js';
@@ -75,6 +76,11 @@ export interface AiSdkAppOptions<Tools extends ToolSet = ToolSet> extends Versio
   /** Number of times that one run may continue after approvals. @default 20 */
   readonly maxRounds?: number;
   /**
+   * Further models. If one fails or breaks off, the next takes up the run at that step; what the failed one has said in it is taken back on every page. Not
+   * possible for a function, nor for an agent that does not show its model.
+   */
+  readonly models?: readonly LanguageModel[];
+  /**
    * Whether a run resumes after a restart. Answers of the model, calls of tools and approvals that ended are not repeated; those under way
    * are. Not possible for an agent. A function makes its own model durable.
    *
@@ -82,6 +88,8 @@ export interface AiSdkAppOptions<Tools extends ToolSet = ToolSet> extends Versio
    */
   readonly resumable?: boolean;
 }
+
+type StartedRun = (...given: [...Parameters<AiSdkRun>, NextModel | null]) => ReturnType<AiSdkRun>;
 
 const MAX_STEPS = 20;
 
@@ -97,28 +105,38 @@ export function aiSdkApp<const Tools extends ToolSet = Readonly<Record<never, ne
   source: StreamTextSettings | AiSdkAgent | AiSdkRun,
   options: AiSdkAppOptions<Tools> = {},
 ): App<Tools> {
-  const { tools: ours, sendReasoning = false, maxRounds = 20, ...about } = options;
+  const { tools: ours, sendReasoning = false, maxRounds = 20, models = [], ...about } = options;
   const { resumable = false } = about;
   if (resumable && 'stream' in source) throw notResumable();
+  if (models.length > 0 && !modelOf(source)) throw noNextModels();
   const written: AiToolSet = typeof source === 'function' ? {} : (source.tools ?? {});
   const tools = { ...clientSideTools(written), ...ours };
   const start = toRun(source);
   const app: Application = {
     ...about,
     tools,
-    run: (turn) => converse(turn, { start, tools, written, sendReasoning, maxRounds, resumable }),
+    run: (turn) => converse(turn, { start, tools, written, sendReasoning, maxRounds, resumable, others: models }),
   };
   // The type has only the gateway's tools, because tools of the AI SDK are not made with `tool`.
   return defineApp(app) as App<Tools>;
 }
 
 interface ModelConversation {
-  readonly start: AiSdkRun;
+  readonly start: StartedRun;
   readonly tools: ToolSet;
   readonly written: AiToolSet;
   readonly sendReasoning: boolean;
   readonly maxRounds: number;
   readonly resumable: boolean;
+  readonly others: readonly LanguageModel[];
+}
+
+function noNextModels(): GatewayError {
+  return new GatewayError({
+    code: 'INVALID_REQUEST',
+    message:
+      'aiSdkApp: models takes the options of streamText, or a ToolLoopAgent; a function chooses its own models',
+  });
 }
 
 function notResumable(): GatewayError {
@@ -130,12 +148,14 @@ function notResumable(): GatewayError {
 }
 
 async function* converse(turn: Turn, given: ModelConversation): AsyncGenerator<string | AppEvent, AppResult> {
-  const { resumable } = given;
+  const { resumable, others } = given;
+  const next = others.length > 0 ? new NextModel(turn, others, await loadSdk()) : null;
   const models = resumable ? new ModelSteps(turn, await loadSdk()) : null;
   const listened = channels.model.hasSubscribers ? await loadSdk() : null;
   const tools = new TurnTools(turn, given.tools, given.written, models);
   const durable: Durable = {
-    model: (model) => {
+    model: (given) => {
+      const model = next?.model(given) ?? given;
       const asked = allowedModel(turn, listened ? toldModel(turn, model, listened) : model);
       return models?.wrap(asked) ?? asked;
     },
@@ -152,8 +172,17 @@ async function* converse(turn: Turn, given: ModelConversation): AsyncGenerator<s
   const conversation = await withFiles(turn, conversationOf(turn));
   let messages = toModelMessages(conversation, { reasoning: given.sendReasoning });
   for (let round = 1; ; round += 1) {
-    const start = () => given.start(turn, messages, aiTools, durable);
-    const answered = yield* say(turn, reader, subAgents, start);
+    const start = () => given.start(turn, messages, aiTools, durable, next);
+    let answered: readonly ModelMessage[] | null = null;
+    while (!answered) {
+      next?.begin(messages);
+      try {
+        answered = yield* say(turn, reader, subAgents, start, next);
+      } catch (error) {
+        if (!next) throw error;
+        messages = next.after(error);
+      }
+    }
     const approvals = reader.takeApprovals();
     if (approvals.length === 0 || round > given.maxRounds) break;
     const fits = (name: string, input: unknown) => fitsTool(given.written[name], input);
@@ -181,12 +210,14 @@ async function* say(
   reader: StreamReader,
   subAgents: SubAgents,
   start: () => AiSdkStream | PromiseLike<AiSdkStream>,
+  next: NextModel | null,
 ): AsyncGenerator<string | AppEvent, readonly ModelMessage[]> {
   try {
     const stream = await start();
     for await (const part of stream.fullStream as AsyncIterable<TextStreamPart<AiToolSet>>) {
       subAgents.take(part, reader.callOf(part));
       yield* reader.read(part);
+      next?.read(part);
       // An agent calls its model by itself.
       if (part.type === 'finish-step') await turn.allowed();
     }
@@ -196,16 +227,25 @@ async function* say(
   }
 }
 
-function toRun(source: StreamTextSettings | AiSdkAgent | AiSdkRun): AiSdkRun {
+/** The model of a source that shows it. */
+function modelOf(source: StreamTextSettings | AiSdkAgent | AiSdkRun): LanguageModel | undefined {
+  if (typeof source === 'function') return undefined;
+  if (!('stream' in source)) return source.model;
+  // Only a `ToolLoopAgent` shows which model it calls.
+  return (source as { readonly settings?: { readonly model?: LanguageModel } }).settings?.model;
+}
+
+function toRun(source: StreamTextSettings | AiSdkAgent | AiSdkRun): StartedRun {
   if (typeof source === 'function') return source;
   return 'stream' in source ? fromAgent(source) : fromSettings(source);
 }
 
-function fromSettings(settings: StreamTextSettings): AiSdkRun {
-  return async (turn, messages, tools, durable) => {
+function fromSettings(settings: StreamTextSettings): StartedRun {
+  return async (turn, messages, tools, durable, next) => {
     const sdk = await loadSdk();
     const { toolChoice, ...changes } = toCallSettings(turn.parameters, sdk);
     const forced = isForced(toolChoice);
+    const prepared = forced ? firstStepOnly(settings.prepareStep) : settings.prepareStep;
     return sdk.streamText({
       allowSystemInMessages: true,
       stopWhen: sdk.stepCountIs(MAX_STEPS),
@@ -215,7 +255,7 @@ function fromSettings(settings: StreamTextSettings): AiSdkRun {
       ...changes,
       // A forced call would be repeated after its result until the steps run out.
       ...(toolChoice && !(forced && goesOn(messages)) && { toolChoice }),
-      ...(forced && { prepareStep: firstStepOnly(settings.prepareStep) }),
+      ...((forced || next) && { prepareStep: next?.prepare(prepared) ?? prepared }),
       model: durable.model(settings.model),
       tools: { ...durable.tools(settings.tools ?? {}), ...tools },
       messages,
@@ -229,10 +269,10 @@ function fromSettings(settings: StreamTextSettings): AiSdkRun {
 const goesOn = (messages: readonly ModelMessage[]): boolean => messages.at(-1)?.role === 'tool';
 
 /** A `ToolLoopAgent` accepts settings with each call. Other agents ignore them. */
-function fromAgent(agent: AiSdkAgent): AiSdkRun {
-  return async (turn, messages, tools, durable) => {
-    // Only a `ToolLoopAgent` shows which model it calls.
-    const { model } = (agent as { readonly settings?: { readonly model?: LanguageModel } }).settings ?? {};
+function fromAgent(agent: AiSdkAgent): StartedRun {
+  const model = modelOf(agent);
+  const { prepareStep } = (agent as { readonly settings?: Pick<StreamTextSettings, 'prepareStep'> }).settings ?? {};
+  return async (turn, messages, tools, durable, next) => {
     const given = Object.keys(turn.parameters).length > 0;
     const { toolChoice, ...changes } = given ? toCallSettings(turn.parameters, await loadSdk()) : {};
     return agent.stream({
@@ -240,7 +280,8 @@ function fromAgent(agent: AiSdkAgent): AiSdkRun {
       ...changes,
       ...(toolChoice && !isForced(toolChoice) && { toolChoice }),
       ...(Object.keys(tools).length > 0 && { tools: { ...agent.tools, ...tools } }),
-      ...(channels.model.hasSubscribers && model && { model: durable.model(model) }),
+      ...((channels.model.hasSubscribers || next) && model && { model: durable.model(model) }),
+      ...(next && { prepareStep: next.prepare(prepareStep) }),
       messages,
       ...(turn.traceparent !== undefined && { headers: traceHeaders(turn) }),
       abortSignal: turn.signal,

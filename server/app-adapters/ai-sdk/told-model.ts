@@ -116,7 +116,8 @@ function finishReason(told: unknown): string {
   return typeof told === 'object' ? String((told as { unified?: unknown } | null)?.unified) : String(told);
 }
 
-function usageOf(told: unknown): Usage | undefined {
+/** The token counts that a model tells at the end of its answer. Versions of the SDK have two forms of them. */
+export function usageOf(told: unknown): Usage | undefined {
   const { inputTokens, outputTokens } = (told ?? {}) as Readonly<Record<string, unknown>>;
   const total = (count: unknown): number | undefined => {
     const value = typeof count === 'object' ? (count as { total?: unknown } | null)?.total : count;

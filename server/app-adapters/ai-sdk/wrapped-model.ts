@@ -15,7 +15,8 @@ export interface Model {
 /** The source of models that are given by name, unless the host has set another one. */
 export type NamedModels = Pick<typeof import('ai'), 'gateway'>;
 
-type GivenModel = Exclude<LanguageModel, string>;
+/** A model that is given itself, and not by its name. */
+export type GivenModel = Exclude<LanguageModel, string>;
 
 /** The model of a name, as the SDK would find it. */
 export function namedModel(id: string, { gateway }: NamedModels): GivenModel {

@@ -4,6 +4,7 @@ import type { StepContext } from '../../apps/step-context.js';
 import { channels } from '../../diagnostics/channels.js';
 import { ModelCall } from '../../diagnostics/model-call.js';
 import { serverOf, settingsOf } from '../asked-model.js';
+import { NextModels } from '../next-models.js';
 import { type ItemGenerator, streamedStep } from '../streamed-step.js';
 import { traceHeaders } from '../trace-headers.js';
 import { upstreamFailed } from '../upstream-failed.js';
@@ -82,17 +83,15 @@ export class ModelCaller {
     taken: ReadonlySet<string>,
     step?: StepContext,
   ): ItemGenerator<Answered> {
-    const others = [...this.#others];
-    const mark = this.#turn.mark();
+    const next = new NextModels(this.#turn, this.#others);
+    next.begin();
     for (let asked: Readonly<Record<string, unknown>> = request; ; ) {
       try {
         const answered = yield* this.#read(asked, taken, step);
         return asked === request ? answered : { ...answered, model: String(asked.model) };
       } catch (error) {
-        const model = others.shift();
-        if (model === undefined || this.#turn.signal.aborted) throw error;
-        this.#turn.retract(mark);
-        asked = { ...request, model };
+        asked = { ...request, model: next.after(error) };
+        next.takeBack();
       }
     }
   }
