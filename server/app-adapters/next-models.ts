@@ -1,6 +1,6 @@
 import { isGatewayError } from '../../shared/errors.js';
-import type { Turn } from '../apps/application.js';
 import type { AnswerMark } from '../apps/answer-mark.js';
+import type { Turn } from '../apps/application.js';
 
 /** The models that are asked in turn where one fails or breaks off. Each begins with a clean answer. */
 export class NextModels<M> {

@@ -16,8 +16,8 @@ import { agent, openai, runner } from './agents/agents.js';
 import { chatModel } from './langgraph/graphs.js';
 import { serve } from './served.js';
 
-const aiModel = (endpoint: ChatEndpoint) =>
-  createOpenAICompatible({ name: 'tiny-provider', baseURL: endpoint.url, includeUsage: true })('tiny');
+const aiModel = (endpoint: ChatEndpoint, name = 'tiny') =>
+  createOpenAICompatible({ name: 'tiny-provider', baseURL: endpoint.url, includeUsage: true })(name);
 
 function graphApp(endpoint: ChatEndpoint): Application {
   const model = chatModel(endpoint, { temperature: 0.5 });
@@ -183,6 +183,39 @@ describe('calls of models', () => {
       expect(over).to.have.length(1);
     });
   }
+
+  for (const [name, appOf] of Object.entries({
+    openaiApp: (endpoint: ChatEndpoint) =>
+      openaiApp({ baseURL: endpoint.url, model: 'tiny', models: ['small'] }),
+    aiSdkApp: (endpoint: ChatEndpoint) =>
+      aiSdkApp({ model: aiModel(endpoint), maxRetries: 0 }, { models: [aiModel(endpoint, 'small')] }),
+    agentsApp: (endpoint: ChatEndpoint) =>
+      agentsApp({
+        agent: agent(endpoint, { model: 'tiny' }),
+        models: ['small'],
+        runner: new Runner({
+          tracingDisabled: true,
+          modelProvider: new OpenAIProvider({ openAIClient: openai(endpoint), useResponses: false }),
+        }),
+      }),
+  }))
+    it(`are one of each model where that of ${name} breaks off and the next one answers`, async () => {
+      const { began, over } = listen();
+      const endpoint = await ChatEndpoint.start();
+      const { client } = await serve(appOf(endpoint) as Application);
+      const run = client.send('main', 'Hello');
+      const first = await endpoint.next(1);
+      first.text('Half');
+      await run.text[Symbol.asyncIterator]().next();
+      first.cut();
+      (await endpoint.next(2)).text('Whole').finish();
+      await run.result;
+      await until(() => over.length === 2);
+      expect(began).to.have.length(2);
+      expect(over[0]).to.include({ code: 'UPSTREAM_FAILED' }).and.not.have.property('result');
+      expect(over[1]!.model).to.equal('small');
+      expect(over[1]!.result!.content).to.deep.equal([{ type: 'text', text: 'Whole' }]);
+    });
 
   it('are one for each time that a model is asked, with the calls of tools that it wants', async () => {
     const { over } = listen();

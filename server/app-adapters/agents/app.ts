@@ -15,6 +15,7 @@ import { decide, type Interrupted } from './approvals.js';
 import { forCaller } from './caller.js';
 import { toAgentItems } from './items.js';
 import { keepState, keptState, noteWork } from './kept-state.js';
+import { fallingAgent, type NamedModel } from './next-model.js';
 import { RunReader } from './reader.js';
 import { isModelMistake, loadSdk, runFailure } from './sdk.js';
 import { AgentTools } from './sub-agents.js';
@@ -41,6 +42,11 @@ export interface AgentsOptions<Tools extends ToolSet = ToolSet> extends Versione
   readonly runner?: Runner;
   /** Makes the `context` of tools and instructions. @default `{ turn }` */
   readonly context?: (turn: Turn) => unknown;
+  /**
+   * Further models of that agent, or their names with the runner's provider. Each is asked anew if the one before fails or breaks off; what that one has said
+   * is taken back on every page. Agents that it hands over to have their own.
+   */
+  readonly models?: readonly NamedModel[];
   /** Most calls of the model in one run, all agents together. @default the SDK's, 10 */
   readonly maxTurns?: number;
   /** Makes the input of the run from the items of the conversation. @default the items unchanged */
@@ -78,9 +84,13 @@ const ofTurn = (turn: Turn): { readonly turn: Turn } =>
 
 async function* run(turn: Turn, options: AgentsOptions<any>): AsyncGenerator<AppEvent, AppResult> {
   const sdk = await loadSdk();
-  const { tools = {}, maxTurns, context = ofTurn } = options;
+  const { tools = {}, maxTurns, context = ofTurn, models: others = [] } = options;
   const chosen = typeof options.agent === 'function' ? await options.agent(turn) : options.agent;
-  const agent = forCaller(sdk, chosen, turn, tools);
+  const called = forCaller(sdk, chosen, turn, tools);
+  const agent =
+    others.length > 0
+      ? fallingAgent(called, turn, others, (options.runner ?? new sdk.Runner()).config)
+      : called;
   const loggedElsewhere = new Set([...Object.keys(tools), ...turn.clientTools.map(({ name }) => name)]);
   const reader = new RunReader({ loggedElsewhere, usage: (counts) => void turn.usage(counts) });
   const subAgents = new AgentTools(turn, { loggedElsewhere });

@@ -1,8 +1,11 @@
 import type { RunItemStreamEvent, RunStreamEvent } from '@openai/agents';
 import type { Usage } from '../../../shared/messages.js';
 import type { AppEvent, AppResult } from '../../apps/application.js';
+import type { ChatUsage } from '../../chat-format/chat-types.js';
+import { fromChatUsage } from '../../chat-format/from-chat.js';
 import { fittingId } from '../../ids.js';
 import { parseJson, reasoningIn, saidIn } from './items.js';
+import { StreamPlace } from './next-model.js';
 
 type RunItem = RunItemStreamEvent['item'];
 
@@ -42,6 +45,10 @@ function modelIn(event: unknown): string | undefined {
   return typeof named === 'string' ? named : undefined;
 }
 
+/** The token counts in an event of chat completions. */
+const usedIn = (event: unknown): ChatUsage | null | undefined =>
+  (event as { readonly usage?: ChatUsage | null } | null)?.usage;
+
 /** Turns the events of a streamed run into the items of an app. */
 export class RunReader {
   readonly #options: AgentReaderOptions;
@@ -51,6 +58,8 @@ export class RunReader {
   #streamed = { text: false, reasoning: false };
   #truncated = false;
   #model: string | undefined;
+  /** The counts of the present answer, which the SDK gives with a whole one alone. */
+  #used: ChatUsage | null = null;
 
   constructor(options: AgentReaderOptions) {
     this.#options = options;
@@ -97,8 +106,10 @@ export class RunReader {
         return [];
       }
       case 'model': {
+        if (data.event instanceof StreamPlace) return this.#at(data.event);
         this.#truncated ||= isTruncated(data.event);
         this.#model = modelIn(data.event) ?? this.#model;
+        this.#used = usedIn(data.event) ?? this.#used;
         const delta = reasoningDelta(data.event);
         if (delta === '') return [];
         this.#streamed.reasoning = true;
@@ -107,6 +118,19 @@ export class RunReader {
       default:
         return [];
     }
+  }
+
+  /** Does what is to be done at a place of the stream, and tells what a model that failed there has used, if it has said so. */
+  #at(place: StreamPlace): readonly AppEvent[] {
+    place.reached();
+    if (place.failed && this.#used)
+      this.#options.usage({
+        ...(this.#model !== undefined && { model: this.#model }),
+        ...fromChatUsage(this.#used),
+      });
+    this.#used = null;
+    this.#model = undefined;
+    return [];
   }
 
   #item({ name, item }: RunItemStreamEvent): readonly AppEvent[] {

@@ -1,10 +1,12 @@
 import type { Agent, CallModelInputFilter, RunStreamEvent } from '@openai/agents';
 import type { ContentBlock } from '../../../shared/messages.js';
 import type { Turn } from '../../apps/application.js';
+import type { ModelSettings } from '../../diagnostics/messages.js';
 import { ModelCall } from '../../diagnostics/model-call.js';
 import { settingsOf } from '../asked-model.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import { parseJson, reasoningIn, saidIn } from './items.js';
+import { nameOf, StreamPlace } from './next-model.js';
 
 type Raw = Extract<RunStreamEvent, { type: 'raw_model_stream_event' }>['data'];
 type DoneResponse = Extract<Raw, { type: 'response_done' }>['response'];
@@ -15,6 +17,7 @@ export class ToldModels {
   #call: ModelCall | null = null;
   #finishReason: string | undefined;
   #model: string | undefined;
+  #settings: ModelSettings = {};
 
   constructor(turn: Turn) {
     this.#turn = turn;
@@ -43,21 +46,29 @@ export class ToldModels {
   }
 
   #begin({ model, modelSettings }: Agent<any, any>): void {
-    const name =
-      typeof model === 'string' ? model : (model as { readonly _model?: unknown } | undefined)?._model;
+    this.#settings = settingsOf(modelSettings as Readonly<Record<string, unknown>>);
+    this.#ask(nameOf(model));
+  }
+
+  #ask(model: string | undefined): void {
     this.#finishReason = undefined;
     this.#model = undefined;
     this.#call = new ModelCall(this.#turn, {
       adapter: 'agents',
       provider: 'openai',
-      model: typeof name === 'string' && name !== '' ? name : undefined,
-      settings: settingsOf(modelSettings as Readonly<Record<string, unknown>>),
+      model,
+      settings: this.#settings,
     });
     this.#call.during(() => {});
   }
 
   /** Reads an event of the provider: of chat completions, or of the Responses API. */
   #raw(event: any): void {
+    if (event instanceof StreamPlace) {
+      if (!event.failed) return;
+      this.failed(event.failed.error);
+      return this.#ask(nameOf(event.failed.next));
+    }
     this.#finishReason = event?.choices?.[0]?.finish_reason ?? event?.response?.status ?? this.#finishReason;
     this.#model = event?.model ?? event?.response?.model ?? this.#model;
   }

@@ -53,6 +53,7 @@ export class ModelSteps {
   /** Answers that have begun and are not read yet, in order. */
   readonly #begun: BegunAnswer[] = [];
   #last: Promise<unknown> = Promise.resolve();
+  #former = false;
 
   constructor(turn: Turn, sdk: ModelSdk) {
     this.#turn = turn;
@@ -62,6 +63,11 @@ export class ModelSteps {
   /** The answer whose first part is read next. */
   next(): BegunAnswer | undefined {
     return this.#begun.shift();
+  }
+
+  /** Whether the model's last answer failed in a former process. */
+  get failedBefore(): boolean {
+    return this.#former;
   }
 
   /** Resolves when the model's last answer is complete. Its calls are made only then, because a truncated answer may be repeated with other calls. */
@@ -80,6 +86,7 @@ export class ModelSteps {
     const outside = AsyncLocalStorage.snapshot();
     return new Promise((resolve, reject) => {
       let live = false;
+      this.#former = false;
       const step = this.#turn.step('model', async (): Promise<ModelOutcome> => {
         live = true;
         let result: StreamResult;
@@ -95,18 +102,28 @@ export class ModelSteps {
         this.#begun.push(answer);
         const record = new StreamRecorder();
         outside(() => resolve({ ...result, stream: result.stream.pipeThrough(record.stream) }));
-        await record.whole;
+        try {
+          await record.whole;
+        } catch (error) {
+          // What it has said is taken back first, because the process that gets this outcome does not do so.
+          await answer.whole;
+          throw error;
+        }
         answer.passed(record.length);
         await answer.whole;
         return { parts: record.parts };
       });
       this.#last = step.catch(() => {});
+      const again = (error: Error): void => {
+        this.#former = !live;
+        reject(error);
+      };
       step.then((outcome) => {
         if (live) return;
-        if ('failed' in outcome) return reject(this.#failure(outcome));
+        if ('failed' in outcome) return again(this.#failure(outcome));
         this.#begun.push(new BegunAnswer());
         resolve({ stream: streamOf(outcome.parts.map(revived)) });
-      }, reject);
+      }, again);
     });
   }
 

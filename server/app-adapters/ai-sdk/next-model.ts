@@ -3,7 +3,13 @@ import type { Turn } from '../../apps/application.js';
 import { NextModels } from '../next-models.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import { usageOf } from './told-model.js';
-import { type GivenModel, type ModelPart, type NamedModels, namedModel, wrapStream } from './wrapped-model.js';
+import {
+  type GivenModel,
+  type ModelPart,
+  type NamedModels,
+  namedModel,
+  wrapStream,
+} from './wrapped-model.js';
 
 /** Has the next model take up the stream of a run at the step in which one has failed. */
 export class NextModel {
@@ -46,10 +52,16 @@ export class NextModel {
     if (ended || part.type === 'start-step') this.#next.begin();
   }
 
-  /** Takes back what the failed step has said. @returns the messages of the next model @throws the error, if there is none */
-  after(error: unknown): ModelMessage[] {
+  /**
+   * Takes back what the failed step has said.
+   *
+   * @param before Whether it failed, and that was done, in a former process.
+   * @returns the messages of the next model
+   * @throws GatewayError the error, if there is none
+   */
+  after(error: unknown, before = false): ModelMessage[] {
     this.#instead = this.#next.after(upstreamFailed(error));
-    this.#next.takeBack();
+    if (!before) this.#next.takeBack();
     return [...this.#input];
   }
 }

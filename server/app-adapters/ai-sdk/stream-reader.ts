@@ -148,6 +148,12 @@ export class StreamReader {
     }
   }
 
+  /** Ends an answer that has failed. */
+  broken(): void {
+    this.#answer?.end();
+    this.#answer = undefined;
+  }
+
   /** Logs the calls that were not made. The caller receives them with stop reason `tool_use`. */
   *unmade(): Iterable<AppEvent> {
     for (const call of this.#calls.values()) yield* this.#log(call);

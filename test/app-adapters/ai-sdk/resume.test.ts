@@ -97,6 +97,33 @@ describe('a resumable app of the AI SDK', () => {
     expect(new Set(results)).to.have.length(3);
   });
 
+  it('asks the next model on where one had broken off, and that one not again', async () => {
+    const tools = {
+      note: aiTool({ inputSchema: z.object({}), execute: () => 'noted' }),
+    };
+    const appOf = (model: MockLanguageModelV3, next: MockLanguageModelV3) =>
+      aiSdkApp({ model, tools }, { models: [next], resumable: true });
+    const broken = scriptedModel([...says('Half a wro'), { type: 'error', error: new Error('gone') }]);
+    const held = hangingModel(
+      [[...says('Well. '), calls('note', {}), ends('tool-calls')]],
+      says('It is do').slice(0, -1),
+    );
+    const path = newDatabase();
+    const first = await startDurable(path, { app: appOf(broken, held) });
+    let said = '';
+    for await (const delta of connectClient(first.url).send('main', 'Go').text) {
+      said += delta;
+      if (said.endsWith('It is do')) break;
+    }
+    const [again, model] = [scriptedModel(), scriptedModel([...says('It is done.'), ends()])];
+    const second = await startDurable(crashed(path), { app: appOf(again, model) });
+    const { message } = await endOf(connectClient(second.url).events('main', { from: 'earliest' }));
+    expect(again.doStreamCalls).to.have.length(0);
+    expect(asked(model).prompt).to.deep.equal(held.doStreamCalls[1]!.prompt);
+    expect(textOf(message)).to.equal('Well. It is done.');
+    expect(typesOf(message).slice(0, 3)).to.deep.equal(['text', 'tool_use', 'tool_result']);
+  });
+
   it('makes a call again that was under way, as the same call for clients, and leaves the model out of it', async () => {
     for (const kind of ['sdk', 'ours'] as const) {
       const begun = gate();
