@@ -7,18 +7,18 @@ import { upstreamFailed } from '../upstream-failed.js';
 export type NamedModel = Model | string;
 
 /** An event of a model's stream that has something done when the run is read up to it. The SDK reads models ahead. */
-export class StreamPlace {
+export class ModelPlace {
   readonly reached: () => void;
   /** The failure of the model that was asked so far, and the one that is asked now. */
   readonly failed: { readonly error: unknown; readonly next: NamedModel } | undefined;
 
-  constructor(reached: StreamPlace['reached'], failed?: StreamPlace['failed']) {
+  constructor(reached: ModelPlace['reached'], failed?: ModelPlace['failed']) {
     this.reached = reached;
     this.failed = failed;
   }
 }
 
-const placeEvent = (place: StreamPlace): StreamEvent => ({ type: 'model', event: place });
+const placeEvent = (place: ModelPlace): StreamEvent => ({ type: 'model', event: place });
 
 /** Asks the next model where one fails or breaks off. The SDK keeps the whole answer alone. */
 class FallingModel implements Model {
@@ -43,14 +43,14 @@ class FallingModel implements Model {
 
   async *getStreamedResponse(request: ModelRequest): AsyncIterable<StreamEvent> {
     const models = new NextModels(this.#turn, this.#others);
-    yield placeEvent(new StreamPlace(() => models.begin()));
+    yield placeEvent(new ModelPlace(() => models.begin()));
     for (let model = this.#first; ; ) {
       try {
         yield* (await this.#find(model)).getStreamedResponse(request);
         return;
       } catch (error) {
         const next = models.after(upstreamFailed(error));
-        yield placeEvent(new StreamPlace(() => models.takeBack(), { error, next }));
+        yield placeEvent(new ModelPlace(() => models.takeBack(), { error, next }));
         model = next;
       }
     }

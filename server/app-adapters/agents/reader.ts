@@ -5,7 +5,7 @@ import type { ChatUsage } from '../../chat-format/chat-types.js';
 import { fromChatUsage } from '../../chat-format/from-chat.js';
 import { fittingId } from '../../ids.js';
 import { parseJson, reasoningIn, saidIn } from './items.js';
-import { StreamPlace } from './next-model.js';
+import { ModelPlace } from './next-model.js';
 
 type RunItem = RunItemStreamEvent['item'];
 
@@ -106,7 +106,7 @@ export class RunReader {
         return [];
       }
       case 'model': {
-        if (data.event instanceof StreamPlace) return this.#at(data.event);
+        if (data.event instanceof ModelPlace) return this.#at(data.event);
         this.#truncated ||= isTruncated(data.event);
         this.#model = modelIn(data.event) ?? this.#model;
         this.#used = usedIn(data.event) ?? this.#used;
@@ -121,7 +121,7 @@ export class RunReader {
   }
 
   /** Does what is to be done at a place of the stream, and tells what a model that failed there has used, if it has said so. */
-  #at(place: StreamPlace): readonly AppEvent[] {
+  #at(place: ModelPlace): readonly AppEvent[] {
     place.reached();
     if (place.failed && this.#used)
       this.#options.usage({

@@ -6,7 +6,7 @@ import { ModelCall } from '../../diagnostics/model-call.js';
 import { settingsOf } from '../asked-model.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import { parseJson, reasoningIn, saidIn } from './items.js';
-import { nameOf, StreamPlace } from './next-model.js';
+import { ModelPlace, nameOf } from './next-model.js';
 
 type Raw = Extract<RunStreamEvent, { type: 'raw_model_stream_event' }>['data'];
 type DoneResponse = Extract<Raw, { type: 'response_done' }>['response'];
@@ -64,7 +64,7 @@ export class ToldModels {
 
   /** Reads an event of the provider: of chat completions, or of the Responses API. */
   #raw(event: any): void {
-    if (event instanceof StreamPlace) {
+    if (event instanceof ModelPlace) {
       if (!event.failed) return;
       this.failed(event.failed.error);
       return this.#ask(nameOf(event.failed.next));

@@ -105,7 +105,7 @@ export class ModelSteps {
         try {
           await record.whole;
         } catch (error) {
-          // What it has said is taken back first, because the process that gets this outcome does not do so.
+          // The answer is taken back first, because a process that gets this outcome does not do so.
           await answer.whole;
           throw error;
         }
