@@ -1,2 +1,3 @@
 export { type AgentsOptions, agentsApp } from './app.js';
+export type { NamedModel } from './next-model.js';
 export { type ConvertedMessage, fromAgentItems, toAgentItems } from './items.js';

@@ -109,4 +109,4 @@ function fromAgent(agent: AiSdkAgent): StartedRun {
   };
 }
 
-export const loadSdk = () => loadPeer('ai', 'aiSdkApp', () => import('ai'));
+export const loadSdk = (): Promise<typeof import('ai')> => loadPeer('ai', 'aiSdkApp', () => import('ai'));
