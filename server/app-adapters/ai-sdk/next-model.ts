@@ -86,6 +86,7 @@ function heldCalls(turn: Turn, model: GivenModel): GivenModel {
             return { done: false as const, value: { type: 'error', error } };
           });
           if (done) return controller.close();
+          // Earlier versions of the SDK have a tool work as soon as its call passes.
           if (isClientCall(value)) {
             held.push(value);
             continue;

@@ -10,12 +10,6 @@ import { asked, calls, ends, says, scriptedModel } from './scripted-model.js';
 
 const broken = { type: 'error' as const, error: new Error('hunter2') };
 
-/** Passes a part, and leaves time for the work that it begins. */
-async function withTime(part: unknown, controller: TransformStreamDefaultController): Promise<void> {
-  controller.enqueue(part);
-  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
-}
-
 for (const form of ['settings', 'agent', 'resumable'] as const) {
   const appOf = (model: any, models: any[], tools: any = {}) => {
     const settings = { model, maxRetries: 0, tools };
@@ -73,11 +67,6 @@ for (const form of ['settings', 'agent', 'resumable'] as const) {
         [...says('I look. '), calls('find', { what: 'a' }), ends('tool-calls')],
         [...says('And aga'), calls('find', { what: 'b' }, 'call_1'), broken],
       );
-      const { doStream } = first;
-      first.doStream = async (options) => {
-        const { stream, ...others } = await doStream(options);
-        return { ...others, stream: stream.pipeThrough(new TransformStream({ transform: withTime })) };
-      };
       const second = scriptedModel([...says('It is here.'), ends()]);
       const { client } = await serve(appOf(first, [second], { find }));
       const { message, stopReason } = await client.send('main', 'Where?').result;
