@@ -30,7 +30,9 @@ interface Placed {
 /** The person, the door and the session of a call. */
 function placeOf(audit: Audit, { caller, params, reach }: Placed): Omit<Act, 'act' | 'outcome'> {
   const { person, transport = 'stream', requestId } = caller;
-  const sessionId = reach ? audit.nameOf(reach.ref) : nameIn((params as { sessionId?: unknown } | null | undefined)?.sessionId);
+  const sessionId = reach
+    ? audit.nameOf(reach.ref)
+    : nameIn((params as { sessionId?: unknown } | null | undefined)?.sessionId);
   return {
     ...{ door: transport, by: nameOf(person.user) },
     ...(requestId !== undefined && { requestId }),
