@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { UserName } from '../../shared/user-name.js';
 import { userOfScope } from '../auth/scope.js';
 import type { AuditEntry } from '../diagnostics/audit-entry.js';
 import { digestOf } from '../ids.js';
@@ -142,9 +143,8 @@ export class AuditTrail {
     if (app !== undefined || this.#options.keptMs === 0) return;
     await this.settled();
     const user = userOfScope(scope);
-    const names = ({ by, ...entry }: AuditEntry): boolean =>
-      entry.scope === scope ||
-      (user !== null && by !== null && by.id === user.id && by.tenantId === user.tenantId);
+    const names = (entry: AuditEntry): boolean =>
+      entry.scope === scope || (user !== null && namesUser(entry, user));
     const gone: RecordChange[] = [];
     for await (const record of this.#records()) {
       const entry = AUDIT.read(record)?.value;
@@ -167,6 +167,15 @@ export class AuditTrail {
       last = page.at(-1);
     }
   }
+}
+
+/** Whether an entry names a user: as the one who acts, or in what it is about, there without a tenant in that of the actor, or in any. */
+function namesUser({ by, door, about = {} }: AuditEntry, user: UserName): boolean {
+  const isUser = (id: unknown, tenantId: unknown): boolean => id === user.id && tenantId === user.tenantId;
+  // The host names people without their tenants.
+  const isActor = isUser(by?.id, by?.tenantId ?? (door === 'host' ? user.tenantId : undefined));
+  const { userId, tenantId = by ? by.tenantId : user.tenantId } = about;
+  return isActor || isUser(userId, tenantId) || about.by === user.id;
 }
 
 /** Stands for a scope whose erasure is told of: who has the scope finds it, and nobody finds the scope. */

@@ -15,6 +15,13 @@ const OVERSEEN_MS = 3_600_000;
 /** Readings that are remembered. The oldest are forgotten first, and then told again. */
 const OVERSEEN = 10_000;
 
+/** Longest name or id that is noted, in characters. */
+const LONGEST = 256;
+
+/** Whether something that is given as a name or id is noted. */
+export const isName = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= LONGEST;
+
 export interface AuditOptions {
   readonly gatewayId: string;
   readonly logger: Required<Pick<Logger, 'info'>>;

@@ -49,7 +49,7 @@ export interface DeskEnvironment {
   readonly state: { lameDuck: boolean };
   readonly data: {
     dead(): AsyncIterable<DeadWork>;
-    retry(id: string): Promise<boolean>;
+    retry(id: string, door: 'operator'): Promise<boolean>;
     features(): Promise<FeatureOperator>;
   };
   identify(user: UserLike): Person;
@@ -126,7 +126,7 @@ export class Desk {
       case 'due':
         return yield* this.#env.data.dead();
       case 'retry':
-        return yield { retried: await this.#env.data.retry(question.id) };
+        return yield { retried: await this.#env.data.retry(question.id, 'operator') };
       case 'abort': {
         const { run: runId, reason = 'aborted by an operator' } = question;
         const ref = this.#refOf(question.session, question);
@@ -320,8 +320,6 @@ function actOf(question: DeskQuestion): Omit<Act, 'outcome'> | null {
       };
       return { act: 'abort', ...operator, sessionId, ...(scope !== undefined && { scope }), about };
     }
-    case 'retry':
-      return { act: 'retry', ...operator, about: { id: question.id } };
     case 'lame-duck':
       return { act: 'lame-duck', ...operator, about: { on: question.on } };
     default:

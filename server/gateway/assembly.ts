@@ -1,5 +1,6 @@
 import { AppRegistry } from '../apps/registry.js';
 import { createAgeClock } from '../async/age-clock.js';
+import { notesOwnActs } from '../audit/gateway-acts.js';
 import { isLoopback } from '../auth/address.js';
 import { type Authenticator, createAuthenticator } from '../auth/authenticate.js';
 import { Presence } from '../auth/presence.js';
@@ -165,7 +166,7 @@ export function assemble(config: ParsedConfig, { ready, stats, desk }: OwnGatewa
   };
   const format = ({ app, name }: SessionRef): string => apps.format(app, name);
   const due = new DueWorker({ store, report, format });
-  const watchers: CommitWatcher[] = [(committed) => due.committed(committed)];
+  const watchers: CommitWatcher[] = [(committed) => due.committed(committed), notesOwnActs(audit)];
   const watched = watchedStore(withTracedAppends(store, { gatewayId: id, format }), watchers);
   const features = openFeatures({
     ...{ config, store: watched, apps, grants, ready, report },

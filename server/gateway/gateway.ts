@@ -19,7 +19,6 @@ import { type DeskQuestion, readQuestion } from '../desk/questions.js';
 import type { GatewayStats } from '../diagnostics/gateway-stats.js';
 import type { DeadWork } from '../due/dead.js';
 import { FEATURE_CONFIG } from '../features/features.js';
-import { budgetsOf } from '../host/budgets.js';
 import type {
   DoneBy,
   EraseOptions,
@@ -270,7 +269,7 @@ export class Gateway<
 
   /** Budgets that are set at run time, at all gateways of the store. */
   get budgets(): GatewayBudgets {
-    return budgetsOf(() => this.#data.features());
+    return this.#data.budgets;
   }
 
   /**
@@ -287,8 +286,8 @@ export class Gateway<
    * @param id Id of an item of `failedNotices`; or of a notice, for all targets that did not receive it
    * @returns the number that is sent again
    */
-  async resendNotice(id: string): Promise<number> {
-    return (await this.#data.features()).resendNotice(id);
+  resendNotice(id: string): Promise<number> {
+    return this.#data.resendNotice(id);
   }
 
   /** All due work that failed until it was given up: schedules, deliveries and others. There is no access check. */

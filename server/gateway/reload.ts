@@ -53,6 +53,8 @@ export function reloadGateway(
     origins: given.origins ? next.origins : config.origins,
     limits,
   });
+  const changed = Object.keys(given).sort().join(',');
+  parts.audit.note({ act: 'reload', door: 'host', by: null, outcome: 'ok', about: { options: changed } });
   return waiting;
 }
 

@@ -1,9 +1,10 @@
+import type { GatewayBudgets } from '../../shared/budgets/options.js';
 import { GatewayError } from '../../shared/errors.js';
 import type { FeatureOperator } from '../../shared/features.js';
 import { encodeLine } from '../../shared/ndjson.js';
 import type { HistoryPlace, ParamsOf, ResultOf } from '../../shared/operation-types.js';
 import { parseSessionKey } from '../../shared/session-key.js';
-import type { Audit } from '../audit/audit.js';
+import { type Audit, isName } from '../audit/audit.js';
 import { erasedName } from '../audit/audit-trail.js';
 import type { Authenticator } from '../auth/authenticate.js';
 import type { Person } from '../auth/types.js';
@@ -20,6 +21,7 @@ import { exportItems } from '../sessions/export.js';
 import { storeTime } from '../stores/skew.js';
 import type { Store } from '../stores/store.js';
 import type { SessionRef } from '../stores/stored.js';
+import { budgetsOf } from './budgets.js';
 import type {
   DoneBy,
   EraseOptions,
@@ -137,7 +139,25 @@ export class HostData {
       yield deadWorkOf(found, (app, name) => this.#env.apps.format(app, name));
   }
 
-  async retry(id: string): Promise<boolean> {
+  /** The budgets that are set at run time. */
+  get budgets(): GatewayBudgets {
+    return budgetsOf(
+      () => this.features(),
+      (act, by, name, work) => this.#noted(act, by, isName(name) ? { about: { name } } : {}, work),
+    );
+  }
+
+  resendNotice(id: string): Promise<number> {
+    const send = async () => (await this.features()).resendNotice(id);
+    return this.#noted('resend-notice', undefined, isName(id) ? { about: { id } } : {}, send);
+  }
+
+  async retry(id: string, door = 'host'): Promise<boolean> {
+    const act = { act: 'retry', door, by: null, ...(isName(id) && { about: { id } }) };
+    return this.#env.audit.noted(() => act, () => this.#retry(id));
+  }
+
+  async #retry(id: string): Promise<boolean> {
     await this.#env.ready();
     const { store } = this.#env.config;
     for await (const found of deadWork(store)) {
@@ -165,13 +185,13 @@ export class HostData {
   async backup(path: string, { by }: DoneBy): Promise<void> {
     await this.#env.ready();
     const { store } = this.#env.config;
-    if (!store.backup)
-      throw new GatewayError({
-        code: 'INVALID_REQUEST',
-        message:
+    await this.#noted('backup', by, {}, async () => {
+      if (!store.backup)
+        throw refused(
           'This store cannot make backups: copy its data with its own tools. Data in memory ends with the process',
-      });
-    await this.#noted('backup', by, {}, async () => asUnavailable(() => store.backup!(path)));
+        );
+      await asUnavailable(() => store.backup!(path));
+    });
   }
 
   #person(whose: WhoseSessions): Person {

@@ -1,13 +1,10 @@
 import type { MaybePromise } from '../async/maybe-promise.js';
-import type { Audit } from '../audit/audit.js';
+import { type Audit, isName } from '../audit/audit.js';
 import { nameOf } from '../auth/scope.js';
 import type { Act } from '../diagnostics/audit-entry.js';
 import { nameIn } from './call-facts.js';
 import type { Caller } from './caller.js';
 import type { Reach } from './reach.js';
-
-/** Longest name or id that is noted, in characters. */
-const LONGEST = 256;
 
 /** A call whose act is noted. */
 export interface AuditedCall {
@@ -48,7 +45,7 @@ function aboutOf({ params, names, reach }: AuditedCall): Record<string, string |
     for (const part of name.split('.'))
       value =
         typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[part] : undefined;
-    if (typeof value === 'boolean' || (typeof value === 'string' && value.length <= LONGEST))
+    if (typeof value === 'boolean' || isName(value))
       about[name.slice(name.indexOf('.') + 1)] = value;
   }
   if (reach?.via) about.via = reach.via.grantId;

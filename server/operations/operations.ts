@@ -294,10 +294,14 @@ export class Operations {
     params: FeatureHostCalls[Name]['params'],
     caller: Caller,
   ): Promise<FeatureHostCalls[Name]['result']> {
-    return asUnavailable(async () => {
-      const reach = await this.#authorize(params.sessionId, name, caller);
-      return this.#hostCalls[name](params, new SessionCall(this.#env, caller, reach));
-    });
+    const { audit } = (OPERATION_WORDS as Readonly<Record<string, OperationWords>>)[name] ?? {};
+    const does = (noted?: AuditedCall) =>
+      asUnavailable(async () => {
+        const reach = await this.#authorize(params.sessionId, name, caller);
+        if (noted) noted.reach = reach;
+        return this.#hostCalls[name](params, new SessionCall(this.#env, caller, reach));
+      });
+    return audit ? this.#noted({ act: name, caller, params, names: [...audit, 'by'] }, does) : does();
   }
 
   /** Lists all open sessions of a scope, for the host, without access checks. @throws GatewayError */

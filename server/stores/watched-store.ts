@@ -2,14 +2,14 @@ import { andThen } from '../async/maybe-promise.js';
 import { type AppendOptions, isPlain } from './append.js';
 import type { RecordChange, RecordHome } from './records.js';
 import type { Store } from './store.js';
-import type { LogRef } from './stored.js';
-
-const NONE: readonly RecordChange[] = [];
+import type { LogRef, StoredEvent } from './stored.js';
 
 /** A write that the store has answered. Pieces of answers, which change nothing but their log, are told to nobody. */
 export interface CommittedWrite {
   readonly home: RecordHome | LogRef;
   readonly records: readonly RecordChange[];
+  /** The events of an append. */
+  readonly events: readonly StoredEvent[];
   /** The options of an append; absent where records alone were changed. */
   readonly append?: AppendOptions;
 }
@@ -33,13 +33,13 @@ export function watchedStore(store: Store, watchers: readonly CommitWatcher[]): 
       const appended = store.append(log, events, options);
       if (isPlain(options)) return appended;
       return andThen(appended, (result) => {
-        tell({ home: log, records: options.records ?? NONE, append: options });
+        tell({ home: log, records: options.records ?? [], events, append: options });
         return result;
       });
     },
     changeRecords: (home, changes, options) =>
       andThen(store.changeRecords(home, changes, options), (result) => {
-        tell({ home, records: changes });
+        tell({ home, records: changes, events: [] });
         return result;
       }),
   };

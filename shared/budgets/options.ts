@@ -76,14 +76,20 @@ export interface HostUsageQuery extends UsageQuery {
   readonly tenant?: string | undefined;
 }
 
+/** Names the one who has a budget changed. */
+export interface BudgetDoneBy {
+  /** Id of the person or program that has it done, for the audit. @default nobody is known */
+  readonly by?: string | undefined;
+}
+
 /** The budgets that are set at run time. */
 export interface GatewayBudgets {
   /** All budgets, with those of the configuration. */
   list(): Promise<readonly Budget[]>;
   /** Sets a budget at all gateways of the store, in place of one of this name. Runs that wait for it go on if it has room. */
-  set(budget: Budget): Promise<void>;
+  set(budget: Budget, options?: BudgetDoneBy): Promise<void>;
   /** Takes back a budget that was set so. One of the configuration comes back. */
-  unset(name: string): Promise<void>;
+  unset(name: string, options?: BudgetDoneBy): Promise<void>;
 }
 
 /** The operators' access to usage and budgets. There is no access check. */

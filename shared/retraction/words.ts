@@ -5,7 +5,7 @@ export const RETRACTION: FeatureWords<RetractionOperations, object, object> &
   CauseWords<(typeof RETRACTION_CAUSES)[number]> = {
   operations: {
     retract: {
-      ...{ least: 'operator', rate: 'sends', tag: 'conversation' },
+      ...{ least: 'operator', audit: ['messageId'], rate: 'sends', tag: 'conversation' },
       sample: { sessionId: 'main', messageId: 'm' },
       summary: 'Take a message back',
       description:

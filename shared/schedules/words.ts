@@ -7,7 +7,7 @@ export const SCHEDULES: FeatureWords<ScheduleOperations, ScheduleEvents, Schedul
   CauseWords<(typeof SCHEDULE_CAUSES)[number]> = {
   operations: {
     schedule: {
-      ...{ least: 'operator', rate: 'sends', fills: true, tag: 'conversation' },
+      ...{ least: 'operator', audit: ['id'], rate: 'sends', fills: true, tag: 'conversation' },
       sample: { sessionId: 'main', message: 'hi', every: '0 9 * * *' },
       summary: 'Set a schedule',
       description:
@@ -15,7 +15,7 @@ export const SCHEDULES: FeatureWords<ScheduleOperations, ScheduleEvents, Schedul
       errors: [...SESSION, 'SESSION_CLOSED', 'QUOTA_EXCEEDED', 'SHUTTING_DOWN'],
     },
     unschedule: {
-      ...{ least: 'operator', rate: 'sends', tag: 'conversation' },
+      ...{ least: 'operator', audit: ['id'], rate: 'sends', tag: 'conversation' },
       sample: { sessionId: 'main', id: 'daily' },
       summary: 'Take a schedule back',
       description: 'One that there is not is taken back already.',

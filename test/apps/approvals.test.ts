@@ -41,6 +41,8 @@ interface Asked {
   /** The first event of a type, once there is one. */
   until(type: string): Promise<any>;
   types(): string[];
+  /** The acts that were noted for audits, and by which door. */
+  readonly acts: (readonly [act: string, door: string, about: unknown])[];
 }
 
 /** Sends a message whose answer calls a tool that asks by a policy. */
@@ -68,6 +70,8 @@ async function ask(
     clock: options.clock ?? false,
   })) as unknown as Asked['kit'];
   closeLater(kit, (it) => it.close());
+  const acts: Asked['acts'] = [];
+  kit.gateway.on('audit', ({ act, door, about }) => void acts.push([act, door, about]));
   const as: Asked['as'] = (user) => kit.gateway.session('main', { user });
   const events: GatewayEvent[] = [];
   const waiting = new Set<() => void>();
@@ -92,7 +96,7 @@ async function ask(
   const question = await until('tool_confirmation_required');
   const { callId } = question;
   return {
-    ...{ kit, callId, question, effects, events, as, until },
+    ...{ kit, callId, question, effects, events, as, until, acts },
     vote: (user, approved = true, more = {}) => as(user).respond(callId, { approved, ...more }),
     types: () => events.map(({ type }) => type).filter((type) => type.startsWith('tool_confirmation')),
   };
@@ -187,7 +191,7 @@ describe('a confirmation with a policy', () => {
     ['approve', true],
   ] as const)
     it(`decides without people when its time is over: ${onExpiry}`, async () => {
-      const { vote, kit, until, effects, callId } = await ask(
+      const { vote, kit, until, effects, callId, acts } = await ask(
         { ...AGREE, expiresInMs: 60_000, onExpiry },
         { clock: true },
       );
@@ -199,11 +203,16 @@ describe('a confirmation with a policy', () => {
       });
       await until('message_end');
       expect(effects).to.have.length(approved ? 1 : 0);
+      expect(acts).to.deep.equal([
+        ['open-approval', 'gateway', { callId }],
+        ['tool-response', 'host', { callId, approved: true }],
+        ['expire-approval', 'gateway', { callId, approved }],
+      ]);
       expect(await failing(vote(person('bob', 'finance')))).to.include({ code: 'ALREADY_ANSWERED' });
     });
 
   it('ends the run when its time is over: abort', async () => {
-    const { kit, until, effects, events } = await ask(
+    const { kit, until, effects, events, acts } = await ask(
       { expiresInMs: 60_000, onExpiry: 'abort' },
       { clock: true },
     );
@@ -213,6 +222,7 @@ describe('a confirmation with a policy', () => {
     expect(events[at('tool_confirmation_result')]).to.deep.include({ approved: false, expired: true });
     expect(at('tool_confirmation_result')).to.be.below(at('message_end'));
     expect(effects).to.deep.equal([]);
+    expect(acts.map(([act]) => act)).to.deep.equal(['open-approval', 'expire-approval']);
     // The session is free.
     const next = kit.gateway.session('main', { user: SENDER }).send('pay');
     await next.accepted;
@@ -225,7 +235,7 @@ describe('a confirmation with a policy', () => {
       expiresInMs: 60_000,
       escalate: { afterMs: 10_000, roles: ['cfo'] },
     };
-    const { vote, kit, until, question, effects } = await ask(policy, { clock: true });
+    const { vote, kit, until, question, effects, acts } = await ask(policy, { clock: true });
     expect(question.policy).to.deep.include({ onExpiry: 'deny', escalateRoles: ['cfo'] });
     expect(question.policy.escalateAt - question.ts).to.be.closeTo(10_000, 100);
     expect(await failing(vote(person('cleo', 'cfo')))).to.include({ code: 'GUARD_DENIED' });
@@ -234,6 +244,9 @@ describe('a confirmation with a policy', () => {
     expect((await kit.client({ user: SENDER }).session('main').state()).pending[0]!.escalated).to.equal(true);
     await vote(person('cleo', 'cfo'));
     await until('message_end');
+    expect(acts.map(([act, door]) => `${act} ${door}`)).to.deep.equal([
+      ...['open-approval gateway', 'tool-response host', 'escalate-approval gateway', 'tool-response host'],
+    ]);
     expect(effects).to.have.length(1);
   });
 

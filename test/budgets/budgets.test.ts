@@ -127,6 +127,8 @@ describe('a budget', () => {
       app: spends(made),
       budgets: [session({ limit: { tokens: 20 }, reached: 'ask' })],
     });
+    const acts: string[] = [];
+    gateway.on('audit', ({ act, door }) => void acts.push(`${act} ${door}`));
     const main = gateway.session('main', ann);
     const run = main.send('5');
     await questionOf(main);
@@ -139,6 +141,8 @@ describe('a budget', () => {
     await gateway.budgets.set(session({ limit: { tokens: 1000 }, reached: 'ask' }));
     expect((await run.result).stopReason).to.equal('end');
     expect(made.length).to.equal(5);
+    expect(acts.filter((act) => act === 'set-budget host')).to.have.length(2);
+    expect(acts).to.include('decide-approval gateway');
   });
 
   it('that counts runs lets so many begin', async () => {

@@ -1,15 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
+import { copyLines } from '../../server/copies/read-store.js';
+import { verifyStore } from '../../server/copies/verify-store.js';
 import { defineApp, type GatewayError, memoryStore, type Store } from '../../server/index.js';
 import { loadDriver } from '../../server/stores/sqlite/driver.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
+import { collect } from '../support/client.js';
 import { crashed, newDatabase } from '../support/durable.js';
 import { erasuresIn } from '../support/erasures.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway } from '../support/gateway.js';
 import { hostileStore } from '../support/hostile-store.js';
 import { insist } from '../support/insist.js';
+import { openStore } from '../support/open-store.js';
 import { overriding } from '../support/overriding.js';
 import { filesBelow, filesWith } from '../support/raw-bytes.js';
 import { codeOf } from '../support/refused.js';
@@ -142,6 +146,50 @@ describe('erasing all that is kept of a user', () => {
       expect((await again.gateway.sessions({ user: ALICE })).sessions).to.deep.equal([]);
     });
   }
+
+  it('leaves no byte of it in copies that are made later, nor in the audit, and they verify', async () => {
+    const path = newDatabase();
+    const [folder, copied] = [dirname(path), newDatabase()];
+    const store = sqliteStore({ path });
+    const started = await setUp(store, { auditMs: 86_400_000 });
+    const { gateway, url } = started;
+    await fill(started, store);
+    const main = { sessionId: 'main' };
+    await post(`${url}/share`, { ...main, with: { userId: ALICE.id }, as: 'viewer' }, as(BOB.id));
+    await post(`${url}/take-over`, { sessionId: 'files' }, as(ALICE.id));
+    for await (const _ of gateway.export('main', { user: BOB, by: ALICE.id }));
+    await gateway.budgets.set({ name: 'b', per: 'app', period: 'ever', limit: { tokens: 1 }, reached: 'stop' }, { by: ALICE.id });
+    const { messages } = (await get(`${url}/history?sessionId=main`, as(BOB.id))).body;
+    await gateway.session('main', { user: BOB }).retract(messages[1].id, { by: 'the office' });
+    gateway.disconnect({ userId: ALICE.id });
+    for await (const _ of gateway.desk({ action: 'disconnect', user: ALICE.id }));
+    const acts = async (): Promise<unknown[]> => {
+      const found: unknown[] = [];
+      for await (const row of gateway.desk({ action: 'audit' }))
+        found.push((row as { readonly api: { readonly operation: string } }).api.operation);
+      return found;
+    };
+    expect(await acts()).to.have.length(10);
+    await gateway.backup(copied);
+    for (const planted of [PLANTED, ALICE.id])
+      expect(filesWith(dirname(copied), planted), 'it was there').to.have.length.greaterThan(0);
+
+    await gateway.erase({ user: ALICE });
+    expect(await acts()).to.deep.equal(['retract', 'backup', 'erase']);
+    const later = newDatabase();
+    await gateway.backup(later);
+    await gateway.close();
+    for (const planted of [PLANTED, ALICE.id])
+      for (const place of [folder, dirname(later)]) expect(filesWith(place, planted), place).to.deep.equal([]);
+    const closed = await openStore(sqliteStore({ path }));
+    const lines = await collect(copyLines(closed));
+    const text = lines.map((line) => JSON.stringify(line)).join('\n');
+    expect(text).to.include('what bob said');
+    for (const planted of [PLANTED, ALICE.id]) expect(text).not.to.include(planted);
+    const { whole } = lines.at(-1) as { readonly whole: object };
+    for (const place of [closed, await openStore(sqliteStore({ path: later }))])
+      expect(await verifyStore(place)).to.deep.equal({ ...whole, faults: [] });
+  });
 
   for (const [name, make] of Object.entries(ENGINES)) {
     it(`ends what runs, tells who follows, and knows nothing of it any more (${name})`, async () => {
