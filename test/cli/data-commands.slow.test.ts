@@ -74,6 +74,10 @@ describeDaily('agent-session-gateway backup, export, erase', 3, function () {
 
     expect(await program.kill('SIGTERM')).to.equal(0);
     expect(existsSync(join(folder, 'data/gateway.db.operator'))).to.equal(false);
+    // A copy of all that is made now has nothing of who was erased.
+    const copy = await output('export', '--all');
+    for (const planted of ['planted', '"token"', 'else']) expect(copy).not.to.include(planted);
+    expect(JSON.parse(await output('verify'))).to.include({ sessions: 0, messages: 0 });
 
     const { gateway } = await startDurable(join(folder, 'backups/one.db'), { app: echo });
     expect((await gateway.session('main', { user: { id: 'token' } }).history()).messages).to.deep.equal(

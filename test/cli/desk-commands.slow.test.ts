@@ -12,7 +12,8 @@ const AGENT = `export const app = {
     await turn.usage({ model: 'm', inputTokens: 10, cost: 0.5, currency: 'USD' });
     yield String(await turn.ask({ name: 'which' }));
   },
-};`;
+};
+export const config = { app, limits: { auditMs: 86_400_000 } };`;
 
 describe("the operators' commands", function () {
   // Each command is a process.
@@ -100,6 +101,27 @@ describe("the operators' commands", function () {
     expect((await run).stopReason).to.equal('aborted');
     const again = await cli(['abort', 'main', '--user', 'token', '--db', db]);
     expect(again.code).to.equal(2);
+    const acts = async (...more: readonly string[]): Promise<readonly any[]> => {
+      const { code, output } = await cli(['audit', ...more], { GATEWAY_MONITOR_TOKEN: OPERATORS });
+      expect(code, output).to.equal(0);
+      expect(output).not.to.include('secret');
+      return output
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line));
+    };
+    const noted = await acts('--db', db);
+    expect(noted.map(({ api, src_endpoint: door, status }) => [api.operation, door.name, status])).to.deep.equal([
+      ['lame-duck', 'operator', 'Success'],
+      ['lame-duck', 'operator', 'Success'],
+      ['abort', 'operator', 'Success'],
+      ['abort', 'operator', 'Success'],
+    ]);
+    expect(noted[2]).to.deep.include({ class_uid: 6003, resources: [{ type: 'session', uid: 'main' }] });
+    expect(await acts('--last', '1h', '--limit', '2', ...byPort)).to.deep.equal(noted.slice(0, 2));
+    expect(await acts('--last', '1ms', ...byPort)).to.deep.equal([]);
+    const wrong = await cli(['audit', '--last', 'long', '--db', db]);
+    expect(wrong.code).to.equal(2);
     serving.child.kill('SIGTERM');
     await once(serving.child, 'exit');
     const none = await cli(['status', '--db', db]);

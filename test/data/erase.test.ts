@@ -154,8 +154,11 @@ describe('erasing all that is kept of a user', () => {
     const started = await setUp(store, { auditMs: 86_400_000 });
     const { gateway, url } = started;
     await fill(started, store);
-    const main = { sessionId: 'main' };
-    await post(`${url}/share`, { ...main, with: { userId: ALICE.id }, as: 'viewer' }, as(BOB.id));
+    const given = { sessionId: 'given' };
+    await started.send(BOB.id, 'given', 'for others');
+    await post(`${url}/share`, { ...given, with: { userId: ALICE.id }, as: 'viewer' }, as(BOB.id));
+    // A session of another keeps who was in it.
+    await post(`${url}/delete`, given, as(BOB.id));
     await post(`${url}/take-over`, { sessionId: 'files' }, as(ALICE.id));
     for await (const _ of gateway.export('main', { user: BOB, by: ALICE.id }));
     await gateway.budgets.set({ name: 'b', per: 'app', period: 'ever', limit: { tokens: 1 }, reached: 'stop' }, { by: ALICE.id });
@@ -169,26 +172,27 @@ describe('erasing all that is kept of a user', () => {
         found.push((row as { readonly api: { readonly operation: string } }).api.operation);
       return found;
     };
-    expect(await acts()).to.have.length(10);
+    expect(await acts()).to.have.length(11);
     await gateway.backup(copied);
     for (const planted of [PLANTED, ALICE.id])
       expect(filesWith(dirname(copied), planted), 'it was there').to.have.length.greaterThan(0);
 
     await gateway.erase({ user: ALICE });
-    expect(await acts()).to.deep.equal(['retract', 'backup', 'erase']);
+    expect(await acts()).to.deep.equal(['delete', 'retract', 'backup', 'erase']);
     const later = newDatabase();
     await gateway.backup(later);
     await gateway.close();
     for (const planted of [PLANTED, ALICE.id])
-      for (const place of [folder, dirname(later)]) expect(filesWith(place, planted), place).to.deep.equal([]);
+      for (const place of [folder, dirname(later)]) expect(filesWith(place, planted), `${planted} in ${place}`).to.deep.equal([]);
     const closed = await openStore(sqliteStore({ path }));
     const lines = await collect(copyLines(closed));
     const text = lines.map((line) => JSON.stringify(line)).join('\n');
     expect(text).to.include('what bob said');
     for (const planted of [PLANTED, ALICE.id]) expect(text).not.to.include(planted);
     const { whole } = lines.at(-1) as { readonly whole: object };
-    for (const place of [closed, await openStore(sqliteStore({ path: later }))])
-      expect(await verifyStore(place)).to.deep.equal({ ...whole, faults: [] });
+    expect(await verifyStore(closed)).to.deep.equal({ ...whole, faults: [] });
+    // The audit has noted the backup since.
+    expect((await verifyStore(await openStore(sqliteStore({ path: later })))).faults).to.deep.equal([]);
   });
 
   for (const [name, make] of Object.entries(ENGINES)) {

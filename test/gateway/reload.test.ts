@@ -55,7 +55,10 @@ describe('reloadGateway', () => {
     const from = async (origin: string): Promise<number> =>
       (await fetch(`${url}/sessions`, { headers: { ...headers, origin } })).status;
     expect(await from('https://new.example')).to.equal(403);
+    const acts: unknown[] = [];
+    gateway.on('audit', ({ act, about }) => void acts.push([act, about]));
     reloadGateway(gateway, { origins: ['https://new.example/'] });
+    expect(acts).to.deep.equal([['reload', { options: 'origins' }]]);
     expect(await from('https://new.example')).to.equal(200);
   });
 
