@@ -72,6 +72,9 @@ async function loadNear<Module>(name: string, near: string | undefined): Promise
 export function withoutLife(logger: Required<Logger>): Logger {
   return {
     debug: (details, message) => logger.debug(details, message),
+    info(details, message) {
+      if (details.audit === true) logger.info(details, message);
+    },
     warn: (details, message) => logger.warn(details, message),
     error: (details, message) => logger.error(details, message),
     isLevelEnabled: (level) => logger.isLevelEnabled(level),

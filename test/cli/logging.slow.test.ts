@@ -39,6 +39,7 @@ describeDaily('the log of agent-session-gateway start', 2, () => {
     const program = runCliIn(project(), ['start', '--port', '0', '--db', 'memory'], { GATEWAY_TOKEN: TOKEN });
     const url = await urlOf(program);
     await provoke(url);
+    await post(`${url}/close`, { sessionId: 'main' }, { authorization: `Bearer ${TOKEN}` });
     expect(await program.kill('SIGTERM')).to.equal(0);
     const lines = program.output
       .trim()
@@ -52,6 +53,8 @@ describeDaily('the log of agent-session-gateway start', 2, () => {
         ['warn', SAID[2]],
       ],
       ...[
+        ['info', 'audit: log-in'],
+        ['info', 'audit: close'],
         ['info', 'stopping'],
         ['info', 'stopped'],
       ],
