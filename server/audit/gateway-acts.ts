@@ -1,13 +1,13 @@
 import type { GatewayEvent } from '../../shared/events.js';
 import type { Act } from '../diagnostics/audit-entry.js';
-import type { CommitWatcher } from '../stores/watched-store.js';
 import type { LogRef, StoredEvent } from '../stores/stored.js';
+import type { CommitWatcher } from '../stores/watched-store.js';
 import type { Audit } from './audit.js';
 
-type Told = Pick<Act, 'act' | 'about'>;
+type OwnAct = Pick<Act, 'act' | 'about'>;
 
 /** The act of an event that the gateway has made by itself; null where a person or app has made it. */
-function actOf({ type, body }: StoredEvent): Told | null {
+function actOf({ type, body }: StoredEvent): OwnAct | null {
   switch (type) {
     case 'tool_confirmation_required': {
       const { callId, policy } = JSON.parse(body) as GatewayEvent & { readonly type: typeof type };

@@ -154,7 +154,10 @@ export class HostData {
 
   async retry(id: string, door = 'host'): Promise<boolean> {
     const act = { act: 'retry', door, by: null, ...(isName(id) && { about: { id } }) };
-    return this.#env.audit.noted(() => act, () => this.#retry(id));
+    return this.#env.audit.noted(
+      () => act,
+      () => this.#retry(id),
+    );
   }
 
   async #retry(id: string): Promise<boolean> {

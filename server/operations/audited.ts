@@ -45,8 +45,7 @@ function aboutOf({ params, names, reach }: AuditedCall): Record<string, string |
     for (const part of name.split('.'))
       value =
         typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[part] : undefined;
-    if (typeof value === 'boolean' || isName(value))
-      about[name.slice(name.indexOf('.') + 1)] = value;
+    if (typeof value === 'boolean' || isName(value)) about[name.slice(name.indexOf('.') + 1)] = value;
   }
   if (reach?.via) about.via = reach.via.grantId;
   return about;

@@ -88,7 +88,7 @@ async function start() {
   started.gateway.on('audit', (entry) => void entries.push(entry));
   const session = started.gateway.session('main', { user: ALICE });
   await session.send('hi').result;
-  const [{ id: messageId }] = (await session.history()).messages as [{ readonly id: string }];
+  const messageId = (await session.history()).messages[0]!.id;
   return { ...started, entries, session, messageId };
 }
 

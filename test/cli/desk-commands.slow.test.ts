@@ -111,7 +111,9 @@ describe("the operators' commands", function () {
         .map((line) => JSON.parse(line));
     };
     const noted = await acts('--db', db);
-    expect(noted.map(({ api, src_endpoint: door, status }) => [api.operation, door.name, status])).to.deep.equal([
+    expect(
+      noted.map(({ api, src_endpoint: door, status }) => [api.operation, door.name, status]),
+    ).to.deep.equal([
       ['lame-duck', 'operator', 'Success'],
       ['lame-duck', 'operator', 'Success'],
       ['abort', 'operator', 'Success'],

@@ -161,7 +161,10 @@ describe('erasing all that is kept of a user', () => {
     await post(`${url}/delete`, given, as(BOB.id));
     await post(`${url}/take-over`, { sessionId: 'files' }, as(ALICE.id));
     for await (const _ of gateway.export('main', { user: BOB, by: ALICE.id }));
-    await gateway.budgets.set({ name: 'b', per: 'app', period: 'ever', limit: { tokens: 1 }, reached: 'stop' }, { by: ALICE.id });
+    await gateway.budgets.set(
+      { name: 'b', per: 'app', period: 'ever', limit: { tokens: 1 }, reached: 'stop' },
+      { by: ALICE.id },
+    );
     const { messages } = (await get(`${url}/history?sessionId=main`, as(BOB.id))).body;
     await gateway.session('main', { user: BOB }).retract(messages[1].id, { by: 'the office' });
     gateway.disconnect({ userId: ALICE.id });
@@ -183,7 +186,8 @@ describe('erasing all that is kept of a user', () => {
     await gateway.backup(later);
     await gateway.close();
     for (const planted of [PLANTED, ALICE.id])
-      for (const place of [folder, dirname(later)]) expect(filesWith(place, planted), `${planted} in ${place}`).to.deep.equal([]);
+      for (const place of [folder, dirname(later)])
+        expect(filesWith(place, planted), `${planted} in ${place}`).to.deep.equal([]);
     const closed = await openStore(sqliteStore({ path }));
     const lines = await collect(copyLines(closed));
     const text = lines.map((line) => JSON.stringify(line)).join('\n');
