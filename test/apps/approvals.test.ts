@@ -149,6 +149,13 @@ describe('a confirmation with a policy', () => {
     expect(effects).to.deep.equal([]);
   });
 
+  it('is noted as decided by a person, also by one who is called as the gateway is', async () => {
+    const { vote, until, acts } = await ask({ approvals: 1 });
+    await vote(person('gateway'));
+    await until('message_end');
+    expect(acts.map(([act]) => act)).to.deep.equal(['open-approval', 'tool-response']);
+  });
+
   it('counts the first vote of a person alone', async () => {
     const { vote, types } = await ask(AGREE);
     const ann = person('ann', 'finance');
