@@ -6,9 +6,9 @@ export interface AuditEntry {
   /** Milliseconds since the epoch, by the store's clock. */
   readonly at: number;
   readonly gatewayId: string;
-  /** An operation (`share`), an act of an operator or host (`erase`, `backup`, `abort`), `oversee`, or `log-in` for one that was refused. */
+  /** An operation (`share`), an act of an operator, host or gateway (`erase`, `set-budget`, `expire-approval`), `oversee`, or `log-in` for one that was refused. */
   readonly act: string;
-  /** The way in: a transport, `host` for host code, `operator` for the desk. */
+  /** The way in: a transport, `host` for host code, `operator` for the desk, `gateway` for an act of its own. */
   readonly door: string;
   /** The one who acted; null where nobody is known. */
   readonly by: UserName | null;
