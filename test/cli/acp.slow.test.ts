@@ -177,6 +177,31 @@ describeDaily('agent-session-gateway acp', 3, () => {
     expect(await load(other, sessionId).catch(({ code }) => code)).to.equal(-32002);
   });
 
+  it('begins another message where a text was taken back, and loads what is left', async () => {
+    const app = defineApp({
+      async *run(turn) {
+        yield 'Let me see. ';
+        const mark = turn.mark();
+        yield 'It is Stockh';
+        await new Promise(setImmediate);
+        turn.retract(mark);
+        yield 'It is Oslo.';
+      },
+    });
+    const { url } = await startGateway({ app });
+    const editor = await openEditor(url);
+    const sessionId = await begin(editor);
+    await editor.prompt(sessionId, 'go');
+    expect(shown(editor)).to.deep.equal(['agent_message_chunk: Let me see. It is Stockh\n\nIt is Oslo.']);
+    const texts: Record<string, string> = {};
+    for (const update of editor.updates as any[])
+      texts[update.messageId] = (texts[update.messageId] ?? '') + update.content.text;
+    expect(Object.values(texts)).to.deep.equal(['Let me see. It is Stockh', '\n\nIt is Oslo.']);
+    const other = await openEditor(url);
+    await load(other, sessionId);
+    expect(shown(other).at(-1)).to.equal('agent_message_chunk: Let me see. It is Oslo.');
+  });
+
   it('asks before a tool is called; who answers elsewhere closes the dialog', async () => {
     const { app, effects } = actor();
     const { url, gateway } = await startGateway({ app });

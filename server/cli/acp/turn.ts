@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type {
   AgentContext,
   RequestPermissionRequest,
@@ -75,6 +76,10 @@ export class AcpTurn {
         return;
       case 'content_delta':
         return this.#say(chunk('agent_message_chunk', this.#messageId, event.delta));
+      case 'message_replaced':
+        // The protocol can take nothing back, so what follows is another message, apart from this one.
+        this.#messageId = randomUUID();
+        return this.#say(chunk('agent_message_chunk', this.#messageId, '\n\n'));
       case 'reasoning_delta':
         return this.#say(chunk('agent_thought_chunk', this.#messageId, event.delta));
       case 'tool_use':

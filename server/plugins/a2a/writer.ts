@@ -71,6 +71,8 @@ export class TaskWriter implements SegmentWriter<A2aEvent> {
           name: event.name,
           parts: [{ data: event.value }],
         });
+      case 'message_replaced':
+        return this.#replaced(event);
       case 'tool_confirmation_required':
       case 'input_required':
         return settled ? NONE : this.#ask(event);
@@ -103,6 +105,22 @@ export class TaskWriter implements SegmentWriter<A2aEvent> {
   #put(artifact: A2aArtifact): A2aEvent[] {
     this.#artifacts.set(artifact.artifactId, artifact);
     return [{ artifactUpdate: { ...this.#names, artifact, append: false } }];
+  }
+
+  /** An artifact that is taken back is told as an empty one, since the protocol has no word for its end. */
+  #replaced({ content }: EventOf<'message_replaced'>): A2aEvent[] {
+    const texts = content.map((block) => (block.type === 'text' ? block.text : null));
+    const data = new Set(content.map((block) => (block.type === 'data' ? `data-${block.id}` : null)));
+    return [...this.#artifacts.values()].flatMap((artifact) => {
+      const { artifactId, parts } = artifact;
+      const isText = artifactId.startsWith('text-');
+      if (data.has(artifactId) || !(isText || artifactId.startsWith('data-'))) return [];
+      const text = (isText && texts[Number(artifactId.slice('text-'.length))]) || '';
+      if (text !== '' && text === parts[0]?.text) return [];
+      const told = this.#put({ ...artifact, parts: [{ text }] });
+      if (text === '') this.#artifacts.delete(artifactId);
+      return told;
+    });
   }
 
   #ask(event: AskingEvent): A2aEvent[] {

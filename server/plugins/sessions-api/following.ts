@@ -5,7 +5,8 @@ import type { GatewayEvent } from '../../../shared/events.js';
 import type { SessionState } from '../../../shared/fold.js';
 import { isKept } from '../conversation/state.js';
 import type { Dialect, PluginSession } from '../plugin.js';
-import { type ApiEvent, type ApiFrame, ApiWriter, cursorIn, passes, placeOf } from './writer.js';
+import { cursorIn, placeOf } from './ids.js';
+import { type ApiEvent, type ApiFrame, ApiWriter, passes } from './writer.js';
 
 /** The reader of a stream. */
 export interface ApiReader {
@@ -131,7 +132,7 @@ function textOf(event: ApiEvent): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n${id}\n`;
 }
 
-/** All events of a session that are kept. */
+/** All events of a session that are kept, but for those whose text was taken back. */
 export async function keptEvents(session: PluginSession, thread?: string): Promise<ApiEvent[]> {
   const events: GatewayEvent[] = [];
   for await (const event of session.export('events')) events.push(event);
@@ -140,7 +141,7 @@ export async function keptEvents(session: PluginSession, thread?: string): Promi
   for (const [at, event] of events.entries())
     for (const frame of writer.take(event, events.slice(at + 1, at + 17)))
       if (!frame.isPiece && passes(frame, thread)) found.push(frame.event);
-  return found;
+  return found.filter(({ id }) => !writer.gone.has(id!));
 }
 
 /** The call that waits for an answer to an event. @throws GatewayError `CALL_NOT_FOUND` */

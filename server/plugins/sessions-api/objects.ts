@@ -1,7 +1,7 @@
 import type { SessionState } from '../../../shared/fold.js';
 import type { AppSummary, SessionSummary } from '../../../shared/operation-types.js';
 import type { PluginSession } from '../plugin.js';
-import { threadId } from './writer.js';
+import { threadId } from './ids.js';
 
 /** The times that a session's object says beside its state. */
 export interface SessionTimes {

@@ -12,9 +12,10 @@ import { stateOf } from '../conversation/state.js';
 import { partsOf, queryOf } from '../conversation/urls.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
 import { callOf, follow, keptEvents } from './following.js';
+import { runOfThread } from './ids.js';
 import { sessionObject, threadObjects, timesIn, timesOf } from './objects.js';
 import { answerOf, BODIES, blocksOf, type GivenEvent } from './request.js';
-import { type ApiEvent, ApiWriter, runOfThread } from './writer.js';
+import { type ApiEvent, ApiWriter } from './writer.js';
 
 /** The parts that the routes use. */
 export interface SessionsApiRoutesOptions {

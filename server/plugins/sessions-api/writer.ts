@@ -1,8 +1,8 @@
-import { composeId, partsOfId } from '../../../shared/composed-id.js';
 import { parseCursor } from '../../../shared/cursor.js';
 import type { EventOf, GatewayEvent } from '../../../shared/events.js';
-import type { ContentBlock } from '../../../shared/messages.js';
 import { failureOf, type RunFailure } from '../../../shared/run-failure.js';
+import { contentOf, outputOf } from './content.js';
+import { eventId, threadId } from './ids.js';
 
 /** An event of the API. */
 export type ApiEvent = { readonly type: string; readonly id?: string } & Readonly<Record<string, unknown>>;
@@ -29,7 +29,7 @@ export function passes({ event, runId, isLane }: ApiFrame, thread: string | unde
   return !isLane || SHOWN.has(event.type);
 }
 
-interface OpenBlock {
+interface ToldBlock {
   readonly id: string;
   readonly index: number;
   readonly type: 'agent.message' | 'agent.thinking';
@@ -41,7 +41,9 @@ interface ApiRun {
   count: number;
   begun: boolean;
   readonly isLane: boolean;
-  block: OpenBlock | null;
+  block: ToldBlock | null;
+  /** Blocks that were told whole. */
+  whole: readonly ToldBlock[];
   readonly calls: Map<string, { readonly id: string; readonly isCustom: boolean }>;
   /** Ids of calls that wait for a person. */
   readonly open: Map<string, string>;
@@ -50,28 +52,6 @@ interface ApiRun {
 
 const ASKING: ReadonlySet<string> = new Set(['tool_confirmation_required', 'input_required']);
 const ANSWERING: ReadonlySet<string> = new Set(['tool_confirmation_result', 'input_result']);
-const PREFIX = 'sevt_';
-const THREAD = 'sthr_';
-
-/** The id of the event number `count` of a run, the same for every reader. */
-const eventId = (...parts: readonly (string | number)[]): string => PREFIX + composeId(...parts);
-
-/** The run and the number that an id names; null for an id of none. */
-export function placeOf(id: string): { readonly runId: string; readonly count: number } | null {
-  const [runId, count, ...more] = (id.startsWith(PREFIX) && partsOfId(id.slice(PREFIX.length))) || [];
-  const isOne = runId !== undefined && /^\d{1,9}$/.test(count ?? '') && more.length === 0;
-  return isOne ? { runId, count: Number(count) } : null;
-}
-
-/** The place in the log of an event of the session itself; null for other ids. */
-export function cursorIn(id: string): string | null {
-  const [kind, cursor] = (id.startsWith(PREFIX) && partsOfId(id.slice(PREFIX.length))) || [];
-  return kind === 'at' && cursor !== undefined && parseCursor(cursor) ? cursor : null;
-}
-
-/** The thread of a child run, and back. */
-export const threadId = (runId: string): string => `${THREAD}${runId}`;
-export const runOfThread = (id: string): string => (id.startsWith(THREAD) ? id.slice(THREAD.length) : '');
 
 /**
  * Converts a session's events to those of the API. It is a fold without clock or chance: feed it the events from the beginning of a run on,
@@ -79,6 +59,8 @@ export const runOfThread = (id: string): string => (id.startsWith(THREAD) ? id.s
  */
 export class ApiWriter {
   readonly #runs = new Map<string, ApiRun>();
+  /** Ids of events whose text was taken back later. */
+  readonly gone = new Set<string>();
 
   /** Names the call that waits behind an id; undefined if nothing waits. */
   callOf(id: string): string | undefined {
@@ -105,7 +87,8 @@ export class ApiWriter {
     if (event.type === 'message_accepted' || event.type === 'run_spawned') {
       const isLane = event.type === 'run_spawned';
       this.#runs.set(runId, {
-        ...{ count: 0, begun: isLane, isLane, block: null, calls: new Map(), open: new Map(), error: null },
+        ...{ count: 0, begun: isLane, isLane, block: null, whole: [] },
+        ...{ calls: new Map(), open: new Map(), error: null },
       });
       const { content } = event.message;
       const frames = [this.#event(event, 'user.message', { content: contentOf(content) })];
@@ -138,11 +121,13 @@ export class ApiWriter {
         const said = { tool_use_id: call.id, content: outputOf(event.output), is_error: event.isError };
         return [...this.#close(run, event), this.#event(event, 'agent.tool_result', said)];
       }
+      case 'message_replaced':
+        return this.#replaced(run, event);
       case 'run_error':
         run.error = event;
         return [];
       case 'message_end':
-        return this.#end(run, event);
+        return this.#end(run, event, next);
       case 'tool_confirmation_required':
       case 'input_required':
         return this.#ask(run, event, next);
@@ -157,17 +142,20 @@ export class ApiWriter {
   #delta(
     run: ApiRun,
     event: RunEvent & { readonly index: number; readonly delta: string },
-    type: OpenBlock['type'],
+    type: ToldBlock['type'],
+    count?: number,
   ): ApiFrame[] {
     const isSame = run.block?.index === event.index && run.block.type === type;
     const frames = isSame ? [] : this.#close(run, event);
-    const isNew = run.block === null;
-    run.block ??= { id: eventId(event.runId, run.count++), index: event.index, type, text: '' };
+    const piece = { runId: event.runId, isPiece: true, isLane: run.isLane };
+    if (run.block === null) {
+      const id = eventId(event.runId, count ?? run.count++);
+      run.block = { id, index: event.index, type, text: '' };
+      frames.push({ ...piece, event: { type: 'event_start', event: { id, type } } });
+    }
     const { block } = run;
     block.text += event.delta;
     const { id } = block;
-    const piece = { runId: event.runId, isPiece: true, isLane: run.isLane };
-    if (isNew) frames.push({ ...piece, event: { type: 'event_start', event: { id, type } } });
     // Thinking is not shown in this API, only that it takes place.
     if (type === 'agent.thinking') return frames;
     const content = { type: 'text', text: event.delta };
@@ -180,9 +168,32 @@ export class ApiWriter {
     const { block } = run;
     run.block = null;
     if (!block) return [];
+    run.whole = [...run.whole, block];
     const { id, type, text } = block;
     const said = type === 'agent.message' && { content: [{ type: 'text', text }] };
     return [{ runId, isLane: run.isLane, event: { id, type, processed_at: iso(ts), ...said } }];
+  }
+
+  /** The event that grew never comes. Text that is left begins another one, unless it was told whole. */
+  #replaced(run: ApiRun, event: RunEvent & Pick<EventOf<'message_replaced'>, 'content'>): ApiFrame[] {
+    const { content } = event;
+    const { block, whole } = run;
+    const model_usage = { input_tokens: 0, output_tokens: 0, ...NO_CACHE };
+    const ended = { is_error: true, model_request_start_id: block?.id ?? '', model_usage };
+    const frames = block ? [this.#event(event, 'span.model_request_end', ended)] : [];
+    run.block = null;
+    // Taken by every reader, even if what is left was blanked meanwhile.
+    const count = run.count++;
+    const at = content.length - 1;
+    const last = content[at];
+    const isText = last?.type === 'text' || last?.type === 'reasoning';
+    run.whole = whole.filter(
+      ({ index, text }) => index < at || (index === at && isText && text === last.text),
+    );
+    for (const { id } of whole.filter((each) => !run.whole.includes(each))) this.gone.add(id);
+    if (!isText || run.whole.some(({ index }) => index === at)) return frames;
+    const type = last.type === 'text' ? 'agent.message' : 'agent.thinking';
+    return [...frames, ...this.#delta(run, { ...event, index: at, delta: last.text }, type, count)];
   }
 
   #call(run: ApiRun, event: RunEvent & { callId: string; name: string }, isCustom: boolean, input: unknown) {
@@ -244,9 +255,18 @@ export class ApiWriter {
     return { type: 'requires_action', event_ids: [...open.values()] };
   }
 
-  #end(run: ApiRun, event: EventOf<'message_end'> & { readonly runId: string }): ApiFrame[] {
+  #end(
+    run: ApiRun,
+    event: EventOf<'message_end'> & { readonly runId: string },
+    next: readonly GatewayEvent[],
+  ): ApiFrame[] {
     const { stopReason, runId, message } = event;
-    const frames = this.#close(run, event);
+    // An answer that staff take back ends first, in the same append.
+    const isGone = next.some(
+      (other) => other.type === 'message_replaced' && other.messageId === message.id && other.retracted,
+    );
+    const gone = isGone || message.retracted ? this.#replaced(run, { ...event, content: [] }) : [];
+    const frames = [...gone, ...this.#close(run, event)];
     // The protocol has a stop reason for it, and no error.
     const isSpent = stopReason === 'budget';
     const failed = isSpent ? null : failureOf(stopReason, run.error);
@@ -308,26 +328,11 @@ export class ApiWriter {
   }
 }
 
+const NO_CACHE = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
+
 const idleWith = (reason: object): object => ({ stop_reason: reason, stop_details: null });
 
 const iso = (ts = 0): string => new Date(ts).toISOString();
-
-/** Blocks of a message, as the API has them. */
-function contentOf(content: readonly ContentBlock[]): object[] {
-  return content.flatMap((block): object[] => {
-    if (block.type === 'text') return [{ type: 'text', text: block.text }];
-    if (block.type !== 'image' && block.type !== 'file' && block.type !== 'audio') return [];
-    const { mediaType, name, url, data } = block;
-    const type = block.type === 'image' ? 'image' : 'document';
-    const source =
-      data === undefined ? { type: 'url', url: url ?? '' } : { type: 'base64', media_type: mediaType, data };
-    return [{ type, source, ...(name !== undefined && { title: name }) }];
-  });
-}
-
-function outputOf(output: unknown): object[] {
-  return [{ type: 'text', text: typeof output === 'string' ? output : (JSON.stringify(output) ?? '') }];
-}
 
 type RunEvent = GatewayEvent & { readonly runId: string };
 type RunQuestion = (EventOf<'tool_confirmation_required'> | EventOf<'input_required'>) & {
