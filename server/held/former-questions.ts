@@ -3,6 +3,7 @@ import { parseEvent } from '../log/entry.js';
 import type { LogView } from '../log/log-view.js';
 import { asUnavailable } from '../log/unavailable.js';
 import type { FormerEvents, FormerQuestion, FormerUse } from '../runs/resumption.js';
+import { retractionsIn } from './former-retractions.js';
 
 const PAGE = { events: 1000, bytes: 1 << 20 };
 
@@ -16,7 +17,7 @@ const ASKED_AGAIN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The questions of a run that were answered, in the order of the answers, and what it has used, as far as the log still has them.
+ * The questions of a run that were answered, in the order of the answers, what it has used, and what it has taken back, as far as the log still has them.
  *
  * @param from Place just before the run's first event
  * @throws GatewayError `OVERLOADED` if the store can't be read
@@ -30,9 +31,11 @@ export async function formerEventsIn(
   const answered: FormerQuestion[] = [];
   const used: FormerUse[] = [];
   const { head } = log;
+  let isTakenBack = false;
   for (let after = Math.max(from, log.first - 1); after < head; ) {
     const page = await asUnavailable(() => log.read(after, PAGE.events, PAGE.bytes));
     for (const stored of page) {
+      if (stored.runId === runId && stored.type === 'message_replaced') isTakenBack = true;
       if (stored.runId !== runId || !ASKED_AGAIN.has(stored.type)) continue;
       const event = parseEvent(stored) as LoggedEvent;
       if (event.type === 'usage_added') used.push(event);
@@ -53,5 +56,6 @@ export async function formerEventsIn(
     if (page.length === 0) break;
     after = page.at(-1)!.seq;
   }
-  return { answered, used };
+  const taken = isTakenBack ? await retractionsIn(log, runId, from) : [];
+  return { answered, used, taken };
 }

@@ -31,11 +31,13 @@ export function takenUp(
 
 /** Lets the app of a run go on that a former process left. Opening the session does not wait for it. */
 export function goOn(held: HeldSession, taken: TakenUp): void {
-  const { run, resumption, from } = taken;
+  const { run, app, resumption, from } = taken;
   const { env, log, runs } = held;
   setImmediate(async () => {
     try {
-      resumption.learn(await formerEventsIn(log.view, run.id, from));
+      const { taken: before, ...events } = await formerEventsIn(log.view, run.id, from);
+      // An app that goes on from a place of its own does not say again what was before it.
+      resumption.learn({ ...events, taken: goesOn(app) ? [] : before });
       for (const takesUp of env.takesUp) if (!(await takesUp(held, taken))) return;
     } catch (error) {
       if (run.state === 'active' && !held.over) runs.unread(run)(error);

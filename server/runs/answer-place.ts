@@ -17,8 +17,15 @@ export interface AnswerPlace {
 /** The place between two blocks. */
 export const placeAt = (blocks: number): AnswerPlace => ({ blocks, chars: 0, open: null });
 
+/** The place behind a content. */
+export function endOf(content: readonly ContentBlock[]): AnswerPlace {
+  const last = content.at(-1);
+  if (last?.type !== 'text' && last?.type !== 'reasoning') return placeAt(content.length);
+  return { blocks: content.length, chars: last.text.length, open: last.type };
+}
+
 /** Content up to a place. */
-function upTo(
+export function upTo(
   content: readonly ContentBlock[],
   { blocks, chars, open }: AnswerPlace,
 ): readonly ContentBlock[] {

@@ -1,11 +1,11 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { EventDraft } from '../../shared/events.js';
-import type { Message } from '../../shared/messages.js';
+import type { ContentBlock, Message } from '../../shared/messages.js';
 import type { AppEvent } from '../apps/application.js';
 import { givenId, newCallId } from '../ids.js';
 import type { Delta } from '../log/joined-delta.js';
 import type { AnswerPlace } from './answer-place.js';
-import { FormerAnswer } from './former-answer.js';
+import { type CallBlock, FormerAnswer, type FormerRetraction } from './former-answer.js';
 import type { LiveRun } from './live-run.js';
 
 /** The log that an answer is written to. */
@@ -36,6 +36,8 @@ export class AnswerWriter {
   readonly #data = new Map<string, number>();
   /** Set in a run that was taken up. */
   #former: FormerAnswer | null = null;
+  /** Calls of a former process that were taken back in this one, with their results. */
+  #lost: readonly CallBlock[] = [];
 
   /**
    * @param began Called at the first text or reasoning.
@@ -71,6 +73,12 @@ export class AnswerWriter {
     if (content.length > 0) this.#former = new FormerAnswer(content);
   }
 
+  /** Has the app say again what a former process took back, which is in no log any more. */
+  again(taken: readonly FormerRetraction[]): void {
+    for (const each of taken.toReversed())
+      this.#former = new FormerAnswer(each.before, { ...each, next: this.#former ?? new FormerAnswer([]) });
+  }
+
   /** Number of blocks so far. */
   get blocks(): number {
     return this.#blocks;
@@ -81,22 +89,97 @@ export class AnswerWriter {
     return this.#former?.place ?? { blocks: this.#blocks, chars: this.#chars, open: this.#open };
   }
 
-  /** Goes back to a place, up to which the log has the answer. */
-  goBack({ blocks, chars, open }: AnswerPlace): void {
+  /** Goes back to a place, up to which the log has the answer. @returns false if a former process did so, so that the log has nothing behind it */
+  goBack(place: AnswerPlace): boolean {
+    const { undone } = this.#former ?? {};
+    if (undone && this.#former!.isCutAt(place)) {
+      this.#former = undone.next;
+      this.#repeat(undone.after);
+      return false;
+    }
+    this.#differ();
+    this.#lost = [...this.#lost, ...(this.#former?.callsFrom(place) ?? [])];
     this.#former = null;
+    const { blocks, chars, open } = place;
     this.#blocks = blocks;
     this.#chars = chars;
     this.#open = open;
     for (const [id, at] of this.#data) if (at >= blocks) this.#data.delete(id);
+    return true;
+  }
+
+  /** Passes content that the log has. */
+  #repeat(content: readonly ContentBlock[]): void {
+    for (const block of content)
+      if (block.type === 'text') this.text(block.text);
+      else if (block.type === 'reasoning') this.reasoning(block.text);
+      else if (block.type === 'data') this.pass(block.id);
+      else if ('callId' in block) this.pass(block.callId);
+  }
+
+  /** Takes something that the app says. Returns true if that is done with it, since a former process has said it, and taken it back. */
+  #undone(say: () => void, isKnown: (former: FormerAnswer) => boolean): boolean {
+    const former = this.#former;
+    if (!former?.undone) return false;
+    former.again.push(say);
+    if (!isKnown(former)) this.#differ();
+    return true;
+  }
+
+  /** The app says something else than what was taken back, so all of it may be new. */
+  #differ(): void {
+    const former = this.#former;
+    if (!former?.undone) return;
+    this.#former = former.last;
+    for (const say of former.again) say();
+  }
+
+  /** The app is done: it does not take back what a former process took back. */
+  settle(): void {
+    try {
+      this.#differ();
+    } catch {
+      // It no longer fits the answer.
+    }
+  }
+
+  /** The app makes a call of a former process again, which is not logged again if the answer has it. It may name a data block, too. */
+  pass(id: string): void {
+    if (this.#run.state === 'ended') return;
+    if (
+      this.#undone(
+        () => this.pass(id),
+        (former) => former.pass(id) === undefined,
+      )
+    )
+      return;
+    this.#former?.pass(id);
+    const lost = this.#lost.filter((block) => block.callId === id);
+    this.#lost = this.#lost.filter((block) => block.callId !== id);
+    for (const block of lost) this.event({ ...block, runId: this.#run.id, ts: Date.now() });
   }
 
   text(delta: string): void {
     if (this.#run.state === 'ended') return;
+    if (
+      this.#undone(
+        () => this.text(delta),
+        (former) => former.text.take(delta) === '',
+      )
+    )
+      return;
     this.#piece('text', 'content_delta', this.#former ? this.#former.text.take(delta) : delta);
   }
 
   reasoning(delta: string): void {
     if (this.#run.state === 'ended') return;
+    if (
+      this.#undone(
+        () => this.reasoning(delta),
+        (former) => former.reasoning.take(delta) === '',
+      )
+    )
+      return;
     this.#piece('reasoning', 'reasoning_delta', this.#former ? this.#former.reasoning.take(delta) : delta);
   }
 
@@ -150,7 +233,17 @@ export class AnswerWriter {
 
   /** Logs an event that may add a block. */
   event(draft: EventDraft): void {
-    if (this.#run.state === 'ended' || this.#former?.has(draft)) return;
+    if (this.#run.state === 'ended') return;
+    const adds = draft.type === 'tool_use' || draft.type === 'tool_result' || draft.type === 'data';
+    if (
+      adds &&
+      this.#undone(
+        () => this.event(draft),
+        (former) => former.has(draft),
+      )
+    )
+      return;
+    if (this.#former?.has(draft)) return;
     // Log first, because that may be refused: a block counts only if it is in the log.
     this.add(this.#log.append(draft));
     this.assertRoom(0);

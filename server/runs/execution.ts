@@ -47,10 +47,12 @@ export class Execution {
   /** Resumes the run of a former process, with its open questions. */
   resume(resumption: Resumption): void {
     this.#scope.resumption = resumption;
+    resumption.passed = (callId) => this.#scope.marks.pass(callId);
   }
 
   start(history: ShownHistory): void {
     this.#scope.start();
+    this.#scope.answer.again(this.#scope.resumption?.taken ?? []);
     const turn = new LiveTurn(this.#scope, history);
     const begun = turn.begins();
     if (begun) begun.then(() => this.#call(turn), this.#fail);

@@ -52,8 +52,13 @@ export function say(
 }
 
 /** Does what ends a run behind all that its app has said. */
-export function finish(scope: Gated, end: () => void): void {
+export function finish(scope: Gated & Pick<GatedScope, 'answer'>, end: () => void): void {
+  const settled = (): void => {
+    if (scope.ended) return;
+    scope.answer.settle();
+    end();
+  };
   const written = scope.gate?.flushed();
-  if (written) void written.then(() => scope.ended || end());
-  else end();
+  if (written) void written.then(settled);
+  else settled();
 }

@@ -40,10 +40,15 @@ export class Marks {
     if (!ended) this.#behind(() => this.#goTo(mark ? this.#places.get(mark) : placeAt(0)));
   }
 
+  /** Notes that the app makes a call of a former process again. */
+  pass(callId: string): void {
+    if (!this.#run.ended) this.#behind(() => this.#run.answer.pass(callId));
+  }
+
   #goTo(place: AnswerPlace = placeAt(0)): void {
     const { answer, port, runId, ended } = this.#run;
     if (ended) return;
-    answer.goBack(place);
+    if (!answer.goBack(place)) return;
     // The log tells of a write that fails.
     port.log.commit((state) => takenBack(state, runId, place)).catch(() => {});
   }

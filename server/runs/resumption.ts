@@ -1,8 +1,8 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { PendingQuestion } from '../../shared/fold.js';
-import type { Message, ToolResultBlock, ToolUseBlock, Usage } from '../../shared/messages.js';
+import type { ContentBlock, Message, ToolResultBlock, ToolUseBlock, Usage } from '../../shared/messages.js';
 import type { StepRecord } from '../stores/stored.js';
-import { same } from './former-answer.js';
+import { type FormerRetraction, same } from './former-answer.js';
 import { type KeptPlace, placeIn } from './place.js';
 import type { Answer, OpenQuestion } from './questions.js';
 
@@ -22,6 +22,7 @@ export interface FormerUse {
 export interface FormerEvents {
   readonly answered: readonly FormerQuestion[];
   readonly used?: readonly FormerUse[];
+  readonly taken?: readonly FormerRetraction[];
 }
 
 /** A call of a former process that has its result. */
@@ -36,7 +37,8 @@ export interface FormerResult extends Pick<ToolResultBlock, 'callId' | 'output' 
  */
 export class Resumption {
   readonly steps: readonly StepRecord[];
-  readonly #answer: Message;
+  /** What the run has called, also that which was taken back. */
+  #content: Message['content'];
   #pending: readonly PendingQuestion[];
   /** Calls that have neither a result nor an open question. */
   readonly #unanswered: Set<ToolUseBlock>;
@@ -46,6 +48,10 @@ export class Resumption {
   #used: FormerUse[] = [];
   /** The place from which the app goes on, if it has kept one. It makes none of the calls before it again. */
   readonly place: KeptPlace | null;
+  /** What the former process took back, in its order. */
+  taken: readonly FormerRetraction[] = [];
+  /** Called with each call that the app makes again. */
+  passed: (callId: string) => void = () => {};
 
   constructor(
     answer: Message,
@@ -55,7 +61,7 @@ export class Resumption {
     this.steps = steps;
     this.place = placeIn(steps);
     const since = this.place?.blocks ?? (goesOn ? answer.content.length : 0);
-    this.#answer = answer;
+    this.#content = answer.content;
     this.#pending = pending;
     const over = new Set(pending.map(({ callId }) => callId));
     for (const [at, block] of answer.content.entries()) {
@@ -74,9 +80,23 @@ export class Resumption {
   }
 
   /** Tells what people have answered, and what the run has used. */
-  learn({ answered, used = [] }: FormerEvents): void {
+  learn({ answered, used = [], taken = [] }: FormerEvents): void {
     this.#answered = answered;
     this.#used = [...used];
+    this.taken = taken;
+    const known = new Map<unknown, ContentBlock>();
+    for (const block of [...taken.flatMap(({ before }) => before), ...this.#content]) {
+      const id = 'callId' in block ? `${block.type} ${block.callId}` : block;
+      if (known.has(id)) continue;
+      known.set(id, block);
+      if (block.type === 'tool_result' && !this.#content.includes(block) && !this.#has(block))
+        this.#results.set(block.callId, block);
+    }
+    this.#content = [...known.values()];
+  }
+
+  #has({ callId }: ToolResultBlock): boolean {
+    return this.#content.some((block) => block.type === 'tool_result' && block.callId === callId);
   }
 
   /** Takes a use that is counted already. Each is taken once. @param isNamed Whether the app has named it, whatever it used */
@@ -88,13 +108,16 @@ export class Resumption {
 
   /** Forgets the calls and answers that are part of the outcome of a step. */
   forget(callIds: readonly string[]): void {
-    for (const callId of callIds) this.#results.delete(callId);
+    for (const callId of callIds) {
+      this.#results.delete(callId);
+      this.passed(callId);
+    }
     this.#answered = this.#answered.filter(({ callId }) => !callIds.includes(callId));
   }
 
   /** Takes the result of a tool call with this input. Each is taken once. */
   takeResult(name: string, input: unknown): FormerResult | null {
-    for (const block of this.#answer.content) {
+    for (const block of this.#content) {
       if (block.type !== 'tool_use' || block.name !== name) continue;
       const result = this.#results.get(block.callId);
       if (!result || !same(block.input, input)) continue;
@@ -121,8 +144,8 @@ export class Resumption {
 
   /** Takes the open question of a tool call with this input. Each is taken once. */
   takeCall(name: string, input: unknown): PendingQuestion | null {
-    return this.#take((question) =>
-      this.#answer.content.some(
+    const taken = this.#take((question) =>
+      this.#content.some(
         (block) =>
           block.type === 'tool_use' &&
           block.callId === question.callId &&
@@ -130,19 +153,23 @@ export class Resumption {
           same(block.input, input),
       ),
     );
+    if (taken) this.passed(taken.callId);
+    return taken;
   }
 
   /** Takes the id of a logged call of this tool with this input that has no result. Each is taken once. */
   takeUnanswered(name: string, input: unknown): string | null {
     const found = [...this.#unanswered].find((call) => call.name === name && same(call.input, input));
-    if (found) this.#unanswered.delete(found);
-    return found?.callId ?? null;
+    if (!found) return null;
+    this.#unanswered.delete(found);
+    this.passed(found.callId);
+    return found.callId;
   }
 
   /** Takes the open question of `turn.ask`. Each is taken once. */
   takeQuestion(name: string, payload: unknown): PendingQuestion | null {
     const isCall = (callId: string): boolean =>
-      this.#answer.content.some((block) => block.type === 'tool_use' && block.callId === callId);
+      this.#content.some((block) => block.type === 'tool_use' && block.callId === callId);
     return this.#take(
       (question) => question.name === name && same(question.input, payload) && !isCall(question.callId),
     );
