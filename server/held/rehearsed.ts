@@ -2,8 +2,7 @@ import { isGateCallId } from '../ids.js';
 import type { LogView } from '../log/log-view.js';
 import type { LiveRun } from '../runs/live-run.js';
 import type { RehearsedRun } from '../runs/rehearse.js';
-import type { FormerQuestion, Resumption } from '../runs/resumption.js';
-import type { StepRecord } from '../stores/stored.js';
+import type { Resumption } from '../runs/resumption.js';
 import { runIn } from './held-run.js';
 import type { HeldSession } from './held-session.js';
 import { historyOf } from './history.js';
@@ -12,14 +11,14 @@ import { historyOf } from './history.js';
 export const rehearsedOf = (
   { id, log }: Pick<HeldSession, 'id' | 'log'>,
   run: LiveRun,
-  { steps, answered }: Pick<Resumption, 'steps' | 'answered'>,
-): Promise<RehearsedRun> => rehearsedIn({ sessionId: id, view: log.view }, run, { steps, answered });
+  { steps, answered, taken }: Pick<Resumption, 'steps' | 'answered' | 'taken'>,
+): Promise<RehearsedRun> => rehearsedIn({ sessionId: id, view: log.view }, run, { steps, answered, taken });
 
 /** The same, of a session that anybody may hold. */
 export async function rehearsedIn(
   { sessionId, view }: { readonly sessionId: string; readonly view: LogView },
   run: LiveRun,
-  left: { readonly steps: readonly StepRecord[]; readonly answered: readonly FormerQuestion[] },
+  left: Pick<RehearsedRun, 'steps' | 'answered' | 'taken'>,
 ): Promise<RehearsedRun> {
   const { state, ref } = view;
   const shown = await historyOf(view, run);

@@ -89,8 +89,9 @@ export class AnswerWriter {
     return this.#former?.place ?? { blocks: this.#blocks, chars: this.#chars, open: this.#open };
   }
 
-  /** Goes back to a place, up to which the log has the answer. @returns false if a former process did so, so that the log has nothing behind it */
+  /** Goes back to a place, up to which the log has the answer. @returns false if the log has nothing behind it that the app has said, since a former process took it back */
   goBack(place: AnswerPlace): boolean {
+    if (this.#former?.isAt(place)) return false;
     const { undone } = this.#former ?? {};
     if (undone && this.#former!.isCutAt(place)) {
       this.#former = undone.next;

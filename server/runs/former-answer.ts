@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EventDraft } from '../../shared/events.js';
 import type { ContentBlock, ToolResultBlock, ToolUseBlock } from '../../shared/messages.js';
-import { type AnswerPlace, endOf, placeAt, upTo } from './answer-place.js';
+import { type AnswerPlace, endOf, upTo } from './answer-place.js';
 import { SaidBefore } from './said-before.js';
 
 /** A call or its result. */
@@ -62,17 +62,23 @@ export class FormerAnswer {
       if (block.type === 'text' || block.type === 'reasoning') {
         const { type, text } = block;
         const chars = left[type];
-        if (chars < text.length)
-          return chars === 0 ? placeAt(index) : { blocks: index + 1, chars, open: type };
+        if (chars > 0 && chars < text.length) return { blocks: index + 1, chars, open: type };
+        if (chars < text.length) return endOf(this.#content.slice(0, index));
         left[type] -= text.length;
       } else if (block.type === 'data' ? this.#unsaid.has(block.id) : this.#isLeft(block))
-        return placeAt(index);
+        return endOf(this.#content.slice(0, index));
     }
     return this.undone && endOf(this.#content);
   }
 
   #isLeft(block: ContentBlock): boolean {
     return 'callId' in block && this.#calls.has(`${block.type} ${block.callId}`);
+  }
+
+  /** Whether the app has said nothing behind a place, which is one of this answer. */
+  isAt(place: AnswerPlace): boolean {
+    const now = this.place;
+    return now !== null && same(upTo(this.#content, now), upTo(this.#content, place));
   }
 
   /** Whether the content up to a place is what was left of it. */

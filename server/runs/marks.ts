@@ -17,7 +17,8 @@ interface MarkedRun {
 /** The marks that an app has made in the answer of its run. */
 export class Marks {
   readonly #run: MarkedRun;
-  readonly #places = new WeakMap<AnswerMark, AnswerPlace>();
+  /** In the order in which they were made. */
+  readonly #places = new Map<AnswerMark, AnswerPlace>();
 
   constructor(run: MarkedRun) {
     this.#run = run;
@@ -37,7 +38,7 @@ export class Marks {
   goBack(mark?: AnswerMark): void {
     const { runId, ended } = this.#run;
     if (mark !== undefined && mark?.runId !== runId) throw fieldError('from', 'must be a mark of this turn');
-    if (!ended) this.#behind(() => this.#goTo(mark ? this.#places.get(mark) : placeAt(0)));
+    if (!ended) this.#behind(() => this.#goTo(mark));
   }
 
   /** Notes that the app makes a call of a former process again. */
@@ -45,9 +46,16 @@ export class Marks {
     if (!this.#run.ended) this.#behind(() => this.#run.answer.pass(callId));
   }
 
-  #goTo(place: AnswerPlace = placeAt(0)): void {
+  #goTo(mark: AnswerMark | undefined): void {
     const { answer, port, runId, ended } = this.#run;
     if (ended) return;
+    const place = (mark && this.#places.get(mark)) ?? placeAt(0);
+    // Marks in what is taken back are where it began.
+    let isBehind = mark === undefined;
+    for (const each of this.#places.keys()) {
+      if (isBehind) this.#places.set(each, place);
+      isBehind ||= each === mark;
+    }
     if (!answer.goBack(place)) return;
     // The log tells of a write that fails.
     port.log.commit((state) => takenBack(state, runId, place)).catch(() => {});

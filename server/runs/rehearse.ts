@@ -13,6 +13,7 @@ import type { GuardPolicy } from '../guard/policy.js';
 import type { LogRef } from '../stores/stored.js';
 import { LiveChild } from './child.js';
 import { Execution } from './execution.js';
+import type { FormerRetraction } from './former-answer.js';
 import { LiveRun, type RunRequest } from './live-run.js';
 import { type AheadOfRun, type Mismatch, Rehearsal } from './rehearsal.js';
 import { type FormerQuestion, Resumption } from './resumption.js';
@@ -38,6 +39,7 @@ export interface RehearsedRun extends AheadOfRun {
   readonly answer: Message;
   readonly history: readonly Message[];
   readonly answered: readonly FormerQuestion[];
+  readonly taken?: readonly FormerRetraction[];
   /** The children that it has begun. */
   readonly children: readonly LaneRun[];
 }
@@ -60,14 +62,17 @@ export async function rehearse(
   options: RehearsalOptions,
 ): Promise<Mismatch | null> {
   const rehearsal = new Rehearsal(given, options.ms);
-  const { request, placed, answer, history, pending, steps, answered } = given;
+  const { request, placed, answer, history, pending, steps, answered, taken = [] } = given;
   const run = new LiveRun(request, { resumed: answer, context: rootContext });
   run.placed = placed;
   run.state = 'active';
   const execution = new Execution(run, portOf(app, given, rehearsal, options));
   const resumption = new Resumption(answer, pending, { steps, goesOn: goesOn(app) });
   // An app that goes on from a place of its own has all answers before it.
-  resumption.learn({ answered: goesOn(app) && !resumption.place ? [] : answered });
+  resumption.learn({
+    answered: goesOn(app) && !resumption.place ? [] : answered,
+    taken: goesOn(app) ? [] : taken,
+  });
   execution.resume(resumption);
   run.context(() => execution.start(() => history));
   const outcome = await rehearsal.outcome;

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../shared/errors.js';
 import type { PendingQuestion } from '../../shared/fold.js';
-import type { ContentBlock, Message, ToolResultBlock, ToolUseBlock, Usage } from '../../shared/messages.js';
+import type { Message, ToolResultBlock, ToolUseBlock, Usage } from '../../shared/messages.js';
 import type { StepRecord } from '../stores/stored.js';
 import { type FormerRetraction, same } from './former-answer.js';
 import { type KeptPlace, placeIn } from './place.js';
@@ -84,19 +84,9 @@ export class Resumption {
     this.#answered = answered;
     this.#used = [...used];
     this.taken = taken;
-    const known = new Map<unknown, ContentBlock>();
-    for (const block of [...taken.flatMap(({ before }) => before), ...this.#content]) {
-      const id = 'callId' in block ? `${block.type} ${block.callId}` : block;
-      if (known.has(id)) continue;
-      known.set(id, block);
-      if (block.type === 'tool_result' && !this.#content.includes(block) && !this.#has(block))
-        this.#results.set(block.callId, block);
-    }
-    this.#content = [...known.values()];
-  }
-
-  #has({ callId }: ToolResultBlock): boolean {
-    return this.#content.some((block) => block.type === 'tool_result' && block.callId === callId);
+    const gone = taken.flatMap(({ before }) => before);
+    for (const block of gone) if (block.type === 'tool_result') this.#results.set(block.callId, block);
+    this.#content = [...gone, ...this.#content];
   }
 
   /** Takes a use that is counted already. Each is taken once. @param isNamed Whether the app has named it, whatever it used */

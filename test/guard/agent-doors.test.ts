@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { defineApp, memoryStore } from '../../server/index.js';
+import { defineApp, memoryStore, tool } from '../../server/index.js';
 import { says as asks, Follower, madeIn, startA2a, textIn } from '../plugins/a2a/fixtures.js';
 import { isIdle, listed, readUntil, says, startSessions, textOf } from '../plugins/sessions-api/fixtures.js';
 import { gate } from '../support/gate.js';
@@ -11,7 +11,7 @@ const SECRET = 'four-thousand-milligrams';
 function falling(within = '') {
   const isRead = gate();
   const app = defineApp({
-    tools: { look: { handler: () => 'seen' } },
+    tools: { look: tool({ handler: () => 'seen' }) },
     async *run(turn) {
       yield 'Let me see. ';
       const mark = turn.mark();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Application, defineApp, type Turn } from '../../server/index.js';
+import { type Application, defineApp, type Turn, tool } from '../../server/index.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { ContentBlock } from '../../shared/messages.js';
 import { crashed, newDatabase, startDurable } from '../support/durable.js';
@@ -26,12 +26,12 @@ async function resumed(scene: Scene, { guarded = false } = {}): Promise<Resumed>
       resumable: true,
       ...(guarded && { guard: { check: () => undefined, window: { chars: 2 } } }),
       tools: {
-        look: {
+        look: tool({
           handler: (input: unknown) => {
             called.push(input);
             return `saw ${JSON.stringify(input)}`;
           },
-        },
+        }),
       },
       run: (turn) => scene(turn, wait, at) as never,
     });

@@ -44,8 +44,11 @@ function expected(all: readonly Act[]): readonly ContentBlock[] {
     const { content, open } = answer;
     const last = content.at(-1);
     if (act.do === 'mark') marks.push(answer);
-    else if (act.do === 'retract') answer = marks[act.to] ?? { content: [], open: false };
-    else if (act.do === 'data') {
+    else if (act.do === 'retract') {
+      const to = marks[act.to] ? act.to : -1;
+      answer = marks[to] ?? { content: [], open: false };
+      marks.fill(answer, to + 1);
+    } else if (act.do === 'data') {
       const block = { type: 'data', id: act.id, name: 'n', value: 1 } as const;
       if (!content.some((each) => each.type === 'data' && each.id === act.id))
         answer = { content: [...content, block], open: false };
@@ -128,6 +131,21 @@ describe('turn.retract', () => {
     for (const text of ['first', 'second']) await (await session.send(text)).result;
     const said = 'Let me see. The capital of Norway is Oslo.';
     expect(textOf(histories[1]!.at(-1)!)).to.equal(said);
+  });
+
+  it('goes no further than what is left, with a mark that was taken back itself', async () => {
+    const app = defineApp({
+      async *run(turn) {
+        turn.data('n', 1, { id: 'a' });
+        const mark = turn.mark();
+        turn.retract();
+        turn.retract(mark);
+        yield 'clean';
+      },
+    });
+    const { gateway } = await startGateway({ app, store: memoryStore() });
+    const { message } = await (await gateway.session('main').send('go')).result;
+    expect(message.content).to.deep.equal([{ type: 'text', text: 'clean' }]);
   });
 
   it('takes back in a child what its parent shows of it', async () => {

@@ -77,9 +77,14 @@ async function* runsOf(
       ...{ resumed, context: rootContext },
     });
     const steps = left.steps(runId);
-    const { answered } = await formerEventsIn(view, runId, placeIn(steps)?.seq ?? left.from(runId));
+    const { answered, taken } = await formerEventsIn(view, runId, placeIn(steps)?.seq ?? left.from(runId));
     const isHeld = runIn(view.state, runId)?.held != null;
-    yield { ...(await rehearsedIn({ sessionId, view }, live, { steps, answered })), scope, name, isHeld };
+    yield {
+      ...(await rehearsedIn({ sessionId, view }, live, { steps, answered, taken })),
+      scope,
+      name,
+      isHeld,
+    };
   }
 }
 
