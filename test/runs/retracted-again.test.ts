@@ -13,7 +13,8 @@ import type { ContentBlock } from '../../shared/messages.js';
 import { cases } from '../support/fuzz.js';
 
 type Act =
-  | { readonly do: 'say' | 'think'; readonly text: string }
+  | { readonly do: 'say'; readonly text: string }
+  | { readonly do: 'think'; readonly text: string }
   | { readonly do: 'data'; readonly id: string; readonly value: number }
   | { readonly do: 'call'; readonly input: number }
   | { readonly do: 'mark' }
@@ -22,7 +23,8 @@ type Act =
 const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 3 });
 const acts: fc.Arbitrary<readonly Act[]> = fc.array(
   fc.oneof(
-    fc.record({ do: fc.constantFrom('say' as const, 'think' as const), text }),
+    fc.record({ do: fc.constant('say' as const), text }),
+    fc.record({ do: fc.constant('think' as const), text }),
     fc.record({ do: fc.constant('data' as const), id: fc.constantFrom('x', 'y'), value: fc.constant(1) }),
     fc.record({ do: fc.constant('call' as const), input: fc.constantFrom(1, 2) }),
     fc.record({ do: fc.constant('mark' as const) }),
