@@ -7,7 +7,7 @@ import { SaidBefore } from './said-before.js';
 /** A call or its result. */
 export type CallBlock = ToolUseBlock | ToolResultBlock;
 
-/** What a former process took back of an answer: its content just before and after. */
+/** A part of an answer that a former process took back: the content just before and after. */
 export interface FormerRetraction {
   readonly before: readonly ContentBlock[];
   readonly after: readonly ContentBlock[];

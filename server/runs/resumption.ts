@@ -37,7 +37,7 @@ export interface FormerResult extends Pick<ToolResultBlock, 'callId' | 'output' 
  */
 export class Resumption {
   readonly steps: readonly StepRecord[];
-  /** What the run has called, also that which was taken back. */
+  /** All blocks of the answer, also those that were taken back. */
   #content: Message['content'];
   #pending: readonly PendingQuestion[];
   /** Calls that have neither a result nor an open question. */
@@ -48,7 +48,7 @@ export class Resumption {
   #used: FormerUse[] = [];
   /** The place from which the app goes on, if it has kept one. It makes none of the calls before it again. */
   readonly place: KeptPlace | null;
-  /** What the former process took back, in its order. */
+  /** The parts of the answer that the former process took back, in its order. */
   taken: readonly FormerRetraction[] = [];
   /** Called with each call that the app makes again. */
   passed: (callId: string) => void = () => {};

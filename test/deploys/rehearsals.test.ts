@@ -71,4 +71,30 @@ describe('a rehearsal', () => {
     await connectClient(again.url).session('hangs').abort();
     expect(called).to.deep.equal([]);
   });
+
+  it('comes to where a run is that has taken something back', async () => {
+    const appOf = (version: string) =>
+      defineApp({
+        ...{ version, accepts: '*', resumable: true },
+        async *run(turn) {
+          const mark = turn.mark();
+          yield 'half of it';
+          turn.retract(mark);
+          yield 'all of ';
+          if (version === '1') {
+            turn.emit('did', {});
+            await new Promise(() => {});
+          }
+          yield `it by ${version}`;
+        },
+      });
+    const path = newDatabase();
+    const first = await startDurable(path, { app: appOf('1') });
+    for await (const event of connectClient(first.url).session('main').send('go'))
+      if (event.type === 'custom') break;
+    const { url } = await startDurable(crashed(path), { app: appOf('2') });
+    const stateOf = () => connectClient(url).session('main').state();
+    await until(async () => (await stateOf()).run?.held != null || (await stateOf()).run === null);
+    expect(textOf((await stateOf()).messages.at(-1)!)).to.equal('all of it by 2');
+  });
 });

@@ -13,7 +13,7 @@ export function contentOf(content: readonly ContentBlock[]): object[] {
   });
 }
 
-/** What a tool or a person gave, as content. */
+/** The output of a tool, or a person's answer, as content. */
 export function outputOf(output: unknown): object[] {
   return [{ type: 'text', text: typeof output === 'string' ? output : (JSON.stringify(output) ?? '') }];
 }
