@@ -169,6 +169,27 @@ describe('a run that another process takes up after it took something back', () 
     expect(replaced(events)).to.equal(1);
   });
 
+  it('is a child as well', async () => {
+    const { content, events, called } = await resumed(async function* (turn, wait) {
+      const inner = turn.spawn('inner', {
+        message: 'go',
+        async *run(child) {
+          const mark = child.mark();
+          yield 'half';
+          child.retract(mark);
+          yield 'who';
+          await stand(child, wait);
+          yield 'le';
+        },
+      });
+      yield (await inner.result).text;
+    });
+    expect(shown(content)).to.deep.equal(['whole']);
+    expect(called).to.deep.equal([]);
+    expect(replaced(events)).to.equal(0);
+    expect(said(events)).to.equal('le');
+  });
+
   it('says what the app says now, if that is something else', async () => {
     const { content, called } = await resumed(async function* (turn, wait, at) {
       const mark = turn.mark();

@@ -43,7 +43,7 @@ interface ApiRun {
   readonly isLane: boolean;
   block: ToldBlock | null;
   /** Blocks that were told whole. */
-  whole: readonly ToldBlock[];
+  whole: ToldBlock[];
   readonly calls: Map<string, { readonly id: string; readonly isCustom: boolean }>;
   /** Ids of calls that wait for a person. */
   readonly open: Map<string, string>;
@@ -168,7 +168,7 @@ export class ApiWriter {
     const { block } = run;
     run.block = null;
     if (!block) return [];
-    run.whole = [...run.whole, block];
+    run.whole.push(block);
     const { id, type, text } = block;
     const said = type === 'agent.message' && { content: [{ type: 'text', text }] };
     return [{ runId, isLane: run.isLane, event: { id, type, processed_at: iso(ts), ...said } }];
