@@ -39,6 +39,8 @@ export type Checks = Readonly<Record<string, Check>>;
 /** Blocks that are not run, and why. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/acp.md#1': 'starts the command on a gateway of its own; test/cli/acp runs it',
+  'docs/app-adapters.md#2': 'asks a model in the background; test/app-adapters/openai/background does',
+  'docs/app-adapters.md#3': 'likewise',
   'docs/apps-anywhere.md#1': 'calls an app that is elsewhere; test/app-adapters/remote/served does',
   'docs/apps-anywhere.md#2': 'serves one for ever; likewise',
   'docs/apps-anywhere.md#3': 'waits for processes that ask for work; test/app-adapters/remote/pull has them',

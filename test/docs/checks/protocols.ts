@@ -13,7 +13,7 @@ export const PROTOCOLS: Checks = {
     /tabs: \[ 'You said one\. ', 'You said two\. ' \]/,
     /approval: You said pay\. paid \| You said pay\. Denied: /,
   ),
-  'docs/mcp.md#4': showing(
+  'docs/mcp.md#5': showing(
     /approval: paid/,
     /approval: Denied: as you like/,
     /approval: \S+/,
