@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
 import { Chat } from '@ai-sdk/react';
+import Anthropic from '@anthropic-ai/sdk';
 import { Client as LangGraph } from '@langchain/langgraph-sdk';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { HttpAgent } from 'ag-ui-client';
@@ -8,6 +10,7 @@ import { DefaultChatTransport, type UIMessage } from 'ai';
 import { expect } from 'chai';
 import OpenAI from 'openai';
 import { DOORS } from '../../server/demo/doors.js';
+import { says } from '../plugins/a2a/fixtures.js';
 import { describeDaily } from '../support/daily.js';
 import { type Program, runCommand, runProgram } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
@@ -49,6 +52,31 @@ const ASK: Record<string, (url: string, token: string) => Promise<string>> = {
     const input = { messages: [{ type: 'human', content: 'weather in Oslo' }] };
     const { messages } = (await client.runs.wait(crypto.randomUUID(), 'demo', { input })) as any;
     return messages.map(({ content }: any) => content).join('');
+  },
+  'Sessions API': async (url, apiKey) => {
+    const { sessions } = new Anthropic({ baseURL: new URL(url).origin, apiKey }).beta;
+    const { id } = await sessions.create({ agent: 'demo', environment_id: 'e' });
+    const stream = await sessions.events.stream(id);
+    const content = [{ type: 'text' as const, text: 'weather in Oslo' }];
+    await sessions.events.send(id, { events: [{ type: 'user.message', content }] });
+    let said = '';
+    for await (const event of stream) {
+      said += JSON.stringify(event);
+      if (event.type === 'session.status_idle') break;
+    }
+    return said;
+  },
+  A2A: async (url, token) => {
+    const fetchImpl: typeof fetch = (input, init) =>
+      fetch(input, { ...init, headers: { ...init?.headers, authorization: `Bearer ${token}` } });
+    const factory = new ClientFactory({
+      transports: [new JsonRpcTransportFactory({ fetchImpl })],
+      cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
+    });
+    const agent = await factory.createFromUrl(new URL(url).origin);
+    let said = '';
+    for await (const event of agent.sendMessageStream(says('weather in Oslo'))) said += JSON.stringify(event);
+    return said;
   },
   MCP: async (url, token) => {
     const client = closeLater(new Client({ name: 'test', version: '1' }), (it) => it.close());

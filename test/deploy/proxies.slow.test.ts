@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { DEFAULT_LIMITS } from '../../server/config/limits.js';
 import { defineApp } from '../../server/index.js';
+import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { WebSocket } from '../support/behind-proxy.js';
 import { connectClient, reaches, takeUntil } from '../support/client.js';
 import { describeDaily } from '../support/daily.js';
+import { newDatabase } from '../support/durable.js';
 import { freePort } from '../support/free-port.js';
 import { get, jsonHeaders, post, startGateway } from '../support/gateway.js';
 import { openStream, postStream } from '../support/sse-client.js';
@@ -28,6 +30,8 @@ const app = defineApp({
 async function behind(proxy: ProxyKind, setting: Omit<ProxySetting, 'ports'> = {}) {
   const { gateway, url } = await startGateway({
     app,
+    // Where a restart forgets all, nobody waits for a person.
+    store: sqliteStore({ path: newDatabase() }),
     trustProxy: 1,
     limits: { heartbeatMs: heartbeatMs / FASTER, drainMs: 5000 },
   });
