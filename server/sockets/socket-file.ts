@@ -52,8 +52,8 @@ export class SocketFile {
     this.path = path;
     // Workers of a cluster use the same name, so they share one socket on which all of them listen.
     const name = cluster.isWorker ? process.ppid.toString(36) : randomBytes(3).toString('hex');
-    // With the directory even where it is the present one: Node takes `.781` for a port.
-    this.#made = `${directory}/.${name}`;
+    // Node takes `.781` for a port, and drops the directory for workers where it is the present one.
+    this.#made = `${directory}/.s${name}`;
   }
 
   /** Binds a server to the socket. @throws GatewayError `ADDRESS_IN_USE` if a live server or another file has its name */
