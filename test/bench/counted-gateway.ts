@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { Generator } from '../../bench/load/generator.js';
 import { gateway } from '../../bench/peers/gateway.js';
@@ -42,6 +43,12 @@ function compile(): Promise<string> {
       ...AS_PROGRAM,
       logLevel: 'error',
     });
+    // As the package is built.
+    const { withoutCopies } = await import(String(pathToFileURL(join(ROOT, 'scripts/bundle/spreads.mjs'))));
+    for (const file of readdirSync(folder).filter((name) => name.endsWith('.mjs'))) {
+      const path = join(folder, file);
+      writeFileSync(path, withoutCopies(readFileSync(path, 'utf8')));
+    }
     return join(folder, 'counted-server.mjs');
   })();
   return compiled;
