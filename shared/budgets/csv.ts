@@ -7,7 +7,14 @@ function cell(value: unknown): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Rows of `gateway.usage()` as CSV (RFC 4180), with the names of their fields in the first line; nothing for no rows. An unknown cost is empty. */
+/**
+ * Rows of `gateway.usage()` as CSV (RFC 4180), with the names of their fields in the first line; nothing for no rows. An unknown cost is empty.
+ *
+ * @example
+ * ```ts
+ * console.log(usageCsv(await clientUsage(client)({ by: ['day'] })));
+ * ```
+ */
 export function usageCsv(rows: readonly UsageRow[]): string {
   if (rows.length === 0) return '';
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))] as (keyof UsageRow)[];

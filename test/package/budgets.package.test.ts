@@ -6,10 +6,10 @@ import { ROOT } from '../support/program.js';
 /** Bytes, minified and compressed. The core of the client has a budget of its own, in test/client. */
 const SIZES = {
   // All a page can load, the part for WebSockets too. The aim of 12 KiB is not reached: bench/README.md says what it is spent on.
-  'client/index.ts': { max: 20_500, external: [] },
+  'client/index.ts': { max: 20_520, external: [] },
   'client/node/index.ts': { max: 6_640, external: [] },
   // Without zod, which is the better part of it and often there already.
-  'shared/index.ts': { max: 15_500, external: ['zod'] },
+  'shared/index.ts': { max: 15_650, external: ['zod'] },
 } as const;
 
 /** What files, whole sessions, pushes, runs and what a device keeps may add to a page that has the client. */

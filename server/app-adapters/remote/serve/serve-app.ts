@@ -133,7 +133,8 @@ export interface AppServer {
  *
  * @example
  * ```ts
- * await serveApp(app, { path: '/run/app.sock', secret: process.env.APP_SECRET! });
+ * const echo = { async *run({ text }: { text: string }) { yield `You said: ${text}`; } };
+ * await serveApp({ echo }, { path: '/run/app.sock', secret: process.env.APP_SECRET! });
  * ```
  */
 export async function serveApp(apps: ServedApps, options: ServeAppOptions & ServePlace): Promise<AppServer> {
