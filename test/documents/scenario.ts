@@ -1,5 +1,5 @@
 import type { AuthConfig } from '../../server/index.js';
-import { startGateway, TOKEN } from '../support/gateway.js';
+import { FAST, startGateway, TOKEN } from '../support/gateway.js';
 import { openUnixSocket, openWebSocket, type RawSocket } from '../support/raw-socket.js';
 import { socketDirectory } from '../support/socket-directory.js';
 import type { RawEvent, RawStream } from '../support/sse-client.js';
@@ -39,7 +39,7 @@ export async function record(): Promise<Recorded> {
     auth,
     socketPath,
     shareLinks: true,
-    limits: { bodyBytes: 100_000 },
+    limits: { ...FAST, bodyBytes: 100_000 },
   });
   const traffic = new Traffic(url);
   const viewer = await traffic.follow('?sessionId=main');
