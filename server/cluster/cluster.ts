@@ -139,14 +139,12 @@ export class Cluster {
     }
   }
 
-  /** Whether other gateways on the store may be alive. */
-  async hasOthers(): Promise<boolean> {
-    try {
-      const members = (await this.#membership?.members()) ?? [];
-      return members.some((member) => member !== this.#options.holder);
-    } catch {
-      return false;
-    }
+  /** Whether another gateway is known to be alive. */
+  hasOthers(): Promise<boolean> {
+    return this.others().then(
+      ({ length }) => length > 0,
+      () => false,
+    );
   }
 
   /** Whether a holder may be alive. True if that can't be determined now. */

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { within } from '../async/deadline.js';
 import { isPromise } from '../async/maybe-promise.js';
-import type { Cluster } from '../cluster/cluster.js';
 import type { HeldSession } from '../held/held-session.js';
 import type { LiveRun } from '../runs/live-run.js';
 import type { SessionDirectory } from './directory.js';
@@ -68,7 +67,7 @@ async function finish(
       ...(session.callsUnderWay > 0 ? [session.calls.ended()] : []),
       ...(session.held ? workIn(session.held, handOver) : []),
     ]);
-    const isTelling = answers() || (tells() && (await hasOthers(sessions.cluster)));
+    const isTelling = answers() || (tells() && (await sessions.cluster.hasOthers()));
     if (waited.length === 0 && areOthersOver && !isTelling) return;
     const settled = Promise.allSettled([...waited, ...(areOthersOver ? [] : [others])]);
     if (isTelling) await delay(LOOK_MS);
@@ -99,13 +98,6 @@ function workIn(held: HeldSession, handOver: boolean): readonly Promise<unknown>
   const ends = endingHere(held, handOver).map((run) => run.ended);
   return log.stalled ? ends : [...ends, ...[log.settled()].filter(isPromise)];
 }
-
-/** Whether another gateway is known to be alive. */
-const hasOthers = (cluster: Cluster): Promise<boolean> =>
-  cluster.others().then(
-    ({ length }) => length > 0,
-    () => false,
-  );
 
 /** Whether another gateway, or the next process of this one, can take the session over now: its work here, if any, only waits for a person. */
 function needNotEndHere({ callsUnderWay, held }: Session): boolean {

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import type { BudgetAmounts, BudgetState } from '../../../shared/budgets/contract.js';
-import type { Budget } from '../../../shared/budgets/options.js';
 import { GatewayError } from '../../../shared/errors.js';
 import type { EventDraft } from '../../../shared/events.js';
 import type { Confirmation } from '../../apps/application.js';
@@ -18,7 +17,7 @@ import { storeTime } from '../../stores/skew.js';
 import type { Store } from '../../stores/store.js';
 import { type Budgets, type Draw, partSpent, spentOf, stateOf } from './budgets.js';
 import { factsOf, rootOf } from './facts.js';
-import { type KnownTotals, type Ledger, sumOf } from './ledger.js';
+import type { Ledger } from './ledger.js';
 import { isQuestion, OPENED, opened, QUESTION } from './question.js';
 import { PAST_MS } from './usage-records.js';
 
@@ -29,12 +28,8 @@ export const TOLD = kind<{ readonly at: number; readonly due?: number }>({
   dueOf: ({ due }) => due,
 });
 
-/** Time for which totals count that were read, in milliseconds: of a gateway that is alone, and of one of several. */
+/** Time for which totals count that were read, in milliseconds, where nobody else writes to the store. */
 const ALONE_MS = 10_000;
-const SHARED_MS = 500;
-/** How many times what this gateway has used others may have used since, and the part of a limit below which it does not matter. */
-const OTHERS = 8;
-const HALF = 0.5;
 
 /** Asks of each run that draws from a budget whether it may go on. */
 export class BudgetGate {
@@ -92,22 +87,11 @@ export class BudgetGate {
     return stops;
   }
 
-  /** The spent amounts, as far as they matter: far from the limit, what is known is enough. @throws GatewayError `OVERLOADED` */
+  /** The spent amounts. A gateway that is alone knows them without a reading. @throws GatewayError `OVERLOADED` */
   async spentOf({ budget, account }: Draw): Promise<BudgetAmounts> {
-    const known = this.#ledger.known(account);
-    if (known && this.#isEnough(budget, known)) {
-      const counted = [known.read, known.own].flatMap((totals) => [...totals]);
-      return spentOf(budget, sumOf(counted));
-    }
+    const known = this.#store.shared ? null : this.#ledger.known(account);
+    if (known && performance.now() - known.at < ALONE_MS) return spentOf(budget, known.totals);
     return spentOf(budget, await asUnavailable(() => this.#ledger.totals(account)));
-  }
-
-  #isEnough(budget: Budget, { at, read, own }: KnownTotals): boolean {
-    const ageMs = performance.now() - at;
-    // Nobody else writes to the store.
-    if (!this.#store.shared) return ageMs < ALONE_MS;
-    const part = partSpent(budget, spentOf(budget, read), false);
-    return ageMs < SHARED_MS && part + OTHERS * partSpent(budget, spentOf(budget, own), false) < HALF;
   }
 
   #question(

@@ -28,24 +28,19 @@ const MOST_KNOWN = 10_000;
 /** Totals in each currency, and in none. */
 export type Totals = ReadonlyMap<string | null, Sums>;
 
-/** The totals of an account, as they were read at a time of this process, and what this gateway has written since. */
-export interface KnownTotals {
+/** The totals of an account as they were read at a time of this process, with what this gateway has written since. */
+interface KnownTotals {
   readonly at: number;
-  readonly read: Totals;
-  readonly own: Map<string | null, Sums>;
+  readonly totals: Map<string | null, Sums>;
 }
 
 function addTo(totals: Map<string | null, Sums>, { by: { currency }, sums }: Counted): void {
   totals.set(currency, plus(totals.get(currency) ?? NOTHING, sums));
 }
 
-const totalsOf = (all: Iterable<Counted>): Map<string | null, Sums> =>
-  sumOf([...all].map(({ by: { currency }, sums }) => [currency, sums]));
-
-/** Adds up totals. */
-export function sumOf(all: Iterable<readonly [currency: string | null, Sums]>): Map<string | null, Sums> {
+function totalsOf(all: Iterable<Counted>): Map<string | null, Sums> {
   const totals = new Map<string | null, Sums>();
-  for (const [currency, sums] of all) totals.set(currency, plus(totals.get(currency) ?? NOTHING, sums));
+  for (const one of all) addTo(totals, one);
   return totals;
 }
 
@@ -103,7 +98,7 @@ export class Ledger {
   written(id: string, { owner, by, sums }: KeptUse): void {
     this.#during.get(owner)?.set(id, { by, sums });
     const known = this.#known.get(owner);
-    if (known) addTo(known.own, { by, sums });
+    if (known) addTo(known.totals, { by, sums });
   }
 
   /** Forgets what it knows, for an erasure. */
@@ -119,11 +114,7 @@ export class Ledger {
       const { all, apart } = await this.#readAll(account);
       for (const id of apart) during.delete(id);
       if (this.#known.size >= MOST_KNOWN) this.#known.clear();
-      this.#known.set(owner, {
-        at: performance.now(),
-        read: totalsOf(all),
-        own: totalsOf(during.values()),
-      });
+      this.#known.set(owner, { at: performance.now(), totals: totalsOf([...all, ...during.values()]) });
       return all;
     } finally {
       this.#during.delete(owner);
