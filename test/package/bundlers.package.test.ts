@@ -35,6 +35,7 @@ const HEARD = {
   found: {
     ...{ '/v1/models': 200, '/playground/': 200, '/langgraph/ok': 200, '/metrics': 401 },
     ...{ '/mcp': 400, '/ag-ui': 405, '/api/chat': 405 },
+    ...{ '/.well-known/agent-card.json': 200, '/vendor/sessions': 200 },
   },
 };
 

@@ -15,6 +15,8 @@ export async function talk(baseUrl) {
     '/mcp',
     '/ag-ui',
     '/api/chat',
+    '/.well-known/agent-card.json',
+    '/vendor/sessions',
   ])
     found[path] = (await fetch(baseUrl + path)).status;
   client.disconnect();
