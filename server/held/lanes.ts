@@ -24,6 +24,8 @@ export class Lanes {
   readonly #held: HeldSession;
   /** Runs beside the conversation under way here, by id. */
   readonly #live = new Map<string, LiveRun>();
+  /** Those that are over here, until the store has their ends. The state has them as open runs until then. */
+  readonly #ending = new Map<string, LiveRun>();
   /** The runs that a former process left, until they are taken up. */
   #left: LeftRuns | null = null;
   /** Readers of events that wait for more. */
@@ -37,6 +39,11 @@ export class Lanes {
     return this.#live.get(runId) ?? null;
   }
 
+  /** A run beside the conversation that is driven here, or is over here and not yet in the state. */
+  joinable(runId: string): LiveRun | null {
+    return this.find(runId) ?? this.#ending.get(runId) ?? null;
+  }
+
   /** Number of runs beside the conversation under way here. */
   get size(): number {
     return this.#live.size;
@@ -44,8 +51,15 @@ export class Lanes {
 
   remove(run: LiveRun): void {
     if (!this.#live.delete(run.id)) return;
+    // One that never began has no end to come.
+    if (run.state === 'ended') this.#ending.set(run.id, run);
     this.roots.delete(run);
     run.parent?.forget(run);
+  }
+
+  /** Forgets a run that is over, once the state says so. */
+  forget(run: LiveRun): void {
+    this.#ending.delete(run.id);
   }
 
   /** Notes a run that begins or is taken up here. */

@@ -290,10 +290,10 @@ export class SessionRuns {
     const { id: sessionId, ref } = this.held;
     const session = { id: sessionId, app: ref.app };
     if (run.startedAt === null) traceUnstarted(run, { gatewayId: this.env.gatewayId, session }, result);
+    this.lanes.forget(run);
     run.resolve(result);
     if (stored) this.held.tenure.results.settle(run.id, result);
-    const { stopReason } = result;
-    this.env.notify({ type: 'run:ended', sessionId, runId: run.id, stopReason });
+    this.env.notify({ type: 'run:ended', sessionId, runId: run.id, stopReason: result.stopReason });
   }
 
   /**

@@ -123,7 +123,7 @@ function join(held: HeldSession, lane: LaneRun, by: Spawner, says: Says | null):
   const { lanes } = held.runs;
   const { runId, stopReason } = lane;
   const place = placeOf(held, runId);
-  const live = lanes.find(runId);
+  const live = lanes.joinable(runId);
   if (live) return childPort(held, runId, { ended: live.ended, place, says });
   if (stopReason) {
     const { message, error } = lane;

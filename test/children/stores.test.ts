@@ -101,6 +101,56 @@ describe('a child of a store that fails', () => {
     expect(came).to.deep.equal(['OVERLOADED', 'helped']);
   });
 
+  it('is joined, and does not begin anew, while its end is on its way to the store', async () => {
+    const path = newDatabase();
+    const [begun, ending, joined] = [gate(), gate(), gate()];
+    const apps = {
+      main: defineApp({
+        resumable: true,
+        async run(turn) {
+          if (turn.resumed) await ending.passed;
+          const child = turn.spawn('helper', { message: 'x', id: 'h', detached: true });
+          joined.open();
+          if (turn.resumed) await child.result;
+          else await new Promise<never>(() => {});
+        },
+      }),
+      helper: defineApp({
+        resumable: true,
+        async *run(turn) {
+          begun.open();
+          if (turn.resumed) yield 'helped';
+          else await new Promise<never>(() => {});
+        },
+      }),
+    };
+    const first = await startDurable(path, { apps, defaultApp: 'main' });
+    const runId = await sendTo(first.url, 'go');
+    await begun.passed;
+    const before = crashed(path);
+    const inner = sqliteStore({ path: before });
+    const again = gate();
+    const append: typeof inner.append = async (ref, events, options) => {
+      if (events.some(({ type, runId: of }) => type === 'message_end' && of !== runId)) {
+        ending.open();
+        await again.passed;
+      }
+      return inner.append(ref, events, options);
+    };
+    const store = overriding(inner, { append });
+    const second = await startGateway({ apps, defaultApp: 'main', store });
+    await ending.passed;
+    await joined.passed;
+    for (let i = 0; i < 5; i++) await new Promise(setImmediate);
+    again.open();
+    const { runs, wrong } = runsIn(await eventsUntil(second.url, endOf(runId)));
+    expect(wrong).to.deep.equal([]);
+    expect([...runs.values()].map(({ name, text }) => [name, text])).to.deep.equal([
+      ['go', ''],
+      ['x', 'helped'],
+    ]);
+  });
+
   it('is not read with a hole where events are cut just then', async () => {
     const answered = gate();
     const inner = memoryStore();
