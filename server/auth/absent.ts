@@ -1,4 +1,4 @@
-import type { BaseUser, UserContext } from '../../shared/contract.js';
+import type { BaseUser } from '../../shared/contract.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import { HostCode } from './host-call.js';
 import type { Identify } from './identity.js';
@@ -41,7 +41,7 @@ export function createAbsent({
     return andThen(called, (outcome) => {
       if (!outcome.ok) throw outcome.bad ? unauthenticated('hydrateUser refused the user') : outcome.error;
       const person = identify(outcome.value);
-      if (person.key === userScope(user as UserContext)) return person;
+      if (person.key === userScope(user)) return person;
       throw unauthenticated('hydrateUser gave another user');
     });
   };

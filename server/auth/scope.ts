@@ -21,8 +21,8 @@ export function createScope(sessionScope: SessionScope = 'user'): (user: UserCon
 }
 
 /** The scope of one user: tenant and id, unambiguous whatever their characters. */
-export function userScope(user: UserContext): string {
-  return JSON.stringify([user.tenantId ?? null, user.id]);
+export function userScope({ id, tenantId }: UserName): string {
+  return JSON.stringify([tenantId ?? null, id]);
 }
 
 /** How a user is named to clients. */

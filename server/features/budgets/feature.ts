@@ -121,7 +121,7 @@ async function asked(
 function hostUsage(
   { apps }: Pick<FeatureGateway, 'apps'>,
   ledger: Ledger,
-  { sessionId, user, scope = user && userScope({ ...user, roles: [] }), ...query }: HostUsageQuery,
+  { sessionId, user, scope = user && userScope(user), ...query }: HostUsageQuery,
 ): Promise<readonly UsageRow[]> {
   if (sessionId !== undefined)
     return asked(ledger, [sessionAccount({ scope: scope ?? 'global', ...apps.parse(sessionId) })], query);
