@@ -50,7 +50,10 @@ const WORDS = {
 
 /** Operations that only some entries of the client call. All are `extra` and `same`, so that clients without these entries need not know them. */
 const named = () =>
-  [...featuresNamed(), ...(['fork', 'unshare', 'steer', 'take-over', 'hand-back'] as const)] as const;
+  [
+    ...featuresNamed(),
+    ...(['append', 'fork', 'unshare', 'steer', 'take-over', 'hand-back'] as const),
+  ] as const;
 const SAME = 'extra same';
 
 type CallWords = typeof WORDS & { readonly [Name in ReturnType<typeof named>[number]]: typeof SAME };

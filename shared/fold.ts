@@ -363,7 +363,7 @@ function insert(state: SessionState, ...added: readonly Message[]): SessionState
 }
 
 /** Puts messages after the last one. Only this function sets a message's parent. A message that is answered again is already there. */
-function follow(state: SessionState, ...added: readonly Message[]): SessionState {
+export function follow(state: SessionState, ...added: readonly Message[]): SessionState {
   let next = state;
   for (const message of added) {
     if (message.id === next.tip) continue;

@@ -272,6 +272,15 @@ export interface PayloadSummary {
 export interface OperationTypes extends FeatureOperations {
   send: { params: SendParams; result: RunResult | Accepted };
   regenerate: { params: RegenerateParams; result: RunResult | Accepted };
+  append: {
+    params: {
+      readonly sessionId: string;
+      /** The messages, the oldest first. One with an `id` comes once, however often it is sent. */
+      readonly messages: readonly SendInput[];
+    };
+    /** The messages as they are kept, and the end of the conversation. */
+    result: HistoryPlace & { readonly messages: readonly Message[] };
+  };
   move: {
     params: {
       readonly sessionId: string;

@@ -36,6 +36,18 @@ export const OPERATION_WORDS: Readonly<Record<OperationName, OperationWords>> = 
       'Answers with the events of the run; with `Accept: application/json` with its result once it has ended; with `Prefer: respond-async` as soon as the message is accepted.',
     errors: [...RUN, 'TAKEN_OVER', 'FILE_NOT_FOUND', 'SESSION_BUSY', 'MESSAGE_EXISTS', 'QUEUE_FULL'],
   },
+  append: {
+    ...{ least: 'member', rate: 'sends', fills: true, tag: 'conversation' },
+    sample: { sessionId: 'main', messages: ['hi'] },
+    summary: 'Add messages that begin no run',
+    description:
+      'Behind the last one, and not while a run is active or waits. They begin a session that does not exist. A message with an `id` comes once.',
+    errors: [
+      ...SESSION,
+      ...(['FILE_NOT_FOUND', 'SESSION_BUSY', 'MESSAGE_EXISTS', 'SESSION_CLOSED'] as const),
+      ...(['QUOTA_EXCEEDED', 'SHUTTING_DOWN'] as const),
+    ],
+  },
   regenerate: {
     least: 'member',
     rate: 'sends',

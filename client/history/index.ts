@@ -8,6 +8,7 @@ import { queryOf, request, urlOf } from '../transport/http.js';
 import type { HttpOptions } from '../transport/http-options.js';
 
 export type { HttpOptions, Supplied } from '../transport/http-options.js';
+export { appendMessages } from './append.js';
 
 /** Options of `exportSession`. */
 export interface ExportOptions<Kind extends ExportedKind = ExportedKind> {

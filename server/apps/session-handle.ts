@@ -99,6 +99,8 @@ export interface SessionHandle<Channels = any> extends FeatureHandle {
    * @default the last one
    */
   fork(to: string, options?: { readonly at?: string }): Promise<ResultOf<'fork'>>;
+  /** Adds messages that begin no run, behind the last one: `SESSION_BUSY` while one is active. Those with an `id` come once. */
+  append(messages: readonly SendInput[]): Promise<ResultOf<'append'>>;
   /** A run that anybody may have begun, also before a restart. It is known for at least 24 hours after its end. */
   run(runId: string): HostFollowedRun;
   /** The session's events, until you leave the loop or the signal aborts. */

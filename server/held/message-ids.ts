@@ -5,12 +5,15 @@ import type { LogWriter } from '../log/log-writer.js';
 import { asUnavailable } from '../log/unavailable.js';
 import type { LiveRun, RunRequest } from '../runs/live-run.js';
 
+/** Messages with ids of their caller. */
+type NamedRequest = Pick<RunRequest, 'ownIds'>;
+
 /**
  * Asserts that no message that left memory has an id that the caller chose. Null if the store need not be asked.
  *
  * @throws GatewayError `MESSAGE_EXISTS`; `OVERLOADED` if the store can't answer
  */
-export function assertNotKept({ ownIds = [] }: RunRequest, { view }: LogWriter): Promise<void> | null {
+export function assertNotKept({ ownIds = [] }: NamedRequest, { view }: LogWriter): Promise<void> | null {
   if (ownIds.length === 0) return null;
   // Rows come from cuts, and from the beginning of a conversation, which its first move shows.
   if (view.base.seq === 0 && view.moves === 0) return null;
@@ -24,11 +27,10 @@ async function assertNoRows(ids: readonly string[], log: LogView): Promise<void>
 
 /** Asserts that the caller's ids are new: an id names one message for good. @throws GatewayError `MESSAGE_EXISTS` */
 export function assertNewIds(
-  request: RunRequest,
+  { ownIds = [] }: NamedRequest,
   { state: { messages, run }, aside }: Pick<LogView, 'state' | 'aside'>,
   runs: readonly LiveRun[],
 ): void {
-  const { ownIds = [] } = request;
   if (ownIds.length === 0) return;
   const isTaken = ({ id }: Message): boolean => ownIds.includes(id);
   const taken =

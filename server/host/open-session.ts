@@ -134,6 +134,7 @@ export function openSession(env: HostEnvironment, id: string, caller: Caller): S
     regenerate: (options) => startRun(env, caller, regenerate(options)),
     move: (to) => execute('move', typeof to === 'object' && to ? { version: to.version } : { tip: to }),
     fork: (to, options) => execute('fork', { to, ...options }),
+    append: (messages) => execute('append', { messages }),
     run: (runId) => followRun(env, caller, follow(runId)),
     events,
     async history(options) {

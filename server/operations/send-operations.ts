@@ -64,7 +64,18 @@ export class SendOperations {
     return this.#begin('send', params, caller, { inputs, onBusy, place, behind, beside });
   }
 
-  readonly handlers: Handlers<'steer'> = {
+  readonly handlers: Handlers<'append' | 'steer'> = {
+    /** Adds messages that begin no run. */
+    append: async ({ messages: inputs }, { caller, reach }) => {
+      if (!caller.trusted) checkClientMessages(inputs, this.#env.clientMessages);
+      await this.#checkFiles(inputs, reach, caller);
+      const { sender } = this.#env.sessions;
+      const said = { inputs, user: caller.person.user, senderId: senderIn(reach, caller), ...byGrant(reach) };
+      const added = await sender.append(this.#env.sessions.get(reach.ref), said);
+      assertShared(added.cursor, reach);
+      return { ...added, messages: shownMessages(added.messages, reach) };
+    },
+
     /** Sends a message to a run beside the conversation. */
     steer: async ({ runId, message: input }, call) => {
       const { caller, reach } = call;

@@ -11,8 +11,9 @@ import type { GatewayFiles } from '../files/files.js';
 import { judgeMessage, judgeValue, moderated } from '../guard/guards.js';
 import type { GuardPolicy } from '../guard/policy.js';
 import type { AcceptedRun } from '../held/acceptance.js';
+import type { AppendedMessages } from '../held/appending.js';
 import type { Place } from '../held/moves.js';
-import { newRunId } from '../ids.js';
+import { newRequestId, newRunId } from '../ids.js';
 import { unanswered } from '../log/unavailable.js';
 import { hashOfJson } from '../runs/canonical-json.js';
 import { toMessage } from '../runs/to-message.js';
@@ -133,6 +134,28 @@ export class MessageSender {
       session.results.forget(runId);
       throw error;
     }
+  }
+
+  /** Adds messages that begin no run. @throws GatewayError errors of the session */
+  append(
+    session: Session,
+    { inputs, user, senderId, via }: Pick<SendRequest, 'inputs' | 'user' | 'senderId' | 'via'>,
+  ): Promise<AppendedMessages> {
+    const add = async (): Promise<AppendedMessages> => {
+      const said = inputs.map((input) => toMessage(input, senderId));
+      const written = await this.checked(session.ref.app, said, user);
+      const named = await this.#files.name(session.ref, newRequestId(), written);
+      const { messages } = named ?? { messages: written };
+      try {
+        const added = await perform(session, { type: 'append', messages, by: user.id, via });
+        named?.accepted(added.cursor);
+        return added;
+      } catch (error) {
+        named?.withdrawn();
+        throw error;
+      }
+    };
+    return this.#deadlines.bound(add(), unanswered);
   }
 
   /** Messages of a person, as the guards of an app let them through. @throws GatewayError `MODERATED` */

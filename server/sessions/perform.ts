@@ -3,6 +3,7 @@ import { initialState } from '../../shared/fold.js';
 import { andThen, type MaybePromise } from '../async/maybe-promise.js';
 import { type AcceptedRun, accept, move, regenerate } from '../held/acceptance.js';
 import { assertBehind } from '../held/acceptance-plan.js';
+import { append } from '../held/appending.js';
 import { tellEnd } from '../held/child-ends.js';
 import { handBack, releaseControl, takeOver } from '../held/control.js';
 import { addGrant, endGrant } from '../held/granting.js';
@@ -92,6 +93,8 @@ function work(session: Session, held: HeldSession, input: Work): MaybePromise<un
   switch (input.type) {
     case 'accept':
       return once(held, input.request, () => accept(held, input.request, input));
+    case 'append':
+      return append(held, input);
     case 'begin': {
       const { view } = held.log;
       return { tip: view.state.tip, cursor: view.cursor };
@@ -205,6 +208,7 @@ function createdBy(session: Session, input: SessionInput, begun: () => void): Be
     const { forkedFrom, ...content } = input.parts;
     return { userId: input.userId, ...(forkedFrom && { forkedFrom }), content, begun };
   }
+  if (input.type === 'append') return { userId: input.by };
   if (input.type === 'ask') return input.begins ? { userId: input.userId } : undefined;
   // Past conversations are dropped with one that begins behind them.
   if (input.type === 'delete') return input.past ? { userId: undefined, begun } : undefined;

@@ -4,6 +4,7 @@ import type { Grant } from '../../shared/grants.js';
 import type { Message } from '../../shared/messages.js';
 import type { HistoryPlace } from '../../shared/operation-types.js';
 import type { AcceptedRun, AskedPlace } from '../held/acceptance.js';
+import type { AddedMessages, AppendedMessages } from '../held/appending.js';
 import type { DueEnd } from '../held/child-ends.js';
 import type { DueControl, HandBackRequest, TakeOverRequest } from '../held/control.js';
 import type { EndedGrant, NewGrant } from '../held/granting.js';
@@ -24,6 +25,8 @@ export interface SessionWork {
     readonly input: { readonly request: RunRequest } & AskedPlace;
     readonly output: AcceptedRun;
   };
+  /** Adds messages that begin no run. Begins a session that does not exist. */
+  append: { readonly input: AddedMessages; readonly output: AppendedMessages };
   /** Begins a session with messages from another system, and the title and metadata given with them. */
   begin: {
     readonly input: {

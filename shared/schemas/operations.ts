@@ -140,6 +140,10 @@ const schemas = {
     params: z.strictObject({ ...begins, messageId: idSchema.optional() }),
     result: startedRun,
   },
+  append: {
+    params: z.strictObject({ sessionId, messages: z.array(sendInputSchema).min(1).max(1000) }),
+    result: z.object({ messages: z.array(messageSchema), ...place }),
+  },
   move: {
     params: move,
     result: z.object(place),

@@ -13,7 +13,7 @@ const OWN = 'changes what the caller alone has';
 
 /** Operations that are noted nowhere, and why not. */
 const UNNOTED: Partial<Record<OperationName, string>> = {
-  ...{ send: TALK, regenerate: TALK, move: TALK, abort: TALK, steer: TALK, channel: TALK },
+  ...{ send: TALK, append: TALK, regenerate: TALK, move: TALK, abort: TALK, steer: TALK, channel: TALK },
   ...{ react: TALK, update: TALK },
   ...{ presence: OWN, subscribe: OWN, read: OWN, push: OWN, ticket: OWN },
   ...{ run: READS, history: READS, sessions: READS, apps: READS, status: READS, methods: READS },
@@ -66,7 +66,7 @@ const OF_BUDGETS: Readonly<Record<string, string | Done>> = {
 const OF_SESSION: Readonly<Record<string, string | Done>> = {
   ...{ id: READS, run: READS, events: READS, history: READS, status: READS, grants: READS },
   ...{ schedules: READS, search: READS },
-  ...{ send: TALK, regenerate: TALK, move: TALK, abort: TALK, update: TALK, channel: TALK },
+  ...{ send: TALK, append: TALK, regenerate: TALK, move: TALK, abort: TALK, update: TALK, channel: TALK },
   compact: 'is a run, which has its own line',
   notify: "is the host's own message to a person",
   fork: ['fork', ({ session }) => session.fork('other')],

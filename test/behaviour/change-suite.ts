@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { appendMessages } from '../../client/history/index.js';
 import type { Client } from '../../client/index.js';
 import { type Message, textOf } from '../../shared/messages.js';
 import { failure, takeUntil } from '../support/client.js';
@@ -53,6 +54,30 @@ export function changeBehaviour(door: Door): void {
       expect(await shown(alice)).to.deep.equal(['one', 'echo: one', 'two', 'echo: two']);
       const { messages } = await alice.session('main').state();
       expect(messages.at(-1)).to.deep.include({ id: message.id, versions: [answers[1]!.id, message.id] });
+    });
+
+    it('adds messages that nothing answers, once, and goes on behind them', async () => {
+      const { client, stage } = await openBehaviour(door);
+      const alice = client();
+      const follower = client().events('main', { from: 'earliest' });
+      const added = [{ id: 'note', content: 'a note' }, 'another'];
+      const { messages, tip } = await appendMessages(alice, 'main', added);
+      expect([messages.map(textOf), messages[0]!.id, tip]).to.deep.equal([
+        ...[['a note', 'another'], 'note'],
+        messages[1]!.id,
+      ]);
+      await appendMessages(client(), 'main', [added[0]!]);
+      expect(await shown(alice)).to.deep.equal(['a note', 'another']);
+      const { value } = await follower.next();
+      expect(value).to.deep.include({ type: 'history_moved', tip, messageCount: 2 });
+      const run = alice.send('main', 'hold');
+      await stage.began.passed;
+      const busy = await failure(appendMessages(alice, 'main', ['too soon']));
+      expect(busy).to.include({ code: 'SESSION_BUSY', status: 409 });
+      expect(busy.details).to.deep.equal({ runId: (await run.accepted).runId });
+      stage.held.open();
+      await run.result;
+      expect(await shown(alice)).to.deep.equal(['a note', 'another', 'hold', 'working done']);
     });
 
     it('goes back to what was left, and forward again', async () => {

@@ -242,6 +242,8 @@ async function refuse(traffic: Traffic): Promise<void> {
   await traffic.ask('/history?sessionId=main&before=AAAAAAAAAAA.1');
   await traffic.ask('/tool-response', { ...main, callId: 'none', output: 1 });
   await traffic.ask('/abort', { sessionId: 'none' });
+  await traffic.ask('/append', { sessionId: 'notes', messages: ['noted'] });
+  await traffic.ask('/append', { ...main, messages: [] });
   await traffic.ask('/abort', main);
 }
 

@@ -40,6 +40,7 @@ const GIVEN: readonly Asked[] = [
   ['import', 'messages.0.senderId', (id) => answer({ senderId: id })],
   ['import', 'messages.0.app', (id) => answer({ app: id })],
   ['import', 'messages.0.content.0.callId', (id) => answer({ content: [block(id)] })],
+  ['append', 'messages.0.id', (id) => ({ messages: [{ id, content: 'x' }] })],
   ['abort', 'runId', (id) => ({ runId: id })],
   ['steer', 'runId', (id) => ({ runId: id, message: 'x' })],
   ['tool-response', 'callId', (id) => ({ callId: id, output: 1 })],

@@ -30,7 +30,7 @@ export const NAMES: Record<string, readonly string[]> = {
   [`${NAME}/client/tanstack`]: ['gatewayConnection'],
   [`${NAME}/telemetry`]: ['telemetryPlugin'],
   [`${NAME}/client/files`]: ['createFiles'],
-  [`${NAME}/client/history`]: ['exportSession'],
+  [`${NAME}/client/history`]: ['appendMessages', 'exportSession'],
   [`${NAME}/client/people`]: [
     'sessionControl',
     'sessionPresence',

@@ -29,7 +29,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './client/ai-sdk': ['gatewayChat'],
   './client/tanstack': ['gatewayConnection'],
   './client/files': ['createFiles'],
-  './client/history': ['exportSession'],
+  './client/history': ['appendMessages', 'exportSession'],
   './client/people': [
     'sessionControl',
     'sessionPresence',
