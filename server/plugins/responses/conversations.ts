@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { cut } from '../../../shared/cut.js';
 import type { Message } from '../../../shared/messages.js';
@@ -5,9 +6,11 @@ import { givenItems } from '../../../shared/responses/items.js';
 import { ResponseStream } from '../../../shared/responses/stream.js';
 import type { ResponseItem, ResponseWriterOptions } from '../../../shared/responses/types.js';
 import type { Person } from '../../auth/types.js';
+import { idOf } from '../../ids.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { sendJson } from '../conversation/answering.js';
 import { fieldError, orNull } from '../conversation/errors.js';
+import { ClientRetries } from '../conversation/retries.js';
 import { pagesOf, stateOf } from '../conversation/state.js';
 import { partsOf, queryOf } from '../conversation/urls.js';
 import type { UserNotes } from '../conversation/user-notes.js';
@@ -18,7 +21,7 @@ import type { PluginContext, PluginSession } from '../plugin.js';
 import { type Finder, notFound } from './finding.js';
 import { toMessages } from './input.js';
 import { itemPage } from './pages.js';
-import { conversationBegan, newConversationId } from './places.js';
+import { conversationBegan, digest, newConversationId } from './places.js';
 import { type InputItem, itemsSchema } from './request-schema.js';
 
 const createSchema = z.looseObject({
@@ -49,9 +52,12 @@ export interface ConversationRoutesOptions extends ResponseWriterOptions {
 export class ConversationRoutes {
   readonly #context: PluginContext;
   readonly #options: ConversationRoutesOptions;
+  /** The names of items that were added. */
+  readonly #added: ClientRetries<string, string>;
 
   constructor(context: PluginContext, options: ConversationRoutesOptions) {
     this.#context = context;
+    this.#added = new ClientRetries(context.peers, (name: string) => name);
     this.#options = options;
   }
 
@@ -77,18 +83,14 @@ export class ConversationRoutes {
       case 'GET {id}/items':
         return sendJson(call.response, itemPage(await this.#itemsIn(id, person), queryOf(call.request.url)));
       case 'POST {id}/items':
-        return sendJson(call.response, await this.#add(await call.body(), id, person));
+        return sendJson(call.response, await this.#add(call, id, person));
       case 'GET {id}/items/{item}': {
         const item = (await this.#itemsIn(id, person)).find((found) => found.id === itemId);
-        if (!item) throw notFound('item_id', `There is no item ${JSON.stringify(cut(itemId!, 256))}`);
-        return sendJson(call.response, item);
+        return sendJson(call.response, item ?? noItem(itemId!));
       }
       case 'DELETE {id}/items/{item}':
-        throw fieldError(
-          'item_id',
-          'an item cannot be deleted alone: delete the conversation',
-          'unsupported_value',
-        );
+        await this.#remove(itemId!, id, person);
+        return sendJson(call.response, await this.#object(id, person));
       default:
         throw notServed(call);
     }
@@ -117,27 +119,49 @@ export class ConversationRoutes {
     await this.#context.session(`${app}:${id}`, person).import(messages, { ...noted });
   }
 
-  /** Adds items to a conversation that has not begun. Later input must come with a response. */
-  async #add(given: unknown, id: string, person: Person): Promise<object> {
-    const { items } = readBody(addSchema, given);
-    const isNew = await this.#options.created.take(person, id);
-    if (!isNew) {
-      await this.#known(id, person);
-      const instead = 'the conversation has begun: send them as the input of a response';
-      throw fieldError('items', instead, 'unsupported_value');
+  /** Adds items, which begin no response. The client's own second try adds nothing. */
+  async #add(call: PluginRequest, id: string, person: Person): Promise<object> {
+    const body = await call.body();
+    const { items } = readBody(addSchema, body);
+    const { created, finder } = this.#options;
+    const isNew = await created.take(person, id);
+    if (isNew) {
+      try {
+        await this.#begin(id, person, { ...isNew, items });
+      } catch (error) {
+        await created.put(person, id, isNew);
+        throw error;
+      }
+      return addedItems(await this.#itemsIn(id, person));
     }
-    try {
-      await this.#begin(id, person, { ...isNew, items });
-    } catch (error) {
-      await this.#options.created.put(person, id, isNew);
-      throw error;
+    const session = await this.#known(id, person);
+    const messages = await toMessages(items, (named, path) => finder.item(named, path, person));
+    if (messages.length === 0) return addedItems([]);
+    const { headers } = call.request;
+    const { 'idempotency-key': key = randomUUID() } = headers;
+    const name = await this.#added.once(
+      { headers, person, body: [id, body] },
+      async () => digest(String(key)),
+      async (noted) => noted,
+    );
+    const given = messages.map((message, at) => ({ id: idOf('item', name, at), ...message }));
+    const { messages: added } = await session.append(given);
+    return addedItems(added.flatMap((message) => this.#itemsOf(session.id, message, undefined)));
+  }
+
+  /** Takes an item back. Those of one answer are one message. */
+  async #remove(itemId: string, id: string, person: Person): Promise<void> {
+    const all = await this.#said(id, person);
+    const found = all.find(({ items }) => items.some((item) => item.id === itemId)) ?? noItem(itemId);
+    if (found.items.length > 1) {
+      const problem = `is one of ${found.items.length} items of one message, which cannot be deleted one by one`;
+      throw fieldError('item_id', problem, 'unsupported_value');
     }
-    return itemPage(await this.#itemsIn(id, person), new URLSearchParams({ order: 'asc', limit: '100' }));
+    await (await this.#known(id, person)).retract(found.message.id);
   }
 
   async #itemsIn(id: string, person: Person): Promise<ResponseItem[]> {
-    const isNew = await this.#options.created.get(person, id);
-    return isNew ? [] : this.#items(await this.#known(id, person));
+    return (await this.#said(id, person)).flatMap(({ items }) => items);
   }
 
   async #update(given: unknown, id: string, person: Person): Promise<object> {
@@ -170,10 +194,19 @@ export class ConversationRoutes {
     throw notFound('conversation_id', `There is no conversation ${JSON.stringify(cut(id, 128))}`);
   }
 
-  async #items(session: PluginSession): Promise<ResponseItem[]> {
+  /** The messages of a conversation, each with its items. */
+  async #said(
+    id: string,
+    person: Person,
+  ): Promise<readonly { readonly message: Message; readonly items: readonly ResponseItem[] }[]> {
+    if (await this.#options.created.get(person, id)) return [];
+    const session = await this.#known(id, person);
     const messages: Message[] = [];
     for await (const page of pagesOf(session, { pages: PAGES })) messages.unshift(...page.messages);
-    return messages.flatMap((message, at) => this.#itemsOf(session.id, message, messages[at - 1]));
+    return messages.map((message, at) => ({
+      message,
+      items: this.#itemsOf(session.id, message, messages[at - 1]),
+    }));
   }
 
   #itemsOf(sessionId: string, message: Message, question: Message | undefined): ResponseItem[] {
@@ -184,4 +217,12 @@ export class ConversationRoutes {
     stream.recall(message, question);
     return [...stream.response.output];
   }
+}
+
+const addedItems = (items: readonly ResponseItem[]): object =>
+  itemPage(items, new URLSearchParams({ order: 'asc', limit: '100' }));
+
+/** @throws GatewayError always: for an item that a conversation does not have */
+function noItem(id: string): never {
+  throw notFound('item_id', `There is no item ${JSON.stringify(cut(id, 256))}`);
 }

@@ -183,15 +183,20 @@ for (const [store, make] of STORES)
           404,
           'item_id',
         ]);
-        // A log has no place for what nobody said in it, and nothing is taken out.
-        expect(await failed(routes.create(id, { items: [said('user', 'four')] }))).to.deep.equal([
-          400,
-          'items',
-        ]);
-        expect(await failed(routes.delete(items[0]!.id!, { conversation_id: id }))).to.deep.equal([
-          400,
-          'item_id',
-        ]);
+        const more = await routes.create(id, { items: [said('user', 'four'), said('assistant', 'five')] });
+        const textsOf = (all: unknown) =>
+          (all as any).map(({ content: [part] }: any) => part.text.replace(/[^a-z ]/g, ''));
+        expect(textsOf(more.data)).to.deep.equal(['four', 'five']);
+        const listed = async () => collect(client.conversations.items.list(id, { order: 'asc' }));
+        expect(plain((await listed()).slice(4))).to.deep.equal(plain(more.data));
+        for (const item of [more.data[1]!, items[3]!, items[0]!]) {
+          const left = await routes.delete(item.id!, { conversation_id: id });
+          expect(plain(left)).to.deep.equal(plain(await client.conversations.retrieve(id)));
+          expect(await failed(routes.delete(item.id!, { conversation_id: id }))).to.deep.equal([404, 'item_id']);
+        }
+        expect(textsOf(await listed())).to.deep.equal(['two', 'three', 'four']);
+        const next = await client.responses.create({ model: 'default', input: 'six', conversation: id });
+        expect(next.conversation).to.deep.equal({ id });
       });
 
       it('run in the background, are polled, cancelled and deleted', async () => {
