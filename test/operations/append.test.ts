@@ -162,7 +162,9 @@ describe('messages that are added without a run', () => {
     const slow = await startGateway({
       ...{ app, auth: byName, limits: { sendsPerSecond: 1 }, store: memoryStore() },
     });
-    const floods = await Promise.all(Array.from({ length: 50 }, () => over(slow.url, 'main', as('ann')).append('x')));
+    const floods = await Promise.all(
+      Array.from({ length: 50 }, () => over(slow.url, 'main', as('ann')).append('x')),
+    );
     const codes = new Set(floods.map(({ status, body }) => body.error?.code ?? status));
     expect([...codes].sort()).to.deep.equal([200, 'RATE_LIMITED']);
   });

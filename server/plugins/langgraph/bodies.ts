@@ -23,6 +23,9 @@ export const BODIES = {
     thread_id: z.string().nullish(),
     if_exists: z.string().nullish(),
     metadata: record.nullish(),
+    supersteps: z
+      .array(z.looseObject({ updates: z.array(z.looseObject({ values: record.nullish() })) }))
+      .nullish(),
   }),
   threads: z.looseObject({
     metadata: record.nullish(),
@@ -31,6 +34,11 @@ export const BODIES = {
     ...page,
   }),
   state: z.looseObject({ checkpoint: place.nullish() }),
+  update: z.looseObject({
+    values: record.nullish(),
+    checkpoint: place.nullish(),
+    checkpoint_id: z.string().nullish(),
+  }),
   history: z.looseObject({
     limit: amount.optional(),
     before: z

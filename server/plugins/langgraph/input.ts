@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { GatewayError } from '../../../shared/errors.js';
 import type { OnBusy } from '../../../shared/events.js';
@@ -7,6 +8,7 @@ import { idSchema } from '../../../shared/values/schema.js';
 import { mediaOf } from '../../chat-format/media.js';
 import { fieldError, read } from '../conversation/errors.js';
 import { tipOf } from './checkpoints.js';
+import type { LangChainMessage } from './messages.js';
 
 const record = z.record(z.string(), z.unknown());
 
@@ -14,7 +16,11 @@ const message = z.looseObject({
   id: idSchema.optional().catch(undefined),
   type: z.string().optional(),
   role: z.string().optional(),
-  content: z.unknown(),
+  content: z.unknown().optional(),
+  tool_calls: z.array(z.looseObject({ id: z.string(), name: z.string(), args: z.unknown() })).nullish(),
+  tool_call_id: z.string().optional(),
+  name: z.string().nullish(),
+  status: z.string().nullish(),
 });
 
 const startSchema = z.looseObject({
@@ -91,17 +97,59 @@ function parentOf(checkpoint: unknown): string | null | undefined {
   return tip;
 }
 
-function listOf(given: unknown): InputMessage[] {
-  const list = given === undefined ? [] : Array.isArray(given) ? given : [given];
+function listOf(given: unknown, path = 'input.messages'): InputMessage[] {
+  const list = given == null ? [] : Array.isArray(given) ? given : [given];
   return list.map((each, at) => {
     if (typeof each === 'string') return { type: 'human', content: each };
     const parsed = message.safeParse(each);
-    if (!parsed.success) throw fieldError(`input.messages.${at}`, 'is no message');
+    if (!parsed.success) throw fieldError(`${path}.${at}`, 'is no message');
     return parsed.data;
   });
 }
 
-function roleOf({ type, role }: InputMessage): 'user' | 'assistant' | 'system' | 'other' {
+/** Messages that are to be in a thread beside those that it has, and ids of those that are to leave it. */
+export interface StateUpdate {
+  readonly messages: readonly ImportedMessage[];
+  readonly removed: readonly string[];
+}
+
+/**
+ * Reads the values of a state that is to be updated.
+ *
+ * @param known The messages of the thread
+ * @throws GatewayError `INVALID_REQUEST` for what only a graph has, and for a message that the thread has otherwise
+ */
+export function readUpdate(
+  values: Readonly<Record<string, unknown>> | null | undefined,
+  known: readonly LangChainMessage[] = [],
+): StateUpdate {
+  const { messages: given, ...others } = values ?? {};
+  const [other] = Object.keys(others);
+  if (other !== undefined)
+    throw fieldError(`values.${other}`, 'is no part of a state here, which is its messages');
+  const had = new Map(known.map((each) => [each.id, each]));
+  const removed: string[] = [];
+  const messages = listOf(given, 'values.messages').flatMap((each, at) => {
+    const { id } = each;
+    if (each.type === 'remove' && id !== undefined) {
+      removed.push(id);
+      return [];
+    }
+    const path = `values.messages.${at}`;
+    const [said] = imported(each);
+    if (!said)
+      throw fieldError(path, 'must be said by a human, an AI, a tool or the system, and not be empty');
+    const before = id === undefined ? undefined : had.get(id);
+    if (!before) return [said];
+    const [there] = imported(before as unknown as InputMessage);
+    if (!isDeepStrictEqual(there?.content, said.content))
+      throw fieldError(path, 'is there already, and cannot be changed');
+    return [];
+  });
+  return { messages, removed };
+}
+
+function roleOf({ type, role }: InputMessage): 'user' | 'assistant' | 'system' | 'tool' | undefined {
   switch (type ?? role) {
     case 'human':
     case 'user':
@@ -112,16 +160,26 @@ function roleOf({ type, role }: InputMessage): 'user' | 'assistant' | 'system' |
     case 'system':
     case 'developer':
       return 'system';
+    case 'tool':
+      return 'tool';
     default:
-      return 'other';
+      return undefined;
   }
 }
 
 function imported(given: InputMessage): ImportedMessage[] {
   const role = roleOf(given);
-  const content = contentOf(given.content);
-  if (role === 'other' || content.length === 0) return [];
+  const content = role === 'tool' ? resultIn(given) : [...contentOf(given.content ?? ''), ...callsIn(given)];
+  if (role === undefined || content.length === 0) return [];
   return [{ role, content, ...(given.id !== undefined && { id: given.id }) }];
+}
+
+const callsIn = ({ tool_calls }: InputMessage): readonly ContentBlock[] =>
+  (tool_calls ?? []).map(({ id: callId, name, args: input }) => ({ type: 'tool_use', callId, name, input }));
+
+function resultIn({ tool_call_id: callId, name, status, content: output }: InputMessage): ContentBlock[] {
+  if (callId === undefined) return [];
+  return [{ type: 'tool_result', callId, name: name ?? 'unknown', output, isError: status === 'error' }];
 }
 
 /** The content of a LangChain message. @throws GatewayError `INVALID_REQUEST` */

@@ -28,6 +28,7 @@ export interface LangChainCall {
 export function toLangChain(messages: readonly Message[]): LangChainMessage[] {
   return messages.flatMap((message) => {
     if (message.role === 'assistant') return answer(message);
+    if (message.retracted && message.content.length === 0) return [];
     if (message.role === 'tool') return message.content.flatMap((block) => resultOf(block));
     const type = message.role === 'system' ? 'system' : 'human';
     return [{ type, id: message.id, content: contentOf(message.content) }];

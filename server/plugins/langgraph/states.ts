@@ -8,7 +8,7 @@ import { toLangChain } from './messages.js';
 import type { Thread } from './threads.js';
 
 /** The state of a thread: its settled messages and its questions. An unfinished answer comes with the thread's events. */
-export function stateIn(thread: Thread): object {
+export function stateIn(thread: Thread) {
   const { state, app } = thread;
   const { run, queue, messages } = state;
   const asked = questionsIn(thread);
@@ -98,7 +98,7 @@ export function statusOf(thread: Pick<Thread, 'state'>): 'idle' | 'busy' | 'inte
 export function threadIn(thread: Thread, began = 0): object {
   const { messages, metadata } = thread.state;
   const last = messages.at(-1);
-  const values = (stateIn(thread) as { readonly values: object }).values;
+  const { values } = stateIn(thread);
   return {
     thread_id: thread.id,
     created_at: iso(messages[0]?.createdAt ?? began),
@@ -113,7 +113,7 @@ export function threadIn(thread: Thread, began = 0): object {
 }
 
 /** The place of the last message. Readers ignore events before `created_at`, so that is the time when the message was settled. */
-function placed(threadId: string, messages: readonly Message[]): object {
+function placed(threadId: string, messages: readonly Message[]) {
   const last = messages.at(-1);
   const before = messages.at(-2);
   const place = (id: string) => ({

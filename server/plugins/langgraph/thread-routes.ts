@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../../shared/errors.js';
+import type { MessageInput } from '../../../shared/messages.js';
 import type { SessionSummary } from '../../../shared/operation-types.js';
 import type { Person } from '../../auth/types.js';
 import { sendBody, sendJson, sendList } from '../conversation/answering.js';
-import { codeOf } from '../conversation/errors.js';
+import { codeOf, fieldError } from '../conversation/errors.js';
 import type { PluginContext } from '../plugin.js';
 import { type BodyOf, readAmount, readBody } from './bodies.js';
-
+import { checkpointId, placeBehind } from './checkpoints.js';
+import { readUpdate } from './input.js';
+import { toLangChain } from './messages.js';
 import type { RouteRequest } from './routes.js';
 import { historyIn, iso, stateIn, statusOf, threadIn } from './states.js';
 import { type Thread, type Threads, threadIdOf, whole } from './threads.js';
@@ -42,18 +45,21 @@ export class ThreadRoutes {
       const { checkpoint } = await readBody(call, 'state');
       return this.#state(asked, id, checkpoint?.checkpoint_id ?? undefined);
     }
+    if (what === 'state' && rest.length === 0 && method === 'POST') return this.#update(asked, id);
     if (what === 'state')
       throw new GatewayError({
         code: 'METHOD_NOT_ALLOWED',
-        message: 'Only runs change the state of a thread',
+        message: 'A state is read by GET, and updated by POST',
       });
     if (what === 'copy' && method === 'POST') return this.#copy(asked, id);
     throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
   }
 
-  /** Begins a thread in which nothing is said yet. */
+  /** Begins a thread in which no run was yet. */
   async #create({ call, person }: RouteRequest): Promise<void> {
-    const { thread_id, if_exists, metadata } = await readBody(call, 'thread');
+    const { thread_id, if_exists, metadata, supersteps } = await readBody(call, 'thread');
+    const updates = (supersteps ?? []).flatMap((step) => step.updates);
+    const messages = updates.flatMap(({ values }) => readUpdate(values).messages);
     // The SDK writes the graph into the metadata.
     const { graph_id: graph, ...given } = metadata ?? {};
     const apps = await this.#context.appsOf(person);
@@ -68,7 +74,7 @@ export class ThreadRoutes {
     let thread = await known();
     if (!thread) {
       try {
-        await this.#threads.begin(person, id, { app, metadata: given });
+        await this.#threads.begin(person, id, { app, metadata: given, messages });
       } catch (error) {
         // Another request was first.
         if (codeOf(error) !== 'SESSION_EXISTS' || !(await known())) throw error;
@@ -99,6 +105,24 @@ export class ThreadRoutes {
     const [found] = historyIn(thread, { limit: 1, at: checkpoint });
     if (!found) throw new GatewayError({ code: 'MESSAGE_NOT_FOUND', message: 'There is no such checkpoint' });
     sendBody(call.response, 'application/json', found);
+  }
+
+  /** Adds messages behind the last one, and takes others back. */
+  async #update({ call, person }: RouteRequest, id: string): Promise<void> {
+    const {
+      values,
+      checkpoint,
+      checkpoint_id: at = checkpoint?.checkpoint_id,
+    } = await readBody(call, 'update');
+    const { session, state } = await whole(await this.#threads.get(person, id));
+    const last = state.messages.at(-1);
+    if (at != null && at !== (last ? placeBehind(last) : checkpointId(0, null)))
+      throw fieldError('checkpoint_id', 'must be the last one: a state is updated at its end');
+    const { messages, removed } = readUpdate(values, toLangChain(state.messages));
+    if (messages.length > 0) await session.append(messages as readonly MessageInput[]);
+    for (const messageId of removed) await session.retract(messageId);
+    const place = stateIn(await this.#threads.get(person, id)).checkpoint;
+    sendJson(call.response, { checkpoint: place, configurable: place });
   }
 
   async #history({ call, person, method, query }: RouteRequest, id: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { formatHistoryCursor, parseCursor } from '../../../shared/cursor.js';
 import { GatewayError } from '../../../shared/errors.js';
 import type { SessionState } from '../../../shared/fold.js';
+import type { ImportedMessage } from '../../../shared/operation-types.js';
 import type { Person } from '../../auth/types.js';
 import { pagesOf, stateOf } from '../conversation/state.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
@@ -57,13 +58,18 @@ export class Threads {
     return this.find(person, id);
   }
 
-  /** Begins the session of a thread in which nothing is said yet. @throws GatewayError `SESSION_EXISTS` */
+  /** Begins the session of a thread in which no run was yet. @throws GatewayError `SESSION_EXISTS` */
   async begin(
     person: Person,
     id: string,
-    { app, metadata = {} }: { readonly app: string | undefined; readonly metadata: SessionState['metadata'] },
+    given: {
+      readonly app: string | undefined;
+      readonly metadata: SessionState['metadata'];
+      readonly messages?: readonly ImportedMessage[];
+    },
   ): Promise<void> {
-    await this.open(person, id, app).import([], { metadata });
+    const { app, metadata = {}, messages = [] } = given;
+    await this.open(person, id, app).import(messages, { metadata });
   }
 
   /** The session of an id, begun or not. @param app The app of a session that has not begun. @default the default one */

@@ -9,10 +9,11 @@ const VALUES: readonly unknown[] = [0, -1, 1.5, 'x', '', true, [], [null], {}, {
 /** Routes of a thread, with the fields of their bodies. */
 const ROUTES: Readonly<Record<string, readonly string[]>> = {
   '/assistants/search': ['graph_id', 'limit', 'offset'],
-  '/threads': ['thread_id', 'if_exists', 'metadata'],
+  '/threads': ['thread_id', 'if_exists', 'metadata', 'supersteps'],
   '/threads/search': ['metadata', 'ids', 'status', 'limit', 'offset'],
   '/threads/main/history': ['limit', 'before', 'checkpoint'],
   '/threads/main/state/checkpoint': ['checkpoint'],
+  '/threads/main/state': ['values', 'checkpoint', 'checkpoint_id', 'as_node'],
   '/threads/main/runs/wait': [
     ...['assistant_id', 'input', 'config', 'command', 'stream_mode', 'multitask_strategy'],
     ...['checkpoint', 'checkpoint_id', 'metadata'],

@@ -54,6 +54,102 @@ for (const [store, make] of STORES)
         expect(await stranger.threads.get('named').catch((error: any) => error.status)).to.equal(404);
       });
 
+      it('begins a thread with messages, and adds and takes back some where it ends', async () => {
+        const app = defineApp({
+          run: (turn) => turn.history.map(({ content }: any) => content[0].text ?? content[0].type).join('|'),
+        });
+        const ui = await startLangGraph({ app, store: make() });
+        const client = ui.client(sdk);
+        const ai = {
+          type: 'ai',
+          content: '',
+          tool_calls: [{ id: 'c', name: 'look', args: { at: 1 }, type: 'tool_call' }],
+        };
+        const tool = { type: 'tool', content: 'seen', tool_call_id: 'c', name: 'look' };
+        const values = { messages: [{ type: 'human', content: 'one', id: 'h1' }, ai, tool] };
+        const { thread_id: id } = await client.threads.create({
+          metadata: { a: 1 },
+          supersteps: [{ updates: [{ values, asNode: '__input__' }] }],
+        });
+        const state = async () => client.threads.getState(id);
+        const shown = async () => textsOf((await state()).values);
+        const begun = await state();
+        expect(begun.values.messages[1].tool_calls).to.deep.include({ ...ai.tool_calls[0] });
+        expect(textsOf(begun.values)).to.deep.equal([
+          ['human', 'one'],
+          ['ai', ''],
+          ['tool', 'seen'],
+        ]);
+        expect((await client.threads.get(id)).metadata).to.include({ a: 1 });
+        // A page writes all messages that it has, and some more.
+        const more = [
+          { type: 'ai', content: 'two', id: 'a2' },
+          { role: 'user', content: 'three', id: 'h3' },
+        ];
+        const update = (messages: unknown, options = {}) =>
+          client.threads.updateState(id, { values: { messages }, ...options });
+        const placed = await update([...begun.values.messages, ...more]);
+        expect(placed.checkpoint).to.deep.equal((await state()).checkpoint);
+        const again = [more[0], { ...more[1], content: 'three' }];
+        await update(again);
+        expect(await shown()).to.deep.equal([
+          ...textsOf(begun.values),
+          ...[
+            ['ai', 'two'],
+            ['human', 'three'],
+          ],
+        ]);
+        const answer = await client.runs.wait(id, 'default', { input: human('four') });
+        expect(textsOf(answer).at(-1)).to.deep.equal(['ai', 'one|tool_use|tool_result|two|three']);
+        await update([
+          { type: 'remove', id: 'a2' },
+          { type: 'remove', id: 'h1' },
+        ]);
+        expect(await shown()).to.deep.equal([
+          ...[
+            ['ai', ''],
+            ['tool', 'seen'],
+            ['human', 'three'],
+            ['human', 'four'],
+          ],
+          ['ai', 'one|tool_use|tool_result|two|three'],
+        ]);
+        const before = await state();
+        const refused = async (call: Promise<unknown>) =>
+          call.then(
+            () => 200,
+            (error: any) => error.status,
+          );
+        expect(await refused(update([{ ...more[1], content: 'other' }]))).to.equal(400);
+        expect(await refused(update([{ type: 'odd', content: 'x' }]))).to.equal(400);
+        expect(await refused(update([{ type: 'human', content: '' }]))).to.equal(400);
+        expect(await refused(client.threads.updateState(id, { values: { count: 1 } }))).to.equal(400);
+        expect(await refused(update([{ type: 'remove', id: 'none' }]))).to.equal(404);
+        expect(await refused(update(['x'], { checkpointId: begun.checkpoint.checkpoint_id }))).to.equal(400);
+        expect(
+          await refused(
+            ui.client(sdk, { user: 'bob' }).threads.updateState(id, { values: { messages: ['x'] } }),
+          ),
+        ).to.equal(404);
+        expect(await state()).to.deep.equal(before);
+        await update(['five'], { checkpointId: before.checkpoint.checkpoint_id });
+        expect((await shown()).at(-1)).to.deep.equal(['human', 'five']);
+      });
+
+      it('is told that a thread is busy where its state is updated', async () => {
+        const { app, began, held } = heldApp();
+        const ui = await startLangGraph({ app, store: make() });
+        const client = ui.client(sdk);
+        const running = client.runs.wait('busy', 'default', { input: human('hi') });
+        await began.passed;
+        const error = await client.threads
+          .updateState('busy', { values: { messages: ['x'] } })
+          .catch((it: any) => it);
+        expect(error.status).to.equal(409);
+        held.open();
+        await running;
+      });
+
       it('begins a thread that is there before anything is said in it, and is found by its metadata', async () => {
         const { app } = actor();
         const other = defineApp({ run: async (turn: any) => `other ${turn.text}` });

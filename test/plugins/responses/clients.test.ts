@@ -192,7 +192,10 @@ for (const [store, make] of STORES)
         for (const item of [more.data[1]!, items[3]!, items[0]!]) {
           const left = await routes.delete(item.id!, { conversation_id: id });
           expect(plain(left)).to.deep.equal(plain(await client.conversations.retrieve(id)));
-          expect(await failed(routes.delete(item.id!, { conversation_id: id }))).to.deep.equal([404, 'item_id']);
+          expect(await failed(routes.delete(item.id!, { conversation_id: id }))).to.deep.equal([
+            404,
+            'item_id',
+          ]);
         }
         expect(textsOf(await listed())).to.deep.equal(['two', 'three', 'four']);
         const next = await client.responses.create({ model: 'default', input: 'six', conversation: id });

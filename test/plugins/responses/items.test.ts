@@ -2,8 +2,8 @@ import { Agent, OpenAIConversationsSession, OpenAIResponsesModel, Runner } from 
 import { expect } from 'chai';
 import OpenAI from 'openai';
 import { defineApp } from '../../../server/index.js';
-import { gate } from '../../support/gate.js';
 import { textOf } from '../../../shared/messages.js';
+import { gate } from '../../support/gate.js';
 import { post } from '../../support/gateway.js';
 import { as } from '../../support/users.js';
 import { startResponses } from './fixtures.js';
@@ -55,7 +55,9 @@ describe('items of conversations', () => {
       await client.conversations.items.create(id, items, keyed),
     ];
     expect(second).to.deep.equal(first);
-    const again = await client.conversations.items.create(id, { items: [said('user', 'x')] }, keyed).catch((e) => e);
+    const again = await client.conversations.items
+      .create(id, { items: [said('user', 'x')] }, keyed)
+      .catch((e) => e);
     expect([again.status, again.code]).to.deep.equal([409, 'message_exists']);
     expect(added.data).to.have.length(1);
     const { messages } = await gateway.session(id, { user: { id: 'alice' } }).history();
@@ -78,7 +80,10 @@ describe('items of conversations', () => {
     const running = client.responses.create({ model: 'default', input: 'two', conversation: id });
     await began.passed;
     const status = async (call: Promise<unknown>) => {
-      const { status, code } = (await call.then(() => ({}), (error) => error)) as any;
+      const { status, code } = (await call.then(
+        () => ({}),
+        (error) => error,
+      )) as any;
       return [status, code];
     };
     const add = (of: OpenAI, items: unknown) => status(of.conversations.items.create(id, { items } as never));
@@ -100,7 +105,11 @@ describe('items of conversations', () => {
       expect(answered, odd.slice(0, 20)).to.be.oneOf([400, 404, 414]);
     }
     expect((await client.conversations.items.list(id)).data).to.have.length(3);
-    const { status: unsaid } = await post(`${baseURL}/conversations/${id}/items`, { items: [said('user', '')] }, as('alice'));
+    const { status: unsaid } = await post(
+      `${baseURL}/conversations/${id}/items`,
+      { items: [said('user', '')] },
+      as('alice'),
+    );
     expect(unsaid).to.be.oneOf([200, 400]);
   });
 });
