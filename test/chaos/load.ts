@@ -18,6 +18,8 @@ export interface LoadOptions {
   readonly sessions: { readonly talk: number; readonly steady: number; readonly asks: number };
   /** Senders of each session. */
   readonly senders: number;
+  /** Further raw readers, which share the sessions. @default 0 */
+  readonly streams?: number;
   /** Begins the name of each session: other than those of other loads of the same cluster. @default '' */
   readonly prefix?: string;
 }
@@ -36,7 +38,7 @@ export class Load {
   private constructor(
     setting: Setting,
     over: AbortController,
-    { sessions, senders, prefix = '' }: LoadOptions,
+    { sessions, senders, streams = 0, prefix = '' }: LoadOptions,
   ) {
     this.#setting = setting;
     this.#over = over;
@@ -48,15 +50,19 @@ export class Load {
       })),
     );
     this.#sessions = named.map(({ id }) => id);
-    this.#readers = Promise.all(
-      named.flatMap(({ app, id }) => [
+    const further = Array.from({ length: streams }, (_, n) =>
+      readRaw(setting, this.#sessions[n % named.length]!, { name: `stream ${n}` }),
+    );
+    this.#readers = Promise.all([
+      ...further,
+      ...named.flatMap(({ app, id }) => [
         readBySdk(setting, id, 'sse'),
         readBySdk(setting, id, 'websocket'),
         ...(app === 'asks'
           ? ['Ann', 'Bob'].map((name) => readRaw(setting, id, { name, ...person(setting, name, id) }))
           : [readRaw(setting, id)]),
       ]),
-    );
+    ]);
     const { random } = setting;
     const asks = (): string => (random() < 0.5 ? 'question' : 'confirmation');
     const says = (): string => `say ${Math.floor(random() ** 3 * 60)}`;

@@ -122,9 +122,14 @@ export class RedisServer {
     return spawnSync('redis-cli', ['-p', String(this.port), ...args], { encoding: 'utf8' }).stdout.trim();
   }
 
-  /** Stands still, until it is ended: who asks it is not answered. */
+  /** Stands still until it is ended or thawed: who asks it is not answered. */
   freeze(): void {
     this.#process?.kill('SIGSTOP');
+  }
+
+  /** Goes on with what it was asked meanwhile. */
+  thaw(): void {
+    this.#process?.kill('SIGCONT');
   }
 
   /** Ends it as the loss of power does, or lets it end in order. */
