@@ -1,6 +1,7 @@
 import { isGatewayError } from '../../shared/errors.js';
 import type { Report } from '../diagnostics/log-facts.js';
 import type { GatewayFiles } from '../files/files.js';
+import { droppingGrant, GRANTS, ownerOfUser } from '../grants/grant-record.js';
 import { asUnavailable } from '../log/unavailable.js';
 import type { RecordKind } from '../records/kind.js';
 import { recordsOf } from '../records/owned.js';
@@ -46,7 +47,7 @@ export interface EraserEnvironment {
   readonly store: Store;
   /** All kinds of records. */
   readonly kinds: readonly RecordKind[];
-  readonly sessions: Pick<SessionDirectory, 'delete' | 'dropClosed'>;
+  readonly sessions: Pick<SessionDirectory, 'delete' | 'dropClosed' | 'perform' | 'serves'>;
   readonly files: Pick<GatewayFiles, 'erase'>;
   /** Id of this process on a shared store. */
   readonly holder: string;
@@ -178,6 +179,7 @@ export class Eraser {
     if (erasure.app === undefined) {
       await this.#env.erasing(erasure);
       await this.#dropRecords(erasure);
+      await this.#endGrants(erasure.scope);
       await this.#dropOfPerson(erasure.scope);
     }
     return { sessions: count, files: await files.erase(erasure) };
@@ -197,6 +199,28 @@ export class Eraser {
         );
       if (page.length < PAGE) return;
     }
+  }
+
+  /** Ends what others have shared with a person, and all that the person has by it: streams, control, schedules. */
+  async #endGrants(person: string): Promise<void> {
+    const given = { owner: ownerOfUser(person), kind: GRANTS.name };
+    await asUnavailable(async () => {
+      for await (const { home, id } of recordsOf(this.#env.store, given))
+        await this.#endGrant(home as SessionRef, id);
+    });
+  }
+
+  async #endGrant(ref: SessionRef, grantId: string): Promise<void> {
+    const { store, sessions } = this.#env;
+    try {
+      if (sessions.serves(ref)) {
+        await sessions.perform(ref, { type: 'unshare', grantId, by: 'gateway', reason: 'revoked' });
+        return;
+      }
+    } catch (error) {
+      if (!isGatewayError(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
+    }
+    await store.changeRecords(ref, droppingGrant(grantId));
   }
 
   /** Drops the records that a person has in the homes of others. A scope of one person has that person's key as its name. */

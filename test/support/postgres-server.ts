@@ -157,6 +157,12 @@ export class PostgresServer {
     rmSync(this.#dir, { recursive: true, force: true });
   }
 
+  /** All that is in a schema, as `pg_dump` writes it. */
+  dump(schema: string): string {
+    const args = ['-d', this.url, '-n', schema, '--inserts'];
+    return execFileSync(join(BIN!, 'pg_dump'), args, { encoding: 'utf8', maxBuffer: 1 << 28 });
+  }
+
   async sql(text: string): Promise<pg.QueryResultRow[]> {
     const client = new pg.Client({ connectionString: this.url });
     client.on('error', () => {});
