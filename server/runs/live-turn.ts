@@ -116,7 +116,7 @@ export class LiveTurn implements Turn {
   /** The time of waking is the outcome of a step, so a process that resumes the run waits only for the rest. */
   async #sleep(name: string, time: number | Date): Promise<void> {
     const at = wakingAt(time, this.#scope.now());
-    const until = (await this.#runSteps().run(name, () => at)) as number;
+    const until = await this.#runSteps().runKnown(name, at);
     const { rehearsal } = this.#scope.port;
     if (rehearsal && until > this.#scope.now()) return rehearsal.meets({ what: 'sleep', name });
     await this.#scope.gate?.flushed();

@@ -19,6 +19,13 @@ type StepOutcome = ({ readonly value?: unknown } | { readonly error: StepFailure
   readonly calls?: readonly string[];
 };
 
+/** A step as it is called, with its record of a former process. */
+interface CalledStep {
+  readonly number: number;
+  readonly name: string;
+  readonly left: StepRecord | undefined;
+}
+
 /** The number of the record that has the note of a step. Steps begin at 1. */
 const noteOf = (number: number): number => -number;
 
@@ -101,35 +108,58 @@ export class RunSteps {
 
   /** @throws GatewayError as `Turn.step`; errors of the function; an `AbortError` once the run has ended */
   async run<T>(name: string, work: (context: StepContext) => T | Promise<T>): Promise<Wire<T>> {
+    const step = this.#next(name);
+    if (step.left?.outcome !== undefined) return this.#former(step.number, step.left.outcome) as Wire<T>;
+    const before = this.#before(step);
+    if (before) await before;
+    return this.#scope.atWork(() => this.#do(step, work));
+  }
+
+  /**
+   * Keeps a value that is known at once as a step with that outcome: no process finds it begun. Returns the value that a former process kept.
+   *
+   * @throws GatewayError as `run`
+   */
+  async runKnown<T>(name: string, value: T): Promise<Wire<T>> {
+    const step = this.#next(name);
+    if (step.left?.outcome !== undefined) return this.#former(step.number, step.left.outcome) as Wire<T>;
+    const before = this.#before(step);
+    if (before) await before;
+    this.#assertGoingOn();
+    if (!step.left) this.#grow(name, '');
+    const outcome = await this.#ended(step, this.#encode(name, value, []));
+    return resultOf(JSON.parse(outcome) as StepOutcome) as Wire<T>;
+  }
+
+  #next(name: string): CalledStep {
     this.#check(name);
     const number = ++this.#last;
-    const left = this.#match(number, name);
+    return { number, name, left: this.#match(number, name) };
+  }
+
+  /** The result of a step that a former process has done. */
+  #former(number: number, outcome: string): unknown {
+    const former = JSON.parse(outcome) as StepOutcome;
+    this.#scope.passed(former.calls ?? []);
+    this.#scope.rehearsal?.passed(openStep(number));
+    return resultOf(former);
+  }
+
+  /** What a step that has no outcome waits for before it begins; null if for nothing. In a rehearsal it never does. */
+  #before({ number, name, left }: CalledStep): Promise<void> | null {
     const { rehearsal } = this.#scope;
-    if (left?.outcome !== undefined) {
-      const former = JSON.parse(left.outcome) as StepOutcome;
-      this.#scope.passed(former.calls ?? []);
-      rehearsal?.passed(openStep(number));
-      return resultOf(former) as Wire<T>;
-    }
     if (rehearsal) return rehearsal.meets({ what: 'step', name, ...(left && { open: openStep(number) }) });
-    const hindered = this.#scope.hindered();
-    if (hindered) await hindered;
-    return this.#scope.atWork(() => this.#do({ number, name, left }, work));
+    return this.#scope.hindered();
   }
 
   /** Does the work of a step that has no outcome, and keeps what comes of it. */
   async #do<T>(
-    {
-      number,
-      name,
-      left,
-    }: { readonly number: number; readonly name: string; readonly left: StepRecord | undefined },
+    { number, name, left }: CalledStep,
     work: (context: StepContext) => T | Promise<T>,
   ): Promise<Wire<T>> {
     const { runId, signal, durable } = this.#scope;
-    const step = { runId, number, name };
     if (!left) this.#grow(name, '');
-    if (durable) await this.#keep(step);
+    if (durable) await this.#keep({ runId, number, name });
     this.#assertGoingOn();
     let thrown: { readonly error: unknown } | null = null;
     let outcome: string;
@@ -148,13 +178,19 @@ export class RunSteps {
     }
     here.over = true;
     this.#assertGoingOn();
-    if (durable && this.#scope.checked) outcome = await this.#checked(name, outcome);
-    if (durable) {
-      this.#size += outcome.length;
-      await this.#keep({ ...step, outcome });
-    }
+    outcome = await this.#ended({ number, name }, outcome);
     if (thrown) throw thrown.error;
     return resultOf(JSON.parse(outcome) as StepOutcome) as Wire<T>;
+  }
+
+  /** Keeps the outcome of a step, and returns it as it is kept. */
+  async #ended({ number, name }: Pick<CalledStep, 'number' | 'name'>, said: string): Promise<string> {
+    const { runId, durable, checked } = this.#scope;
+    if (!durable) return said;
+    const outcome = checked ? await this.#checked(name, said) : said;
+    this.#size += outcome.length;
+    await this.#keep({ runId, number, name, outcome });
+    return outcome;
   }
 
   /** Keeps the place of an app that goes on from one. @throws GatewayError `PAYLOAD_TOO_LARGE` */

@@ -12,8 +12,15 @@ export type PartLine = Extract<
   { readonly type: 'data' | 'tool_use' | 'tool_result' | 'usage' | 'title' | 'annotate' }
 >;
 
-/** Marks that are kept, to which another text may go back. */
-const MOST_MARKS = 32;
+/** Marks that are kept, to which another text may go back, besides the first. */
+const MOST_MARKS = 1000;
+
+/** A place in the answer: how much of each was said before it, text and reasoning in characters. */
+interface AnswerPlace {
+  readonly text: number;
+  readonly reasoning: number;
+  readonly parts: number;
+}
 
 /** The answer of a run so far. Each slice says it from the beginning, and only what is new comes out. */
 export class Answer {
@@ -24,7 +31,14 @@ export class Answer {
   #pending = '';
   /** The parts by what they are of, in JSON, and how many of them the present slice has said. */
   readonly #parts = new Map<string, { readonly said: string[]; at: number }>();
-  #marks: { readonly at: number; readonly mark: AnswerMark }[] = [];
+  /** Number of parts in the answer itself. */
+  #count = 0;
+  /** Those that the present slice has said. */
+  #again: AppItem[] = [];
+  /** In the order in which they were made. The first is at the beginning. */
+  #marks: (AnswerPlace & { readonly mark: AnswerMark })[] = [];
+  /** The kind of what was said since the last mark. */
+  #kind: 'text' | 'reasoning' | null = null;
 
   constructor(turn: Turn) {
     this.#turn = turn;
@@ -34,15 +48,20 @@ export class Answer {
     return { text: this.#text.points, reasoning: this.#reasoning.points };
   }
 
-  /** The text of a former process, which the run expects again before anything new. */
+  /** The text of a former process, which the run expects again before anything new. It must have taken each item before the next one is asked for. */
   *again(): Generator<AppItem, void> {
+    this.mark();
     const { resumed, rehearsing } = this.#turn;
     // A rehearsal compares what the app itself says.
     if (!resumed || rehearsing) return;
+    let isText = true;
     for (const block of resumed.content) {
       if (block.type === 'text') yield this.#text.take(block.text)!;
-      if (block.type === 'reasoning')
+      else if (block.type === 'reasoning')
         yield { type: 'reasoning_delta', delta: this.#reasoning.take(block.text)! };
+      // The run is not behind a part before a slice has said it.
+      else isText = false;
+      if (isText) this.mark();
     }
   }
 
@@ -51,39 +70,62 @@ export class Answer {
     this.#text.begin();
     this.#reasoning.begin();
     for (const parts of this.#parts.values()) parts.at = 0;
+    this.#again = [];
     this.mark();
   }
 
-  /** Takes text. Returns false for text that is another one than a former slice's, of which nothing is taken. @throws GatewayError `APP_REPLY_INVALID` */
+  /**
+   * Takes text. Returns false for text of which nothing is taken: another one than a former slice's, or the first behind reasoning, before which there is to be
+   * a mark.
+   *
+   * @throws GatewayError `APP_REPLY_INVALID`
+   */
   text({ delta, at }: PieceLine, number: number): boolean {
     if (at !== undefined) moveTo(this.#text, at, number);
+    if (this.#kind === 'reasoning' && this.#text.isAtEnd) return false;
     const added = this.#text.take(delta);
     if (added === null) return false;
+    if (added === '') return true;
     this.#pending += added;
+    this.#kind = 'text';
     return true;
   }
 
-  /** Takes text that is another one than a former slice's, which is taken back. All before it must have been taken. */
-  instead({ delta }: PieceLine): void {
-    const { at } = this.#text;
-    this.#marks = this.#marks.filter((mark) => mark.at <= at);
-    const last = this.#marks.at(-1);
-    if (last) {
-      this.#turn.retract(last.mark);
-      for (const parts of this.#parts.values()) parts.said.length = parts.at;
-    }
-    const again = this.#text.cut(last?.at ?? at);
-    this.#pending = this.#text.take(again + delta)!;
-  }
-
-  /** Takes reasoning, and returns the new part of it. @throws GatewayError `APP_REPLY_INVALID` */
-  reasoning({ delta, at }: PieceLine, number: number): string {
+  /** Takes reasoning, and returns what is new of it. All before it must have been taken. @throws GatewayError `APP_REPLY_INVALID` */
+  reasoning({ delta, at }: PieceLine, number: number): readonly AppItem[] {
     const said = this.#reasoning;
     if (at !== undefined) moveTo(said, at, number);
+    if (this.#kind === 'text' && said.isAtEnd) this.mark();
     const added = said.take(delta);
-    if (added !== null) return added;
-    said.cut(said.at);
-    return said.take(delta)!;
+    if (added === null) return this.instead({ type: 'reasoning', delta });
+    if (added === '') return [];
+    this.#kind = 'reasoning';
+    return [{ type: 'reasoning_delta', delta: added }];
+  }
+
+  /** Takes what a slice says otherwise than a former one, whose is taken back. All before it must have been taken. Returns what is said in its place. */
+  instead({ type, delta }: PieceLine): readonly AppItem[] {
+    const { at: text } = this.#text;
+    const { at: reasoning } = this.#reasoning;
+    this.#marks = this.#marks.filter(
+      (mark) => mark.text <= text && mark.reasoning <= reasoning && mark.parts <= this.#again.length,
+    );
+    const from = this.#marks.at(-1) ?? { text, reasoning, parts: this.#again.length };
+    if ('mark' in from) {
+      this.#turn.retract(from.mark);
+      for (const parts of this.#parts.values()) parts.said.length = parts.at;
+    }
+    this.#count = this.#again.length;
+    const again = { text: this.#text.cut(from.text), reasoning: this.#reasoning.cut(from.reasoning) };
+    again[type] += delta;
+    this.#kind = type;
+    const thought = this.#reasoning.take(again.reasoning)!;
+    const said = this.#text.take(again.text)!;
+    return [
+      ...(thought === '' ? [] : [{ type: 'reasoning_delta', delta: thought } as const]),
+      ...(said === '' ? [] : [said]),
+      ...this.#again.slice(from.parts),
+    ];
   }
 
   /** New text that the run was not given yet. */
@@ -98,6 +140,8 @@ export class Answer {
     const key = keyOf(line);
     const parts = this.#parts.get(key) ?? { said: [], at: 0 };
     this.#parts.set(key, parts);
+    const item = itemOf(line);
+    if (item) this.#again.push(item);
     const now = JSON.stringify(line);
     if (parts.said[parts.at] === now) {
       parts.at += 1;
@@ -106,16 +150,25 @@ export class Answer {
     parts.said.length = parts.at;
     parts.said.push(now);
     parts.at += 1;
+    if (item) this.#count += 1;
     return true;
   }
 
   /** Marks the end of the answer, to which a later slice goes back if it says another text behind it. */
   mark(): void {
-    const { length: at } = this.#text;
+    this.#kind = null;
     if (this.#pending !== '' || this.#turn.rehearsing) return;
-    this.#marks.push({ at, mark: this.#turn.mark() });
-    if (this.#marks.length > MOST_MARKS) this.#marks.shift();
+    const { length: text } = this.#text;
+    const { length: reasoning } = this.#reasoning;
+    this.#marks.push({ text, reasoning, parts: this.#count, mark: this.#turn.mark() });
+    if (this.#marks.length > MOST_MARKS) this.#marks.splice(1, 1);
   }
+}
+
+/** A part as the run takes it; null for what is not in the answer itself. */
+export function itemOf(line: PartLine): AppItem | null {
+  if (line.type === 'tool_result') return { ...line, isError: line.isError ?? false };
+  return line.type === 'data' || line.type === 'tool_use' ? line : null;
 }
 
 function moveTo(said: SaidAgain, at: number, number: number): void {

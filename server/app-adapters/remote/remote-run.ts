@@ -51,7 +51,10 @@ export class RemoteRun {
   }
 
   async #make(): Promise<AppResult> {
-    for (const item of this.#answer.again()) this.#outlet.put(item);
+    for (const item of this.#answer.again()) {
+      this.#outlet.put(item);
+      await this.#outlet.drained();
+    }
     for (;;) {
       const last = await this.#slice();
       if (last?.type === 'error') throw new GatewayError({ code: last.code, message: last.message });
@@ -82,7 +85,10 @@ export class RemoteRun {
       },
     );
     try {
-      await this.#carried(cut, reader);
+      await this.#carried(cut, reader).catch((error: unknown) => {
+        // A reply may break off behind its last line.
+        if (!last) throw error;
+      });
       if (cut.signal.aborted && cut.signal.reason !== DONE) throw cut.signal.reason;
       if (reader.isWithin && !last) throw new SliceDied('The reply ended within a line');
       if (!last) throw new SliceDied('The reply ended without a last line');
@@ -119,10 +125,10 @@ export class RemoteRun {
       };
       const body = this.#body.of({ id, attempt: this.#attempt, ...told });
       await exchange.carry({ id, body, signal: cut.signal, done: DONE, began, take });
-      // The reply may end while its last piece waits.
-      await taking;
     } finally {
       clearTimeout(late);
+      // The reply may end or break off while its last piece waits, whose lines are not those of the next one.
+      await taking;
     }
   }
 

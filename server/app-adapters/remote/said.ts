@@ -5,6 +5,11 @@ export class SaidAgain {
   #at = 0;
   #points = 0;
 
+  /** Whether the slice has said all of it. */
+  get isAtEnd(): boolean {
+    return this.#at === this.#all.length;
+  }
+
   /** Its length in Unicode code points. */
   get points(): number {
     return this.#points;

@@ -1,10 +1,10 @@
 import type { Turn, UsedCall } from '../../apps/application.js';
-import type { Answer, PartLine } from './answer.js';
+import { type Answer, itemOf, type PartLine } from './answer.js';
 import { replyFault } from './fault.js';
 import type { RunJournal } from './journal.js';
 import { LineReader, type ReplyBounds } from './line-reader.js';
 import type { AppLine } from './lines.js';
-import type { RunOutlet } from './outlet.js';
+import type { AppItem, RunOutlet } from './outlet.js';
 
 /** The last line of a reply. */
 export type LastLine = Extract<AppLine, { readonly type: 'continue' | 'wait' | 'end' | 'error' }>;
@@ -103,19 +103,15 @@ export class SliceReader {
   }
 
   #do(line: Exclude<AppLine, LastLine>): Promise<void> | undefined {
-    const { answer, journal, outlet } = this.#parts;
+    const { answer, journal } = this.#parts;
     const number = this.#reader.line;
     switch (line.type) {
       case 'text':
         if (answer.text(line, number)) return undefined;
-        this.isNew = true;
-        return void answer.instead(line);
-      case 'reasoning': {
-        const delta = answer.reasoning(line, number);
-        if (delta === '') return undefined;
-        this.isNew = true;
-        return void outlet.put({ type: 'reasoning_delta', delta });
-      }
+        answer.mark();
+        return answer.text(line, number) ? undefined : this.#put(answer.instead(line));
+      case 'reasoning':
+        return this.#put(answer.reasoning(line, number));
       case 'step':
       case 'sleep':
       case 'ask':
@@ -132,6 +128,11 @@ export class SliceReader {
     }
   }
 
+  #put(items: readonly AppItem[]): undefined {
+    if (items.length > 0) this.isNew = true;
+    for (const item of items) this.#parts.outlet.put(item);
+  }
+
   async #part(line: PartLine): Promise<void> {
     const { turn, answer, outlet } = this.#parts;
     if (line.type === 'title') turn.title(line.text);
@@ -140,7 +141,7 @@ export class SliceReader {
       const { type: _type, ...used } = line;
       await turn.usage(used as UsedCall);
     } else {
-      outlet.put(line.type === 'tool_result' ? { ...line, isError: line.isError ?? false } : line);
+      outlet.put(itemOf(line)!);
       await outlet.drained();
     }
     answer.mark();

@@ -1,11 +1,23 @@
 import { expect } from 'chai';
+import type { Client } from '../../../client/index.js';
 import { remoteApp } from '../../../server/app-adapters/remote/index.js';
+import { sqliteStore } from '../../../server/stores/sqlite/index.js';
 import { textOf } from '../../../shared/messages.js';
 import { connectClient } from '../../support/client.js';
 import { crashed, newDatabase, startDurable } from '../../support/durable.js';
+import { gate } from '../../support/gate.js';
+import { startGateway } from '../../support/gateway.js';
+import { overriding } from '../../support/overriding.js';
 import { ScriptedApp, SECRET } from './scripted-app.js';
 
 const END = { type: 'end' };
+
+/** The end of the run of the session. */
+async function endOf(client: Client) {
+  for await (const event of client.events('main', { from: 'earliest' }))
+    if (event.type === 'message_end') return event;
+  return null;
+}
 
 describe('an app that runs elsewhere, after a restart of the gateway', () => {
   it('is told the steps, sleeps on, gets former answers, and is asked to say nothing twice', async () => {
@@ -64,6 +76,67 @@ describe('an app that runs elsewhere, after a restart of the gateway', () => {
     const { messages } = await again.session('main').state();
     expect(textOf(messages.at(-1)!)).to.equal('One two three four');
     expect(seen.filter((type) => type === 'data' || type === 'input_required')).to.have.length(2);
+    await before.gateway.close();
+  });
+
+  it('sleeps on, whenever the gateway was killed', async () => {
+    const app = await ScriptedApp.start();
+    const config = { app: remoteApp({ url: app.url, secret: SECRET }) };
+    const path = newDatabase();
+    const inner = sqliteStore({ path });
+    const kept = gate();
+    const end = gate();
+    let isKept = false;
+    const append: typeof inner.append = async (log, events, options) => {
+      if (isKept) await end.passed;
+      // The store has something of the sleep, and nothing that comes later.
+      isKept ||= options.steps !== undefined;
+      const result = await inner.append(log, events, options);
+      if (isKept) kept.open();
+      return result;
+    };
+    const before = await startGateway({ ...config, store: overriding(inner, { append }) });
+    connectClient(before.url)
+      .send('main', 'Go')
+      .result.catch(() => {});
+    const sleep = { type: 'sleep', n: 1, name: 'nap', ms: 1 };
+    (await app.next()).say(sleep);
+    await kept.passed;
+    const after = await startDurable(crashed(path), config);
+    end.open();
+    (await app.next()).end(sleep, { type: 'text', delta: 'Awake' }, END);
+    expect(await endOf(connectClient(after.url))).to.include({ stopReason: 'end' });
+    await before.gateway.close();
+  });
+
+  it('takes back what the former process said, where the app says otherwise', async () => {
+    const app = await ScriptedApp.start();
+    const config = { app: remoteApp({ url: app.url, secret: SECRET }) };
+    const path = newDatabase();
+    const before = await startDurable(path, config);
+    const client = connectClient(before.url);
+    const run = client.send('main', 'Go');
+    run.result.catch(() => {});
+    const texts = run.text[Symbol.asyncIterator]();
+    const asked = await app.next();
+    asked.say(
+      { type: 'text', delta: 'It is ' },
+      { type: 'reasoning', delta: 'Hm.' },
+      { type: 'text', delta: 'raining' },
+    );
+    while (!(await texts.next()).value?.includes('raining'));
+    const after = await startDurable(crashed(path), config);
+    (await app.next()).end(
+      { type: 'text', delta: 'It is ' },
+      { type: 'reasoning', delta: 'Hm.' },
+      { type: 'text', delta: 'sunny' },
+      END,
+    );
+    expect((await endOf(connectClient(after.url)))!.message.content).to.deep.equal([
+      { type: 'text', text: 'It is ' },
+      { type: 'reasoning', text: 'Hm.' },
+      { type: 'text', text: 'sunny' },
+    ]);
     await before.gateway.close();
   });
 

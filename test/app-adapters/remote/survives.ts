@@ -2,6 +2,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
+import type { ClientSession } from '../../../client/index.js';
+import { isGatewayError } from '../../../shared/errors.js';
 import type { GatewayEvent } from '../../../shared/events.js';
 import { textOf } from '../../../shared/messages.js';
 import { deliveryFaults } from '../../../testing/index.js';
@@ -24,6 +26,21 @@ const AT_ONCE = 8;
 
 const textFor = (asks: boolean): string =>
   Array.from({ length: STEPS }, (_, at) => `w${at + 1} ${asks && at === 2 ? 'yes ' : ''}`).join('');
+
+/** Answers a question, again where the gateway died before it said whether it has the answer. */
+async function answer(session: ClientSession, callId: string): Promise<void> {
+  for (let tried = 0; ; tried++) {
+    try {
+      return void (await session.respond(callId, { output: 'yes' }));
+    } catch (error) {
+      if (!isGatewayError(error)) throw error;
+      // The answer was taken before the gateway died.
+      if (tried > 0 && (error.code === 'ALREADY_ANSWERED' || error.code === 'CALL_NOT_FOUND')) return;
+      if (!error.retryable) throw error;
+      await delay(50);
+    }
+  }
+}
 
 /**
  * Has runs made while processes are killed, and checks each.
@@ -56,14 +73,15 @@ export async function survives(
       const session = client.session(name);
       client.send(name, asks ? 'ask' : 'go', { idempotencyKey: name }).result.catch(() => {});
       const events: GatewayEvent[] = [];
+      let failure: string | undefined;
       for await (const event of client.events(name, { from: 'earliest' })) {
         events.push(event);
         if (event.type === 'input_required')
-          session
-            .respond(event.callId, { output: 'yes' })
-            .catch((error: unknown) => faults.push(`${name}: ${error}`));
+          answer(session, event.callId).catch((error: unknown) => faults.push(`${name}: ${error}`));
+        if (event.type === 'run_error') failure = event.message;
         if (event.type !== 'message_end') continue;
-        if (textOf(event.message) !== textFor(asks)) faults.push(`${name}: ${textOf(event.message)}`);
+        if (textOf(event.message) !== textFor(asks))
+          faults.push(`${name}: ${textOf(event.message)} (${failure ?? event.stopReason})`);
         break;
       }
       const log: GatewayEvent[] = [];
