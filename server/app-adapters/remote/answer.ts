@@ -15,11 +15,17 @@ export type PartLine = Extract<
 /** Marks that are kept, to which another text may go back, besides the first. */
 const MOST_MARKS = 1000;
 
-/** A place in the answer: how much of each was said before it, text and reasoning in characters. */
-interface AnswerPlace {
+/** A place in the answer: how much text and reasoning was said before it, in characters of JavaScript. */
+interface SaidPlace {
   readonly text: number;
   readonly reasoning: number;
+}
+
+/** A place to which the answer can go back. */
+interface MarkedPlace extends SaidPlace {
+  /** Number of parts before it. */
   readonly parts: number;
+  readonly mark: AnswerMark;
 }
 
 /** The answer of a run so far. Each slice says it from the beginning, and only what is new comes out. */
@@ -34,9 +40,9 @@ export class Answer {
   /** Number of parts in the answer itself. */
   #count = 0;
   /** Those that the present slice has said. */
-  #again: AppItem[] = [];
+  #again: (SaidPlace & { readonly item: AppItem })[] = [];
   /** In the order in which they were made. The first is at the beginning. */
-  #marks: (AnswerPlace & { readonly mark: AnswerMark })[] = [];
+  #marks: MarkedPlace[] = [];
   /** The kind of what was said since the last mark. */
   #kind: 'text' | 'reasoning' | null = null;
 
@@ -117,15 +123,31 @@ export class Answer {
     }
     this.#count = this.#again.length;
     const again = { text: this.#text.cut(from.text), reasoning: this.#reasoning.cut(from.reasoning) };
-    again[type] += delta;
+    const items: AppItem[] = [];
+    let at: SaidPlace = from;
+    const sayUpTo = (to: SaidPlace): void => {
+      this.#say(
+        'reasoning',
+        again.reasoning.slice(at.reasoning - from.reasoning, to.reasoning - from.reasoning),
+        items,
+      );
+      this.#say('text', again.text.slice(at.text - from.text, to.text - from.text), items);
+      at = to;
+    };
+    for (const part of this.#again.slice(from.parts)) {
+      sayUpTo(part);
+      items.push(part.item);
+    }
+    sayUpTo({ text, reasoning });
+    this.#say(type, delta, items);
     this.#kind = type;
-    const thought = this.#reasoning.take(again.reasoning)!;
-    const said = this.#text.take(again.text)!;
-    return [
-      ...(thought === '' ? [] : [{ type: 'reasoning_delta', delta: thought } as const]),
-      ...(said === '' ? [] : [said]),
-      ...this.#again.slice(from.parts),
-    ];
+    return items;
+  }
+
+  #say(type: PieceLine['type'], text: string, items: AppItem[]): void {
+    if (text === '') return;
+    const delta = (type === 'text' ? this.#text : this.#reasoning).take(text)!;
+    items.push(type === 'text' ? delta : { type: 'reasoning_delta', delta });
   }
 
   /** New text that the run was not given yet. */
@@ -141,7 +163,7 @@ export class Answer {
     const parts = this.#parts.get(key) ?? { said: [], at: 0 };
     this.#parts.set(key, parts);
     const item = itemOf(line);
-    if (item) this.#again.push(item);
+    if (item) this.#again.push({ item, text: this.#text.at, reasoning: this.#reasoning.at });
     const now = JSON.stringify(line);
     if (parts.said[parts.at] === now) {
       parts.at += 1;

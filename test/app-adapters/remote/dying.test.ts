@@ -10,6 +10,8 @@ import { SECRET } from './scripted-app.js';
 
 const END = { type: 'end' };
 const STEP = { type: 'step', n: 1, name: 'order' };
+const DATA = { type: 'data', id: 'd', name: 'chart', value: 1 };
+const reasoning = (delta: string): object => ({ type: 'reasoning', delta });
 const text = (delta: string): object => ({ type: 'text', delta });
 const lines = (...said: readonly object[]): Buffer =>
   Buffer.from(said.map((line) => `${JSON.stringify(line)}\n`).join(''));
@@ -55,4 +57,42 @@ describe('a slice that dies while its lines are taken', () => {
     const { message, stopReason } = await client.send('main', 'Go').result;
     expect([textOf(message), stopReason]).to.deep.equal(['One', 'end']);
   });
+
+  for (const [what, before, now, content] of [
+    [
+      'text behind a part and reasoning',
+      [text('It is '), DATA, reasoning('Hm.'), text('raining')],
+      [text('It is '), DATA, reasoning('Hm.'), text('sunny')],
+      [text('It is '), DATA, reasoning('Hm.'), text('sunny')],
+    ],
+    [
+      'reasoning',
+      [text('It is '), reasoning('Hm. '), reasoning('So.'), text('raining')],
+      [text('It is '), reasoning('Hm. '), reasoning('No.'), text('sunny')],
+      [text('It is '), reasoning('Hm. No.'), text('sunny')],
+    ],
+    [
+      'text before a part',
+      [text('It is '), text('raining'), DATA],
+      [text('It is '), text('sunny'), DATA],
+      [text('It is sunny'), DATA],
+    ],
+    [
+      'text, though it says a part before it that came behind it',
+      [text('It is '), text('raining'), DATA],
+      [DATA, text('It is '), text('sunny')],
+      [DATA, text('It is sunny')],
+    ],
+  ] as const)
+    it(`has taken back what the next one says otherwise: ${what}`, async () => {
+      const exchange = carriedBy(
+        (slice) => died(slice, ...before),
+        async ({ take }) => take(lines(...now, END)),
+      );
+      const { client } = await serve(carriedApp({ secret: SECRET }, exchange));
+      const { message } = await client.send('main', 'Go').result;
+      expect(message.content).to.deep.equal(
+        content.map(({ delta, ...part }: any) => (delta === undefined ? part : { ...part, text: delta })),
+      );
+    });
 });

@@ -11,6 +11,7 @@ import { overriding } from '../../support/overriding.js';
 import { ScriptedApp, SECRET } from './scripted-app.js';
 
 const END = { type: 'end' };
+const DATA = { type: 'data', id: 'd', name: 'chart', value: 1 };
 
 /** The end of the run of the session. */
 async function endOf(client: Client) {
@@ -119,22 +120,23 @@ describe('an app that runs elsewhere, after a restart of the gateway', () => {
     run.result.catch(() => {});
     const texts = run.text[Symbol.asyncIterator]();
     const asked = await app.next();
-    asked.say(
-      { type: 'text', delta: 'It is ' },
-      { type: 'reasoning', delta: 'Hm.' },
-      { type: 'text', delta: 'raining' },
-    );
+    asked.say({ type: 'text', delta: 'It is ' }, { type: 'reasoning', delta: 'Hm.' }, DATA, {
+      type: 'text',
+      delta: 'raining',
+    });
     while (!(await texts.next()).value?.includes('raining'));
     const after = await startDurable(crashed(path), config);
     (await app.next()).end(
       { type: 'text', delta: 'It is ' },
       { type: 'reasoning', delta: 'Hm.' },
+      DATA,
       { type: 'text', delta: 'sunny' },
       END,
     );
     expect((await endOf(connectClient(after.url)))!.message.content).to.deep.equal([
       { type: 'text', text: 'It is ' },
       { type: 'reasoning', text: 'Hm.' },
+      DATA,
       { type: 'text', text: 'sunny' },
     ]);
     await before.gateway.close();
