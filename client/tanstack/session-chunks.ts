@@ -3,6 +3,7 @@ import { type TanStackMessage, toTanStackMessages } from '../../shared/ag-ui/tan
 import { AgUiWriter } from '../../shared/ag-ui/writer.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import { initialState, reduce, type SessionState } from '../../shared/fold.js';
+import type { Message } from '../../shared/messages.js';
 import { asking, saidIn } from '../../shared/said.js';
 import { type Piece, Segmenter } from '../../shared/segments.js';
 import { questionsOf } from '../../shared/subagents.js';
@@ -29,6 +30,8 @@ export class SessionChunks {
   readonly #threadId: string;
   readonly #own: OwnRuns;
   #state: SessionState = initialState;
+  /** The state before the last event. */
+  #before: SessionState = initialState;
   #telling: ToldChunks | null = null;
 
   constructor(threadId: string, own: OwnRuns) {
@@ -43,6 +46,7 @@ export class SessionChunks {
 
   take(event: GatewayEvent): Chunk[] {
     if (event.type === 'gap') return [];
+    this.#before = this.#state;
     this.#state = event.type === 'snapshot' ? event.state : reduce(this.#state, event);
     if (event.type === 'snapshot') return [this.#shown(), ...this.#reopened()];
     if (event.type === 'message_start') {
@@ -67,14 +71,17 @@ export class SessionChunks {
     return chunks;
   }
 
-  #shown(): Chunk {
-    const said = toTanStackMessages(this.#state.messages).map(dated);
-    return { type: 'MESSAGES_SNAPSHOT', messages: [...said, ...this.#own.unsent(this.#state)] };
+  #shown(state = this.#state, answer: readonly Message[] = []): Chunk {
+    const said = toTanStackMessages([...state.messages, ...answer]).map(dated);
+    return { type: 'MESSAGES_SNAPSHOT', messages: [...said, ...this.#own.unsent(state)] };
   }
 
   #begun(runId: string, runsTools: boolean): ToldChunks {
     const named = { threadId: this.#threadId, runId, runsTools };
-    this.#telling = new ToldChunks(named, () => this.#own.nameOf(runId));
+    this.#telling = new ToldChunks(named, {
+      nameOf: () => this.#own.nameOf(runId),
+      shown: () => this.#shown(this.#before, this.#before.run ? [this.#before.run.message] : []),
+    });
     return this.#telling;
   }
 
@@ -94,24 +101,32 @@ export class SessionChunks {
   }
 }
 
+/** A run as the page has it. */
+interface RunInPage {
+  /** The page's own id of it; undefined for the run of another client. */
+  nameOf(): string | undefined;
+  /** The conversation with the answer, up to the last event. */
+  shown(): Chunk;
+}
+
 /** A run that is being told. */
 class ToldChunks {
   readonly segments: Segmenter;
   readonly writer: AgUiWriter;
   readonly #names: { threadId: string; runId: string; version: '1.0'; waitsToRun: boolean };
   readonly #runId: string;
-  readonly #nameOf: () => string | undefined;
+  readonly #page: RunInPage;
   #part = 0;
   #isPaused = false;
   over = false;
 
   constructor(
     { threadId, runId, runsTools }: { threadId: string; runId: string; runsTools: boolean },
-    nameOf: () => string | undefined,
+    page: RunInPage,
   ) {
     this.#runId = runId;
-    this.#nameOf = nameOf;
-    const own = nameOf();
+    this.#page = page;
+    const own = page.nameOf();
     const waitsToRun = runsTools || own !== undefined;
     this.#names = { threadId, runId: own ?? runId, version: '1.0', waitsToRun };
     this.segments = new Segmenter(runId, { through: false });
@@ -143,11 +158,12 @@ class ToldChunks {
     this.#isPaused = false;
     this.#part += 1;
     const parent = this.#names.runId;
-    const own = this.#nameOf();
-    // Without a new id of this page, another client has answered.
-    this.#names.runId = own !== undefined && own !== parent ? own : `${this.#runId}:${this.#part}`;
+    const own = this.#page.nameOf();
+    const isOwn = own !== undefined && own !== parent;
+    this.#names.runId = isOwn ? own : `${this.#runId}:${this.#part}`;
     this.writer.pass();
-    return this.started(parent);
+    // Without a new id of this page, another client has answered: only a snapshot has the page hear of an answer's end again.
+    return [...(isOwn ? [] : [this.#page.shown()]), ...this.started(parent)];
   }
 }
 

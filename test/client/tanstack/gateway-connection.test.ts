@@ -87,6 +87,7 @@ describe('gatewayConnection for TanStack AI', () => {
       const { app, effects } = actor();
       const { open } = await start(app);
       const one = await open();
+      const third = await open();
       await one.chat.sendMessage('before pay after');
       const two = await open();
       await until(() => [one, two].every(({ chat }) => chat.getInterrupts().length === 1));
@@ -97,7 +98,10 @@ describe('gatewayConnection for TanStack AI', () => {
       await until(() => [one, two].every(({ chat }) => answerIn(chat.getMessages()).endsWith('after ')));
       await until(() => [one, two].every(({ chat }) => chat.getInterrupts().length === 0));
       expect(effects).to.deep.equal(approved ? ['pay'] : []);
-      await until(() => two.chat.getStatus() === 'ready');
+      const all = [one, two, third];
+      // Those who did not answer hear of the end too.
+      await until(() => all.every(({ chat }) => chat.getStatus() === 'ready' && !chat.getSessionGenerating()));
+      await until(() => all.every(({ chat }) => shownIn(chat) === shownIn(two.chat)));
       await two.chat.sendMessage('thanks');
       await until(() => [one, two].every(({ chat }) => answerIn(chat.getMessages()) === 'thanks '));
     });
