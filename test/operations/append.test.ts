@@ -108,6 +108,30 @@ describe('messages that are added without a run', () => {
     expect(texts(await next.history())).to.deep.equal(texts(whole));
   });
 
+  it('have ids that no other message takes, also once they have left memory', async () => {
+    const { url, gateway } = await startGateway({
+      app,
+      limits: { ...limits, retention: { events: 4 } },
+      store: memoryStore(),
+    });
+    const { append, send } = over(url);
+    for (const name of ['a', 'b'])
+      await append(...Array.from({ length: 700 }, (_, at) => ({ id: `${name}${at}`, content: `${at}` })));
+    for (let i = 0; i < 4; i++) await send(`${i}`);
+    expect((await append({ id: 'a0', content: 'else' })).body.error?.code).to.equal('MESSAGE_EXISTS');
+    expect((await append({ id: 'a0', content: '0' })).body).to.have.property('tip', 'a0');
+    const session = gateway.session('main');
+    const at = [{ id: 'c', content: 'once' }];
+    const tips = await Promise.all([session.append(at), session.append(at), session.append(at)]);
+    expect(tips.map(({ tip }) => tip)).to.deep.equal(['c', 'c', 'c']);
+    expect((await session.history({ limit: 1000 })).messages.filter(({ id }) => id === 'c')).to.have.length(
+      1,
+    );
+    const { message } = await session.regenerate().result;
+    const { messages } = await session.history({ limit: 2 });
+    expect(messages.map(({ id }) => id)).to.deep.equal(['c', message.id]);
+  });
+
   it('are nobody else’s: members may, viewers and strangers may not', async () => {
     const it = await begin({ limits });
     await it.send('hi');
@@ -120,7 +144,22 @@ describe('messages that are added without a run', () => {
     expect(await refused(bens, 'eve')).to.equal('SESSION_NOT_FOUND');
     const { body } = await over(it.url, bens, as('ben')).append({ id: 'ben', content: 'of Ben' });
     expect(body.messages[0]).to.include({ id: 'ben', senderId: 'ben' });
-    expect(texts(await over(it.url, 'main', as('ann')).history()).slice(2)).to.deep.equal(['of Ben']);
+    const ann = over(it.url, 'main', as('ann'));
+    expect(texts(await ann.history()).slice(2)).to.deep.equal(['of Ben']);
+    // A file of the owner's that the session does not name is none to a guest of it.
+    const { body: file } = await post(`${it.url}/files?name=f`, 'x', {
+      ...as('ann'),
+      'content-type': 'text/plain',
+    });
+    const content = [{ type: 'file', mediaType: 'text/plain', fileId: file.fileId }];
+    const stolen = await over(it.url, bens, as('ben')).append({ content });
+    expect(stolen.body.error?.code).to.equal('FILE_NOT_FOUND');
+    expect((await ann.append({ content })).status).to.equal(200);
+    expect((await over(it.url, bens, as('ben')).append({ content })).status).to.equal(200);
+    const hiding = await it.shared({ with: { userId: 'cat' }, as: 'member', hide: ['metadata'] });
+    const noted = { id: 'cat', content: 'x', metadata: { a: 1 } };
+    const { body: shown } = await over(it.url, hiding.sessionId, as('cat')).append(noted);
+    expect(shown.messages[0]).to.include({ id: 'cat' }).and.not.have.property('metadata');
   });
 
   it('are checked as sends are: roles, times, files, guards, rates, room, and the form', async () => {

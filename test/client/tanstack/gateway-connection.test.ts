@@ -100,7 +100,9 @@ describe('gatewayConnection for TanStack AI', () => {
       expect(effects).to.deep.equal(approved ? ['pay'] : []);
       const all = [one, two, third];
       // Those who did not answer hear of the end too.
-      await until(() => all.every(({ chat }) => chat.getStatus() === 'ready' && !chat.getSessionGenerating()));
+      await until(() =>
+        all.every(({ chat }) => chat.getStatus() === 'ready' && !chat.getSessionGenerating()),
+      );
       await until(() => all.every(({ chat }) => shownIn(chat) === shownIn(two.chat)));
       await two.chat.sendMessage('thanks');
       await until(() => [one, two].every(({ chat }) => answerIn(chat.getMessages()) === 'thanks '));
