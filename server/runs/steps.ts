@@ -145,7 +145,7 @@ export class RunSteps {
     return resultOf(former);
   }
 
-  /** What a step that has no outcome waits for before it begins; null if for nothing. In a rehearsal it never does. */
+  /** Waits until a step that has no outcome may begin; null if it may at once. In a rehearsal it never does. */
   #before({ number, name, left }: CalledStep): Promise<void> | null {
     const { rehearsal } = this.#scope;
     if (rehearsal) return rehearsal.meets({ what: 'step', name, ...(left && { open: openStep(number) }) });

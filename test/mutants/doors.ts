@@ -42,7 +42,7 @@ export const DOORS: readonly Mutant[] = [
   {
     name: 'users of two tenants who are one',
     file: 'server/auth/scope.ts',
-    edits: [['JSON.stringify([user.tenantId ?? null, user.id])', 'JSON.stringify([null, user.id])']],
+    edits: [['JSON.stringify([tenantId ?? null, id])', 'JSON.stringify([null, id])']],
     test: 'test/auth/scope.test.ts',
   },
   {
