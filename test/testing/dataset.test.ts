@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { z } from 'zod';
+import { sessionReactions } from '../../client/people/index.js';
 import { type DatasetEntry, exportDataset } from '../../server/features/recording/index.js';
 import { defineApp, tool } from '../../server/index.js';
 import { testGateways } from '../../testing/index.js';
@@ -8,6 +9,11 @@ const start = testGateways(afterEach);
 const app = defineApp({
   tools: { weather: tool({ schema: z.object({ city: z.string() }), handler: () => 'rain' }) },
   async *run(turn) {
+    if (turn.text === 'together') {
+      turn.usage({ inputTokens: 1 });
+      const child = turn.spawn('default', { message: 'Oslo', id: 'north' });
+      return void (yield `It is ${(await child.result).text}`);
+    }
     if (turn.text === 'fail') throw new Error('the model is down');
     turn.usage({ inputTokens: 3 });
     turn.annotate({ rating: 5 });
@@ -56,6 +62,26 @@ describe('a dataset', () => {
     const some = exportDataset(gateway, { ...ada, sessions: ({ metadata }) => metadata?.thumbs === 'up' });
     expect(await entries(some)).to.have.length(3);
     expect(await entries(exportDataset(gateway, { user: { id: 'bob' } }))).to.deep.equal([]);
+  });
+
+  it('has the runs under that of an answer, what all have used, and what people say to it', async () => {
+    const it = await start({ app });
+    const client = it.client({ user: 'ada' });
+    const { message, runId } = await client.send('main', 'together').result;
+    await sessionReactions(client, 'main').react(message.id, { value: 'up', comment: 'Right' });
+    const [entry] = await entries(exportDataset(it.gateway, { user: { id: 'ada' } }));
+    const [child] = entry!.children;
+    expect(child!.runId).to.not.equal(runId);
+    expect(entry!.children).to.deep.equal([
+      {
+        ...{ runId: child!.runId, app: 'default', name: 'north', parentRunId: runId, stopReason: 'end' },
+        ...{ usage: { inputTokens: 3 }, input: 'Oslo', output: 'rain in Oslo' },
+        tools: [{ name: 'weather', input: { city: 'Oslo' }, output: 'rain', isError: false }],
+      },
+    ]);
+    expect([entry!.usage, entry!.totalUsage]).to.deep.equal([{ inputTokens: 1 }, { inputTokens: 4 }]);
+    const [reaction] = entry!.feedback.reactions!;
+    expect(reaction).to.include({ by: 'ada', value: 'up', comment: 'Right' });
   });
 
   it('has all sessions, over many pages', async () => {

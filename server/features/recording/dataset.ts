@@ -1,9 +1,36 @@
 import type { BaseUser } from '../../../shared/contract.js';
-import type { ContentBlock, Message, StopReason, Usage } from '../../../shared/messages.js';
+import type {
+  ChildAnswer,
+  ContentBlock,
+  Message,
+  Reaction,
+  StopReason,
+  Usage,
+} from '../../../shared/messages.js';
 import { textOf } from '../../../shared/messages.js';
 import type { ResultOf, SessionSummary } from '../../../shared/operation-types.js';
+import { pick } from '../../../shared/pick.js';
 import type { Variants } from '../../../shared/variants/contract.js';
 import type { SessionsOptions, WhoseSessions } from '../../host/execute-options.js';
+
+/** A call of a tool. */
+interface DatasetTool {
+  readonly name: string;
+  readonly input: unknown;
+  readonly output?: unknown;
+  readonly isError?: boolean;
+}
+
+/** A run under that of an answer. */
+interface DatasetChild
+  extends Pick<
+    ChildAnswer,
+    'runId' | 'app' | 'name' | 'parentRunId' | 'stopReason' | 'usage' | 'totalUsage'
+  > {
+  readonly input: string;
+  readonly output: string;
+  readonly tools: readonly DatasetTool[];
+}
 
 /** One answer with the conversation before it: a line of a dataset. */
 export interface DatasetEntry {
@@ -17,18 +44,21 @@ export interface DatasetEntry {
   readonly output: string;
   /** The conversation before `input`, oldest first. */
   readonly history: readonly { readonly role: string; readonly text: string }[];
-  readonly tools: readonly {
-    readonly name: string;
-    readonly input: unknown;
-    readonly output?: unknown;
-    readonly isError?: boolean;
-  }[];
+  readonly tools: readonly DatasetTool[];
   readonly stopReason?: StopReason | undefined;
+  /** Used by the run itself, and with the runs under it if they used anything. */
   readonly usage?: Usage | undefined;
+  readonly totalUsage?: Usage | undefined;
+  /** The ended runs under it. */
+  readonly children: readonly DatasetChild[];
   /** The variants of its session (`turn.variant`) by the end of the answer. */
   readonly variants?: Variants | undefined;
-  /** Metadata of the answer (`turn.annotate`) and of the session (`update`), for feedback. */
-  readonly feedback: { readonly message?: unknown; readonly session?: unknown };
+  /** People's reactions to the answer; metadata of the answer (`turn.annotate`) and of the session (`update`). */
+  readonly feedback: {
+    readonly reactions?: readonly Reaction[];
+    readonly message?: unknown;
+    readonly session?: unknown;
+  };
   readonly createdAt: number;
 }
 
@@ -83,21 +113,40 @@ function* entriesOf(
   for (const [at, message] of messages.entries()) {
     if (message.role !== 'assistant') continue;
     const asked = messages.slice(0, at).findLastIndex(({ role }) => role === 'user');
-    const { id: messageId, runId, app, stopReason, usage, variants, createdAt, content } = message;
+    const {
+      id: messageId,
+      runId,
+      app,
+      stopReason,
+      usage,
+      totalUsage,
+      variants,
+      createdAt,
+      content,
+    } = message;
+    const { reactions, children = [] } = message;
     yield {
       ...{ sessionId, messageId, runId, app },
       input: asked < 0 ? '' : textOf(messages[asked]!),
       output: textOf(message),
       history: messages.slice(0, Math.max(0, asked)).map((each) => ({ role: each.role, text: textOf(each) })),
       tools: toolsOf(content),
-      ...{ stopReason, usage, variants },
+      ...{ stopReason, usage, totalUsage, variants, children: children.map(childOf) },
       feedback: {
+        ...(reactions && { reactions }),
         ...(message.metadata && { message: message.metadata }),
         ...(metadata !== undefined && { session: metadata }),
       },
       createdAt,
     };
   }
+}
+
+function childOf({ asked, message, ...child }: ChildAnswer): DatasetChild {
+  return {
+    ...pick(child, 'runId', 'app', 'name', 'parentRunId', 'stopReason', 'usage', 'totalUsage'),
+    ...{ input: textOf(asked), output: textOf(message), tools: toolsOf(message.content) },
+  };
 }
 
 function toolsOf(content: readonly ContentBlock[]): DatasetEntry['tools'] {

@@ -48,23 +48,45 @@ export function recording<App extends Application>(
 ): App {
   return onTape(app, (turn) => {
     const calls: RecordedCall[] = [];
-    const tape: Tape = {
-      call: async ({ kind, name, input }, real) => {
-        const call = { kind, name, input: kept(input, redact) };
-        try {
-          const output = await real();
-          calls.push({ ...call, output: kept(written(output), redact) });
-          return output;
-        } catch (cause) {
+    /** The calls whose output still comes. */
+    const open = new Set<() => void>();
+    const begun = ({ kind, name, input }: Call) => {
+      const call = { kind, name, input: kept(input, redact) };
+      return {
+        gave: (output: unknown): void => void calls.push({ ...call, output: kept(output, redact) }),
+        failed: (cause: unknown): void => {
           const { message, denied } = cause as { message: string; denied?: boolean };
           calls.push({ ...call, error: { message, ...(denied && { denied }) } });
+        },
+      };
+    };
+    const tape: Tape = {
+      call: async (asked, real) => {
+        const call = begun(asked);
+        try {
+          const output = await real();
+          call.gave(written(output));
+          return output;
+        } catch (cause) {
+          call.failed(cause);
           throw cause;
         }
+      },
+      note: (asked, output) => {
+        const call = begun(asked);
+        const end = (cause?: unknown): void => {
+          if (!open.delete(end)) return;
+          if (cause === undefined) call.gave(output());
+          else call.failed(cause);
+        };
+        open.add(end);
+        return end;
       },
     };
     const guarded = (turn as { readonly [LET_THROUGH]?: LetThrough | null })[LET_THROUGH];
     const ended = async (given: Pick<RecordedTurn, 'answer' | 'error'>): Promise<void> => {
       // Text that was held back is in no record either: the calls that may have brought it are left out.
+      for (const over of open) over();
       const end = guarded && given.answer !== undefined ? { answer: await guarded.text() } : given;
       const shown = guarded?.touched ? calls.filter(({ kind }) => !RAW.has(kind)) : calls;
       const { runId, text: message, session, metadata } = turn;

@@ -36,6 +36,13 @@ export interface RecordedTurn {
 export interface Tape {
   /** Makes a call, or answers it from the record. */
   call<T>(call: Call, real: () => Promise<T>): Promise<T>;
+  /**
+   * Notes a call under way whose output comes in pieces. Absent where calls are answered from the record.
+   *
+   * @param output Gives what has come so far. It is asked at the call's end, or at that of the run
+   * @returns the end of the call, or its failure
+   */
+  note?(call: Call, output: () => unknown): (error?: unknown) => void;
 }
 
 /** The tape of the run that the present code belongs to. A command and an app may have copies of the package of their own. */
