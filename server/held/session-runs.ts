@@ -22,6 +22,7 @@ import { historyOf } from './history.js';
 import { endsWithConversation } from './keeping.js';
 import { Lanes } from './lanes.js';
 import { respond } from './lost-question.js';
+import { endUnread, readPatiently } from './patient.js';
 import { portOf } from './port.js';
 import { type CausedEnding, type EndedRun, endRuns, resultsOf } from './run-endings.js';
 import { RunQueue } from './run-queue.js';
@@ -172,19 +173,13 @@ export class SessionRuns {
     const execution = this.#executions.get(run);
     if (run.state !== 'active' || !execution) return;
     takeSlot(this.held, run, () => {
-      const before = historyOf(this.held.log.view, run);
-      if (isPromise(before)) before.then((late) => this.#begin(run, execution, late), this.unread(run));
-      else this.#begin(run, execution, before);
+      const before = readPatiently(this.held, run, () => historyOf(this.held.log.view, run));
+      if (!isPromise(before)) return this.#begin(run, execution, before);
+      before.then(
+        (late) => this.#begin(run, execution, late),
+        (error: unknown) => endUnread(this.held, run, error),
+      );
     });
-  }
-
-  /** Fails a run whose conversation can't be read, as if its app had failed. */
-  unread(run: LiveRun): (error: unknown) => void {
-    return (error) => {
-      this.env.report(error, `reading the history of session ${this.held.id}`, this.about(run));
-      const { code, message } = new GatewayError({ code: 'OVERLOADED' });
-      this.end(run, { stopReason: 'error', error: { code, message } });
-    };
   }
 
   #begin(run: LiveRun, execution: Execution, before: ShownHistory): void {

@@ -5,6 +5,7 @@ import type { LiveRun } from '../runs/live-run.js';
 import { Resumption } from '../runs/resumption.js';
 import { formerEventsIn } from './former-questions.js';
 import type { HeldSession } from './held-session.js';
+import { endUnread, readPatiently } from './patient.js';
 import type { LeftRuns } from './run-record.js';
 
 /** A run that a former process left, as it goes on here. */
@@ -35,13 +36,14 @@ export function goOn(held: HeldSession, taken: TakenUp): void {
   const { env, log, runs } = held;
   setImmediate(async () => {
     try {
-      const { taken: before, ...events } = await formerEventsIn(log.view, run.id, from);
+      const { taken: before, ...events } = await readPatiently(held, run, () =>
+        formerEventsIn(log.view, run.id, from),
+      );
       // An app that goes on from a place of its own does not say again what was before it.
       resumption.learn({ ...events, taken: goesOn(app) ? [] : before });
       for (const takesUp of env.takesUp) if (!(await takesUp(held, taken))) return;
     } catch (error) {
-      if (run.state === 'active' && !held.over) runs.unread(run)(error);
-      return;
+      return endUnread(held, run, error);
     }
     runs.letBegin(run);
   });

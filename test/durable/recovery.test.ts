@@ -2,10 +2,12 @@ import { statSync, truncateSync } from 'node:fs';
 import { expect } from 'chai';
 import { z } from 'zod';
 import { defineApp, tool } from '../../server/index.js';
+import { StoreError } from '../../server/stores/append.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { crashed, newDatabase, startDurable } from '../support/durable.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
+import { overriding } from '../support/overriding.js';
 import { refusingStore } from '../support/refusing-store.js';
 import { openStream, type RawStream } from '../support/sse-client.js';
 import { until } from '../support/until.js';
@@ -74,6 +76,32 @@ describe('after a crash', () => {
     await until(() => outage.refused > 0);
     outage.on = false;
     expect(await lost.passed).to.include({ runId: body.runId, stopReason: 'lost' });
+  });
+
+  it('goes on with a run also where what it was told could not be read at first', async () => {
+    const path = newDatabase();
+    const first = await startDurable(path, { app: heldApp({ resumable: true }).app });
+    const { body } = await post(`${first.url}/send`, { sessionId: 'main', message: 'x' }, respondAsync);
+    await (await read(first.url)).until(({ event }) => event === 'content_delta');
+    // Each read is the one that fails, once: the fold of the log, or what the run needs.
+    for (let at = 0, reads = 1; at < reads; at++) {
+      let asked = 0;
+      const inner = sqliteStore({ path: crashed(path) });
+      const store = overriding(inner, {
+        async read(...given) {
+          if (asked++ === at) throw new StoreError('UNAVAILABLE', 'Refused');
+          return inner.read(...given);
+        },
+      });
+      const { app, held } = heldApp({ resumable: true });
+      const { gateway, url } = await startGateway({ app, store });
+      held.open();
+      const stream = await read(url);
+      await stream.until(isEnd);
+      expect(ends(stream), `read ${at} failed`).to.deep.equal([[body.runId, 'end']]);
+      reads = Math.max(reads, asked - 1);
+      await gateway.close();
+    }
   });
 
   it('ends lost runs at the start, without a request', async () => {

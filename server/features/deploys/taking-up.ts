@@ -5,6 +5,7 @@ import { ConcurrencyLimit } from '../../async/at-once.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import { HELD_RUNS, type KeptHeld, runIn } from '../../held/held-run.js';
 import type { HeldSession } from '../../held/held-session.js';
+import { readPatiently } from '../../held/patient.js';
 import { rehearsedOf } from '../../held/rehearsed.js';
 import type { TakenUp } from '../../held/taking-up.js';
 import { leave } from '../../held/waking.js';
@@ -52,7 +53,8 @@ async function rehearsed(held: HeldSession, { run, app, resumption }: TakenUp): 
   }
   let outcome: Mismatch | null = null;
   await limit.run(async () => {
-    outcome = await rehearse(app, await rehearsedOf(held, run, resumption), {
+    const left = await readPatiently(held, run, () => rehearsedOf(held, run, resumption));
+    outcome = await rehearse(app, left, {
       ...{ ms, gatewayId: env.gatewayId, guard: env.guardOf(app) },
       now: () => storeTime(env.store),
       file: (fileId) => env.files.open(ref.scope, fileId),
