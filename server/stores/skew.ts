@@ -25,10 +25,20 @@ export class StoreClock {
     this.#precisionMs = SAME_MS + answered - asked;
   }
 
+  /** The store's time now, as last measured, in milliseconds since the epoch; null before. */
+  get now(): number | null {
+    return this.#offsetMs === null ? null : this.#offsetMs + performance.now();
+  }
+
+  /** Whether a time that the store has just told is ahead by more than this: somebody has set its clock. */
+  isSet(time: number, byMs: number): boolean {
+    return this.now !== null && time - this.now > byMs;
+  }
+
   /** How far the store's clock is ahead of this process's wall clock at present, in milliseconds; the same as before unless it clearly differs. */
   get skewMs(): number {
-    if (this.#offsetMs === null) return 0;
-    const skew = Math.round(this.#offsetMs + performance.now() - Date.now());
+    if (this.now === null) return 0;
+    const skew = Math.round(this.now - Date.now());
     const isSame = (other: number): boolean => Math.abs(skew - other) <= this.#precisionMs;
     this.#skewMs = [0, this.#skewMs].find(isSame) ?? skew;
     return this.#skewMs;

@@ -28,6 +28,9 @@ const FREE: Costs = { lostRuns: false, forgotten: false };
 const RUNS: Costs = { lostRuns: true, forgotten: false };
 const FORGOTTEN: Costs = { lostRuns: true, forgotten: true };
 
+/** Connections for three gateways that would have up to 45. */
+const SPARE = 9;
+
 /** So many leases, and up to as many more. */
 const leases = (random: () => number, least: number, more: number): Promise<void> =>
   delay(LEASE_MS * (least + random() * more));
@@ -134,6 +137,17 @@ export const FAULTS: readonly Fault[] = [
     costs: FREE,
     happensTo: ({ exhaust }) => exhaust !== undefined,
     strike: ({ cluster: { store }, random }) => during(store.exhaust!(), random),
+  },
+  {
+    name: 'a store that has connections for some of what its gateways want',
+    costs: FREE,
+    happensTo: ({ exhaust }) => exhaust !== undefined,
+    async strike({ cluster: { store }, random }) {
+      const end = await store.exhaust!(SPARE);
+      // Long enough for whoever has none to lose its lease.
+      await leases(random, 4, 2);
+      await end();
+    },
   },
   {
     name: 'a store that has no room left',

@@ -9,6 +9,7 @@ import {
 } from './driver.js';
 import { goesOn, isRefusal, storeFailed, unavailable, unknown } from './faults.js';
 import type { PostgresSettings } from './options.js';
+import { Pools } from './pools.js';
 
 /** The silence of a server, in milliseconds, after which it counts as gone. */
 const ANSWER_MS = 15_000;
@@ -27,6 +28,7 @@ export class PostgresDatabase {
   readonly #pool: Pool;
   readonly #writes: Pool;
   readonly #lease: Pool;
+  readonly pools: Pools;
 
   private constructor(driver: PostgresDriver, options: PostgresSettings) {
     this.#driver = driver;
@@ -35,6 +37,7 @@ export class PostgresDatabase {
     this.#pool = this.#poolOf();
     this.#writes = this.#poolOf(WRITERS);
     this.#lease = this.#poolOf(1);
+    this.pools = new Pools(this.#lease, [this.#pool, this.#writes]);
   }
 
   #poolOf(max?: number): Pool {
@@ -86,7 +89,7 @@ export class PostgresDatabase {
   /** Runs a statement; `$S` in it stands for the schema. @throws the error of the server or of the connection */
   async rows(text: string, values: readonly unknown[] = [], patient = false): Promise<PostgresRow[]> {
     const query = patient ? patiently(this.sql(text), values) : { text: this.sql(text), values: [...values] };
-    const client = await this.#pool.connect();
+    const client = await this.pools.take(this.#pool);
     let failed: Error | undefined;
     try {
       return (await client.query(query)).rows as PostgresRow[];
@@ -95,7 +98,7 @@ export class PostgresDatabase {
       throw error;
     } finally {
       // A failed connection may be half-open, or lead to a server that is no longer the primary.
-      client.release(failed);
+      this.pools.give(this.#pool, client, failed);
     }
   }
 
@@ -114,22 +117,48 @@ export class PostgresDatabase {
 
   /** Calls a function of the schema that changes data, and returns one value. @throws StoreError as `change` */
   call<T>(name: string, ...values: unknown[]): Promise<T> {
-    return callOn(this.#pool, this.schema, name, values);
+    return this.#callOn(this.#pool, name, values);
   }
 
   /** The rows of a statement that changes data. @throws StoreError `UNAVAILABLE` if surely nothing was changed, else `UNKNOWN` */
   change(text: string, ...values: unknown[]): Promise<PostgresRow[]> {
-    return changeOn(this.#pool, this.sql(text), values);
+    return this.#changeOn(this.#pool, this.sql(text), values);
   }
 
   /** The same as `change`, for holding and writing logs and for messages between gateways. It does not wait for readers. */
   write(text: string, ...values: unknown[]): Promise<PostgresRow[]> {
-    return changeOn(this.#writes, this.sql(text), values);
+    return this.#changeOn(this.#writes, this.sql(text), values);
   }
 
-  /** The same as `call`, for renewing this gateway's lease. It waits for no other call. */
-  live<T>(name: string, ...values: unknown[]): Promise<T> {
-    return callOn(this.#lease, this.schema, name, values);
+  /** The same as `call`, for renewing this gateway's lease. It waits for no other call. @param given The arguments in SQL. @default the values */
+  live<T>(name: string, values: unknown[], given?: string): Promise<T> {
+    return this.#callOn(this.#lease, name, values, given);
+  }
+
+  async #callOn<T>(
+    pool: Pool,
+    name: string,
+    values: unknown[],
+    given = values.map((_, i) => `$${i + 1}`).join(),
+  ): Promise<T> {
+    const query = this.sql(`SELECT $S.${name}(${given}) AS answer`);
+    return (await this.#changeOn(pool, query, values))[0]!.answer as T;
+  }
+
+  async #changeOn(pool: Pool, text: string, values: unknown[]): Promise<PostgresRow[]> {
+    const client = await this.pools.take(pool).catch((error: unknown) => {
+      throw new StoreError('UNAVAILABLE', 'PostgreSQL cannot be reached', { cause: error });
+    });
+    let failed: Error | undefined;
+    try {
+      return (await client.query({ text, values })).rows as PostgresRow[];
+    } catch (error) {
+      failed = error as Error;
+      const isRefused = isRefusal(error) && (goesOn(error) || (await isAlive(client)));
+      throw isRefused ? unavailable(error) : unknown(error);
+    } finally {
+      this.pools.give(pool, client, failed);
+    }
   }
 
   sql(text: string): string {
@@ -140,7 +169,7 @@ export class PostgresDatabase {
   async transaction<T>(
     work: (run: (text: string, values?: unknown[]) => Promise<PostgresRow[]>) => Promise<T>,
   ) {
-    const client = await this.#pool.connect();
+    const client = await this.pools.take(this.#pool);
     let failed: Error | undefined;
     try {
       const run = async (text: string, values: unknown[] = []): Promise<PostgresRow[]> =>
@@ -153,12 +182,12 @@ export class PostgresDatabase {
       failed = error as Error;
       throw error;
     } finally {
-      client.release(failed);
+      this.pools.give(this.#pool, client, failed);
     }
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#pool, this.#writes, this.#lease].map((pool) => pool.end()));
+    await this.pools.close();
   }
 
   /** @throws GatewayError `STORE_FAILED` naming the setting that keeps the store from keeping its promises */
@@ -193,27 +222,6 @@ export class PostgresDatabase {
 }
 
 const inSchema = (text: string, schema: string): string => text.replace(/\$S\b/g, () => schema);
-
-async function callOn<T>(pool: Pool, schema: string, name: string, values: unknown[]): Promise<T> {
-  const parameters = values.map((_, i) => `$${i + 1}`).join();
-  return (await changeOn(pool, `SELECT ${schema}.${name}(${parameters}) AS answer`, values))[0]!.answer as T;
-}
-
-async function changeOn(pool: Pool, text: string, values: unknown[]): Promise<PostgresRow[]> {
-  const client = await pool.connect().catch((error: unknown) => {
-    throw new StoreError('UNAVAILABLE', 'PostgreSQL cannot be reached', { cause: error });
-  });
-  let failed: Error | undefined;
-  try {
-    return (await client.query({ text, values })).rows as PostgresRow[];
-  } catch (error) {
-    failed = error as Error;
-    const isRefused = isRefusal(error) && (goesOn(error) || (await isAlive(client)));
-    throw isRefused ? unavailable(error) : unknown(error);
-  } finally {
-    client.release(failed);
-  }
-}
 
 /** Whether a connection still works. A server that shuts down uses codes that it also uses for refusals. */
 async function isAlive(client: { query(text: string): Promise<unknown> }): Promise<boolean> {

@@ -3,6 +3,7 @@ import { GatewayError } from '../../../shared/errors.js';
 
 export type PostgresDriver = typeof pg;
 export type Pool = pg.Pool;
+export type PoolClient = pg.PoolClient;
 export type Client = pg.Client;
 /** A row, with numbers as JavaScript numbers. */
 export type PostgresRow = Readonly<Record<string, any>>;

@@ -52,6 +52,12 @@ const OF_DATA = /^((21|22|54)...|23(?!505)...)$/;
 /** The server has no room left on its disk. */
 const DISK_FULL = '53100';
 
+/** The server, the database or the role may have no more connections. */
+const TOO_MANY = '53300';
+
+/** Whether the server has no room for another connection. */
+export const isShortage = (error: unknown): boolean => (error as ServerError).code === TOO_MANY;
+
 /** Whether the server's SQLSTATE means that it has done nothing. */
 export function isRefusal(error: unknown): boolean {
   const { code = '' } = error as ServerError;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresDatabase } from './database.js';
 import type { Client } from './driver.js';
+import { isShortage } from './faults.js';
 
 /** The wait between attempts to connect, in milliseconds. */
 const AGAIN_MS = { least: 50, most: 1000 };
@@ -30,6 +31,7 @@ export class Listener {
   /** Resolves once it listens. @throws the error that keeps it from connecting */
   async open(): Promise<void> {
     const { database, channel, untakenMs, heard } = this.#options;
+    if (!database.pools.mayOpen) throw new Error('The lease has no connection');
     const client = database.listener();
     try {
       client.on('error', () => this.#broken(client));
@@ -44,6 +46,7 @@ export class Listener {
       await client.query(`SET tcp_user_timeout = ${untakenMs}`).catch(() => {});
       await client.query(`LISTEN ${database.quoted(channel)}`);
     } catch (error) {
+      if (isShortage(error)) database.pools.beShort();
       void client.end().catch(() => {});
       throw error;
     }

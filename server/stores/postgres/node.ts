@@ -142,9 +142,10 @@ export class Node {
     await this.#saidAfter(before);
     return {
       members: async () => {
-        const query = `SELECT m.holder, l.holder IS NOT NULL AS lives
+        const query = `SELECT m.holder, l.holder IS NOT NULL AS lives, $S.now_ms() AS now
           FROM $S.member m LEFT JOIN $S.living($1) l ON l.holder = m.holder`;
         const rows = await this.#database.ask(query, this.#leaseMs);
+        this.saw(rows[0]?.now);
         return rows.filter(({ lives }) => lives || this.mayLive(true)).map((row) => fromColumn(row.holder));
       },
       tell: (to, message) => this.#tells.do({ holder: toColumn(to), message: packed(message) }),
@@ -167,6 +168,12 @@ export class Node {
   mayLive(known: boolean): boolean {
     const now = performance.now();
     return now < this.#judgesFrom || (known && now < this.#trustsUntil);
+  }
+
+  /** Notes a time that the server told. Where its clock was set, all leases may have run out at once, so nobody is judged before they are renewed. */
+  saw(time: number | undefined): void {
+    if (time !== undefined && this.clock.isSet(time, this.#leaseMs / 2))
+      this.#judgesFrom = performance.now() + this.#leaseMs;
   }
 
   /** Resolves once every gateway knows the watches of this node, or after a limit. */
@@ -218,15 +225,24 @@ export class Node {
 
   #register(): Promise<NodeLease> {
     const holders = [...this.#members.keys()].map(toColumn);
-    return this.#database.live('register', this.id, this.#leaseMs, holders, this.watches.keys);
+    return this.#database.live('register', [this.id, this.#leaseMs, holders, this.watches.keys]);
   }
 
   async #beat(): Promise<void> {
     const asked = performance.now();
-    const answer = await this.#database.live<string>('beat', this.id, this.#leaseMs, !this.mayLive(true));
-    this.#database.live('ring', this.id).catch(() => {});
+    const { now } = this.clock;
+    // The server forgets nobody where its clock was set meanwhile.
+    const until = now === null || this.mayLive(true) ? 0 : Math.round(now + this.#leaseMs);
+    const answer = await this.#database.live<string>(
+      'beat',
+      [this.id, this.#leaseMs, until],
+      '$1, $2, $S.now_ms() < $3',
+    );
+    this.#database.live('ring', [this.id]).catch(() => {});
     const space = answer.lastIndexOf(' ');
-    this.clock.told(Number(answer.slice(space + 1)), asked);
+    const time = Number(answer.slice(space + 1));
+    this.saw(time);
+    this.clock.told(time, asked);
     const lease = answer.slice(0, space) as NodeLease;
     if (lease === 'gone') this.#say(true);
     else this.#renewed(lease);

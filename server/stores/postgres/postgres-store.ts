@@ -259,9 +259,10 @@ export class PostgresStore implements Store {
   async unfinished(): Promise<readonly (SessionRef & { readonly from: string })[]> {
     const { reader, node } = this.#open;
     const found = await reader.unfinished(this.#settings.leaseMs);
+    node.saw(found[0]?.now);
     return found
       .filter(({ from, known }) => from === '' || !node.mayLive(known))
-      .map(({ known: _, ...session }) => session);
+      .map(({ known: _, now: __, ...session }) => session);
   }
 
   async expire(before: number): Promise<void> {

@@ -30,6 +30,8 @@ export interface Unfinished extends SessionRef {
   readonly from: string;
   /** Whether its former holder has not left, as far as the server knows. */
   readonly known: boolean;
+  /** The server's time, in milliseconds since the epoch. */
+  readonly now: number;
 }
 
 /** Reads committed data, each call with one statement. */
@@ -194,7 +196,8 @@ export class PostgresReader {
 
   /** Open sessions with unfinished work that no living gateway holds, and their former holders. */
   async unfinished(leaseMs: number): Promise<readonly Unfinished[]> {
-    const query = `SELECT s.scope, s.app, s.name, l.holder, EXISTS (SELECT FROM $S.member m WHERE m.holder = l.holder) AS known
+    const query = `SELECT s.scope, s.app, s.name, l.holder, EXISTS (SELECT FROM $S.member m WHERE m.holder = l.holder) AS known,
+        $S.now_ms() AS now
       FROM $S.session s JOIN $S.log l ON l.id = s.open WHERE s.id IN (
         SELECT r.session FROM $S.run r WHERE r.request IS NOT NULL
         UNION SELECT g.session FROM $S.log g WHERE g.status <> 'idle' AND g.closed IS NULL
@@ -203,6 +206,7 @@ export class PostgresReader {
       ...refOf(row),
       from: fromColumn(row.holder),
       known: row.known,
+      now: row.now,
     }));
   }
 

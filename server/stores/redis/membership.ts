@@ -7,6 +7,8 @@ import { BEAT, LIVING } from './scripts/members.js';
 
 /** The number of renewals within a lease. */
 const BEATS = 3;
+/** Milliseconds for which a member with a lapsed lease is remembered. */
+const FORGOTTEN_MS = 600_000;
 
 interface MembershipParts {
   readonly link: Link;
@@ -19,6 +21,8 @@ export class RedisMembers implements SharedStore {
   readonly #parts: () => MembershipParts;
   readonly #stops = new Set<() => void>();
   readonly #clock = new StoreClock();
+  /** The time from which others may be judged, since the clock of Redis was set; monotonic milliseconds. */
+  #judgesFrom = 0;
 
   /** @param parts The parts of the store, once it is open */
   constructor(leaseMs: number, parts: () => MembershipParts) {
@@ -44,8 +48,10 @@ export class RedisMembers implements SharedStore {
       isBeating = true;
       try {
         const asked = performance.now();
-        const answer = await link.run(BEAT.call(keys, { holder, lease: this.leaseMs }));
+        const forgets = Math.round((this.#clock.now ?? 0) - FORGOTTEN_MS);
+        const answer = await link.run(BEAT.call(keys, { holder, lease: this.leaseMs, forgets }));
         const [hadLapsed, time] = answer as readonly number[];
+        this.#saw(time!);
         this.#clock.told(time!, asked);
         const now = performance.now();
         // Redis reports a lapse only once, and that reply may have been lost.
@@ -104,12 +110,22 @@ export class RedisMembers implements SharedStore {
     };
   }
 
-  /** The living members; null while nobody can be judged: after an outage of Redis all leases may have run out at once. */
+  /** Notes a time that Redis told. Where its clock was set, nobody is judged before all leases are renewed. */
+  #saw(time: number): void {
+    if (this.#clock.isSet(time, this.leaseMs / 2)) this.#judgesFrom = performance.now() + this.leaseMs;
+  }
+
+  /**
+   * The living members; null while nobody can be judged: after an outage of Redis, or where its clock was set, all leases may have run out at
+   * once.
+   */
   async #living(): Promise<ReadonlySet<string> | null> {
     const { link, keys } = this.#parts();
-    const living = (await link.run(LIVING.call(keys, {}))) as string[];
+    const [time, living] = (await link.run(LIVING.call(keys, {}))) as [string, string[]];
+    this.#saw(Number(time));
     // Judged when the reply is here and not when it was requested, since it may have waited for Redis to come back.
-    return performance.now() - link.connectedAt < this.leaseMs ? null : new Set(living);
+    const now = performance.now();
+    return now - link.connectedAt < this.leaseMs || now < this.#judgesFrom ? null : new Set(living);
   }
 
   /** The dead ones of these holders. */

@@ -41,7 +41,7 @@ class PostgresUnderTest extends ServerStore<PostgresServer> {
       }
     : undefined;
 
-  async exhaust(): Promise<() => Promise<void>> {
+  async exhaust(spare = 0): Promise<() => Promise<void>> {
     const connectionString = this.server!.url.replace(/postgres$/, 'template1');
     const hogs: pg.Client[] = [];
     const connect = async (): Promise<pg.Client | null> => {
@@ -57,6 +57,7 @@ class PostgresUnderTest extends ServerStore<PostgresServer> {
     await operator.query('ALTER DATABASE postgres ALLOW_CONNECTIONS false');
     await operator.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'postgres'");
     for (let hog = await connect(); hog; hog = await connect()) hogs.push(hog);
+    await Promise.all(hogs.splice(0, spare).map((hog) => hog.end()));
     await operator.query('ALTER DATABASE postgres ALLOW_CONNECTIONS true');
     return async () => {
       await Promise.all([operator, ...hogs].map((client) => client.end()));

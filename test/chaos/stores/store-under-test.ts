@@ -29,8 +29,12 @@ export interface StoreUnderTest {
   killForgetful?(): Promise<number>;
   /** Ends it with SIGKILL, and has a replica take its place that lags behind. Absent where there are no replicas. */
   failOver?(): Promise<void>;
-  /** Cuts all connections and has no room for new ones. Returns a function that ends that. Absent where there is no such bound. */
-  exhaust?(): Promise<() => Promise<void>>;
+  /**
+   * Cuts all connections and has no room for new ones. Returns a function that ends that. Absent where there is no such bound.
+   *
+   * @param spare Connections for which there is room. @default 0
+   */
+  exhaust?(spare?: number): Promise<() => Promise<void>>;
   /** Has no room for data. Returns a function that makes some. Absent where tests cannot bring it about. */
   readonly fill?: (() => Promise<() => Promise<void>>) | undefined;
   /** Ends it for good, with what it kept. */

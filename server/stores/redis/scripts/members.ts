@@ -1,27 +1,28 @@
 import { Look, Script, WHEN_FULL } from '../script.js';
 
-/** Milliseconds for which a member with a lapsed lease is remembered. */
-const FORGOTTEN_MS = 600_000;
-
 /**
- * Renews a lease, which ends by the clock of Redis. A full Redis takes it too, or all members would be dead once there is room. Replies 1 if it had run out or there was none, and the time in milliseconds.
+ * Renews a lease, which ends by the clock of Redis. A full Redis takes it too, or all members would be dead once there is room. Replies 1 if it had run out or there was none, and
+ * the time in milliseconds.
  */
 export const BEAT = new Script(
   ['nodes'],
-  ['holder', 'lease'],
+  ['holder', 'lease', 'forgets'],
   WHEN_FULL,
   `
 local now = milliseconds()
 local ends = call('ZSCORE', nodes, holder)
 call('ZADD', nodes, text(now + lease), holder)
-call('ZREMRANGEBYSCORE', nodes, '-inf', text(now - ${FORGOTTEN_MS}))
+call('ZREMRANGEBYSCORE', nodes, '-inf', forgets)
 return {(not ends or tonumber(ends) <= now) and 1 or 0, now}
 `,
 );
 
-/** Members whose lease has not run out. */
+/** The time in milliseconds, and the members whose lease has not run out. */
 export const LIVING = new Look(
   ['nodes'],
   [],
-  `return call('ZRANGEBYSCORE', nodes, '(' .. text(milliseconds()), '+inf')`,
+  `
+local now = text(milliseconds())
+return {now, call('ZRANGEBYSCORE', nodes, '(' .. now, '+inf')}
+`,
 );
