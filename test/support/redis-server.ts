@@ -42,10 +42,17 @@ export class RedisServer {
   readonly #options: readonly string[];
   /** Of a Sentinel, which writes into it. */
   readonly #file: string | undefined;
+  readonly #env: NodeJS.ProcessEnv;
   #process: ChildProcess | null = null;
 
-  private constructor(port: number, dir: string, options: readonly string[], file: string | undefined) {
+  private constructor(
+    port: number,
+    dir: string,
+    options: readonly string[],
+    { file, env }: { readonly file: string | undefined; readonly env: NodeJS.ProcessEnv },
+  ) {
     this.#file = file;
+    this.#env = env;
     this.port = port;
     this.dir = dir;
     this.url = `redis://127.0.0.1:${port}`;
@@ -56,14 +63,16 @@ export class RedisServer {
    * @param options Of the command line; without any it appends to a file.
    * @param sentinel File of a Sentinel, which this is to be.
    * @param place The folder of its own folder.
+   * @param env Of its process, beside that of this one.
    */
   static async start(
     options: readonly string[] = APPENDING,
     sentinel?: string,
     place = PLACE,
+    env: NodeJS.ProcessEnv = {},
   ): Promise<RedisServer> {
     const dir = mkdtempSync(join(place, 'gateway-redis-'));
-    const server = new RedisServer(await freePort(), dir, options, sentinel);
+    const server = new RedisServer(await freePort(), dir, options, { file: sentinel, env });
     await server.begin();
     return server;
   }
@@ -72,7 +81,8 @@ export class RedisServer {
   async begin(): Promise<void> {
     const where = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.dir];
     const own = this.#file === undefined ? [...where, '--save', ''] : [this.#file, ...where, '--sentinel'];
-    const child = spawn(PROGRAM, [...own, ...this.#options], { stdio: 'ignore' });
+    const env = { ...process.env, ...this.#env };
+    const child = spawn(PROGRAM, [...own, ...this.#options], { stdio: 'ignore', env });
     this.#process = child;
     while (!(await this.#answers())) {
       if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
