@@ -65,6 +65,12 @@ export class GatewayFiles {
     return this.#guarded('finding a file', () => this.#options.store.uses(scope, fileId));
   }
 
+  /** Whether a scope has any file. */
+  async any(scope: string): Promise<boolean> {
+    const { files } = await this.#guarded('counting files', () => this.#options.store.usage(scope));
+    return files > 0;
+  }
+
   /** The bytes of a file. @throws GatewayError `FILE_NOT_FOUND` if it was dropped meanwhile */
   async read({ scope, fileId }: FileRecord, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
     const bytes = await this.#guarded('reading a file', () => this.#options.store.read(scope, fileId, range));

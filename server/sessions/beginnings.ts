@@ -66,7 +66,8 @@ export class Beginnings {
     const from = await forkSource(log!, at);
     const { title, metadata } = log!.state;
     const given = { ...(title !== undefined && { title }), ...(metadata && { metadata }) };
-    const files = await this.#parts.files.carry(ref, newRequestId(), await filesIn(log!, from));
+    const named = (await this.#parts.files.any(ref.scope)) ? await filesIn(log!, from) : [];
+    const files = await this.#parts.files.carry(ref, newRequestId(), named);
     const messageId = from.messages.at(-1)?.id ?? from.tip ?? null;
     const parts = { ...given, from, source: log!.ref, forkedFrom: { sessionId, messageId } };
     try {

@@ -2,6 +2,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { GatewayEvent } from '../../shared/events.js';
 import type { Message } from '../../shared/messages.js';
 import type { ExportedKind, ResultOf } from '../../shared/operation-types.js';
+import { nextTurn } from '../async/turn.js';
 import { objectForm } from '../delivery/wire-form.js';
 import { Lens } from '../grants/lens.js';
 import type { View } from '../grants/view.js';
@@ -32,7 +33,7 @@ interface ExportedAs {
   readonly view?: View | undefined;
 }
 
-/** The items of a session's open conversation, oldest first, as of now. Pages are read from the store as they are needed. */
+/** The items of a session's open conversation, oldest first, as of now. Pages are read from the store as they are needed, each in a turn of its own. */
 export function exportItems(
   session: Session,
   what: ExportedKind,
@@ -53,12 +54,14 @@ async function* messagesOf(log: LogView, view: View | undefined): AsyncGenerator
   const { tip } = await log.folded();
   const parts: Part[] = [];
   for (let end = tip; end !== null; ) {
+    await nextTurn();
     const { messages } = await boundedPage(log, end, { limit: PAGE.messages, bytes: PAGE.bytes });
     if (messages.length === 0) throw gone();
     parts.push({ end, count: messages.length });
     end = messages[0]!.parentId ?? null;
   }
   for (const { end, count } of parts.reverse()) {
+    await nextTurn();
     const messages = await pathTo(log, end, count);
     if (messages.length < count) throw gone();
     // Messages that the view hides are left out.
@@ -90,6 +93,7 @@ async function* eventsOf(
   }
   const origin = { sessionId, epoch: log.ref.epoch };
   while (after < head) {
+    await nextTurn();
     const page = await log.read(after, Math.min(PAGE.events, head - after), PAGE.bytes);
     if (page[0]?.seq !== after + 1) throw cut();
     after = page.at(-1)!.seq;

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { SqliteConnection } from '../../server/stores/sqlite/connection.js';
 import { loadDriver, type SqliteDatabase } from '../../server/stores/sqlite/driver.js';
+import { DroppedRows } from '../../server/stores/sqlite/dropped-rows.js';
 import { expireRecords } from '../../server/stores/sqlite/expiry.js';
 import { SpareTime } from '../../server/stores/sqlite/spare-time.js';
 import { records, refOf, TestWriter } from '../../testing/stores/records.js';
@@ -69,13 +70,13 @@ describe('the SQLite store, without hurry', () => {
     const logs = Array.from({ length: 150 }, (_, i) => (i % 3 === 0 ? LARGE : SMALL));
     const { connection, did } = await counted(await fileWith(logs));
     const clock = new HeldClock();
-    await expireRecords(connection, 0, new SpareTime(clock));
+    await expireRecords(connection, new DroppedRows(connection), 0, new SpareTime(clock));
     expect(did.packed).to.equal(50);
     // One for what is too old, of which there is nothing.
     expect(did.commits - 1).to.be.at.most(Math.ceil(50 / 16));
     // What is left alone costs no more than a look at many of them at once.
     const again = did.statements;
-    await expireRecords(connection, 0, new SpareTime(clock));
+    await expireRecords(connection, new DroppedRows(connection), 0, new SpareTime(clock));
     expect(did.packed).to.equal(50);
     expect(did.statements - again).to.be.at.most(8);
   });
@@ -92,7 +93,7 @@ describe('the SQLite store, without hurry', () => {
     };
     // Each look at the clock is a millisecond later, so each stretch takes one.
     const now = (): number => clock.ms++;
-    await expireRecords(connection, 0, new SpareTime({ now, sleep }));
+    await expireRecords(connection, new DroppedRows(connection), 0, new SpareTime({ now, sleep }));
     expect(did.packed).to.equal(100);
     expect(Math.max(...shares)).to.be.at.most(64);
     const restedMs = clock.rests.reduce((sum, ms) => sum + ms, 0);

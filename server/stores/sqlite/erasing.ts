@@ -4,7 +4,7 @@ import type { SessionRef, StoredEvent } from '../stored.js';
 import { sizeOf } from '../stored-size.js';
 import { fromColumn, toColumn } from '../text-column.js';
 import type { SqliteConnection } from './connection.js';
-import { dropOfLog } from './expiry.js';
+import type { DroppedRows } from './dropped-rows.js';
 import type { Journal } from './journal.js';
 import type { SqliteSaid } from './said.js';
 import { columnsOf, refOf } from './session-columns.js';
@@ -13,6 +13,7 @@ import type { Statements } from './statements.js';
 interface ErasingParts {
   readonly connection: SqliteConnection;
   readonly sql: Statements;
+  readonly dropped: DroppedRows;
 }
 
 /**
@@ -20,14 +21,12 @@ interface ErasingParts {
  * go too, since a successor has new ones.
  */
 export function eraseSession(
-  { connection, sql }: ErasingParts,
+  { connection, sql, dropped }: ErasingParts,
   session: number,
   { scope, app, name }: SessionRef,
 ): void {
   const { db } = connection;
-  const drop = dropOfLog(connection);
-  for (const { id } of db.prepare('SELECT id FROM log WHERE session = ?').all(session))
-    for (const statement of drop) statement.run(id as number);
+  for (const { id } of db.prepare('SELECT id FROM log WHERE session = ?').all(session)) dropped.drop(id!);
   db.prepare('DELETE FROM log WHERE session = ?').run(session);
   db.prepare('DELETE FROM run WHERE session = ?').run(session);
   db.prepare('DELETE FROM session WHERE id = ?').run(session);

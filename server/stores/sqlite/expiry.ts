@@ -1,6 +1,6 @@
 import { textOfHome } from '../records.js';
 import type { SqliteConnection } from './connection.js';
-import type { Value } from './driver.js';
+import type { DroppedRows } from './dropped-rows.js';
 import { packChunks } from './packing.js';
 import { refOf } from './session-columns.js';
 import { SpareTime } from './spare-time.js';
@@ -13,6 +13,7 @@ const FREE_PAGES = 256;
 /** Drops ended runs and closed logs that are too old, packs chunks and shrinks the file, in slices between which it rests. */
 export async function expireRecords(
   connection: SqliteConnection,
+  dropped: DroppedRows,
   before: number,
   time = new SpareTime(),
 ): Promise<void> {
@@ -21,7 +22,6 @@ export async function expireRecords(
     'DELETE FROM run WHERE (run_id, session) IN (SELECT run_id, session FROM run WHERE ended < ? LIMIT ?) RETURNING session',
   );
   const logs = db.prepare('SELECT id FROM log WHERE closed < ? LIMIT ?');
-  const drop = dropOfLog(connection);
   const dropLog = db.prepare('DELETE FROM log WHERE id = ? RETURNING session');
   const dropSession = db.prepare(
     'DELETE FROM session WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM log WHERE session = ?1) RETURNING id, scope, app, name',
@@ -33,7 +33,7 @@ export async function expireRecords(
       const ended = runs.all(before, SLICE).length;
       const old = logs.all(before, SLICE);
       const sessions = old.map(({ id }) => {
-        for (const statement of drop) statement.run(id as number);
+        dropped.drop(id!);
         return dropLog.all(id as number)[0]!.session as number;
       });
       for (const session of new Set(sessions))
@@ -44,6 +44,8 @@ export async function expireRecords(
       return ended === SLICE || old.length === SLICE;
     });
   while (connection.open && time.spend(slice)) await time.rest();
+  await dropped.sweep();
+  if (!connection.open) return;
   await packChunks(connection, time);
   if (!connection.open) return;
   for (let free = freePages(connection); free >= FREE_PAGES; ) {
@@ -54,12 +56,6 @@ export async function expireRecords(
     await time.rest();
     if (!connection.open) return;
   }
-}
-
-export function dropOfLog({ db }: SqliteConnection): { run(log: Value): unknown }[] {
-  return ['chunk', 'term', 'checkpoint', 'message', 'said'].map((table) =>
-    db.prepare(`DELETE FROM ${table} WHERE log = ?`),
-  );
 }
 
 function freePages({ db }: SqliteConnection): number {

@@ -11,6 +11,7 @@ import { type ChangeOptions, putsInSession, type RecordChange, type RecordHome }
 import type { LogRef, RunRecord } from '../stored.js';
 import { toColumn, toNullable } from '../text-column.js';
 import type { SqliteConnection, Sync } from './connection.js';
+import type { DroppedRows } from './dropped-rows.js';
 import { eraseSession, leaveLast } from './erasing.js';
 import { commitFailure, writeFailure } from './faults.js';
 import type { Journal } from './journal.js';
@@ -62,6 +63,7 @@ export interface GroupCommitOptions {
   readonly journal: Journal;
   readonly records: SqliteRecords;
   readonly said: SqliteSaid;
+  readonly dropped: DroppedRows;
   /** Whether every commit survives a loss of power. */
   readonly full: boolean;
   runOfKey(session: number, key: string): RunRecord | null;
@@ -275,8 +277,8 @@ class CommitGroup {
   #erase(log: LogState, events: readonly EventRecord[], epoch: string): void {
     const sql = this.#sql();
     for (const event of events) Object.assign(event, { seq: ++log.head, term: log.term });
-    const { connection } = this.#options;
-    eraseSession({ connection, sql }, log.session, log.ref);
+    const { connection, dropped } = this.#options;
+    eraseSession({ connection, sql, dropped }, log.session, log.ref);
     leaveLast({ sql }, log.ref, epoch, events.at(-1)!);
     Object.assign(log, { chunked: log.head, tail: [], size: 0, closed: true, erased: true });
   }
@@ -285,7 +287,7 @@ class CommitGroup {
     const sql = this.#sql();
     this.#options.journal.chunkTail(log);
     sql.closeLog.run(Date.now(), log.id);
-    sql.cutSaid.run(log.id, 0);
+    this.#options.dropped.dropSaid(log.id);
     sql.closeSession.run(log.session);
     sql.endRuns.run(Date.now(), log.session);
     log.closed = true;

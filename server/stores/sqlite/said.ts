@@ -43,15 +43,17 @@ export class SqliteSaid {
   /** Changes what is found of a log, within the transaction of its append. */
   change(log: LogState, { from, put }: SaidChanges): void {
     if (from !== undefined) this.#sql.cutSaid.run(log.id, from);
-    for (const { depth, messageId, role, at, text, isNew } of put) {
-      if (!isNew) this.#sql.dropSaid.run(log.id, depth);
+    const replaced = put.flatMap(({ depth, isNew }) => (isNew ? [] : depth));
+    if (replaced.length > 0) this.#sql.dropSaid.run(log.id, JSON.stringify(replaced));
+    const { scope, app } = log.ref;
+    const places = put.length > 0 ? placesOf(toColumn(scope), toColumn(app), log.id) : '';
+    for (const { depth, messageId, role, at, text } of put) {
       if (text === '') continue;
       const kept = keptText(text);
       const id = ++this.#last;
       const named = [log.id, depth, toColumn(messageId), role, at, log.head, log.term] as const;
       this.#sql.putSaid.run(id, ...named, toColumn(kept));
-      const { scope, app } = log.ref;
-      const words = wordsOf(toColumn(scope), toColumn(app), log.id, kept);
+      const words = wordsOf(places, kept);
       this.#fresh.set(id, words);
       this.#chars += words.length;
     }
@@ -87,7 +89,7 @@ export class SqliteSaid {
       for (const { id, log, text, scope, app } of this.#sql.leftSaid.all(first))
         this.#sql.putWords.run(
           id!,
-          wordsOf(scope as string, app as string, log as number, fromColumn(text as string)),
+          wordsOf(placesOf(scope as string, app as string, log as number), fromColumn(text as string)),
         );
     });
     this.#isBehind = false;
@@ -127,6 +129,8 @@ export class SqliteSaid {
 const ofScope = (scope: string): string => placeWord('s', scope);
 const ofApp = (scope: string, app: string): string => placeWord('a', scope, app);
 const ofLog = (log: number): string => `_l${log}`;
-/** The words under which the index has a text: of its places, and its own. The names are as in columns. */
-const wordsOf = (scope: string, app: string, log: number, text: string): string =>
-  [ofScope(scope), ofApp(scope, app), ofLog(log), ...indexedWords(text)].join(' ');
+/** The words of a log's places. The names are as in columns. */
+const placesOf = (scope: string, app: string, log: number): string =>
+  `${ofScope(scope)} ${ofApp(scope, app)} ${ofLog(log)}`;
+/** The words under which the index has a text: of its places, and its own. */
+const wordsOf = (places: string, text: string): string => [places, ...indexedWords(text)].join(' ');

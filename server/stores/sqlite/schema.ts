@@ -2,7 +2,7 @@
 export const APPLICATION_ID = 0x41534757;
 
 /** The file's `user_version`: changed with the schema. */
-export const SCHEMA_VERSION = 16;
+export const SCHEMA_VERSION = 17;
 
 /**
  * The schema. Events first go into `journal`, one row for the appends of all sessions in an event-loop turn: one row a session would write
@@ -53,6 +53,8 @@ export const SCHEMA = `
     PRIMARY KEY (log, last)
   );
   CREATE INDEX chunk_loose ON chunk (log, last) WHERE typeof(data) = 'text';
+  -- Tables with rows that are left of logs that are gone, and with texts of logs that are closed.
+  CREATE TABLE dropped (log INTEGER, part TEXT, PRIMARY KEY (log, part)) WITHOUT ROWID;
   CREATE TABLE checkpoint (log INTEGER PRIMARY KEY, data TEXT NOT NULL);
 
   CREATE TABLE message (

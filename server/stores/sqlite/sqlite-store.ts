@@ -21,7 +21,9 @@ import { type Wake, Watches } from '../watches.js';
 import { backUp } from './backup.js';
 import { begin } from './beginning.js';
 import { SqliteConnection } from './connection.js';
+import { cutLog } from './cutting.js';
 import { loadDriver } from './driver.js';
+import { DroppedRows } from './dropped-rows.js';
 import { keptSessions, removeSession, scopesIn, vacuum } from './erasing.js';
 import { expireRecords } from './expiry.js';
 import { openFailure, writeFailure } from './faults.js';
@@ -29,7 +31,6 @@ import { filesOf } from './files-beside.js';
 import { GroupCommit } from './group-commit.js';
 import { Journal } from './journal.js';
 import { LiveLogs } from './live-logs.js';
-import { putMessages } from './put-messages.js';
 import { SqliteReader } from './reader.js';
 import { SqliteRecords } from './records.js';
 import { SqliteSaid } from './said.js';
@@ -61,6 +62,7 @@ interface SqliteStoreParts {
   readonly usage: SqliteUsage;
   readonly records: SqliteRecords;
   readonly said: SqliteSaid;
+  readonly dropped: DroppedRows;
 }
 
 /** Keeps everything in one SQLite file, which only one process at a time can use. */
@@ -114,7 +116,9 @@ export class SqliteStore implements Store {
     const usage = new SqliteUsage(sql, live);
     const records = new SqliteRecords(connection, sql);
     const said = new SqliteSaid(connection, sql, reader);
+    const dropped = new DroppedRows(connection);
     journal.replay();
+    dropped.begin();
     const commits = new GroupCommit({
       connection,
       sql,
@@ -122,12 +126,16 @@ export class SqliteStore implements Store {
       journal,
       records,
       said,
+      dropped,
       full: this.durability === 'disk',
       runOfKey: (session, key) => reader.run(session, { key }),
       appended: (log) => {
         usage.changed(log);
         if (log.erased) usage.forget();
-        if (log.closed) live.drop(log);
+        if (log.closed) {
+          live.drop(log);
+          dropped.begin();
+        }
         this.#watches.wake(keyOf(log.ref));
       },
     });
@@ -141,6 +149,7 @@ export class SqliteStore implements Store {
       usage,
       records,
       said,
+      dropped,
       terms: new Terms(connection, sql),
     };
   }
@@ -238,29 +247,12 @@ export class SqliteStore implements Store {
   }
 
   cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly MessageRow[], term: number): void {
-    const { connection, sql, reader, journal, usage } = this.#open;
+    const { reader, usage } = this.#open;
     const log = reader.log(ref, ref.epoch);
     if (!log || checkpoint.seq < log.first) return;
     if (log.term !== term) throw new StoreError('FENCED', 'Another writer holds this session');
-    const undo = log.mark();
-    const first = checkpoint.seq + 1;
-    try {
-      connection.transaction(() => {
-        // Replay restores journal events beyond the log's stored head, so that head must be past the cut.
-        if (log.chunked < checkpoint.seq) journal.chunkTail(log);
-        let size = putMessages(sql, log.id, messages);
-        sql.putCheckpoint.run(log.id, JSON.stringify(checkpoint));
-        for (const chunk of sql.cutChunks.all(log.id, checkpoint.seq)) size -= chunk.size as number;
-        sql.moveFirst.run(first, size, log.id);
-        log.size += size;
-        sql.cutTerms.run(log.id, first);
-      });
-      log.first = first;
-      usage.changed(log);
-    } catch (error) {
-      undo();
-      throw writeFailure(error);
-    }
+    this.#write((parts) => cutLog(parts, log, checkpoint, messages));
+    usage.changed(log);
   }
 
   checkpoint(ref: LogRef): Checkpoint | null {
@@ -294,17 +286,14 @@ export class SqliteStore implements Store {
   }
 
   expire(before: number): Promise<void> {
-    const { connection, usage } = this.#open;
-    return expireRecords(connection, before).finally(() => usage.forget());
+    const { connection, dropped, usage } = this.#open;
+    return expireRecords(connection, dropped, before).finally(() => usage.forget());
   }
 
   remove(ref: SessionRef): void {
-    const { usage } = this.#open;
-    try {
-      if (!removeSession(this.#open, ref)) return;
-    } catch (error) {
-      throw writeFailure(error);
-    }
+    if (!this.#write((parts) => removeSession(parts, ref))) return;
+    const { dropped, usage } = this.#open;
+    dropped.begin();
     usage.forget();
     this.#watches.wake(keyOf(ref));
   }
@@ -317,18 +306,26 @@ export class SqliteStore implements Store {
     return scopesIn(this.#open.sql);
   }
 
-  vacuum(): void {
-    this.#write((parts) => {
-      parts.commits.flush();
-      vacuum(parts);
+  async vacuum(): Promise<void> {
+    await this.#swept();
+    this.#write(vacuum);
+  }
+
+  /** Writes what waits, and removes what was dropped. */
+  #swept(): Promise<void> {
+    const { commits, dropped } = this.#open;
+    commits.flush();
+    return dropped.sweep().catch((error: unknown) => {
+      throw writeFailure(error);
     });
   }
 
   /** Also copies the files that are kept beside the database. Backups are made one after another. */
   backup(path: string): Promise<void> {
-    const copied = this.#copying.then(() =>
-      backUp(this.#open.connection, path, (files) => this.#directory.copyTo(files)),
-    );
+    const copied = this.#copying.then(async () => {
+      await this.#swept();
+      await backUp(this.#open.connection, path, (files) => this.#directory.copyTo(files));
+    });
     this.#copying = copied.catch(() => {});
     return copied;
   }

@@ -99,12 +99,15 @@ export function prepareStatements(db: SqliteDatabase) {
     // The row that was written last has the complete list of versions.
     reply: sql('SELECT data FROM message WHERE log = ? AND parent IS ? ORDER BY rowid DESC LIMIT 1'),
     sizeOfMessage: sql('SELECT size FROM message WHERE log = ? AND id = ?'),
+    anyMessage: sql(
+      'SELECT 1 FROM json_each(?2) i CROSS JOIN message m ON m.log = ?1 AND m.id = i.value LIMIT 1',
+    ),
     putMessage: sql('INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?, ?)'),
 
     putSaid: sql(
       'INSERT INTO said (id, log, depth, message, role, at, seq, term, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
     ),
-    dropSaid: sql('DELETE FROM said WHERE log = ? AND depth = ?'),
+    dropSaid: sql('DELETE FROM said WHERE log = ? AND depth IN (SELECT value FROM json_each(?))'),
     cutSaid: sql('DELETE FROM said WHERE log = ? AND depth >= ?'),
     lastSaid: sql(
       "SELECT max(coalesce((SELECT max(id) FROM said), 0), coalesce((SELECT value FROM meta WHERE name = 'said'), 0)) AS id",
@@ -121,7 +124,7 @@ export function prepareStatements(db: SqliteDatabase) {
     findSaid: sql(
       `SELECT d.id, d.message, d.role, d.at, d.seq, d.term, d.text, l.epoch, s.scope, s.app, s.name
        FROM said_words w CROSS JOIN said d ON d.id = w.rowid CROSS JOIN log l ON l.id = d.log CROSS JOIN session s ON s.id = l.session
-       WHERE w.said_words MATCH ? AND w.rowid < ? ORDER BY w.rowid DESC LIMIT ?`,
+       WHERE w.said_words MATCH ? AND w.rowid < ? AND l.closed IS NULL ORDER BY w.rowid DESC LIMIT ?`,
     ),
 
     openRuns: sql(`SELECT ${RUN} FROM run WHERE session = ? AND request IS NOT NULL ORDER BY accepted`),
