@@ -90,7 +90,7 @@ describe('the SQLite store, dropping a long conversation', () => {
     await store.open();
     await erase(await longLog(store));
     const copy = newDatabase();
-    await store.backup(copy);
+    await store.backup!(copy);
     await store.close();
     expect(holdsAny(copy)).to.equal(false);
   });

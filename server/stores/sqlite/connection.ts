@@ -1,18 +1,20 @@
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StoreError } from '../append.js';
+import { DiskSync } from './disk.js';
 import type { SqliteDatabase, SqliteDriver } from './driver.js';
 import { openFailure, storeFailed } from './faults.js';
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from './schema.js';
 
-/** The durability of a commit: it survives the process (`NORMAL`), or a loss of power as well (`FULL`). */
-export type Sync = 'NORMAL' | 'FULL';
+/** Whether SQLite syncs a commit itself, which holds up the event loop (`FULL`), or `DiskSync` does (`OFF`). */
+export type Sync = 'OFF' | 'FULL';
 
 const WAL_BYTES = 16 * 1024 * 1024;
 
 /** The one connection to a database file. It holds the file's lock until it is closed. */
 export class SqliteConnection {
   readonly db: SqliteDatabase;
+  readonly disk: DiskSync;
   /** The number of rewritings of events. Code that reads some, and writes them later, compares it. */
   rewrites = 0;
   /** False once it is closed. */
@@ -30,6 +32,7 @@ export class SqliteConnection {
     this.#identities.set(path, identityOf(path));
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
+    this.disk = new DiskSync(db, path);
   }
 
   /**
@@ -55,7 +58,7 @@ export class SqliteConnection {
   }
 
   /** Runs work in a transaction of its own. If the work throws, nothing is stored. */
-  transaction<T>(work: () => T, sync: Sync = 'NORMAL'): T {
+  transaction<T>(work: () => T, sync: Sync = 'OFF'): T {
     this.begin(sync);
     try {
       const result = work();
@@ -86,20 +89,29 @@ export class SqliteConnection {
     }
   }
 
-  /** Sets the durability of the next commit. */
-  use(sync: Sync): void {
+  /** Prepares a commit. */
+  #use(sync: Sync): void {
+    this.disk.ready();
     if (sync === this.#sync) return;
     this.db.exec(`PRAGMA synchronous = ${sync}`);
     this.#sync = sync;
   }
 
-  begin(sync: Sync): void {
-    this.use(sync);
+  begin(sync: Sync = 'OFF'): void {
+    this.#use(sync);
     this.#begin.run();
   }
 
   commit(): void {
     this.#commit.run();
+    this.disk.committed();
+  }
+
+  /** Runs one statement, which is a transaction by itself. */
+  alone(statement: () => void): void {
+    this.#use('OFF');
+    statement();
+    this.disk.committed();
   }
 
   rollback(): void {
@@ -112,8 +124,9 @@ export class SqliteConnection {
 
   /** Writes the whole file anew, without dropped data, and empties the write-ahead log. */
   vacuum(): void {
-    this.use('FULL');
+    this.#use('FULL');
     this.db.exec('VACUUM');
+    this.disk.committed();
     this.checkpoint();
   }
 
@@ -132,17 +145,20 @@ export class SqliteConnection {
   close(): void {
     this.open = false;
     try {
+      this.disk.end();
       // SQLite would delete the log that another process has made at this path since.
-      if (identityOf(this.#path) !== this.#identities.get(this.#path)) return close(this.db);
+      const isOurs = identityOf(this.#path) === this.#identities.get(this.#path);
       // libsql keeps a connection, and its lock, until its statements are collected as garbage. Outside WAL the lock can be released
       // explicitly, by the next read.
-      this.db.exec(
-        'PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_master',
-      );
+      if (isOurs)
+        this.db.exec(
+          'PRAGMA synchronous = FULL; PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_master',
+        );
     } catch {
       // The write-ahead log keeps its content, which the next opening reads.
     }
     close(this.db);
+    this.disk.close();
   }
 }
 
@@ -178,8 +194,7 @@ function prepare(db: SqliteDatabase, path: string): void {
   // Takes effect only before the first table exists.
   if (isNew) db.exec('PRAGMA auto_vacuum = INCREMENTAL');
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = ${WAL_BYTES}; PRAGMA synchronous = FULL`);
-  if (!isNew) return;
-  db.exec(
-    `BEGIN IMMEDIATE; ${SCHEMA}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`,
-  );
+  const schema = isNew ? `${SCHEMA}; PRAGMA application_id = ${APPLICATION_ID};` : '';
+  // Any write makes the write-ahead log.
+  db.exec(`BEGIN IMMEDIATE; ${schema} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
 }

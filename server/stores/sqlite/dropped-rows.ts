@@ -62,8 +62,10 @@ export class DroppedRows {
   }
 
   async #sweep(): Promise<void> {
-    do await nextTurn();
-    while (this.#connection.open && this.#piece());
+    do {
+      await nextTurn();
+      await this.#connection.disk.free();
+    } while (this.#connection.open && this.#piece());
   }
 
   /** Whether more is left. */

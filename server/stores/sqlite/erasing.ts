@@ -61,7 +61,7 @@ export function removeSession(parts: ErasingParts, ref: SessionRef): boolean {
     .prepare('SELECT id FROM session WHERE scope = ? AND app = ? AND name = ? AND open IS NULL')
     .get(...columnsOf(ref));
   if (!found) return false;
-  connection.transaction(() => eraseSession(parts, found.id as number, ref), 'FULL');
+  connection.transaction(() => eraseSession(parts, found.id as number, ref));
   return true;
 }
 

@@ -23,6 +23,7 @@ export async function expireRecords(
   );
   const logs = db.prepare('SELECT id FROM log WHERE closed < ? LIMIT ?');
   const dropLog = db.prepare('DELETE FROM log WHERE id = ? RETURNING session');
+  const shrink = db.prepare(`PRAGMA incremental_vacuum(${FREE_PAGES})`);
   const dropSession = db.prepare(
     'DELETE FROM session WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM log WHERE session = ?1) RETURNING id, scope, app, name',
   );
@@ -49,7 +50,7 @@ export async function expireRecords(
   await packChunks(connection, time);
   if (!connection.open) return;
   for (let free = freePages(connection); free >= FREE_PAGES; ) {
-    time.spend(() => db.prepare(`PRAGMA incremental_vacuum(${FREE_PAGES})`).all());
+    time.spend(() => connection.alone(() => shrink.all()));
     const left = freePages(connection);
     if (left >= free) break;
     free = left;

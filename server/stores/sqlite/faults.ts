@@ -94,6 +94,11 @@ export function writeFailure(error: unknown): StoreError {
       });
 }
 
+/** The error of a read that must wait for writes, if they may be lost. @throws StoreError `UNAVAILABLE` */
+export function notSynced(cause: unknown): never {
+  throw new StoreError('UNAVAILABLE', 'What was written last may be lost', { cause });
+}
+
 /**
  * The error of a commit that SQLite did not report as made. If only its sync failed, the next process may still find it in the write-ahead
  * log, unless it is overwritten.

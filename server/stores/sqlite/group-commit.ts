@@ -10,7 +10,7 @@ import {
 import { type ChangeOptions, putsInSession, type RecordChange, type RecordHome } from '../records.js';
 import type { LogRef, RunRecord } from '../stored.js';
 import { toColumn, toNullable } from '../text-column.js';
-import type { SqliteConnection, Sync } from './connection.js';
+import type { SqliteConnection } from './connection.js';
 import type { DroppedRows } from './dropped-rows.js';
 import { eraseSession, leaveLast } from './erasing.js';
 import { commitFailure, writeFailure } from './faults.js';
@@ -70,7 +70,10 @@ export interface GroupCommitOptions {
   appended(log: LogState): void;
 }
 
-/** Writes the appends of one event-loop turn, of all sessions, in one transaction, and answers once that is committed. */
+/**
+ * Writes the appends of one event-loop turn, of all sessions, in one transaction. It answers once that is committed, and to precious ones once
+ * it is on the disk.
+ */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   #jobs: Job[] = [];
@@ -100,7 +103,7 @@ export class GroupCommit {
       this.#jobs.push({ isPrecious, write, resolve, reject });
       if (this.#scheduled) return;
       this.#scheduled = true;
-      setImmediate(this.flush);
+      setImmediate(() => this.#options.connection.disk.free().then(this.flush));
     });
   }
 
@@ -113,10 +116,9 @@ export class GroupCommit {
   };
 
   #commit(jobs: readonly Job[]): void {
-    const { connection, journal, full } = this.#options;
+    const { connection, journal } = this.#options;
     let committing = false;
-    const isPrecious = full || jobs.some((job) => job.isPrecious);
-    const group = new CommitGroup(this.#options, isPrecious ? 'FULL' : 'NORMAL');
+    const group = new CommitGroup(this.#options);
     try {
       const answers = jobs.map((job) => job.write(group));
       committing = true;
@@ -124,10 +126,7 @@ export class GroupCommit {
       committing = false;
       journal.committed();
       for (const log of group.logs) this.#options.appended(log);
-      for (const [i, answer] of answers.entries()) {
-        if (answer instanceof StoreError) jobs[i]!.reject(answer);
-        else jobs[i]!.resolve(answer as never);
-      }
+      this.#answer(jobs, answers, group);
     } catch (error) {
       if (group.begun) connection.rollback();
       group.undo();
@@ -138,18 +137,38 @@ export class GroupCommit {
       else for (const job of jobs) job.reject(failure);
     }
   }
+
+  #answer(jobs: readonly Job[], answers: readonly unknown[], group: CommitGroup): void {
+    const later = new Map<Job, never>();
+    for (const [i, job] of jobs.entries()) {
+      const answer = answers[i];
+      if (answer instanceof StoreError) job.reject(answer);
+      else if (this.#options.full || job.isPrecious) later.set(job, answer as never);
+      else job.resolve(answer as never);
+    }
+    if (later.size === 0) return;
+    const syncing = this.#options.connection.disk.synced();
+    for (const log of group.logs) log.syncing = syncing;
+    syncing.then(
+      () => {
+        for (const log of group.logs) if (log.syncing === syncing) log.syncing = null;
+        for (const [job, answer] of later) job.resolve(answer);
+      },
+      (error: unknown) => {
+        for (const job of later.keys()) job.reject(error);
+      },
+    );
+  }
 }
 
 /** One transaction in progress. It begins with the first statement besides the journal's, which alone is a transaction by itself. */
 class CommitGroup {
   readonly #options: GroupCommitOptions;
-  readonly #sync: Sync;
   readonly #undo = new Map<LogState, () => void>();
   begun = false;
 
-  constructor(options: GroupCommitOptions, sync: Sync) {
+  constructor(options: GroupCommitOptions) {
     this.#options = options;
-    this.#sync = sync;
   }
 
   get logs(): Iterable<LogState> {
@@ -158,7 +177,7 @@ class CommitGroup {
 
   #sql(): Statements {
     if (!this.begun) {
-      this.#options.connection.begin(this.#sync);
+      this.#options.connection.begin();
       this.begun = true;
     }
     return this.#options.sql;
@@ -166,9 +185,9 @@ class CommitGroup {
 
   commit(): void {
     const { connection, journal } = this.#options;
-    if (!this.begun) connection.use(this.#sync);
+    if (!this.begun) return connection.alone(() => journal.write());
     journal.write();
-    if (this.begun) connection.commit();
+    connection.commit();
   }
 
   undo(): void {

@@ -84,11 +84,12 @@ export class Journal {
     const last = this.#id;
     const chars = this.#chars;
     const logs = this.#live.unchunked();
+    const next = (): void => void setImmediate(() => this.#connection.disk.free().then(step));
     const step = (): void => {
       if (!this.#moving) return;
       try {
         this.chunk(logs.splice(0, SLICE).filter((log) => log.live));
-        if (logs.length > 0) return void setImmediate(step);
+        if (logs.length > 0) return next();
         this.#connection.transaction(() => this.#sql.clearJournal.run(last));
         this.#chars -= chars;
       } catch {
@@ -100,7 +101,7 @@ export class Journal {
       this.#moving = false;
       if (this.#outdated) this.#move();
     };
-    setImmediate(step);
+    next();
   }
 
   /** Moves the tails of logs into chunks, in a transaction of its own. */

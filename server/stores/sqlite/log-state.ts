@@ -61,6 +61,8 @@ export class LogState {
   about: About;
   /** When its session was last used. */
   usedAt: number;
+  /** Resolves once the last writes that were not answered are on the disk; null if there are none. */
+  syncing: Promise<void> | null = null;
   /** False once nobody in this process holds it. */
   live = true;
   /** The size of its events and messages, in characters. */

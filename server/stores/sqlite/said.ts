@@ -60,7 +60,7 @@ export class SqliteSaid {
     const isMuch = this.#fresh.size >= TOGETHER.texts || this.#chars >= TOGETHER.chars;
     if (!isMuch || this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => {
+    void this.#connection.disk.free().then(() => {
       this.#isScheduled = false;
       if (!this.#connection.open) return;
       try {

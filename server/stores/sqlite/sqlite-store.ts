@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../async/maybe-promise.js';
 import { type AppendOptions, type AppendResult, type EventRecord, StoreError } from '../append.js';
 import { DirectoryFiles } from '../files/directory-file-store.js';
 import type { FileStore } from '../files/file-store.js';
@@ -19,14 +20,14 @@ import type {
 } from '../stored.js';
 import { type Wake, Watches } from '../watches.js';
 import { backUp } from './backup.js';
-import { begin } from './beginning.js';
+import { acquireLog } from './beginning.js';
 import { SqliteConnection } from './connection.js';
 import { cutLog } from './cutting.js';
 import { loadDriver } from './driver.js';
 import { DroppedRows } from './dropped-rows.js';
 import { keptSessions, removeSession, scopesIn, vacuum } from './erasing.js';
 import { expireRecords } from './expiry.js';
-import { openFailure, writeFailure } from './faults.js';
+import { notSynced, openFailure, writeFailure } from './faults.js';
 import { filesOf } from './files-beside.js';
 import { GroupCommit } from './group-commit.js';
 import { Journal } from './journal.js';
@@ -186,37 +187,31 @@ export class SqliteStore implements Store {
     return this.#parts;
   }
 
-  acquire(ref: SessionRef, { create, taken, term: given }: AcquireOptions): Acquired {
-    const { live, reader, terms } = this.#open;
-    const kept = reader.log(ref);
-    const created = !kept || kept.closed;
-    if (created && !create) return { kind: 'absent' };
-    try {
-      const term = given === undefined ? terms.next() : terms.taken(given);
-      const log = created ? begin(this.#open, ref, create!) : kept!;
-      log.acquire(term, taken);
-      live.add(log);
-      return {
-        kind: 'acquired',
-        record: log.record(),
-        head: log.describe(),
-        openRuns: created ? [] : reader.openRuns(log.session),
-        created,
-      };
-    } catch (error) {
-      throw writeFailure(error);
-    }
+  acquire(ref: SessionRef, options: AcquireOptions): MaybePromise<Acquired> {
+    return this.#free(() => this.#write((parts) => acquireLog(parts, ref, options)));
   }
 
-  release(ref: SessionRef, term: number): void {
+  /** Writes when that does not hold up the event loop. */
+  #free<T>(write: () => T): MaybePromise<T> {
+    const { disk } = this.#open.connection;
+    return disk.isFree ? write() : disk.free().then(write);
+  }
+
+  /** Looks at a session once its last writes are on the disk: nobody is told of a write that may be lost. */
+  #told<T>(ref: SessionRef, look: () => T): MaybePromise<T> {
+    const syncing = this.#open.live.get(ref)?.syncing;
+    return syncing ? syncing.then(look, notSynced) : look();
+  }
+
+  release(ref: SessionRef, term: number): MaybePromise<void> {
+    return this.#free(() => this.#release(ref, term));
+  }
+
+  #release(ref: SessionRef, term: number): void {
     const { live, journal } = this.#open;
     const log = live.get(ref);
     if (log?.term !== term) return;
-    try {
-      if (log.tail.length > 0) journal.chunk([log]);
-    } catch (error) {
-      throw writeFailure(error);
-    }
+    if (log.tail.length > 0) this.#write(() => journal.chunk([log]));
     live.drop(log);
   }
 
@@ -228,22 +223,21 @@ export class SqliteStore implements Store {
     return this.#open.reader.read(log, after, limit, bytes);
   }
 
-  head(ref: SessionRef, epoch?: string): LogHead | null {
-    return this.#open.reader.log(ref, epoch)?.describe() ?? null;
+  head(ref: SessionRef, epoch?: string): MaybePromise<LogHead | null> {
+    return this.#told(ref, () => this.#open.reader.log(ref, epoch)?.describe() ?? null);
   }
 
   readonly changeRecords: Store['changeRecords'] = (home, changes, options) =>
     this.#open.commits.change(home, changes, options);
   readonly search = (query: SaidQuery): SaidPage => this.#write(({ said }) => said.find(query));
   readonly records: Store['records'] = (query) => this.#open.records.list(query);
-  readonly takeDue: Store['takeDue'] = (options) => this.#write(({ records }) => records.take(options));
+  readonly takeDue: Store['takeDue'] = (options) =>
+    this.#free(() => this.#write(({ records }) => records.take(options)));
 
   readonly conversations = (ref: SessionRef): readonly string[] => this.#open.reader.conversations(ref);
 
-  run(ref: SessionRef, name: RunName): RunRecord | null {
-    const { live, reader } = this.#open;
-    const session = live.get(ref)?.session ?? reader.session(ref)?.id;
-    return session === undefined ? null : reader.run(session, name);
+  run(ref: SessionRef, name: RunName): MaybePromise<RunRecord | null> {
+    return this.#told(ref, () => this.#open.reader.run(this.#idOf(ref) ?? -1, name));
   }
 
   cut(ref: LogRef, checkpoint: Checkpoint, messages: readonly MessageRow[], term: number): void {
@@ -290,11 +284,12 @@ export class SqliteStore implements Store {
     return expireRecords(connection, dropped, before).finally(() => usage.forget());
   }
 
-  remove(ref: SessionRef): void {
+  async remove(ref: SessionRef): Promise<void> {
     if (!this.#write((parts) => removeSession(parts, ref))) return;
-    const { dropped, usage } = this.#open;
+    const { connection, dropped, usage } = this.#open;
     dropped.begin();
     usage.forget();
+    await connection.disk.synced();
     this.#watches.wake(keyOf(ref));
   }
 
