@@ -170,7 +170,7 @@ export class Node {
     return now < this.#judgesFrom || (known && now < this.#trustsUntil);
   }
 
-  /** Notes a time that the server told. Where its clock was set, all leases may have run out at once, so nobody is judged before they are renewed. */
+  /** Notes a time that the server told. All leases may have run out at once if its clock was set, so nobody is judged before they are renewed. */
   saw(time: number | undefined): void {
     if (time !== undefined && this.clock.isSet(time, this.#leaseMs / 2))
       this.#judgesFrom = performance.now() + this.#leaseMs;

@@ -7,7 +7,7 @@ const SHORT_MS = 10_000;
 const FEW = 1;
 
 /**
- * The pools of a gateway. Where the server has no room for more connections, each gateway gives back what it can do without, so that the others
+ * The pools of a gateway. Each gateway gives back what it can do without while the server has no room for more connections, so that others
  * have some too, and opens none before it has the one that renews its lease: others would take it for dead.
  */
 export class Pools {

@@ -110,7 +110,7 @@ export class RedisMembers implements SharedStore {
     };
   }
 
-  /** Notes a time that Redis told. Where its clock was set, nobody is judged before all leases are renewed. */
+  /** Notes a time that Redis told. Nobody is judged before all leases are renewed if its clock was set. */
   #saw(time: number): void {
     if (this.#clock.isSet(time, this.leaseMs / 2)) this.#judgesFrom = performance.now() + this.leaseMs;
   }
