@@ -171,6 +171,8 @@ export interface LoggedEventData extends FeatureEvents {
   };
   /** The path now ends at another message. The active run and the queued ones ended just before. */
   history_moved: {
+    /** Set if `messages` are new, and follow what was the last one. */
+    readonly added?: true;
     /** Id of the message that the next one follows; null at the beginning. */
     readonly tip: string | null;
     /** How many messages the path to it has. */

@@ -112,9 +112,9 @@ function acceptedAt(
 }
 
 /** The records that features add for the sender, who has read up to the message. @param count Events of the append up to that message */
-function recordsOfSender(
+export function recordsOfSender(
   { env, store, log }: HeldSession,
-  { reader }: RunRequest,
+  { reader }: Pick<RunRequest, 'reader'>,
   count: number,
 ): readonly RecordChange[] {
   if (reader === undefined || env.addedOfSender.length === 0) return [];

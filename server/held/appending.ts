@@ -7,6 +7,8 @@ import type { HistoryPlace } from '../../shared/operation-types.js';
 import type { LogView } from '../log/log-view.js';
 import { pathTo } from '../log/message-tree.js';
 import { asUnavailable } from '../log/unavailable.js';
+import type { RecordChange } from '../stores/records.js';
+import { recordsOfSender } from './acceptance-plan.js';
 import type { HeldSession } from './held-session.js';
 import { assertNewIds, assertNotKept } from './message-ids.js';
 
@@ -14,6 +16,8 @@ import { assertNewIds, assertNotKept } from './message-ids.js';
 export interface AddedMessages {
   readonly messages: readonly Message[];
   readonly by: string;
+  /** Key of the person who adds them, and so has read the conversation. */
+  readonly reader: string;
 }
 
 /** The end of a conversation, and the messages that lead to it. */
@@ -24,7 +28,10 @@ export type AppendedMessages = HistoryPlace & Pick<AddedMessages, 'messages'>;
  *
  * @throws GatewayError `SESSION_BUSY` while a run is active or waits, `MESSAGE_EXISTS`; `OVERLOADED` if the store can't take it
  */
-export function append(held: HeldSession, { messages, by }: AddedMessages): Promise<AppendedMessages> {
+export function append(
+  held: HeldSession,
+  { messages, by, reader }: AddedMessages,
+): Promise<AppendedMessages> {
   const { log, runs } = held;
   const { view } = log;
   const tip = messages.at(-1)!.id;
@@ -38,11 +45,14 @@ export function append(held: HeldSession, { messages, by }: AddedMessages): Prom
       if (active) throw new GatewayError({ code: 'SESSION_BUSY', details: { runId: active.runId } });
       assertNewIds(named, view, runs.all());
       const next = follow(state, ...messages);
-      const added = next.messages.slice(-messages.length);
       const { messageCount } = next;
-      return [{ type: 'history_moved', ts: Date.now(), tip, messageCount, by, messages: added }];
+      const placed = next.messages.slice(-messages.length);
+      return [
+        { type: 'history_moved', ts: Date.now(), added: true, tip, messageCount, by, messages: placed },
+      ];
     };
-    const { last } = await asUnavailable(() => log.commit(drafts, { refusable: true }));
+    const records = (): readonly RecordChange[] => recordsOfSender(held, { reader }, 1);
+    const { last } = await asUnavailable(() => log.commit(drafts, { refusable: true, records }));
     return { messages, tip, cursor: view.cursorAt(last) };
   });
 }

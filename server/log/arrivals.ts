@@ -47,7 +47,11 @@ export function arrivalsAfter(
         break;
       }
       case 'history_moved':
-        rewound = place;
+        if (!event.added) rewound = place;
+        else if (event.messages!.some(isOfOthers)) {
+          count += event.messages!.filter(isOfOthers).length;
+          last = place;
+        }
     }
     folded = next;
     place += 1;

@@ -70,7 +70,8 @@ export class SendOperations {
       if (!caller.trusted) checkClientMessages(inputs, this.#env.clientMessages);
       await this.#checkFiles(inputs, reach, caller);
       const { sender } = this.#env.sessions;
-      const said = { inputs, user: caller.person.user, senderId: senderIn(reach, caller), ...byGrant(reach) };
+      const { user, key: reader } = caller.person;
+      const said = { inputs, user, reader, senderId: senderIn(reach, caller), ...byGrant(reach) };
       const added = await sender.append(this.#env.sessions.get(reach.ref), said);
       assertShared(added.cursor, reach);
       return { ...added, messages: shownMessages(added.messages, reach) };

@@ -139,7 +139,13 @@ export class MessageSender {
   /** Adds messages that begin no run. @throws GatewayError errors of the session */
   append(
     session: Session,
-    { inputs, user, senderId, via }: Pick<SendRequest, 'inputs' | 'user' | 'senderId' | 'via'>,
+    {
+      inputs,
+      user,
+      senderId,
+      reader,
+      via,
+    }: Pick<SendRequest, 'inputs' | 'user' | 'senderId' | 'reader' | 'via'>,
   ): Promise<AppendedMessages> {
     const add = async (): Promise<AppendedMessages> => {
       const said = inputs.map((input) => toMessage(input, senderId));
@@ -147,7 +153,7 @@ export class MessageSender {
       const named = await this.#files.name(session.ref, newRequestId(), written);
       const { messages } = named ?? { messages: written };
       try {
-        const added = await perform(session, { type: 'append', messages, by: user.id, via });
+        const added = await perform(session, { type: 'append', messages, by: user.id, reader, via });
         named?.accepted(added.cursor);
         return added;
       } catch (error) {

@@ -120,6 +120,7 @@ export const loggedShapes = {
     retracted: retractionSchema.exactOptional(),
   },
   history_moved: {
+    added: z.literal(true).exactOptional(),
     tip: z.string().nullable(),
     messageCount: count,
     by: z.string().exactOptional(),

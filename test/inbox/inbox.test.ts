@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
+import { appendMessages } from '../../client/history/index.js';
 import { clientInbox } from '../../client/inbox/index.js';
 import { memoryStore } from '../../server/stores/memory.js';
 import type { Store } from '../../server/stores/store.js';
@@ -159,6 +160,15 @@ describe('inbox', () => {
     await ben!.send('main', 'two').result;
     expect((await clientInbox(ben!).list()).unread).to.equal(1);
     expect((await clientInbox(ann!).list()).unread).to.equal(3);
+    const { messages } = await appendMessages(ann!, 'main', ['a note', 'another']);
+    const unread = async () => [
+      (await clientInbox(ann!).list()).unread,
+      (await clientInbox(ben!).list()).unread,
+    ];
+    expect(await unread()).to.deep.equal([0, 3]);
+    // The count is made anew where the conversation was elsewhere.
+    for (const { id } of messages) await ann!.session('main').move(id);
+    expect(await unread()).to.deep.equal([0, 3]);
   });
 
   it('shows what the host lets its person see, and nothing of others', async () => {

@@ -35,8 +35,10 @@ const NOTES: { readonly [Type in EventType]?: (event: EventOf<Type>) => LinePart
   run_error: ({ code, message }) =>
     code === 'DENIED' ? yellow(`(${message})`) : styled('red', `${message} (${code})`),
   gap: () => yellow('(some events are not kept any more; what follows is how things stand now)'),
-  history_moved: ({ tip, messageCount: at }) =>
-    yellow(`(the conversation ${tip === null ? 'begins anew' : `goes on from its message ${at}`})`),
+  history_moved: ({ added, tip, messageCount: at }) =>
+    added
+      ? null
+      : yellow(`(the conversation ${tip === null ? 'begins anew' : `goes on from its message ${at}`})`),
   session_updated: ({ title }) => title && dim(`(the conversation is called ${JSON.stringify(title)})`),
   session_closed: ({ reason }) => yellow(`(the conversation was closed: ${reason})`),
 };

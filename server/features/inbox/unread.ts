@@ -37,8 +37,7 @@ export async function recount(log: LogView, { seq, at }: Behind): Promise<number
     for (const stored of events) {
       const event = parseEvent(stored);
       if (event.type === 'history_moved') tip = event.tip;
-      const id = arrivalOf(event, tip);
-      if (id !== null) arrived.add(id);
+      for (const id of arrivalsOf(event, tip)) arrived.add(id);
     }
     place = events.at(-1)!.seq;
   }
@@ -49,11 +48,13 @@ export async function recount(log: LogView, { seq, at }: Behind): Promise<number
   return messages.filter(isUnread).length + queue.filter(({ message }) => arrived.has(message.id)).length;
 }
 
-/** Id of the message that an event adds for users to read; null if there is none. */
-function arrivalOf(event: GatewayEvent, movedTo: string | null): string | null {
-  if (event.type === 'message_end') return event.message.id;
+/** Ids of the messages that an event adds for users to read. */
+function arrivalsOf(event: GatewayEvent, movedTo: string | null): readonly string[] {
+  if (event.type === 'message_end') return [event.message.id];
   const isNew = event.type === 'message_accepted' && isNewMessage(event.message, movedTo);
-  return isNew && event.message.senderId !== undefined ? event.message.id : null;
+  const added =
+    event.type === 'history_moved' && event.added ? event.messages! : isNew ? [event.message] : [];
+  return added.filter(({ senderId }) => senderId !== undefined).map(({ id }) => id);
 }
 
 const isRead = ({ runId, senderId }: Message): boolean => runId !== undefined || senderId !== undefined;
