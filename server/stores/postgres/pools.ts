@@ -38,9 +38,9 @@ export class Pools {
     }
   }
 
-  /** Gives a connection back. @param failed Set if it may be broken */
+  /** Gives a connection back. None is kept for later where others wait for one, but that of the lease. @param failed Set if it may be broken */
   give(pool: Pool, client: PoolClient, failed?: Error): void {
-    client.release(failed ?? pool.totalCount > pool.options.max);
+    client.release(failed ?? (pool !== this.#lease && this.#short !== undefined));
   }
 
   /** Makes do with few connections for a while. */
@@ -48,7 +48,7 @@ export class Pools {
     clearTimeout(this.#short);
     for (const pool of this.#others.keys()) {
       pool.options.max = FEW;
-      for (let spare = Math.min(pool.idleCount, pool.totalCount - FEW); spare > 0; spare--)
+      for (let idle = pool.idleCount; idle > 0; idle--)
         pool.connect().then(
           (client) => client.release(true),
           () => {},

@@ -7,8 +7,6 @@ import { BEAT, LIVING } from './scripts/members.js';
 
 /** The number of renewals within a lease. */
 const BEATS = 3;
-/** Milliseconds for which a member with a lapsed lease is remembered. */
-const FORGOTTEN_MS = 600_000;
 
 interface MembershipParts {
   readonly link: Link;
@@ -48,8 +46,8 @@ export class RedisMembers implements SharedStore {
       isBeating = true;
       try {
         const asked = performance.now();
-        const forgets = Math.round((this.#clock.now ?? 0) - FORGOTTEN_MS);
-        const answer = await link.run(BEAT.call(keys, { holder, lease: this.leaseMs, forgets }));
+        const latest = Math.round(this.#clock.now ?? 0);
+        const answer = await link.run(BEAT.call(keys, { holder, lease: this.leaseMs, latest }));
         const [hadLapsed, time] = answer as readonly number[];
         this.#saw(time!);
         this.#clock.told(time!, asked);

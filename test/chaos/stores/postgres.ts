@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { ServerStore } from './server-store.js';
@@ -56,6 +57,8 @@ class PostgresUnderTest extends ServerStore<PostgresServer> {
     // Nobody comes in while the places are taken.
     await operator.query('ALTER DATABASE postgres ALLOW_CONNECTIONS false');
     await operator.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'postgres'");
+    const others = "SELECT FROM pg_stat_activity WHERE datname = 'postgres'";
+    while ((await operator.query(others)).rowCount! > 0) await delay(20);
     for (let hog = await connect(); hog; hog = await connect()) hogs.push(hog);
     await Promise.all(hogs.splice(0, spare).map((hog) => hog.end()));
     await operator.query('ALTER DATABASE postgres ALLOW_CONNECTIONS true');
