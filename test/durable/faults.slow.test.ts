@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync } from 'node:fs';
+import { chmodSync, chownSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
@@ -7,6 +7,7 @@ import { newDatabase } from '../support/durable.js';
 import { post, TOKEN } from '../support/gateway.js';
 import { withoutPackage } from '../support/missing-package.js';
 import { ROOT, runProgram } from '../support/program.js';
+import { preloadedDisk } from './disk/traced-disk.js';
 import { failure } from './failed-opening.js';
 
 // Each begins a program.
@@ -85,5 +86,33 @@ describe('a disk that is full', () => {
       messages: unknown[];
     };
     expect(all.messages).to.have.length(4);
+  });
+});
+
+describe('a disk that fails to sync', () => {
+  it('acknowledges nothing any more, not even once it syncs again, and goes on after a restart', async function () {
+    this.timeout(120_000);
+    const library = preloadedDisk();
+    if (!library) return this.skip();
+    const path = newDatabase();
+    const failing = join(dirname(path), 'failing');
+    const env = { LD_PRELOAD: library, DISK_PATH: path, DISK_FAIL: failing };
+    const start = async () => {
+      const program = runProgram(join(ROOT, 'test/durable/gateway-program.ts'), { args: [path], env });
+      return { program, url: (await program.prints(/listening (\S+)\n/))[1] };
+    };
+    const first = await start();
+    const send = (url: string, key: string) =>
+      post(`${url}/send`, { sessionId: 'main', message: '3', idempotencyKey: key });
+    expect((await send(first.url!, 'k0')).status).to.equal(200);
+    writeFileSync(failing, '');
+    expect((await send(first.url!, 'k1')).status).to.equal(503);
+    rmSync(failing);
+    expect((await send(first.url!, 'k1')).status).to.equal(503);
+    expect((await fetch(`${first.url}/readyz`)).status).to.equal(503);
+    await first.program.kill('SIGKILL');
+    const second = await start();
+    expect((await send(second.url!, 'k1')).status).to.equal(200);
+    await second.program.kill('SIGKILL');
   });
 });

@@ -15,10 +15,10 @@ let at = 0;
 async function write(n: number): Promise<void> {
   const writer = await TestWriter.acquire(store, refOf(`s${n}`), { epoch: newTestEpoch() });
   for (let i = 1; i <= Number(batches); i++) {
-    const isPrecious = i % 5 === 0;
+    const isPrecious = i % 15 === 0;
     const event = record(i, isPrecious ? 'message_end' : 'content_delta');
     // Some are of many pages, so that the write-ahead log is moved often.
-    const said = i % 25 === 0 ? 'x'.repeat(100_000) : '';
+    const said = i % 4 === 0 ? 'x'.repeat(30_000) : '';
     await writer.append([{ ...event, body: JSON.stringify({ n, i, said }) }]);
     if (!isPrecious && !full) continue;
     const line = `${writer.log.epoch} ${n} ${i}\n`;

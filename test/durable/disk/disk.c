@@ -1,8 +1,10 @@
 /* A disk for tests and measurements, by LD_PRELOAD, for files with a path that has DISK_PATH in it.
  * DISK_SYNC_MS: each sync takes so many milliseconds.
+ * DISK_FAIL: while this file is there, each sync fails.
  * DISK_TRACE: a file that gets each change: kind, path, offset, length, bytes. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -49,12 +51,20 @@ static void slow(void) {
   nanosleep(&time, NULL);
 }
 
+static int fails(void) {
+  const char *file = getenv("DISK_FAIL");
+  if (!file || access(file, F_OK) != 0) return 0;
+  errno = EIO;
+  return 1;
+}
+
 #define SYNC(name) \
   int name(int fd) { \
     static int (*real)(int); \
     char path[4096]; \
     if (!real) real = dlsym(RTLD_NEXT, #name); \
     if (!named(fd, path, sizeof path)) return real(fd); \
+    if (fails()) return -1; \
     note('b', path, 0, 0, NULL); \
     int result = real(fd); \
     slow(); \

@@ -6,10 +6,13 @@ import { tempDir } from '../../support/temp-dir.js';
 
 /** What a disk takes as a whole. */
 const SECTOR = 512;
+/** Shares of what was not synced that may be there. */
+const SHARES = [0, 0.5, 0.9, 1];
 
 /** A change of a file, or the begin or the end of a sync of it, in the order in which the system was told. */
-interface Step {
+export interface Step {
   readonly kind: 'write' | 'truncate' | 'sync' | 'synced';
+  /** The file, without its folder. */
   readonly name: string;
   readonly at: number;
   readonly bytes: Buffer;
@@ -50,15 +53,15 @@ export class TracedDisk {
   }
 
   /**
-   * Writes files as they are on the disk if the power is lost at a step: with all that was synced, and whatever else the system had written by then.
-   *
-   * @param share How much of the rest is there
+   * Writes files as they are on the disk if the power is lost at a step: with all that was synced, and whatever else the system had written by
+   * then, of each file another share.
    */
-  lostAt(step: number, names: readonly string[], share: number, random: () => number): string {
+  lostAt(step: number, names: readonly string[], random: () => number): string {
     const folder = tempDir();
     for (const name of names) {
       const steps = this.#of(name, step);
       const synced = endOfSynced(steps);
+      const share = SHARES[Math.floor(random() * SHARES.length)]!;
       const kept = steps.flatMap((each, i) => (i < synced ? each : tornOf(each, share, random)));
       writeFileSync(join(folder, name), contentOf(kept));
     }
