@@ -2,7 +2,7 @@ import { type GrantRole, grantName } from '../../../shared/grants.js';
 import type { InboxPage, InboxRow, InboxTotals } from '../../../shared/inbox/contract.js';
 import { formatPlace, hashOfAll } from '../../../shared/inbox/inbox-place.js';
 import type { AppRegistry } from '../../apps/registry.js';
-import type { MaybePromise } from '../../async/maybe-promise.js';
+import { andThen, isPromise, type MaybePromise } from '../../async/maybe-promise.js';
 import { nextTurn } from '../../async/turn.js';
 import type { Person } from '../../auth/types.js';
 import type { FoundGrant, Grants } from '../../grants/grants.js';
@@ -116,7 +116,9 @@ export class Inbox {
     do {
       const page = await store.list(person.scope, { limit: PAGE, before });
       for (const record of page.records) {
-        const entry = await this.#entryOf(record, places.get(textOfHome(record.ref)), person);
+        const found = this.#entryOf(record, places.get(textOfHome(record.ref)), person);
+        // Nearly all are found at once, and a turn of the microtasks for each would cost as much as they do.
+        const entry = isPromise(found) ? await found : found;
         if (entry) entries.push(entry);
       }
       before = page.next ?? undefined;
@@ -190,20 +192,31 @@ export class Inbox {
     return this.#entryOf(record, place, person, grant);
   }
 
-  async #entryOf(
+  #entryOf(
     record: SessionRecord,
     place: ReadPlace | undefined,
     person: Person,
     via?: { readonly grantId: string; readonly as: GrantRole },
-  ): Promise<InboxEntry | null> {
+  ): MaybePromise<InboxEntry | null> {
+    return andThen(this.env.mayShow(record.ref, person, via), (shows) => {
+      if (!shows) return null;
+      const current = place?.epoch === record.epoch ? place : undefined;
+      return andThen(this.#unread(record, current), (unread) => this.#shown(record, current, unread, via));
+    });
+  }
+
+  #shown(
+    record: SessionRecord,
+    current: ReadPlace | undefined,
+    unread: number,
+    via?: { readonly grantId: string },
+  ): InboxEntry {
     const { ref, title, pending, activity, updatedAt, createdAt } = record;
-    if (!(await this.env.mayShow(ref, person, via))) return null;
-    const current = place?.epoch === record.epoch ? place : undefined;
     const row: InboxRow = {
       sessionId: this.env.apps.format(ref.app, via ? grantName(via.grantId) : ref.name),
       app: ref.app,
       ...(title !== undefined && { title }),
-      unread: await this.#unread(record, current),
+      unread,
       running: activity.status === 'running' || activity.queued > 0,
       waiting: pending,
       ended: false,
@@ -214,7 +227,7 @@ export class Inbox {
     return { ref, row, changedAt: Math.max(changedAt, current?.at ?? 0), createdAt, recordedAt: changedAt };
   }
 
-  async #unread(record: SessionRecord, place: ReadPlace | undefined): Promise<number> {
+  #unread(record: SessionRecord, place: ReadPlace | undefined): MaybePromise<number> {
     const behind = behindOf(record, place);
     const counted = unreadBy(record, behind);
     if (counted !== null) return counted;
