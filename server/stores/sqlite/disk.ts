@@ -32,7 +32,7 @@ export class DiskSync {
   #running: Promise<void> = DONE;
   #next: Promise<void> | null = null;
   #moving: Promise<void> | null = null;
-  /** What is left of a move whose pages are in the file. */
+  /** The rest of a move whose pages are in the file. */
   #left: 'sync file' | 'sync log' | null = null;
   #commitsLeft = COMMITS.first;
   /** Commits at the last move. */
@@ -84,7 +84,7 @@ export class DiskSync {
     this.#commitsLeft -= 1;
     if (this.#commitsLeft > 0 || this.#moving) return;
     this.#moving = this.#moveAll()
-      // What was committed is safe in the log, and the next move tries again.
+      // Commits are safe in the log, and the next move tries again.
       .catch(() => {})
       .finally(() => {
         this.#moving = null;

@@ -10,8 +10,8 @@ const ROWS = 25;
 const PIECE_MS = 3;
 
 /**
- * Rows of logs that are gone. What drops a log only notes it, and the rows go in pieces, because those of a long conversation take seconds. No
- * statement finds them meanwhile, and the next opening goes on with those that are left.
+ * Rows of logs that are gone. Such a log is only noted at first, and its rows go in pieces, because those of a long conversation take seconds. No
+ * statement finds them meanwhile, and the next opening goes on with the rest.
  */
 export class DroppedRows {
   readonly #connection: SqliteConnection;

@@ -96,7 +96,7 @@ export function writeFailure(error: unknown): StoreError {
 
 /** The error of a read that must wait for writes, if they may be lost. @throws StoreError `UNAVAILABLE` */
 export function notSynced(cause: unknown): never {
-  throw new StoreError('UNAVAILABLE', 'What was written last may be lost', { cause });
+  throw new StoreError('UNAVAILABLE', 'The last writes may be lost', { cause });
 }
 
 /**
