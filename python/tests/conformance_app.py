@@ -61,7 +61,7 @@ async def do(turn: Turn, what: str, *given: Any) -> Any:
         case "confirm":
             return await turn.confirm(first, rest[0] if rest else None, message=rest[1] if rest[1:] else None)
         case "tool":
-            return await turn.call_tool(first, rest[0])
+            return await turn.call_tool(first, *rest)
         case "spawn":
             return await turn.spawn(first, rest[0], **(rest[1] if rest[1:] else {}))
         case "together":

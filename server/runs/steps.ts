@@ -76,13 +76,15 @@ export function begunSteps(left: readonly StepRecord[]): readonly BegunStep[] {
     .map(({ runId, number, name }) => ({ name, key: keyOf(runId, number) }));
 }
 
-/** The steps of a former process by their numbers, with what they returned. */
+/** The steps of a former process by their numbers, with what they returned: up to the first that had not begun, though later ones may have. */
 export function formerSteps(left: readonly StepRecord[]): readonly FormerStep[] {
-  const steps = left.filter(({ number }) => number > 0);
-  return steps.map(({ name, outcome = '{}' }) => {
-    const { value } = JSON.parse(outcome) as { readonly value?: unknown };
-    return { name, ...(value !== undefined && { value }) };
-  });
+  const byNumber = new Map(left.map((step) => [step.number, step]));
+  const steps: FormerStep[] = [];
+  for (let step = byNumber.get(1); step; step = byNumber.get(steps.length + 1)) {
+    const { value } = JSON.parse(step.outcome ?? '{}') as { readonly value?: unknown };
+    steps.push({ name: step.name, ...(value !== undefined && { value }) });
+  }
+  return steps;
 }
 
 /** The durable steps of one run, numbered in the order of their calls. A step that ended in a former process is not done again. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { defineApp, GatewayError, isGatewayError, memoryStore, type Turn, tool } from '../../server/index.js';
+import { formerSteps } from '../../server/runs/steps.js';
 import { ToolCallError } from '../../server/runs/tool-error.js';
 import { loadDriver } from '../../server/stores/sqlite/driver.js';
 import { crashed, newDatabase, startDurable } from '../support/durable.js';
@@ -48,6 +49,17 @@ async function failureOf(call: Promise<unknown>): Promise<any> {
     (error: unknown) => error,
   );
 }
+
+describe('the steps of a former process', () => {
+  it('end before the first one that was not kept, which another one may have overtaken', () => {
+    const step = (number: number, outcome?: string) => ({
+      ...{ runId: 'r', number, name: `s${number}` },
+      ...(outcome !== undefined && { outcome }),
+    });
+    const left = [step(2, '{"value":false}'), step(-1, '{"value":"note"}'), step(1), step(4, '{"value":4}')];
+    expect(formerSteps(left)).to.deep.equal([{ name: 's1' }, { name: 's2', value: false }]);
+  });
+});
 
 describe('turn.step', () => {
   it('is given what the former process noted last in it, and no other step is', async () => {

@@ -43,8 +43,8 @@ export class Answer {
   #again: (SaidPlace & { readonly item: AppItem })[] = [];
   /** In the order in which they were made. The first is at the beginning. */
   #marks: MarkedPlace[] = [];
-  /** The kind of what was said since the last mark. */
-  #kind: 'text' | 'reasoning' | null = null;
+  /** Whether there is new text behind the last mark. */
+  #hasText = false;
 
   constructor(turn: Turn) {
     this.#turn = turn;
@@ -80,20 +80,13 @@ export class Answer {
     this.mark();
   }
 
-  /**
-   * Takes text. Returns false for text of which nothing is taken: another one than a former slice's, or the first behind reasoning, before which there is to be
-   * a mark.
-   *
-   * @throws GatewayError `APP_REPLY_INVALID`
-   */
+  /** Takes text. Returns false for text that is another one than a former slice's, of which nothing is taken. @throws GatewayError `APP_REPLY_INVALID` */
   text({ delta, at }: PieceLine, number: number): boolean {
     if (at !== undefined) moveTo(this.#text, at, number);
-    if (this.#kind === 'reasoning' && this.#text.isAtEnd) return false;
     const added = this.#text.take(delta);
     if (added === null) return false;
-    if (added === '') return true;
     this.#pending += added;
-    this.#kind = 'text';
+    this.#hasText ||= added !== '';
     return true;
   }
 
@@ -101,12 +94,10 @@ export class Answer {
   reasoning({ delta, at }: PieceLine, number: number): readonly AppItem[] {
     const said = this.#reasoning;
     if (at !== undefined) moveTo(said, at, number);
-    if (this.#kind === 'text' && said.isAtEnd) this.mark();
+    if (this.#hasText && said.isAtEnd) this.mark();
     const added = said.take(delta);
     if (added === null) return this.instead({ type: 'reasoning', delta });
-    if (added === '') return [];
-    this.#kind = 'reasoning';
-    return [{ type: 'reasoning_delta', delta: added }];
+    return added === '' ? [] : [{ type: 'reasoning_delta', delta: added }];
   }
 
   /** Takes what a slice says otherwise than a former one, whose is taken back. All before it must have been taken. Returns what is said in its place. */
@@ -140,7 +131,7 @@ export class Answer {
     }
     sayUpTo({ text, reasoning });
     this.#say(type, delta, items);
-    this.#kind = type;
+    this.#hasText = true;
     return items;
   }
 
@@ -178,10 +169,10 @@ export class Answer {
 
   /** Marks the end of the answer, to which a later slice goes back if it says another text behind it. */
   mark(): void {
-    this.#kind = null;
     if (this.#pending !== '' || this.#turn.rehearsing) return;
     const { length: text } = this.#text;
     const { length: reasoning } = this.#reasoning;
+    this.#hasText = false;
     this.#marks.push({ text, reasoning, parts: this.#count, mark: this.#turn.mark() });
     if (this.#marks.length > MOST_MARKS) this.#marks.splice(1, 1);
   }

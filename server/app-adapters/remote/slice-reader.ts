@@ -107,8 +107,6 @@ export class SliceReader {
     const number = this.#reader.line;
     switch (line.type) {
       case 'text':
-        if (answer.text(line, number)) return undefined;
-        answer.mark();
         return answer.text(line, number) ? undefined : this.#put(answer.instead(line));
       case 'reasoning':
         return this.#put(answer.reasoning(line, number));

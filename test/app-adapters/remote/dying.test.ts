@@ -58,6 +58,15 @@ describe('a slice that dies while its lines are taken', () => {
     expect([textOf(message), stopReason]).to.deep.equal(['One', 'end']);
   });
 
+  it('is not in vain if its last line came', async () => {
+    const exchange = carriedBy(
+      (slice) => died(slice),
+      (slice) => died(slice, END),
+    );
+    const { client } = await serve(carriedApp({ secret: SECRET, attempts: 1 }, exchange));
+    expect((await client.send('main', 'Go').result).stopReason).to.equal('end');
+  });
+
   for (const [what, before, now, content] of [
     [
       'text behind a part and reasoning',
@@ -70,6 +79,12 @@ describe('a slice that dies while its lines are taken', () => {
       [text('It is '), reasoning('Hm. '), reasoning('So.'), text('raining')],
       [text('It is '), reasoning('Hm. '), reasoning('No.'), text('sunny')],
       [text('It is '), reasoning('Hm. No.'), text('sunny')],
+    ],
+    [
+      'text in place of a part',
+      [text('It is '), DATA, text('raining')],
+      [text('It is '), text('sunny')],
+      [text('It is sunny')],
     ],
     [
       'text before a part',
