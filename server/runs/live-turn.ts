@@ -241,16 +241,30 @@ export class LiveTurn implements Turn {
 
   /** Waits until nothing hinders the run; null if nothing does. */
   hindered(): Promise<void> | null {
-    const { gate } = this.#scope.port;
-    const hindrance = gate?.() ?? null;
+    const { uses, port } = this.#scope;
+    if (!port.gate) return null;
+    // Calls that the run has told count before it makes the next one.
+    if (uses.logged > uses.stored && port.log.pending) return this.#afterStored();
+    const hindrance = port.gate();
     return hindrance && this.#passed(hindrance);
   }
 
   async #stored(): Promise<void> {
     // A step that is under way could not be left to another process, so the next one waits.
     const waits = !isInStep();
-    await Promise.resolve(this.#scope.port.log.settled()).catch(() => {});
-    if (waits) await this.hindered();
+    await (waits ? this.#afterStored() : this.#settled());
+  }
+
+  async #afterStored(): Promise<void> {
+    await this.#settled();
+    await this.hindered();
+  }
+
+  async #settled(): Promise<void> {
+    const { uses, port } = this.#scope;
+    const { logged } = uses;
+    await Promise.resolve(port.log.settled()).catch(() => {});
+    uses.stored = Math.max(uses.stored, logged);
   }
 
   /** @throws DOMException `AbortError` if the run has ended */

@@ -126,7 +126,7 @@ function portOf(
       append: heard,
       gather: (piece) => void heard(piece),
       commit: async () => ({ first: 0, last: 0 }),
-      ...{ gathering: null, stalled: false, view },
+      ...{ gathering: null, stalled: false, pending: false, view },
       settled: () => undefined,
       flowing: async () => {},
     },

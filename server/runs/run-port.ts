@@ -68,7 +68,7 @@ export interface RunPort {
   readonly rehearses?: (answer: AnswerWriter) => void;
   readonly log: Pick<
     LogWriter,
-    'append' | 'view' | 'gather' | 'commit' | 'gathering' | 'stalled' | 'settled' | 'flowing'
+    'append' | 'view' | 'gather' | 'commit' | 'gathering' | 'stalled' | 'settled' | 'pending' | 'flowing'
   >;
   /** The open questions of the session. */
   readonly questions: Pick<Questions, 'add' | 'isOfOther'>;

@@ -19,6 +19,9 @@ export class Uses {
   /** Names that the app has given. */
   #named: Set<string> | null = null;
   #count = 0;
+  /** The number of uses that were logged, and of those that were waited for. */
+  logged = 0;
+  stored = 0;
 
   constructor(run: UsingRun) {
     this.#run = run;
@@ -34,11 +37,16 @@ export class Uses {
     const usage = port.priced(copyOf(counts));
     const isNamed = given !== undefined;
     const id = isNamed ? givenId(given, 'usage.id') : this.#next();
-    if (id === undefined) return this.#run.append('usage_added', { usage });
+    if (id === undefined) return this.#log({ usage });
     this.#named ??= new Set();
     if (this.#named.has(id)) return;
     this.#named.add(id);
-    if (!resumption?.takeUse({ id, usage }, isNamed)) this.#run.append('usage_added', { id, usage });
+    if (!resumption?.takeUse({ id, usage }, isNamed)) this.#log({ id, usage });
+  }
+
+  #log(used: LoggedEventData['usage_added']): void {
+    this.logged += 1;
+    this.#run.append('usage_added', used);
   }
 
   /** The name of a use without one: its number in the run. One within a step has none, since it is of a call that is made now. */

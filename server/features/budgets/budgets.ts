@@ -7,9 +7,10 @@ import { recordsOf } from '../../records/owned.js';
 import { textOfHome } from '../../stores/records.js';
 import type { Store } from '../../stores/store.js';
 import { budgetSchema } from './config.js';
-import { costOf, NOTHING, partsOf, type Sums } from './counts.js';
+import { costOf, partsOf } from './counts.js';
 import type { RunFacts } from './facts.js';
-import { periodAt } from './periods.js';
+import type { Totals } from './ledger.js';
+import { type Period, periodAt } from './periods.js';
 import type { Account } from './usage-records.js';
 
 /** The home of budgets, and of the sums of those that are of no single person or session. */
@@ -27,20 +28,23 @@ export interface Draw {
   readonly budget: Budget;
   readonly account: Account;
   readonly opensAt: number | null;
+  /** The parts of its limit that are told, in order. */
+  readonly marks: readonly number[];
 }
 
 /** The budgets of a gateway: those of its configuration, and those that were set for all gateways of its store. */
 export class Budgets {
   readonly #given: readonly Budget[];
   readonly #store: Pick<Store, 'records'>;
-  #list: readonly Budget[];
+  #list!: readonly Budget[];
+  #subjects!: readonly Subjects[];
   #loading: Promise<void> | null = null;
   #isLoaded = false;
 
   constructor(given: readonly Budget[], store: Pick<Store, 'records'>) {
     this.#given = given;
-    this.#list = given;
     this.#store = store;
+    this.#use(given);
   }
 
   get all(): readonly Budget[] {
@@ -69,20 +73,60 @@ export class Budgets {
       const kept = SET_BUDGETS.read(record);
       if (kept) set.set(kept.value.name, kept.value);
     }
-    this.#list = [...this.#given.filter(({ name }) => !set.has(name)), ...set.values()];
+    this.#use([...this.#given.filter(({ name }) => !set.has(name)), ...set.values()]);
     this.#isLoaded = true;
+  }
+
+  #use(list: readonly Budget[]): void {
+    this.#list = list;
+    this.#subjects = list.map((budget) => new Subjects(budget));
   }
 
   /** The budgets from which a run draws at a time of the store's clock. */
   of(facts: RunFacts, time: number): readonly Draw[] {
-    return this.#list.flatMap((budget) => {
-      const subject = subjectOf(budget, facts);
-      if (subject === null) return [];
-      const { key, until } = periodAt(budget, time, facts.root);
-      const owner = ownKey('budget', budget.name, budget.period, budget.zone ?? '', key, subject);
-      const account = { owner, home: homeOf(budget, facts), ...(until !== null && { until }) };
-      return [{ budget, account, opensAt: until }];
-    });
+    const draws: Draw[] = [];
+    for (const subjects of this.#subjects) {
+      const draw = subjects.of(facts, time);
+      if (draw) draws.push(draw);
+    }
+    return draws;
+  }
+}
+
+/** Most subjects of a budget whose draws are kept. */
+const MOST_SUBJECTS = 1000;
+
+/** The draws from one budget, made once for each subject and period. */
+class Subjects {
+  readonly #budget: Budget;
+  readonly #marks: readonly number[];
+  readonly #draws = new Map<string, Draw>();
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+    this.#marks = [...new Set([...(budget.at ?? [0.8]), 1])].sort((a, b) => a - b);
+  }
+
+  /** The draw of a run; null if the budget is not for it. */
+  of(facts: RunFacts, time: number): Draw | null {
+    const subject = subjectOf(this.#budget, facts);
+    if (subject === null) return null;
+    const period = periodAt(this.#budget, time, facts.root);
+    const name = `${period.key} ${subject}`;
+    let draw = this.#draws.get(name);
+    if (!draw) {
+      if (this.#draws.size >= MOST_SUBJECTS) this.#draws.clear();
+      draw = this.#make(facts, subject, period);
+      this.#draws.set(name, draw);
+    }
+    return draw;
+  }
+
+  #make(facts: RunFacts, subject: string, { key, until }: Period): Draw {
+    const budget = this.#budget;
+    const owner = ownKey('budget', budget.name, budget.period, budget.zone ?? '', key, subject);
+    const account = { owner, home: homeOf(budget, facts), ...(until !== null && { until }) };
+    return { budget, account, opensAt: until, marks: this.#marks };
   }
 }
 
@@ -110,42 +154,50 @@ function homeOf({ per, period }: Budget, { ref, payer }: RunFacts): Account['hom
   return per === 'person' ? { scope: payer } : BUDGETS_HOME;
 }
 
+/** Amounts that count for a budget: cost in billionths of its currency. */
+export interface Spent {
+  readonly cost: number;
+  readonly tokens: number;
+  readonly runs: number;
+}
+
 /** The spent amounts of a budget. */
-export function spentOf({ limit }: Budget, totals: ReadonlyMap<string | null, Sums>): BudgetAmounts {
-  const currency = limit.currency ?? 'USD';
-  let all = NOTHING;
+export function spentOf({ limit }: Budget, totals: Totals): Spent {
   let tokens = 0;
+  let runs = 0;
   for (const sums of totals.values()) {
     tokens += sums.input + sums.output;
-    all = { ...all, runs: all.runs + sums.runs };
+    runs += sums.runs;
   }
-  return {
-    ...(limit.cost !== undefined && { cost: costOf(totals.get(currency)?.cost ?? 0), currency }),
-    ...(limit.tokens !== undefined && { tokens }),
-    ...(limit.runs !== undefined && { runs: all.runs }),
-  };
+  return { cost: totals.get(limit.currency ?? 'USD')?.cost ?? 0, tokens, runs };
 }
+
+const ratio = (amount: number, of: number | undefined): number =>
+  of === undefined ? 0 : of > 0 ? amount / of : 1;
 
 /**
  * The part of a budget that is spent: 1 or more once it is used up.
  *
  * @param within Whether a run that is counted asks, which may itself be the last one
  */
-export function partSpent({ limit }: Budget, spent: BudgetAmounts, within: boolean): number {
-  const ratio = (amount: number, of: number): number => (of > 0 ? amount / of : 1);
-  const parts = [
-    limit.cost === undefined ? 0 : ratio(partsOf(spent.cost ?? 0), partsOf(limit.cost)),
-    limit.tokens === undefined ? 0 : ratio(spent.tokens ?? 0, limit.tokens),
-  ];
-  const { runs = 0 } = spent;
-  if (limit.runs !== undefined) {
-    const isOver = within ? runs > limit.runs : runs >= limit.runs;
-    parts.push(isOver ? Math.max(1, ratio(runs, limit.runs)) : Math.min(0.999, ratio(runs, limit.runs)));
-  }
-  return Math.max(...parts);
+export function partSpent({ limit }: Budget, { cost, tokens, runs }: Spent, within: boolean): number {
+  const money = ratio(cost, limit.cost === undefined ? undefined : partsOf(limit.cost));
+  const part = Math.max(money, ratio(tokens, limit.tokens));
+  if (limit.runs === undefined) return part;
+  const isOver = within ? runs > limit.runs : runs >= limit.runs;
+  const begun = ratio(runs, limit.runs);
+  return Math.max(part, isOver ? Math.max(1, begun) : Math.min(0.999, begun));
 }
 
-export const stateOf = ({ budget, opensAt }: Draw, spent: BudgetAmounts): BudgetState => ({
-  budget: budget.name,
-  ...{ spent, limit: budget.limit, opensAt },
-});
+/** A budget as it is told. */
+export function stateOf(
+  { budget: { name, limit }, opensAt }: Draw,
+  { cost, tokens, runs }: Spent,
+): BudgetState {
+  const spent: BudgetAmounts = {
+    ...(limit.cost !== undefined && { cost: costOf(cost), currency: limit.currency ?? 'USD' }),
+    ...(limit.tokens !== undefined && { tokens }),
+    ...(limit.runs !== undefined && { runs }),
+  };
+  return { budget: name, spent, limit, opensAt };
+}

@@ -31,10 +31,14 @@ export function factsOf(
     ...{ ref, sessionId, user, root },
     payer: byLink ? guestKey(grant.id) : user ? userScope(user) : ref.scope,
     person: byLink ? null : (user?.id ?? null),
-    tenant: user?.tenantId ?? userOfScope(ref.scope)?.tenantId ?? null,
+    tenant: user?.tenantId ?? tenantOf(ref.scope),
     grant: grant?.id ?? null,
   };
 }
+
+// Most scopes are of users without a tenant, and need not be read.
+const tenantOf = (scope: string): string | null =>
+  scope.startsWith('[null,') ? null : (userOfScope(scope)?.tenantId ?? null);
 
 /** The run at the root of the tree that a run is in. */
 export function rootOf({ lanes = [] }: SessionState, runId: string): string {

@@ -15,6 +15,7 @@ import { Ledger } from './ledger.js';
 import { BudgetSetter } from './opening.js';
 import { opened } from './question.js';
 import { usesOf, WAITING, WrittenUses } from './recording.js';
+import { SHARES } from './spending.js';
 import {
   ACCOUNTS,
   type Account,
@@ -40,7 +41,7 @@ const NAMELESS: Account = {
 /** All that runs use, and the budgets that bound it. */
 export const budgetsFeature: Feature = {
   config: budgetConfig,
-  kinds: [USES, SUMS, HEADS, ACCOUNTS, WAITING, TOLD],
+  kinds: [USES, SUMS, HEADS, ACCOUNTS, WAITING, TOLD, SHARES],
   work: { 'budget-opened': { does: opened } },
   causes: {
     budget_reached: ({ runId, budget, opensAt }, { log }) => ({
@@ -74,7 +75,7 @@ export const budgetsFeature: Feature = {
       committed: (write) => written.committed(write),
       dueKinds: {
         [USES.name]: adding(ledger, store),
-        ...Object.fromEntries([SUMS, HEADS, TOLD].map(({ name }) => [name, forgetting(store)])),
+        ...Object.fromEntries([SUMS, HEADS, TOLD, SHARES].map(({ name }) => [name, forgetting(store)])),
       },
       join: (errands) => opening.join(errands),
       look: () => budgets.load().catch((error: unknown) => report(error, 'reading budgets')),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { BudgetAmounts, BudgetState } from '../../../shared/budgets/contract.js';
+import type { BudgetState } from '../../../shared/budgets/contract.js';
+import type { Budget } from '../../../shared/budgets/options.js';
 import { GatewayError } from '../../../shared/errors.js';
 import type { EventDraft } from '../../../shared/events.js';
 import type { Confirmation } from '../../apps/application.js';
@@ -15,10 +16,11 @@ import type { LiveRun } from '../../runs/live-run.js';
 import type { Hindrance } from '../../runs/run-port.js';
 import { storeTime } from '../../stores/skew.js';
 import type { Store } from '../../stores/store.js';
-import { type Budgets, type Draw, partSpent, spentOf, stateOf } from './budgets.js';
+import { type Budgets, type Draw, partSpent, type Spent, stateOf } from './budgets.js';
 import { factsOf, rootOf } from './facts.js';
 import type { Ledger } from './ledger.js';
 import { isQuestion, OPENED, opened, QUESTION } from './question.js';
+import { Spending } from './spending.js';
 import { PAST_MS } from './usage-records.js';
 
 /** Parts of a limit that were told, each once for its account. They are forgotten with its sums. */
@@ -28,20 +30,17 @@ export const TOLD = kind<{ readonly at: number; readonly due?: number }>({
   dueOf: ({ due }) => due,
 });
 
-/** Time for which totals count that were read, in milliseconds, where nobody else writes to the store. */
-const ALONE_MS = 10_000;
-
 /** Asks of each run that draws from a budget whether it may go on. */
 export class BudgetGate {
   readonly #budgets: Budgets;
-  readonly #ledger: Ledger;
+  readonly #spending: Spending;
   readonly #store: Store;
   /** The accounts from which runs may draw beyond the limit, since a person has said so. */
   readonly #passed = new WeakMap<HeldSession, Set<string>>();
 
   constructor(budgets: Budgets, ledger: Ledger, store: Store) {
     this.#budgets = budgets;
-    this.#ledger = ledger;
+    this.#spending = new Spending(ledger, store);
     this.#store = store;
   }
 
@@ -61,7 +60,17 @@ export class BudgetGate {
     const root = rootOf(log.state, run.id);
     const facts = factsOf({ ref, sessionId, root }, run.request);
     const draws = this.#budgets.of(facts, storeTime(this.#store));
-    return draws.length === 0 ? null : this.#judge(held, run, draws, root);
+    for (const draw of draws) {
+      const spent = this.#spending.known(draw, held);
+      if (spent === null || this.#isTold(draw, spent)) return this.#judge(held, run, draws, root);
+    }
+    return null;
+  }
+
+  /** Whether there may be something to tell or to do of what is spent. */
+  #isTold({ budget, account: { owner }, marks }: Draw, spent: Spent): boolean {
+    const part = partSpent(budget, spent, true);
+    return part >= 1 || marks.some((mark) => part >= mark && !this.#known.has(toldId(owner, mark, budget)));
   }
 
   async #judge(
@@ -70,11 +79,10 @@ export class BudgetGate {
     draws: readonly Draw[],
     root: string,
   ): Promise<Hindrance | null> {
-    await Promise.resolve(held.log.settled()).catch(() => {});
-    const spent = await Promise.all(draws.map((draw) => this.spentOf(draw)));
-    const told = await Promise.all(
-      draws.map((draw, i) => this.#told(draw, spent[i]!, partSpent(draw.budget, spent[i]!, true), run)),
+    const spent = await Promise.all(
+      draws.map((draw) => this.#spending.known(draw, held) ?? this.#spending.reserved(draw, held)),
     );
+    const told = await Promise.all(draws.map((draw, i) => this.#told(draw, spent[i]!, run)));
     for (const event of told.flat()) held.log.append(event);
     let stops: Hindrance | null = null;
     for (const [i, draw] of draws.entries()) {
@@ -85,13 +93,6 @@ export class BudgetGate {
         stops ??= this.#question(held, draw, stateOf(draw, spent[i]!), root);
     }
     return stops;
-  }
-
-  /** The spent amounts. A gateway that is alone knows them without a reading. @throws GatewayError `OVERLOADED` */
-  async spentOf({ budget, account }: Draw): Promise<BudgetAmounts> {
-    const known = this.#store.shared ? null : this.#ledger.known(account);
-    if (known && performance.now() - known.at < ALONE_MS) return spentOf(budget, known.totals);
-    return spentOf(budget, await asUnavailable(() => this.#ledger.totals(account)));
   }
 
   #question(
@@ -139,21 +140,19 @@ export class BudgetGate {
   }
 
   /** The events of a draw that nobody was told before. */
-  async #told(draw: Draw, spent: BudgetAmounts, part: number, run: LiveRun): Promise<readonly EventDraft[]> {
-    const { budget, account } = draw;
-    const { at = [0.8], limit } = budget;
+  async #told(draw: Draw, spent: Spent, run: LiveRun): Promise<readonly EventDraft[]> {
+    const { budget, account, marks } = draw;
+    const part = partSpent(budget, spent, true);
     const events: EventDraft[] = [];
-    for (const mark of [...new Set([...at, 1])].sort()) {
-      if (part < mark) continue;
-      const id = idOf(account.owner, mark, JSON.stringify(limit));
+    for (const mark of marks) {
+      const id = toldId(account.owner, mark, budget);
+      if (part < mark || this.#known.has(id)) continue;
       const due = account.until === undefined ? {} : { due: account.until + PAST_MS };
-      const change = TOLD.put(id, { at: mark, ...due }, { token: 0 });
-      const known = this.#known.has(id);
-      if (known || !(await this.#store.changeRecords(account.home, [change]))) {
-        this.#know(id);
-        continue;
-      }
+      const isFirst = await this.#store.changeRecords(account.home, [
+        TOLD.put(id, { at: mark, ...due }, { token: 0 }),
+      ]);
       this.#know(id);
+      if (!isFirst) continue;
       const base = { runId: run.id, ts: Date.now(), ...stateOf(draw, spent) };
       events.push(
         mark < 1 ? { type: 'budget_warned', ...base, at: mark } : { type: 'budget_reached', ...base },
@@ -184,7 +183,7 @@ export class BudgetGate {
     for (const draw of this.#budgets.of(facts, now)) {
       const { budget, opensAt } = draw;
       if (budget.reached !== 'stop' || budget.period === 'run') continue;
-      const spent = await this.spentOf(draw);
+      const spent = this.#spending.known(draw, null) ?? (await this.#spending.read(draw));
       if (partSpent(budget, spent, false) < 1) continue;
       throw new GatewayError({
         ...{ code: 'BUDGET_EXHAUSTED', message: wordsOf(stateOf(draw, spent)) },
@@ -194,6 +193,9 @@ export class BudgetGate {
     }
   }
 }
+
+const toldId = (owner: string, mark: number, { limit }: Budget): string =>
+  idOf(owner, mark, JSON.stringify(limit));
 
 /** The end of a run whose budget is used up. */
 function endingOf(state: BudgetState): Ending {

@@ -3,6 +3,7 @@ import { recordsOf } from '../../records/owned.js';
 import { homeOf, type RecordChange, type RecordHome, textOfHome } from '../../stores/records.js';
 import type { Store } from '../../stores/store.js';
 import { type Counted, grouped, NOTHING, plus, type Sums } from './counts.js';
+import { Fresh } from './fresh.js';
 import {
   ACCOUNTS,
   type Account,
@@ -51,8 +52,7 @@ export class Ledger {
   readonly #store: SumStore;
   readonly #keptMs: number | undefined;
   readonly #adding = new Map<string, Promise<boolean>>();
-  readonly #reading = new Map<string, Promise<readonly Counted[]>>();
-  readonly #next = new Map<string, Promise<readonly Counted[]>>();
+  readonly #readings = new Fresh<readonly Counted[]>();
   readonly #known = new Map<string, KnownTotals>();
   /** The uses that this gateway writes while it reads, by the ids of their records. A reading may have them or not. */
   readonly #during = new Map<string, Map<string, Counted>>();
@@ -64,24 +64,7 @@ export class Ledger {
 
   /** All that an account has, read after this call. Callers at the same time share a reading. @throws StoreError */
   of(account: Account): Promise<readonly Counted[]> {
-    const { owner } = account;
-    const now = this.#reading.get(owner);
-    if (!now) {
-      const read = this.#read(account).finally(() => this.#reading.delete(owner));
-      this.#reading.set(owner, read);
-      return read;
-    }
-    let next = this.#next.get(owner);
-    if (!next) {
-      next = now
-        .catch(() => {})
-        .then(() => {
-          this.#next.delete(owner);
-          return this.of(account);
-        });
-      this.#next.set(owner, next);
-    }
-    return next;
+    return this.#readings.get(account.owner, () => this.#read(account));
   }
 
   /** The total of an account in each currency, and in none. */
