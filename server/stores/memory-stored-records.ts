@@ -26,6 +26,8 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 /** The records of a store that keeps them in this process. */
 export class StoredRecords {
   readonly #homes = new Map<string, Map<string, StoredRecord>>();
+  /** The records of each owner, by their kinds. */
+  readonly #owned = new Map<string, Map<string, Set<StoredRecord>>>();
   readonly #due = new DueQueue();
   readonly #tokens = new Tokens();
 
@@ -47,8 +49,10 @@ export class StoredRecords {
     const kept = this.#homes.get(text) ?? new Map<string, StoredRecord>();
     for (const change of changes) {
       const key = keyOf(change);
-      if (change.value === undefined) kept.delete(key);
-      else this.#keep(text, kept, key, change as RecordChange & { readonly value: string });
+      if (change.value === undefined) {
+        this.#disown(kept.get(key));
+        kept.delete(key);
+      } else this.#keep(text, kept, key, change as RecordChange & { readonly value: string });
     }
     if (kept.size > 0) this.#homes.set(text, kept);
     else this.#homes.delete(text);
@@ -60,11 +64,35 @@ export class StoredRecords {
     key: string,
     { kind, id, owner, dueAt, value }: RecordChange & { readonly value: string },
   ): StoredRecord {
-    const token = this.#tokens.after(kept.get(key)?.token ?? 0);
+    const before = kept.get(key);
+    const token = this.#tokens.after(before?.token ?? 0);
     const record = recordWith({ home: homeOf(home), kind, id, value, token }, owner, dueAt);
     kept.set(key, record);
+    this.#disown(before);
+    if (owner !== undefined) this.#own(owner, record);
     if (dueAt !== undefined) this.#due.add({ at: dueAt, home, key, token });
     return record;
+  }
+
+  #own(owner: string, record: StoredRecord): void {
+    let kinds = this.#owned.get(owner);
+    if (!kinds) {
+      kinds = new Map();
+      this.#owned.set(owner, kinds);
+    }
+    const records = kinds.get(record.kind);
+    if (records) records.add(record);
+    else kinds.set(record.kind, new Set([record]));
+  }
+
+  #disown(record: StoredRecord | undefined): void {
+    if (record?.owner === undefined) return;
+    const { owner, kind } = record;
+    const kinds = this.#owned.get(owner);
+    const records = kinds?.get(kind);
+    records?.delete(record);
+    if (records?.size === 0) kinds!.delete(kind);
+    if (kinds?.size === 0) this.#owned.delete(owner);
   }
 
   list(query: RecordQuery): readonly StoredRecord[] {
@@ -72,10 +100,8 @@ export class StoredRecords {
       const record = this.#homes.get(textOfHome(query.home))?.get(keyOf(query));
       return record ? [record] : [];
     }
-    return ('home' in query ? this.#ofHome(query.home, query.kind, query.after) : this.#ofOwner(query)).slice(
-      0,
-      query.limit,
-    );
+    if ('home' in query) return this.#ofHome(query.home, query.kind, query.after).slice(0, query.limit);
+    return this.#ofOwner(query);
   }
 
   #ofHome(home: RecordHome, kind: string | undefined, after: RecordName | undefined): StoredRecord[] {
@@ -88,15 +114,20 @@ export class StoredRecords {
       .sort(byName);
   }
 
-  #ofOwner({ owner, kind, after }: Extract<RecordQuery, { readonly owner: string }>): StoredRecord[] {
-    const order = (a: Pick<StoredRecord, 'home' | 'id'>, b: Pick<StoredRecord, 'home' | 'id'>): number =>
-      compare(textOfHome(a.home), textOfHome(b.home)) || compare(a.id, b.id);
-    return [...this.#homes.values()]
-      .flatMap((kept) => [...kept.values()])
-      .filter(
-        (record) => record.owner === owner && record.kind === kind && (!after || order(record, after) > 0),
-      )
-      .sort(order);
+  #ofOwner({ owner, kind, after, limit }: Extract<RecordQuery, { readonly owner: string }>): StoredRecord[] {
+    const placed = [...(this.#owned.get(owner)?.get(kind) ?? [])].map((record) => ({
+      home: textOfHome(record.home),
+      record,
+    }));
+    type Placed = (typeof placed)[number];
+    const order = (a: Placed, b: Placed): number =>
+      compare(a.home, b.home) || compare(a.record.id, b.record.id);
+    const first = after && { home: textOfHome(after.home), record: after as StoredRecord };
+    const behind = first ? placed.filter((one) => order(one, first) > 0) : placed;
+    return behind
+      .sort(order)
+      .slice(0, limit)
+      .map(({ record }) => record);
   }
 
   take({ limit, leaseMs, aheadMs = 0 }: TakeOptions): Taken {
@@ -125,7 +156,9 @@ export class StoredRecords {
 
   /** Drops all of a home. */
   drop(home: RecordHome): void {
-    this.#homes.delete(textOfHome(home));
+    const text = textOfHome(home);
+    for (const record of this.#homes.get(text)?.values() ?? []) this.#disown(record);
+    this.#homes.delete(text);
   }
 }
 

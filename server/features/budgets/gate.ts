@@ -183,7 +183,7 @@ export class BudgetGate {
     for (const draw of this.#budgets.of(facts, now)) {
       const { budget, opensAt } = draw;
       if (budget.reached !== 'stop' || budget.period === 'run') continue;
-      const spent = this.#spending.known(draw, null) ?? (await this.#spending.read(draw));
+      const spent = this.#spending.known(draw, null) ?? (await this.#spending.admitted(draw));
       if (partSpent(budget, spent, false) < 1) continue;
       throw new GatewayError({
         ...{ code: 'BUDGET_EXHAUSTED', message: wordsOf(stateOf(draw, spent)) },

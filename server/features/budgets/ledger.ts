@@ -52,6 +52,8 @@ export class Ledger {
   readonly #store: SumStore;
   readonly #keptMs: number | undefined;
   readonly #adding = new Map<string, Promise<boolean>>();
+  /** The first of those uses of an account that this gateway has added last, and dropped. */
+  readonly #dropped = new Map<string, string>();
   readonly #readings = new Fresh<readonly Counted[]>();
   readonly #known = new Map<string, KnownTotals>();
   /** The uses that this gateway writes while it reads, by the ids of their records. A reading may have them or not. */
@@ -129,11 +131,12 @@ export class Ledger {
     return sums;
   }
 
-  async #uses(owner: string): Promise<readonly Kept<KeptUse>[]> {
+  async #uses(owner: string, most = Number.POSITIVE_INFINITY): Promise<readonly Kept<KeptUse>[]> {
     const uses: Kept<KeptUse>[] = [];
     for await (const record of recordsOf(this.#store, { owner, kind: USES.name })) {
       const kept = USES.read(record);
       if (kept) uses.push(kept);
+      if (uses.length >= most) break;
     }
     return uses;
   }
@@ -156,16 +159,18 @@ export class Ledger {
     const { owner, home, person } = account;
     const due = this.#due(account, now);
     const head = await HEADS.at(this.#store, home, headId(owner));
-    const added = new Set(head.kept?.value.added);
-    const uses = await this.#uses(owner);
-    // The process that had added these did not come to drop them. Only then may the head forget them.
+    const names = head.kept?.value.added ?? [];
+    const added = new Set(names);
+    const isOurs = names.length > 0 && this.#dropped.get(owner) === names[0];
+    const uses = await this.#uses(owner, isOurs ? AT_ONCE : undefined);
+    // The process that had added these may not have come to drop them. Only then may the head forget them.
     await this.#drop(uses.filter((use) => added.has(nameOfUse(use.home, use.id))));
     const fresh = uses.filter((use) => !added.has(nameOfUse(use.home, use.id))).slice(0, AT_ONCE);
     if (fresh.length === 0) return true;
     const parts = grouped(fresh.map(({ value: { by, sums } }) => ({ by, sums })));
-    const names = fresh.map((use) => nameOfUse(use.home, use.id));
+    const joined = fresh.map((use) => nameOfUse(use.home, use.id));
     const changes: RecordChange[] = [
-      HEADS.put(headId(owner), { owner, added: names, ...due }, { token: head.token }),
+      HEADS.put(headId(owner), { owner, added: joined, ...due }, { token: head.token }),
     ];
     if (person) changes.push(ACCOUNTS.put('account', { owner }));
     const puts = parts.map(async (part) => {
@@ -177,6 +182,8 @@ export class Ledger {
     changes.push(...(await Promise.all(puts)));
     if (!(await this.#store.changeRecords(home, changes))) return false;
     await this.#drop(fresh);
+    if (this.#dropped.size >= MOST_KNOWN) this.#dropped.clear();
+    this.#dropped.set(owner, joined[0]!);
     return true;
   }
 

@@ -23,6 +23,15 @@ const OF_REST = 1 / 4;
 /** A smaller part of a limit is not worth its writing. */
 const LEAST = 0.002;
 
+const MOST_SHARES = 10_000;
+
+/** The spent amounts of an account as they were read. */
+interface Reading {
+  readonly spent: Spent;
+  /** The time of the store's clock at which to ask again, if nothing is left but shares of others. */
+  readonly until: number | null;
+}
+
 /** A part of an account's limit that one gateway may draw alone, until a time of the store's clock. */
 interface KeptShare {
   readonly owner: string;
@@ -47,6 +56,9 @@ interface Share {
   readonly until: number;
 }
 
+/** Whether the holder of one session alone draws from an account. */
+const isOfSession = ({ home }: Account): boolean => home.name !== undefined;
+
 /**
  * Tells what is spent of budgets, so exactly that each run may make one call by it. A gateway that has taken a share of a limit knows it without a
  * reading, as does one that alone draws from an account.
@@ -56,7 +68,7 @@ export class Spending {
   readonly #store: Store;
   readonly #gateway = newId('share');
   readonly #shares = new Map<string, Share>();
-  readonly #taken = new Fresh<Spent>();
+  readonly #taken = new Fresh<Reading>();
   /** The accounts that were read since a session is held. No other gateway writes to those in its home meanwhile. */
   readonly #own = new WeakMap<HeldSession, Set<string>>();
 
@@ -78,13 +90,23 @@ export class Spending {
     const share = this.#shares.get(account.owner);
     if (!share || now >= share.until) return null;
     const { from, part } = share;
-    const own = { cost: spent.cost - from.cost, tokens: spent.tokens - from.tokens, runs: spent.runs - from.runs };
+    const own = {
+      cost: spent.cost - from.cost,
+      tokens: spent.tokens - from.tokens,
+      runs: spent.runs - from.runs,
+    };
     return partSpent(budget, own, true) < part ? spent : null;
   }
 
   /** The spent amounts, read after this call. @throws GatewayError `OVERLOADED` */
   async read({ budget, account }: Draw): Promise<Spent> {
     return spentOf(budget, await asUnavailable(() => this.#ledger.totals(account)));
+  }
+
+  /** The spent amounts for a message that would begin a run, which asks for itself. @throws GatewayError `OVERLOADED` */
+  async admitted(draw: Draw): Promise<Spent> {
+    if (!this.#isShared(draw)) return this.read(draw);
+    return (await this.#taken.get(draw.account.owner, () => this.#take(draw, true))).spent;
   }
 
   /**
@@ -94,54 +116,66 @@ export class Spending {
    * @throws GatewayError `OVERLOADED`
    */
   async reserved(draw: Draw, held: HeldSession): Promise<Spent> {
-    const { budget, account } = draw;
-    const isOwn = account.home.name !== undefined;
-    if (this.#store.shared && !isOwn && budget.reached !== 'warn')
-      return this.#taken.get(account.owner, () => this.#take(draw));
-    const spent = await this.read(draw);
-    if (isOwn) this.#own.set(held, (this.#own.get(held) ?? new Set()).add(account.owner));
-    return spent;
-  }
-
-  async #take(draw: Draw): Promise<Spent> {
-    const { account, budget } = draw;
+    const { account } = draw;
+    if (!this.#isShared(draw)) {
+      const spent = await this.read(draw);
+      if (isOfSession(account)) this.#own.set(held, (this.#own.get(held) ?? new Set()).add(account.owner));
+      return spent;
+    }
     for (;;) {
-      const began = performance.now();
-      const part = this.#partFor(draw, began);
-      // It is written before the others' are read: of two who take theirs at once, one sees the other.
-      const isWritten = part >= LEAST && (await this.#write(account, part));
-      const [spent, others] = await Promise.all([this.read(draw), this.#others(account)]);
-      const whole = partSpent(budget, spent, true);
-      const left = 1 - whole - others.reduce((sum, other) => sum + other.part, 0);
-      if (isWritten && part <= left) {
-        if (this.#shares.size >= 10_000) this.#shares.clear();
-        this.#shares.set(account.owner, { part, from: spent, until: began + SHARE_MS });
-        return spent;
-      }
-      this.#shares.delete(account.owner);
-      if (isWritten) await this.#drop(account);
-      if (whole >= 1 || left > 0) return spent;
-      const first = Math.min(...others.map(({ until }) => until));
-      await delay(Math.max(1, first - storeTime(this.#store)));
+      const { spent, until } = await this.#taken.get(account.owner, () => this.#take(draw, false));
+      if (until === null) return spent;
+      await delay(Math.max(1, until - storeTime(this.#store)));
     }
   }
 
+  /** Whether other gateways may draw from an account at the same time, and be stopped by it. */
+  #isShared({ account, budget }: Draw): boolean {
+    return this.#store.shared !== undefined && !isOfSession(account) && budget.reached !== 'warn';
+  }
+
+  /**
+   * Takes a share, if there is room and it will be asked for again.
+   *
+   * @param isAsked Whether that is known
+   */
+  async #take(draw: Draw, isAsked: boolean): Promise<Reading> {
+    const { account, budget } = draw;
+    const began = performance.now();
+    const part = this.#partFor(draw, isAsked, began);
+    // It is written before the others' are read: of two who take theirs at once, one sees the other.
+    const isWritten =
+      part >= LEAST && (await this.#change(account, { part, until: storeTime(this.#store) + KEPT_MS }));
+    const [spent, others] = await Promise.all([this.read(draw), this.#others(account)]);
+    const whole = partSpent(budget, spent, true);
+    const left = 1 - whole - others.reduce((sum, other) => sum + other.part, 0);
+    if (isWritten && part <= left) {
+      if (this.#shares.size >= MOST_SHARES) this.#shares.clear();
+      this.#shares.set(account.owner, { part, from: spent, until: began + SHARE_MS });
+      return { spent, until: null };
+    }
+    this.#shares.delete(account.owner);
+    if (isWritten) await this.#change(account, null);
+    const isOpen = whole >= 1 || left > 0;
+    return { spent, until: isOpen ? null : Math.min(...others.map(({ until }) => until)) };
+  }
+
   /** The part of a limit to take: none for an account that is seldom asked for. */
-  #partFor({ account, budget }: Draw, now: number): number {
+  #partFor({ account, budget }: Draw, isAsked: boolean, now: number): number {
     const known = this.#ledger.known(account);
-    if (!known || now - known.at > SHARE_MS) return 0;
-    return (1 - partSpent(budget, spentOf(budget, known.totals), true)) * OF_REST;
+    if (!isAsked && (!known || now - known.at > SHARE_MS)) return 0;
+    return known ? (1 - partSpent(budget, spentOf(budget, known.totals), true)) * OF_REST : OF_REST;
   }
 
-  async #write({ owner, home }: Account, part: number): Promise<boolean> {
-    const until = storeTime(this.#store) + KEPT_MS;
-    const change = SHARES.put(idOf(owner, this.#gateway), { owner, part, until });
-    return asUnavailable(() => this.#store.changeRecords(home, [change]));
-  }
-
-  async #drop({ owner, home }: Account): Promise<void> {
-    const change = SHARES.drop(idOf(owner, this.#gateway));
-    await asUnavailable(() => this.#store.changeRecords(home, [change], { mayRepeat: true }));
+  /** Writes the share of this gateway, or drops it. A failure counts as none: then each call is a reading, and what is written ends by itself. */
+  async #change({ owner, home }: Account, share: Pick<KeptShare, 'part' | 'until'> | null): Promise<boolean> {
+    const id = idOf(owner, this.#gateway);
+    const change = share ? SHARES.put(id, { owner, ...share }) : SHARES.drop(id);
+    try {
+      return await this.#store.changeRecords(home, [change], { mayRepeat: true });
+    } catch {
+      return false;
+    }
   }
 
   async #others({ owner }: Account): Promise<readonly KeptShare[]> {
