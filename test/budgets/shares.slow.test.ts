@@ -66,7 +66,13 @@ describe('a share of a budget', () => {
       },
     });
     const { client } = await startNode(hub, {
-      ...{ app, budgets: [{ ...budget, limit: { tokens: 1e6 } }, { ...budget, name: 'own', per: 'session' }] },
+      ...{
+        app,
+        budgets: [
+          { ...budget, limit: { tokens: 1e6 } },
+          { ...budget, name: 'own', per: 'session' },
+        ],
+      },
       store: (own) =>
         passing(own, (name, call) => {
           if (name === 'records') readings += 1;

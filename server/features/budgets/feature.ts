@@ -15,7 +15,7 @@ import { Ledger } from './ledger.js';
 import { BudgetSetter } from './opening.js';
 import { opened } from './question.js';
 import { usesOf, WAITING, WrittenUses } from './recording.js';
-import { SHARES } from './spending.js';
+import { SHARES } from './spent-reader.js';
 import {
   ACCOUNTS,
   type Account,

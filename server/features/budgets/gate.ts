@@ -20,7 +20,7 @@ import { type Budgets, type Draw, partSpent, type Spent, stateOf } from './budge
 import { factsOf, rootOf } from './facts.js';
 import type { Ledger } from './ledger.js';
 import { isQuestion, OPENED, opened, QUESTION } from './question.js';
-import { Spending } from './spending.js';
+import { SpentReader } from './spent-reader.js';
 import { PAST_MS } from './usage-records.js';
 
 /** Parts of a limit that were told, each once for its account. They are forgotten with its sums. */
@@ -33,14 +33,14 @@ export const TOLD = kind<{ readonly at: number; readonly due?: number }>({
 /** Asks of each run that draws from a budget whether it may go on. */
 export class BudgetGate {
   readonly #budgets: Budgets;
-  readonly #spending: Spending;
+  readonly #spent: SpentReader;
   readonly #store: Store;
   /** The accounts from which runs may draw beyond the limit, since a person has said so. */
   readonly #passed = new WeakMap<HeldSession, Set<string>>();
 
   constructor(budgets: Budgets, ledger: Ledger, store: Store) {
     this.#budgets = budgets;
-    this.#spending = new Spending(ledger, store);
+    this.#spent = new SpentReader(ledger, store);
     this.#store = store;
   }
 
@@ -61,14 +61,14 @@ export class BudgetGate {
     const facts = factsOf({ ref, sessionId, root }, run.request);
     const draws = this.#budgets.of(facts, storeTime(this.#store));
     for (const draw of draws) {
-      const spent = this.#spending.known(draw, held);
-      if (spent === null || this.#isTold(draw, spent)) return this.#judge(held, run, draws, root);
+      const spent = this.#spent.known(draw, held);
+      if (spent === null || this.#hasNews(draw, spent)) return this.#judge(held, run, draws, root);
     }
     return null;
   }
 
-  /** Whether there may be something to tell or to do of what is spent. */
-  #isTold({ budget, account: { owner }, marks }: Draw, spent: Spent): boolean {
+  /** Whether there may be something to tell, or to do, of the spent amounts. */
+  #hasNews({ budget, account: { owner }, marks }: Draw, spent: Spent): boolean {
     const part = partSpent(budget, spent, true);
     return part >= 1 || marks.some((mark) => part >= mark && !this.#known.has(toldId(owner, mark, budget)));
   }
@@ -80,7 +80,7 @@ export class BudgetGate {
     root: string,
   ): Promise<Hindrance | null> {
     const spent = await Promise.all(
-      draws.map((draw) => this.#spending.known(draw, held) ?? this.#spending.reserved(draw, held)),
+      draws.map((draw) => this.#spent.known(draw, held) ?? this.#spent.reserved(draw, held)),
     );
     const told = await Promise.all(draws.map((draw, i) => this.#told(draw, spent[i]!, run)));
     for (const event of told.flat()) held.log.append(event);
@@ -183,7 +183,7 @@ export class BudgetGate {
     for (const draw of this.#budgets.of(facts, now)) {
       const { budget, opensAt } = draw;
       if (budget.reached !== 'stop' || budget.period === 'run') continue;
-      const spent = this.#spending.known(draw, null) ?? (await this.#spending.admitted(draw));
+      const spent = this.#spent.known(draw, null) ?? (await this.#spent.admitted(draw));
       if (partSpent(budget, spent, false) < 1) continue;
       throw new GatewayError({
         ...{ code: 'BUDGET_EXHAUSTED', message: wordsOf(stateOf(draw, spent)) },

@@ -26,7 +26,7 @@ const LEAST = 0.002;
 const MOST_SHARES = 10_000;
 
 /** The spent amounts of an account as they were read. */
-interface Reading {
+interface FreshSpent {
   readonly spent: Spent;
   /** The time of the store's clock at which to ask again, if nothing is left but shares of others. */
   readonly until: number | null;
@@ -63,12 +63,12 @@ const isOfSession = ({ home }: Account): boolean => home.name !== undefined;
  * Tells what is spent of budgets, so exactly that each run may make one call by it. A gateway that has taken a share of a limit knows it without a
  * reading, as does one that alone draws from an account.
  */
-export class Spending {
+export class SpentReader {
   readonly #ledger: Ledger;
   readonly #store: Store;
   readonly #gateway = newId('share');
   readonly #shares = new Map<string, Share>();
-  readonly #taken = new Fresh<Reading>();
+  readonly #taken = new Fresh<FreshSpent>();
   /** The accounts that were read since a session is held. No other gateway writes to those in its home meanwhile. */
   readonly #own = new WeakMap<HeldSession, Set<string>>();
 
@@ -139,7 +139,7 @@ export class Spending {
    *
    * @param isAsked Whether that is known
    */
-  async #take(draw: Draw, isAsked: boolean): Promise<Reading> {
+  async #take(draw: Draw, isAsked: boolean): Promise<FreshSpent> {
     const { account, budget } = draw;
     const began = performance.now();
     const part = this.#partFor(draw, isAsked, began);
