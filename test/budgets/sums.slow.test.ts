@@ -82,4 +82,18 @@ describe('usage', () => {
     expect(told.length).to.be.above(0);
     for (const { dueAt } of [...(await summed()), ...told]) expect(dueAt).to.equal(begin + 2 * day);
   });
+
+  it('of a budget that is of a run goes with the run', async () => {
+    const store = memoryStore();
+    const budget: Budget = { name: 'b', per: 'app', period: 'run', limit: { cost: 1 }, reached: 'warn' };
+    const { gateway } = await startGateway({ app, store, budgets: [budget] });
+    const { runId } = await gateway.session('x', ann).send('9').result;
+    const owner = ownKey('budget', 'b', 'run', '', runId, 'default');
+    const kept = () => recordsIn(store, owner, ['use', 'usage-sum', 'usage-head', 'budget-told']);
+    expect((await kept()).length).to.be.above(2);
+    await until(async () => (await kept()).length === 0);
+    const home = { scope: JSON.stringify([null, 'ann']), app: 'default', name: 'x' };
+    await until(async () => (await store.records({ home, kind: 'usage-end', limit: 1 })).length === 0);
+    expect((await gateway.usage())[0]!.calls).to.equal(9);
+  });
 });

@@ -20,6 +20,7 @@ import {
   ACCOUNTS,
   type Account,
   accountOf,
+  ENDS,
   HEADS,
   headId,
   personAccount,
@@ -41,7 +42,7 @@ const NAMELESS: Account = {
 /** All that runs use, and the budgets that bound it. */
 export const budgetsFeature: Feature = {
   config: budgetConfig,
-  kinds: [USES, SUMS, HEADS, ACCOUNTS, WAITING, TOLD, SHARES],
+  kinds: [USES, SUMS, HEADS, ACCOUNTS, WAITING, TOLD, SHARES, ENDS],
   work: { 'budget-opened': { does: opened } },
   causes: {
     budget_reached: ({ runId, budget, opensAt }, { log }) => ({
@@ -75,6 +76,7 @@ export const budgetsFeature: Feature = {
       committed: (write) => written.committed(write),
       dueKinds: {
         [USES.name]: adding(ledger, store),
+        [ENDS.name]: ending(ledger, store),
         ...Object.fromEntries([SUMS, HEADS, TOLD, SHARES].map(({ name }) => [name, forgetting(store)])),
       },
       join: (errands) => opening.join(errands),
@@ -143,6 +145,20 @@ const adding = (ledger: Ledger, store: Store): DueKind => ({
     return isAdded ? DONE : { laterMs: SOON_MS };
   },
   attempts: Number.POSITIVE_INFINITY,
+  bounds: () => [{ name: 'usage', most: 8 }],
+});
+
+/** Drops all that is kept of the account of a run. */
+const ending = (ledger: Ledger, store: Store): DueKind => ({
+  async do(record) {
+    const kept = ENDS.read(record);
+    if (!kept) return { dead: 'its record has another form' };
+    const { kind, id, token, home } = record;
+    const account = { owner: kept.value.owner, home };
+    if (!(await ledger.end(account, storeTime(store), [TOLD]))) return { laterMs: SOON_MS };
+    await store.changeRecords(home, [{ kind, id, token }], { mayRepeat: true });
+    return DONE;
+  },
   bounds: () => [{ name: 'usage', most: 8 }],
 });
 

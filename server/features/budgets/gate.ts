@@ -24,9 +24,10 @@ import { SpentReader } from './spent-reader.js';
 import { PAST_MS } from './usage-records.js';
 
 /** Parts of a limit that were told, each once for its account. They are forgotten with its sums. */
-export const TOLD = kind<{ readonly at: number; readonly due?: number }>({
+export const TOLD = kind<{ readonly owner: string; readonly at: number; readonly due?: number }>({
   ...{ name: 'budget-told', endsWith: 'time' },
-  schema: z.object({ at: z.number(), due: z.number().exactOptional() }),
+  schema: z.object({ owner: z.string(), at: z.number(), due: z.number().exactOptional() }),
+  ownerOf: ({ owner }) => owner,
   dueOf: ({ due }) => due,
 });
 
@@ -149,7 +150,7 @@ export class BudgetGate {
       if (part < mark || this.#known.has(id)) continue;
       const due = account.until === undefined ? {} : { due: account.until + PAST_MS };
       const isFirst = await this.#store.changeRecords(account.home, [
-        TOLD.put(id, { at: mark, ...due }, { token: 0 }),
+        TOLD.put(id, { owner: account.owner, at: mark, ...due }, { token: 0 }),
       ]);
       this.#know(id);
       if (!isFirst) continue;

@@ -215,6 +215,25 @@ export class Ledger {
       for (let tries = 0; tries < 10 && !(await this.add(account, now)); tries += 1);
   }
 
+  /**
+   * Drops all that is kept of an account which ends.
+   *
+   * @param kinds The kinds of its records, beside the sums
+   * @returns false if another gateway has changed it meanwhile
+   */
+  async end(account: Account, now: number, kinds: readonly { readonly name: string }[]): Promise<boolean> {
+    const { owner, home } = account;
+    if (!(await this.add(account, now))) return false;
+    const drops: RecordChange[] = [];
+    // The head is the first, so that nothing joins the others meanwhile.
+    for (const { name: kind } of [HEADS, SUMS, ...kinds])
+      for await (const { id, token } of recordsOf(this.#store, { owner, kind }))
+        drops.push({ kind, id, token });
+    this.#known.delete(owner);
+    this.#dropped.delete(owner);
+    return drops.length === 0 || this.#store.changeRecords(home, drops);
+  }
+
   /** Notes that a person has an account. */
   async note(key: string): Promise<void> {
     await this.#store.changeRecords({ scope: key }, [ACCOUNTS.put('account', { owner: key })]);

@@ -14,6 +14,8 @@ import { isQuestion } from './question.js';
 import {
   type Account,
   APART_MS,
+  ENDED_MS,
+  ENDS,
   type KeptUse,
   personAccount,
   sessionAccount,
@@ -67,6 +69,7 @@ export function usesOf(cause: EventCause, budgets: Budgets): readonly RecordChan
     const seq = cause.head + i + 1;
     if (event.type === 'usage_added') changes.push(...called(cause, event, seq, budgets));
     else if (event.type === 'message_accepted') changes.push(...begun(cause, event, seq, budgets));
+    else if (event.type === 'message_end') changes.push(...ended(cause, event, budgets));
     else if (event.type === 'tool_confirmation_required' && isQuestion(event))
       changes.push(...asked(cause, event));
   });
@@ -123,6 +126,22 @@ function begun(
         ...{ seq, counted: { by: NO_FIELDS, sums: { ...NOTHING, runs: 1 } }, at: now },
       }),
     );
+}
+
+/** Ends what is counted for a run with all runs under it. */
+function ended(
+  cause: EventCause,
+  { runId = '' }: GatewayEvent & { readonly type: 'message_end' },
+  budgets: Budgets,
+): readonly RecordChange[] {
+  if (!budgets.all.some(({ period }) => period === 'run')) return [];
+  const facts = factsIn(cause, runId);
+  if (facts.root !== runId) return [];
+  const now = cause.storeTime(Date.now());
+  return budgets
+    .of(facts, now)
+    .filter(({ budget }) => budget.period === 'run')
+    .map(({ account: { owner } }) => ENDS.put(idOf('end', owner), { owner, due: now + ENDED_MS }));
 }
 
 function asked(

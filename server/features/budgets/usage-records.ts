@@ -6,6 +6,8 @@ import { type Counted, countedShape } from './counts.js';
 
 /** Time for which a use stays a record of its own, before it joins the sums of its account, in milliseconds. */
 export const APART_MS = 5000;
+/** Time for which the sums of a run stay after its end, in milliseconds. */
+export const ENDED_MS = 10_000;
 /** Time for which the sums of a period stay after its end, for uses that join them late, in milliseconds. */
 export const PAST_MS = 24 * 3_600_000;
 
@@ -70,6 +72,13 @@ export const HEADS = kind<KeptHead>({
   ...{ name: 'usage-head', endsWith: 'time', ofPerson: true },
   schema: z.object({ owner: z.string(), added: z.array(z.string()), due: z.number().exactOptional() }),
   ownerOf: ({ owner }) => owner,
+  dueOf: ({ due }) => due,
+});
+
+/** The ends of accounts that are of a run, with all that is kept of them. */
+export const ENDS = kind<{ readonly owner: string; readonly due: number }>({
+  ...{ name: 'usage-end', endsWith: 'time' },
+  schema: z.object({ owner: z.string(), due: z.number() }),
   dueOf: ({ due }) => due,
 });
 
