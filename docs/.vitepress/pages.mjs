@@ -41,6 +41,7 @@ export const GROUPS = [
       ['app-adapters.md', 'OpenAI-compatible endpoints, AI SDK'],
       ['apps-langgraph.md', 'LangGraph'],
       ['apps-agents.md', 'OpenAI Agents SDK'],
+      ['existing-agents.md', 'Existing agents'],
       ['apps-anywhere.md', 'Apps anywhere'],
       ['python.md', 'Python'],
       ['guard.md', 'Guard'],

@@ -80,6 +80,32 @@ createGateway({ apps: { plain: langGraphApp({ graph }), own: langGraphApp({ grap
     ],
   },
   {
+    name: '@ag-ui/client',
+    tests: 'test/app-adapters/ag-ui/*.test.ts',
+    types: `
+import { createGateway } from 'agent-session-gateway';
+import { agUiApp } from 'agent-session-gateway/apps/ag-ui';
+import { HttpAgent } from '@ag-ui/client';
+
+new HttpAgent({ url: 'http://127.0.0.1/' });
+createGateway({ app: agUiApp({ url: 'http://127.0.0.1/' }) });
+`,
+    versions: [{ install: { '@ag-ui/client': '1.0.0' } }],
+  },
+  {
+    name: '@a2a-js/sdk',
+    tests: 'test/app-adapters/a2a/*.test.ts',
+    types: `
+import { createGateway } from 'agent-session-gateway';
+import { a2aApp } from 'agent-session-gateway/apps/a2a';
+import { ClientFactory } from '@a2a-js/sdk/client';
+
+new ClientFactory();
+createGateway({ app: a2aApp({ url: 'http://127.0.0.1/' }) });
+`,
+    versions: [{ install: { '@a2a-js/sdk': '1.3.0' } }],
+  },
+  {
     name: '@openai/agents',
     tests: 'test/app-adapters/agents/*.test.ts',
     types: `

@@ -51,7 +51,7 @@ describe('what the documentation says of protocols', () => {
     const versions = new Map<string, string[]>();
     for (const [name, wanted] of Object.entries(developedWith())) {
       const [, real = name, version = wanted] = /^npm:(.+)@(.+)$/.exec(wanted) ?? [];
-      versions.set(real, [...(versions.get(real) ?? []), version]);
+      versions.set(real, [...new Set([...(versions.get(real) ?? []), version])]);
     }
     const named = [...PAGE.matchAll(/`(@?[\w/-]+)` (\d+\.\d+\.\d+(?:, \d+\.\d+\.\d+)*)/g)];
     expect(named).to.have.length(20);

@@ -83,6 +83,8 @@ export const NAMES: Record<string, readonly string[]> = {
     'GATEWAY_APP',
     'getAppToken',
   ],
+  [`${NAME}/apps/a2a`]: ['a2aApp'],
+  [`${NAME}/apps/ag-ui`]: ['agUiApp'],
   [`${NAME}/apps/agents`]: ['agentsApp', 'toAgentItems', 'fromAgentItems'],
   [`${NAME}/apps/remote`]: ['remoteApp', 'pulledApp', 'serveApp', 'appHandler', 'pullWork', 'workPlugin'],
   [`${NAME}/apps/langgraph`]: ['langGraphApp', 'toLangGraphMessages', 'fromLangGraphMessages'],

@@ -27,6 +27,8 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   './testing': ['@sinonjs/fake-timers'],
   './testing/stores': ['chai'],
   './apps/ai-sdk': ['ai'],
+  './apps/a2a': ['@a2a-js/sdk'],
+  './apps/ag-ui': ['@ag-ui/client'],
   './apps/agents': ['@openai/agents'],
   './apps/langgraph': ['@langchain/core', '@langchain/langgraph'],
   './apps/openai': ['openai'],

@@ -67,6 +67,8 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './apps/ai-sdk': ['aiSdkApp'],
   './apps/langgraph': ['langGraphApp'],
   './apps/remote': ['remoteApp'],
+  './apps/a2a': ['a2aApp'],
+  './apps/ag-ui': ['agUiApp'],
   './apps/agents': ['agentsApp'],
   './nest': ['GatewayModule'],
 };

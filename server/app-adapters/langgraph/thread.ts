@@ -3,6 +3,7 @@ import type { Turn } from '../../apps/application.js';
 import { tellOfCuts } from '../../chat-format/cut-answers.js';
 import { closeOpenCalls, NO_RESULT, withoutReasoning } from '../../chat-format/rounds.js';
 import { idOf } from '../../ids.js';
+import { branchThread } from '../branch-thread.js';
 import { withFiles } from '../inline-files.js';
 import { type CompiledGraph, type GraphMessage, messagesIn, roleOf } from './graph.js';
 import { toLangGraphMessages, toToolMessage } from './messages.js';
@@ -36,7 +37,7 @@ export async function openThread<Config>(
     const remembered = graph.checkpointer ? messagesIn((await graph.getState?.(config))?.values) : [];
     return { config, remembered, ids: ids(remembered) };
   };
-  let thread = await recall(threadId?.(turn) ?? branch(turn));
+  let thread = await recall(threadId?.(turn) ?? branchThread(turn));
   if (!threadId && thread.ids.has(turn.message.id)) {
     // The thread has an answer to this message already, so another answer needs a thread of its own. A resumed run may have begun that one.
     const again = await recall(idOf(turn.session.id, turn.session.epoch, turn.runId));
@@ -46,16 +47,6 @@ export async function openThread<Config>(
   const known = [...thread.ids, ...messages.flatMap(({ id }) => id ?? [])];
   const goesOn = turn.resumed !== null && thread.ids.has(turn.message.id);
   return { config: thread.config, messages, known, goesOn };
-}
-
-/**
- * The thread of a branch of a conversation. A thread remembers its branch, so each branch needs its own. Its name has the last message that
- * is a later version, or the run of such an answer. A summary begins a thread, which is given it in place of what it covers.
- */
-function branch({ session: { id: sessionId, epoch }, history, message }: Turn): string {
-  const last = [...history, message].findLast(({ id, versions = [id] }) => versions[0] !== id);
-  const named = [history[0]?.compaction?.id, last && (last.runId ?? last.id)];
-  return idOf(sessionId, epoch, ...named.filter((id) => id !== undefined));
 }
 
 async function toBeTold(

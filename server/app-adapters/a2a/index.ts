@@ -1,0 +1,1 @@
+export { type A2aAppOptions, a2aApp } from './app.js';

@@ -1,0 +1,1 @@
+export { type AgUiAppOptions, type AgUiInput, agUiApp } from './app.js';
