@@ -8,12 +8,12 @@ import {
   placeOfEnd,
   StoreError,
 } from '../append.js';
+import { Batched } from '../batched.js';
 import { encodeEvents } from '../event-text.js';
 import { place } from '../placed.js';
 import type { LogRef } from '../stored.js';
 import { sizeOf } from '../stored-size.js';
 import { toColumn, toNullable } from '../text-column.js';
-import { Batched } from './batched.js';
 import type { PostgresDatabase } from './database.js';
 import type { PostgresRow } from './driver.js';
 import { homeRow, toRow } from './records.js';
@@ -58,10 +58,8 @@ export class Appends {
     const sorted = [...appends].sort((a, b) => a.id - b.id || a.options.batch - b.options.batch);
     const results = new Map<QueuedAppend, AppendResult | Error>();
     try {
-      for (const row of await this.#call(sorted)) {
-        const append = sorted[row.place - 1]!;
-        results.set(append, answerOf(append, row));
-      }
+      const answers = await this.#call(sorted);
+      for (const [i, append] of sorted.entries()) results.set(append, answers[i]!);
     } catch (error) {
       // The server may refuse only one of them, which must not hold up the others.
       const isRefusal =
@@ -74,14 +72,15 @@ export class Appends {
 
   async #alone(append: QueuedAppend): Promise<AppendResult | Error> {
     try {
-      return answerOf(append, (await this.#call([append]))[0]!);
+      return (await this.#call([append]))[0]!;
     } catch (error) {
       return error as Error;
     }
   }
 
-  #call(appends: readonly QueuedAppend[]): Promise<PostgresRow[]> {
-    return this.#database.write(
+  /** The answers, in the places of the appends. The first row has those of all that only changed their logs: the places of their first events. */
+  async #call(appends: readonly QueuedAppend[]): Promise<readonly (AppendResult | Error)[]> {
+    const [{ kind: firsts }, ...others] = (await this.#database.write(
       APPEND,
       this.#node,
       appends.map(({ id }) => id),
@@ -92,8 +91,19 @@ export class Appends {
       appends.map(({ events }) => sizeOf(events)),
       appends.map(dataOf),
       appends.map(extrasOf),
-    );
+    )) as [PostgresRow, ...PostgresRow[]];
+    const rows = others[Symbol.iterator]();
+    return (firsts as string)
+      .split(',')
+      .map((first, i) =>
+        first === '' ? answerOf(appends[i]!, rows.next().value!) : written(appends[i]!, Number(first)),
+      );
   }
+}
+
+function written({ ref, events, options }: QueuedAppend, first: number): AppendResult {
+  place(events, first, options.term);
+  return { epoch: ref.epoch, first, last: first + events.length - 1 };
 }
 
 function answerOf(

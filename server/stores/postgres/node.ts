@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../async/deadline.js';
+import { Batched } from '../batched.js';
 import { decodeEvents } from '../event-text.js';
 import type { Member, Membership } from '../shared-store.js';
 import { StoreClock } from '../skew.js';
 import { fromColumn, toColumn } from '../text-column.js';
-import { Batched } from './batched.js';
 import type { PostgresDatabase } from './database.js';
 import { storeFailed } from './faults.js';
 import { Listener } from './listener.js';

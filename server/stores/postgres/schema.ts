@@ -8,7 +8,7 @@ import { TABLES } from './sql/tables.js';
 import { TAKING } from './sql/taking.js';
 
 /** The schema's version in the table `meta`. Change it with the schema. */
-export const SCHEMA_VERSION = 10;
+export const SCHEMA_VERSION = 11;
 
 /**
  * The schema. Every write is one call of a function, so no gateway holds a lock while it thinks: a frozen one blocks nobody, a pooler may

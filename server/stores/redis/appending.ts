@@ -1,4 +1,4 @@
-import { type AppendOptions, type EventRecord, isPlain, placeOfAccepted } from '../append.js';
+import { type AppendOptions, type EventRecord, placeOfAccepted } from '../append.js';
 import type { LogRef } from '../stored.js';
 import { sizeOf } from '../stored-size.js';
 import { encodeBatch } from './events.js';
@@ -9,12 +9,34 @@ import { encodeRows, NO_ROWS, type PutRows } from './rows.js';
 import type { ScriptCall } from './script.js';
 import { APPEND, COMMIT, ERASE } from './scripts/append.js';
 
-const argsOf = (
-  { epoch }: LogRef,
-  { term, batch }: AppendOptions,
-  count: number,
-  events: readonly EventRecord[],
-) => ({ epoch, term, batch, count, entry: encodeBatch(events), size: sizeOf(events) });
+const argsOf = ({ epoch }: LogRef, { term, batch }: AppendOptions, events: readonly EventRecord[]) => ({
+  epoch,
+  term,
+  batch,
+  count: events.length,
+  entry: encodeBatch(events),
+  size: sizeOf(events),
+});
+
+/** An append that changes only its log. */
+export interface PlainAppend {
+  readonly log: LogRef;
+  readonly events: readonly EventRecord[];
+  readonly options: AppendOptions;
+}
+
+/** Encodes appends of several logs; of one partition in a Cluster. */
+export function encodePlain(keys: Keys, appends: readonly PlainAppend[]): ScriptCall {
+  const names: string[] = [];
+  const values: string[] = [];
+  for (const { log, events, options } of appends) {
+    const session = keys.session(log);
+    const { epoch, term, batch, count, entry, size } = argsOf(log, options, events);
+    names.push(session.meta, keys.stream(session, log.epoch), session.news);
+    values.push(epoch, String(term), String(batch), String(count), entry, String(size));
+  }
+  return APPEND.call({}, {}, { keys: names, args: values });
+}
 
 /** The parts of an append for which the store was read before. */
 interface Prepared {
@@ -23,7 +45,7 @@ interface Prepared {
   readonly anew: RewrittenEntries | undefined;
 }
 
-/** Encodes an append. Most appends are pieces of answers, which have few arguments. */
+/** Encodes an append that changes more than its log. */
 export function encodeAppend(
   keys: Keys,
   log: LogRef,
@@ -33,9 +55,8 @@ export function encodeAppend(
 ): ScriptCall {
   const session = keys.session(log);
   const { events: stream, rows: rowsKey, replies, checkpoint } = keys.log(session, log.epoch);
-  const args = argsOf(log, options, events.length, events);
-  const { meta, news, sid } = session;
-  if (isPlain(options)) return APPEND.call({ meta, events: stream, news }, args);
+  const args = argsOf(log, options, events);
+  const { sid } = session;
   const changes = JSON.stringify(changesOf(events, options, prepared));
   return COMMIT.call(
     { events: stream, rows: rowsKey, replies, checkpoint, ...session },
@@ -97,7 +118,8 @@ export function encodeErase(
       sid: session.sid,
       left,
       past: past.length,
-      ...argsOf(log, options, events.length, events.slice(-1)),
+      ...argsOf(log, options, events.slice(-1)),
+      count: events.length,
     },
     { keys: keys.logs(session, [log.epoch, ...past]) },
   );

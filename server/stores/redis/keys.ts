@@ -138,9 +138,15 @@ export class Keys {
     return `${this.prefix}:u:${JSON.stringify([kind, owner])}`;
   }
 
-  log({ sid, partition }: SessionKeys, epoch: string): LogKeys {
+  /** The key of a log's events alone. */
+  stream({ sid, partition }: SessionKeys, epoch: string): string {
+    return `${this.prefix}:{${partition}}:e:${sid}:${epoch}`;
+  }
+
+  log(session: SessionKeys, epoch: string): LogKeys {
+    const { sid, partition } = session;
     const key = (letter: string): string => `${this.prefix}:{${partition}}:${letter}:${sid}:${epoch}`;
-    return { events: key('e'), checkpoint: key('c'), rows: key('x'), replies: key('y') };
+    return { events: this.stream(session, epoch), checkpoint: key('c'), rows: key('x'), replies: key('y') };
   }
 
   /** All keys of logs of a session. */

@@ -20,6 +20,7 @@ import { inDoubt, Link } from './link.js';
 import { Lists } from './lists.js';
 import { RedisMembers } from './membership.js';
 import { type RedisSettings, type RedisStoreOptions, redisFailed, settingsOf } from './options.js';
+import { PlainAppends } from './plain-appends.js';
 import { RedisReader } from './reader.js';
 import { RedisRecords } from './records.js';
 import { checkRedis } from './requirements.js';
@@ -93,8 +94,9 @@ export class RedisStore implements Store {
     const keys = this.#keys;
     const link = new Link(this.#settings);
     await link.open();
+    let apart: boolean;
     try {
-      await checkRedis(link, keys, this.#settings);
+      apart = await checkRedis(link, keys, this.#settings);
     } catch (error) {
       link.close();
       if (!(error instanceof StoreError)) throw error;
@@ -112,7 +114,8 @@ export class RedisStore implements Store {
     ];
     const records = new RedisRecords(link, keys);
     const reader = new RedisReader(link, keys, this.shared);
-    const writer = new Writer({ link, keys, lists, usage, records, rows, reader });
+    const appends = new PlainAppends({ link, keys, usage, apart });
+    const writer = new Writer({ appends, link, keys, lists, usage, records, rows, reader });
     this.#parts = { link, watches, reader, lists, rows, usage, expiry, writer, records };
   }
 

@@ -54,13 +54,14 @@ async function checkSync(link: Link, keys: Keys): Promise<void> {
 /**
  * Checks whether this Redis can keep the store's promises.
  *
+ * @returns whether it is a Cluster, also one that is used as a single server
  * @throws GatewayError `STORE_FAILED`; its message names the setting
  */
 export async function checkRedis(
   link: Link,
   keys: Keys,
   { durability, leaseMs, sentinel }: RedisSettings,
-): Promise<void> {
+): Promise<boolean> {
   const info = infoOf(String(await link.send(keys.format, ['INFO'])));
   const valkey = info.get('valkey_version');
   const version = valkey ?? info.get('redis_version') ?? '0';
@@ -91,4 +92,5 @@ export async function checkRedis(
   const isNew = Number(info.get('uptime_in_seconds') ?? 0) * 1000 < leaseMs;
   if (isNew && Number(await link.send(keys.nodes, ['ZCARD', keys.nodes])) > 0)
     link.connectedAt = performance.now();
+  return info.get('cluster_enabled') === '1';
 }

@@ -1,19 +1,21 @@
-import { type AppendOptions, type AppendResult, type EventRecord, StoreError } from '../append.js';
+import { type AppendOptions, type AppendResult, type EventRecord, isPlain } from '../append.js';
 import { place } from '../placed.js';
 import type { LogRef } from '../stored.js';
 import { sizeOf } from '../stored-size.js';
+import { type Answer, resultOf } from './answers.js';
 import { encodeAppend, encodeErase } from './appending.js';
 import type { Keys } from './keys.js';
 import type { Link } from './link.js';
 import type { Lists } from './lists.js';
+import type { PlainAppends } from './plain-appends.js';
 import type { RedisReader } from './reader.js';
 import type { RedisRecords } from './records.js';
 import { rewriteEntries } from './rewriting.js';
 import { NO_ROWS, type RedisRows } from './rows.js';
-import { runOf } from './session-data.js';
 import type { RedisUsage } from './usage.js';
 
 interface RedisWriterParts {
+  readonly appends: PlainAppends;
   readonly link: Link;
   readonly keys: Keys;
   readonly lists: Lists;
@@ -23,15 +25,6 @@ interface RedisWriterParts {
   readonly reader: RedisReader;
 }
 
-/** Replies of the scripts that append. `ordinal` is the log's place among logs that were used at the same time. */
-type ScriptReply =
-  | readonly ['A' | 'D', first: number, last: number, ordinal?: string]
-  | readonly ['K', head: number, runId: string, row: string]
-  | readonly ['O' | 'S', head: number]
-  | readonly ['R', batch: number]
-  | readonly ['F', term: string]
-  | readonly ['X'];
-
 /** Appends batches. */
 export class Writer {
   readonly #parts: RedisWriterParts;
@@ -40,7 +33,12 @@ export class Writer {
     this.#parts = parts;
   }
 
-  async append(log: LogRef, events: readonly EventRecord[], options: AppendOptions): Promise<AppendResult> {
+  append(log: LogRef, events: readonly EventRecord[], options: AppendOptions): Promise<AppendResult> {
+    if (isPlain(options)) return this.#parts.appends.append({ log, events, options });
+    return this.#commit(log, events, options);
+  }
+
+  async #commit(log: LogRef, events: readonly EventRecord[], options: AppendOptions): Promise<AppendResult> {
     const { link, keys, usage, records, rows, reader } = this.#parts;
     const { records: changes = [], messages, rewrites, erase, term } = options;
     if (erase !== undefined) return this.#erase(log, events, options, erase);
@@ -48,8 +46,8 @@ export class Writer {
     const anew = rewrites && (await rewriteEntries(reader, log, rewrites));
     const call = encodeAppend(keys, log, events, options, { rows: put, anew });
     const leaving = await records.announce(log, changes);
-    const reply = (await link.run(call)) as ScriptReply;
-    const result = resultOf(log, term, reply);
+    const reply = (await link.run(call)) as Exclude<Answer, number>;
+    const result = resultOf(log, term, events.length, reply);
     if (reply[0] !== 'A' && reply[0] !== 'D') return result;
     if (changes.length > 0) await records.hint(log, changes, leaving);
     place(events, result.first, term);
@@ -59,7 +57,7 @@ export class Writer {
   }
 
   /** Tells the list of open sessions, also if Redis took the batch before and the reply was lost. */
-  #list(log: LogRef, reply: ScriptReply, { close, erase, about }: AppendOptions): void {
+  #list(log: LogRef, reply: Exclude<Answer, number>, { close, erase, about }: AppendOptions): void {
     const { lists } = this.#parts;
     const ordinal = reply[0] === 'A' || reply[0] === 'D' ? reply[3] : undefined;
     if (ordinal === undefined) return;
@@ -79,37 +77,15 @@ export class Writer {
     for (;;) {
       const past = (await link.send(closed, ['HKEYS', closed])) as string[];
       const call = encodeErase(keys, log, events, options, epoch, past);
-      const reply = (await link.run(call)) as ScriptReply;
+      const reply = (await link.run(call)) as Exclude<Answer, number>;
       // Other logs were dropped meanwhile.
       if (reply[0] === 'X') continue;
-      const result = resultOf(log, options.term, reply);
+      const result = resultOf(log, options.term, events.length, reply);
       place(events, result.first, options.term);
       usage.forget();
       await records.forget(log, owners);
       this.#list(log, reply, options);
       return result;
     }
-  }
-}
-
-/** @throws StoreError `FENCED`; `ROLLED_BACK` if Redis has forgotten earlier batches, or that the log was taken */
-function resultOf({ epoch }: LogRef, term: number, reply: ScriptReply): AppendResult {
-  switch (reply[0]) {
-    case 'A':
-    case 'D':
-      return { epoch, first: reply[1], last: reply[2] };
-    case 'K': {
-      const [, head, runId, row] = reply;
-      return { epoch, first: head + 1, last: head, duplicate: runOf(runId, row) };
-    }
-    case 'S':
-      return { epoch, first: reply[1] + 1, last: reply[1], stale: true };
-    case 'R':
-      throw new StoreError('ROLLED_BACK', `Redis has forgotten what came after batch ${reply[1]}`);
-    default:
-      // A lower term is that of a former writer.
-      if (Number(reply[1]) < term)
-        throw new StoreError('ROLLED_BACK', 'Redis has forgotten that this session was taken');
-      throw new StoreError('FENCED', 'Another writer holds this session');
   }
 }

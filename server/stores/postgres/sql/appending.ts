@@ -10,15 +10,16 @@ CREATE FUNCTION $S.append(
   me text, p_logs bigint[], p_keys text[], p_terms bigint[], p_batches bigint[], p_counts int[], p_sizes bigint[], p_data text[],
   p_extras text[]
 ) RETURNS TABLE (place int, kind text, v_first bigint, v_last bigint, v_known json) LANGUAGE plpgsql AS $f$
-DECLARE v_done boolean[] := array_fill(false, ARRAY[cardinality(p_logs)]); l $S.log; w jsonb; x jsonb;
-  v_news text[] := array_fill(NULL::text, ARRAY[cardinality(p_logs)]); v_epoch text;
+DECLARE l $S.log; w jsonb; x jsonb; v_epoch text;
+  -- Of those that were written together.
+  v_firsts bigint[] := array_fill(NULL::bigint, ARRAY[cardinality(p_logs)]);
+  v_epochs text[] := array_fill(NULL::text, ARRAY[cardinality(p_logs)]);
 BEGIN
   -- What is written together, and what one by one, in the one order of all.
   IF cardinality(p_logs) > 1 AND cardinality(array_remove(p_extras, NULL)) > 0 THEN
     PERFORM FROM unnest(p_logs, p_terms) AS a (log, term) JOIN $S.log g ON g.id = a.log AND g.term = a.term ORDER BY g.id FOR UPDATE OF g;
   END IF;
-  kind := 'written';
-  FOR place, v_first, v_last, v_epoch IN
+  FOR place, v_first, v_epoch IN
     WITH a AS (
       SELECT * FROM unnest(p_logs, p_terms, p_batches, p_counts, p_sizes, p_data, p_extras)
         WITH ORDINALITY AS a (log, term, batch, count, size, data, extra, i)
@@ -28,15 +29,16 @@ BEGIN
         RETURNING a.i, g.id, g.epoch, a.count, a.size, a.data, g.batch_first AS first, g.head AS last
     ), kept AS (
       INSERT INTO $S.batch SELECT d.id, d.last, d.first, d.size, d.data FROM done d WHERE d.count > 0
-    ) SELECT d.i, d.first, d.last, d.epoch FROM done d
+    ) SELECT d.i, d.first, d.epoch FROM done d
   LOOP
-    v_done[place] := true;
-    v_news[place] := v_epoch || ' ' || v_first || E'\\n' || p_data[place];
-    RETURN NEXT;
+    v_firsts[place] := v_first;
+    v_epochs[place] := v_epoch;
   END LOOP;
+  place := 0; kind := array_to_string(v_firsts, ',', '');
+  RETURN NEXT;
 
   FOR i IN 1 .. cardinality(p_logs) LOOP
-    CONTINUE WHEN v_done[i];
+    CONTINUE WHEN v_firsts[i] IS NOT NULL;
     place := i; kind := 'written'; v_known := NULL;
     -- What another writer holds is not waited for: its term is never given again.
     SELECT * INTO l FROM $S.log g WHERE g.id = p_logs[i] AND g.term = p_terms[i] FOR UPDATE;
@@ -69,8 +71,11 @@ BEGIN
   END LOOP;
   -- After the logs are locked: whoever begins to follow one now waits until this is committed.
   -- A batch that changed the log alone, and is short enough, is told with the news.
-  PERFORM pg_notify('asg_' || f.node, CASE WHEN octet_length(n.news) < ${TOLD} THEN 'b' || f.key || ' ' || n.news ELSE 'w' || f.key END)
-    FROM unnest(p_keys, v_news) AS n (key, news) JOIN $S.follower f ON f.key = n.key WHERE f.node <> me;
+  PERFORM pg_notify('asg_' || n.node, CASE WHEN octet_length(n.news) < ${TOLD} THEN 'b' || n.key || ' ' || n.news ELSE 'w' || n.key END)
+    FROM (
+      SELECT f.node, f.key, a.epoch || ' ' || a.first || E'\\n' || a.data AS news
+      FROM unnest(p_keys, v_epochs, v_firsts, p_data) AS a (key, epoch, first, data) JOIN $S.follower f ON f.key = a.key WHERE f.node <> me
+    ) AS n;
 END $f$;
 
 CREATE FUNCTION $S.write(l $S.log, p_batch bigint, p_count int, p_size bigint, p_data text, x jsonb) RETURNS void LANGUAGE plpgsql AS $f$

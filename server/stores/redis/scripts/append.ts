@@ -30,27 +30,49 @@ local first, last = head + 1, head + count
 
 /** Writes a batch as one entry of the stream. Its id is the place of its last event; its field has the term and the size of the log so far. */
 const WRITE = `
-local function write()
-  local sum = text(total + size)
-  if count > 0 then call('XADD', events, text(last) .. '-0', term .. ':' .. sum, entry) end
+  local place, sum = text(last), text(total + size)
+  if count > 0 then call('XADD', events, place .. '-0', term .. ':' .. sum, entry) end
   call('HSET', meta, 'wb', batch, 'wf', first, 'seq', last, 'cu', sum)
-end
 `;
 
 /** The longest batch that the news carries, in bytes. Followers read longer ones. */
 const TOLD = 65_536;
 
-/** Pieces of answers, which change nothing but the log. The news carries the batch: see `decodeNews`. */
+/**
+ * Appends of several logs that change nothing but their log, as pieces of answers do: three keys and six arguments each. A reply for each: the
+ * place of its first event, or a reply of `COMMIT`. `E reason`: this one failed, and others may be written. The news carries the batch: see
+ * `decodeNews`.
+ */
 export const APPEND = new Script(
-  KEYS,
-  ARGS,
-  CHECK,
-  WRITE,
+  [],
+  [],
   `
-write()
-local isTold = count > 0 and #entry <= ${TOLD}
-call('SPUBLISH', news, isTold and (epoch .. ' ' .. term .. ' ' .. text(last) .. '\\n' .. entry) or '')
-return {'A', first, last, ordinal}
+local hasWritten = false
+
+local function append(meta, events, news, epoch, term, batch, count, entry, size)
+  ${CHECK}
+  ${WRITE}
+  hasWritten = true
+  local isTold = count > 0 and #entry <= ${TOLD}
+  call('SPUBLISH', news, isTold and (epoch .. ' ' .. term .. ' ' .. place .. '\\n' .. entry) or '')
+  return first
+end
+
+local replies = {}
+for i = 1, #KEYS / ${KEYS.length} do
+  local k, a = (i - 1) * ${KEYS.length}, (i - 1) * ${ARGS.length}
+  local isDone, reply = pcall(append, KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4],
+    ARGV[a + 5], ARGV[a + 6])
+  if not isDone then
+    local reason = type(reply) == 'table' and reply.err or reply
+    -- Redis takes no writes now: it says so at the first one.
+    local code = string.match(reason, '^%u+')
+    if not hasWritten and code and code ~= 'ERR' and code ~= 'WRONGTYPE' then return redis.error_reply(reason) end
+    reply = {'E', reason}
+  end
+  replies[i] = reply
+end
+return replies
 `,
 );
 
@@ -95,7 +117,7 @@ export const COMMIT = new Script(
   ],
   [...ARGS, 'sid', 'changes'],
   CHECK,
-  WRITE,
+  `local function write() ${WRITE} end`,
   CHANGE_RECORDS,
   PUT_ROWS,
   REWRITE,
