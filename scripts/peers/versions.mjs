@@ -46,6 +46,23 @@ createGateway({ app: openaiApp({ client: new OpenAI({ apiKey: 'x' }), model: 'ti
     versions: [{ install: { openai: '6.0.0' } }, { install: { openai: '7.57.0' }, node: 22 }],
   },
   {
+    name: '@anthropic-ai/sdk',
+    tests: 'test/app-adapters/anthropic/*.test.ts',
+    types: `
+import { createGateway } from 'agent-session-gateway';
+import { anthropicApp, toAnthropicMessages } from 'agent-session-gateway/apps/anthropic';
+import { Anthropic } from '@anthropic-ai/sdk';
+
+const client = new Anthropic({ apiKey: 'x' });
+createGateway({ app: anthropicApp({ client, model: 'tiny', parameters: { max_tokens: 100 } }) });
+export const asked = client.messages.create({ model: 'tiny', max_tokens: 100, ...toAnthropicMessages([]) });
+`,
+    versions: [
+      { install: { '@anthropic-ai/sdk': '0.93.0' } },
+      { install: { '@anthropic-ai/sdk': '1.14.0' } },
+    ],
+  },
+  {
     name: '@langchain/langgraph',
     tests: 'test/app-adapters/langgraph/*.test.ts',
     types: `

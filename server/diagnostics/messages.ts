@@ -129,7 +129,7 @@ export interface ModelMessage extends TraceOutcome<ModelAnswer> {
   readonly epoch: string;
   readonly runId: string;
   readonly user: UserContext | null;
-  /** The adapter that calls: `openai`, `ai-sdk`, `agents` or `langgraph`. */
+  /** The adapter that calls: `openai`, `anthropic`, `ai-sdk`, `agents` or `langgraph`. */
   readonly adapter: string;
   /** The provider, by OpenTelemetry's name: `openai`, `anthropic`, `gcp.gemini`, …; or by the library's name if OpenTelemetry has none. */
   readonly provider?: string | undefined;

@@ -41,6 +41,8 @@ export class HeldSession {
   /** Sends on their way to the store, by their keys. */
   readonly accepting = new Map<string, Promise<unknown>>();
   #isOver = false;
+  /** Made for apps that keep something as long as this is held. */
+  #hold: AbortController | null = null;
   /** The last piece of work that reads records and then writes them. */
   #changing: Promise<unknown> = Promise.resolve();
 
@@ -69,6 +71,12 @@ export class HeldSession {
     return this.#isOver;
   }
 
+  /** Aborts once the session is no longer held by this. */
+  get hold(): AbortSignal {
+    this.#hold ??= new AbortController();
+    return this.#hold.signal;
+  }
+
   /** Does work that reads records and then writes them, one piece after the other: a bound of their number would not hold otherwise. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const done = this.#changing.then(work);
@@ -87,5 +95,6 @@ export class HeldSession {
     this.#isOver = true;
     this.runs.drop(this.log.view.cursor);
     this.log.abandon();
+    this.#hold?.abort();
   }
 }

@@ -24,6 +24,7 @@ export function portOf(held: HeldSession, run: LiveRun, app: Application): RunPo
     },
     log,
     questions: runs.questions,
+    hold: () => held.hold,
     now: () => storeTime(env.store),
     vote: (ballot) => vote(held, ballot),
     file: (fileId) => env.files.open(ref.scope, fileId),

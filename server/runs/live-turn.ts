@@ -15,6 +15,7 @@ import type { CompactOptions } from '../apps/compaction.js';
 import { FORMER_STEPS, type FormerStep, PLACE, type PlaceKeeper } from '../apps/goes-on.js';
 import { LET_THROUGH, type LetThrough } from '../apps/guard.js';
 import { eventType } from '../apps/publish-options.js';
+import { WHILE_HELD } from '../apps/while-held.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 import { traceStep } from '../diagnostics/step.js';
 import { formatTraceparent } from '../diagnostics/traceparent.js';
@@ -132,6 +133,11 @@ export class LiveTurn implements Turn {
   /** The steps of former processes, for an app that learns here what it has called. */
   get [FORMER_STEPS](): readonly FormerStep[] {
     return formerSteps(this.#scope.resumption?.steps ?? []);
+  }
+
+  /** The hold of the session, for an app that keeps something as long. */
+  get [WHILE_HELD](): AbortSignal | undefined {
+    return this.#scope.port.hold?.();
   }
 
   /** The place of an app that goes on from one. */

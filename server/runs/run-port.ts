@@ -72,6 +72,8 @@ export interface RunPort {
   >;
   /** The open questions of the session. */
   readonly questions: Pick<Questions, 'add' | 'isOfOther'>;
+  /** Aborts once the session is no longer held here. Absent in a rehearsal. */
+  readonly hold?: () => AbortSignal;
   /** The time by the store's clock, in milliseconds since the epoch. */
   now(): number;
   /** Logs a vote. Null if more votes are needed. @throws GatewayError `ALREADY_ANSWERED`, `GUARD_DENIED` */

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Run } from '../../client/index.js';
 import { agentsApp } from '../../server/app-adapters/agents/index.js';
 import { aiSdkApp } from '../../server/app-adapters/ai-sdk/index.js';
+import { anthropicApp } from '../../server/app-adapters/anthropic/index.js';
 import { langGraphApp } from '../../server/app-adapters/langgraph/index.js';
 import { openaiApp } from '../../server/app-adapters/openai/index.js';
 import type { Application, Limits } from '../../server/index.js';
@@ -19,6 +20,7 @@ type MakeApp = (endpoint: ChatEndpoint) => Application;
 
 const ADAPTERS: Record<string, MakeApp> = {
   openaiApp: (endpoint) => openaiApp({ client: openai(endpoint), model: 'tiny' }),
+  anthropicApp: ({ origin }) => anthropicApp({ baseURL: origin, model: 'tiny' }),
   aiSdkApp: (endpoint) => {
     const model = createOpenAICompatible({ name: 'test', baseURL: endpoint.url })('tiny');
     return aiSdkApp({ model, maxRetries: 0 });

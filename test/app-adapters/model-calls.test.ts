@@ -1,10 +1,12 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { Anthropic } from '@anthropic-ai/sdk';
 import { MessagesAnnotation, StateGraph } from '@langchain/langgraph';
 import { OpenAIProvider, Runner } from '@openai/agents';
 import { streamText, ToolLoopAgent } from 'ai';
 import { expect } from 'chai';
 import { agentsApp } from '../../server/app-adapters/agents/index.js';
 import { aiSdkApp } from '../../server/app-adapters/ai-sdk/index.js';
+import { anthropicApp } from '../../server/app-adapters/anthropic/index.js';
 import { langGraphApp } from '../../server/app-adapters/langgraph/index.js';
 import { openaiApp } from '../../server/app-adapters/openai/index.js';
 import { channels, type ModelMessage, type TraceHandlers } from '../../server/diagnostics/index.js';
@@ -35,6 +37,8 @@ interface Adapter {
   readonly server?: boolean;
   /** Whether it can say which model it asks before that has answered. */
   readonly named?: boolean;
+  /** Why its model stops, in the words of the endpoint. @default stop */
+  readonly stops?: string;
   app(endpoint: ChatEndpoint): Application;
 }
 
@@ -52,6 +56,13 @@ const ADAPTERS: Readonly<Record<string, Adapter>> = {
       openaiApp({
         ...{ client: openai(endpoint), model: 'tiny', parameters: { temperature: 0.5 }, resumable: true },
       }) as Application,
+  },
+  anthropicApp: {
+    ...{ adapter: 'anthropic', provider: 'anthropic', server: true, stops: 'end_turn' },
+    app: ({ origin }) => {
+      const client = new Anthropic({ baseURL: origin, apiKey: 'none', maxRetries: 0 });
+      return anthropicApp({ client, model: 'tiny', parameters: { temperature: 0.5 } }) as Application;
+    },
   },
   aiSdkApp: {
     ...{ adapter: 'ai-sdk', provider: 'tiny-provider' },
@@ -119,7 +130,9 @@ function listen() {
 }
 
 describe('calls of models', () => {
-  for (const [name, { adapter, provider, server, named = true, app }] of Object.entries(ADAPTERS)) {
+  for (const [name, { adapter, provider, server, named = true, stops = 'stop', app }] of Object.entries(
+    ADAPTERS,
+  )) {
     it(`that ${name} makes are told of, with what was asked for and what was answered`, async () => {
       const { began, over } = listen();
       const endpoint = await ChatEndpoint.start();
@@ -147,10 +160,10 @@ describe('calls of models', () => {
       expect(told!.firstDeltaMs).to.be.greaterThan(0);
       const { result } = told!;
       expect(result!.usage).to.include({ inputTokens: 3, outputTokens: 2 });
-      expect(result!.finishReasons).to.deep.equal(['stop']);
+      expect(result!.finishReasons).to.deep.equal([stops]);
       expect(result!.content).to.deep.equal(message.content);
       expect(result!.model).to.equal('tiny');
-      expect(result!.id).to.match(/^(chatcmpl-|run-)/);
+      expect(result!.id).to.match(/^(chatcmpl-|run-|msg_)/);
     });
 
     it(`that ${name} makes and that fail are told of with a code`, async () => {
@@ -187,6 +200,8 @@ describe('calls of models', () => {
   for (const [name, appOf] of Object.entries({
     openaiApp: (endpoint: ChatEndpoint) =>
       openaiApp({ baseURL: endpoint.url, model: 'tiny', models: ['small'] }),
+    anthropicApp: ({ origin }: ChatEndpoint) =>
+      anthropicApp({ baseURL: origin, model: 'tiny', models: ['small'] }),
     aiSdkApp: (endpoint: ChatEndpoint) =>
       aiSdkApp({ model: aiModel(endpoint), maxRetries: 0 }, { models: [aiModel(endpoint, 'small')] }),
     agentsApp: (endpoint: ChatEndpoint) =>

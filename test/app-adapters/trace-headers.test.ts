@@ -4,6 +4,7 @@ import { ToolLoopAgent } from 'ai';
 import { expect } from 'chai';
 import { agentsApp } from '../../server/app-adapters/agents/index.js';
 import { aiSdkApp } from '../../server/app-adapters/ai-sdk/index.js';
+import { anthropicApp } from '../../server/app-adapters/anthropic/index.js';
 import { langGraphApp } from '../../server/app-adapters/langgraph/index.js';
 import { openaiApp } from '../../server/app-adapters/openai/index.js';
 import type { Application, Turn } from '../../server/index.js';
@@ -22,6 +23,7 @@ const model = (endpoint: ChatEndpoint) =>
 
 const ADAPTERS: Readonly<Record<string, (endpoint: ChatEndpoint) => Application>> = {
   openaiApp: ({ url }) => openaiApp({ baseURL: url, model: 'tiny' }) as Application,
+  anthropicApp: ({ origin }) => anthropicApp({ baseURL: origin, model: 'tiny' }) as Application,
   'aiSdkApp with settings': (endpoint) => aiSdkApp({ model: model(endpoint) }) as Application,
   'aiSdkApp with an agent': (endpoint) =>
     aiSdkApp(new ToolLoopAgent({ model: model(endpoint) })) as Application,

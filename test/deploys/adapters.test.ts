@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { agentsApp } from '../../server/app-adapters/agents/index.js';
 import { aiSdkApp } from '../../server/app-adapters/ai-sdk/index.js';
+import { anthropicApp, type ModelAppOptions } from '../../server/app-adapters/anthropic/index.js';
 import { langGraphApp } from '../../server/app-adapters/langgraph/index.js';
 import { openaiApp } from '../../server/app-adapters/openai/index.js';
 import { type Application, createGateway, tool } from '../../server/index.js';
@@ -29,6 +30,27 @@ interface Versions {
 }
 
 const versionsOf = (version: string) => ({ version, accepts: '*' as const });
+
+/** An app that asks a model, which calls a tool of the gateway. */
+async function asking(
+  make: (endpoint: ChatEndpoint, options: ModelAppOptions) => Application,
+): Promise<Versions> {
+  const erased: string[] = [];
+  const endpoint = await ChatEndpoint.start();
+  const erase = tool({
+    schema: z.object({ path: z.string() }),
+    confirm: true,
+    handler: ({ path }) => erased.push(path) && 'erased',
+  });
+  return {
+    app: (version, name = 'erase') =>
+      make(endpoint, { model: 'tiny', resumable: true, ...versionsOf(version), tools: { [name]: erase } }),
+    erased,
+    calls: async () =>
+      void (await endpoint.next(1)).text('Well. ').call('c1', 'erase', { path: 'a' }).finish('tool_calls'),
+    says: async () => void (await endpoint.next(2)).text('Done.').finish(),
+  };
+}
 
 const SDKS: Readonly<Record<string, () => Promise<Versions>>> = {
   async 'the AI SDK'() {
@@ -90,28 +112,9 @@ const SDKS: Readonly<Record<string, () => Promise<Versions>>> = {
     };
     return { app, erased, calls: async () => {}, says: async () => {} };
   },
-  async 'an endpoint of chat completions'() {
-    const erased: string[] = [];
-    const endpoint = await ChatEndpoint.start();
-    const app = (version: string, name = 'erase') =>
-      openaiApp({
-        ...{ baseURL: endpoint.url, model: 'tiny', resumable: true },
-        ...versionsOf(version),
-        tools: {
-          [name]: tool({
-            schema: z.object({ path: z.string() }),
-            confirm: true,
-            handler: ({ path }) => erased.push(path) && 'erased',
-          }),
-        },
-      });
-    return {
-      ...{ app, erased },
-      calls: async () =>
-        void (await endpoint.next(1)).text('Well. ').call('c1', 'erase', { path: 'a' }).finish('tool_calls'),
-      says: async () => void (await endpoint.next(2)).text('Done.').finish(),
-    };
-  },
+  'an endpoint of chat completions': () =>
+    asking(({ url: baseURL }, tools) => openaiApp({ ...tools, baseURL })),
+  Anthropic: () => asking(({ origin: baseURL }, tools) => anthropicApp({ ...tools, baseURL })),
 };
 
 for (const [name, make] of Object.entries(SDKS))

@@ -46,6 +46,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/apps-anywhere.md#3': 'waits for processes that ask for work; test/app-adapters/remote/pull has them',
   'docs/existing-agents.md#1': 'needs an agent that is served; test/app-adapters/ag-ui has one',
   'docs/existing-agents.md#2': 'likewise; test/app-adapters/a2a',
+  'docs/existing-agents.md#4': 'starts a program of others; test/app-adapters/acp has one',
+  'docs/existing-agents.md#3': 'asks Claude; test/app-adapters/anthropic does',
   'docs/cluster.md#1': 'needs a Redis; test/cli/store-place and test/deploy/rolling do the same',
   'docs/cluster.md#2': 'needs a PostgreSQL; likewise',
   'docs/data.md#3': 'exports a session that a block alone does not have; test/data/export does it',

@@ -2,6 +2,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { expect } from 'chai';
 import { agentsApp } from '../../server/app-adapters/agents/index.js';
 import { aiSdkApp } from '../../server/app-adapters/ai-sdk/index.js';
+import { anthropicApp } from '../../server/app-adapters/anthropic/index.js';
 import { langGraphApp } from '../../server/app-adapters/langgraph/index.js';
 import { openaiApp } from '../../server/app-adapters/openai/index.js';
 import { type Application, defineApp, memoryFiles } from '../../server/index.js';
@@ -17,12 +18,13 @@ import { as, byName } from '../support/users.js';
 
 const ADAPTERS: Readonly<Record<string, (endpoint: ChatEndpoint) => Application>> = {
   openaiApp: ({ url }) => openaiApp({ baseURL: url, model: 'tiny' }),
+  anthropicApp: ({ origin }) => anthropicApp({ baseURL: origin, model: 'tiny' }),
   aiSdkApp: ({ url }) => aiSdkApp({ model: createOpenAICompatible({ name: 'x', baseURL: url })('tiny') }),
   langGraphApp: (endpoint) => langGraphApp({ graph: agentGraph(endpoint).compile() }),
   agentsApp: (endpoint) => agentsApp({ agent: agent(endpoint), runner }),
 };
 
-const DATA = `data:image/png;base64,${Buffer.from(PNG).toString('base64')}`;
+const DATA = Buffer.from(PNG).toString('base64');
 const SCOPE = JSON.stringify([null, 'alice']);
 
 for (const [name, makeApp] of Object.entries(ADAPTERS)) {

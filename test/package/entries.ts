@@ -69,6 +69,8 @@ export const NAMES: Record<string, readonly string[]> = {
     'reduce',
   ],
   [`${NAME}/apps/ai-sdk`]: ['aiSdkApp', 'toModelMessages', 'fromModelMessages'],
+  [`${NAME}/apps/acp`]: ['acpApp'],
+  [`${NAME}/apps/anthropic`]: ['anthropicApp', 'toAnthropicMessages'],
   [`${NAME}/apps/openai`]: ['openaiApp', 'backgroundResponse', 'toChatMessages', 'fromChatMessages'],
   [`${NAME}/stores`]: ['StoreError'],
   [`${NAME}/stores/postgres`]: ['postgresStore'],

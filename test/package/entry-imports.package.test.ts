@@ -31,6 +31,8 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   './apps/ag-ui': ['@ag-ui/client'],
   './apps/agents': ['@openai/agents'],
   './apps/langgraph': ['@langchain/core', '@langchain/langgraph'],
+  './apps/acp': ['@agentclientprotocol/sdk'],
+  './apps/anthropic': ['@anthropic-ai/sdk'],
   './apps/openai': ['openai'],
   './stores/postgres': ['pg'],
   './stores/redis': ['@redis/client'],

@@ -63,6 +63,8 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './plugins/ui-message-stream': ['uiMessageStreamPlugin'],
   './plugins/ag-ui': ['agUiPlugin'],
   './plugins/langgraph': ['langGraphPlugin'],
+  './apps/acp': ['acpApp'],
+  './apps/anthropic': ['anthropicApp'],
   './apps/openai': ['openaiApp'],
   './apps/ai-sdk': ['aiSdkApp'],
   './apps/langgraph': ['langGraphApp'],

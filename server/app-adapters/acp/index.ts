@@ -1,0 +1,1 @@
+export { type AcpAppOptions, acpApp } from './acp-app.js';
