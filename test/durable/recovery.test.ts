@@ -205,6 +205,8 @@ describe('after a crash', () => {
 
     const second = await startDurable(copy, { app });
     held.open();
+    // The session is taken up then, in a new term.
+    await (await read(second.url)).until(({ event }) => event === 'message_end');
     const resume = () =>
       openStream(`${second.url}/events?sessionId=main&token=${TOKEN}`, { headers: { 'last-event-id': id! } });
     const ahead = await resume();

@@ -40,6 +40,9 @@ async function setUp(store: Store, messages: readonly Message[] = [], epoch = ne
     open,
     send: (message: unknown, more = {}, base = url) =>
       post(`${base}/send`, { sessionId: 'main', message, ...more }),
+    /** Sends a message, and waits no longer than until it is accepted. */
+    accept: (message: unknown) =>
+      post(`${url}/send`, { sessionId: 'main', message }, { prefer: 'respond-async' }),
     history: async (query = '', base = url) => get(`${base}/history?sessionId=main${query}`),
     snapshot: async (base = url): Promise<SessionState> => {
       const stream = await openStream(`${base}/events?sessionId=main&from=snapshot&token=${TOKEN}`);
@@ -149,11 +152,12 @@ for (const [name, make] of Object.entries(ENGINES_AND_LATE)) {
 describe('the ids of messages that left memory', () => {
   it('are not taken for free where the store cannot be asked', async () => {
     const { store, outage } = refusingStore(memoryStore(), 'messages');
-    const { send, history } = await setUp(store, chain(range(1001)));
+    const { send, accept, history } = await setUp(store, chain(range(1001)));
     expect((await send('Hello')).status).to.equal(200);
     outage.on = true;
     expect(refused(await send({ id: 'm0', content: 'x' }))).to.deep.equal([503, 'OVERLOADED']);
-    expect((await send('no id of its own')).status).to.equal(200);
+    // Its run waits for the store.
+    expect((await accept('no id of its own')).status).to.equal(202);
     outage.on = false;
     expect(refused(await send({ id: 'm0', content: 'x' }))).to.deep.equal([409, 'MESSAGE_EXISTS']);
     expect((await history('&limit=1000')).body.messages).to.have.length(1000);

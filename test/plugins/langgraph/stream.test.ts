@@ -88,7 +88,10 @@ for (const [store, make] of STORES)
         const no = { decisions: [{ type: 'reject', message: 'too much' }] };
         await two.controller.respond(no, { interruptId: next.interrupt.id });
         const whole = /^first \[pay: \{"did":"pay","n":1}\] then \[pay: .*\] done $/;
-        await two.until((shown) => whole.test(answers(shown)) && !shown.interrupt, 'the end');
+        await two.until(
+          (shown) => whole.test(answers(shown)) && !shown.interrupt && !shown.isLoading,
+          'the end',
+        );
         // The older version does not know that another tab has answered.
         await one.until((shown) => whole.test(answers(shown)) && (isOld || !shown.interrupt), 'the end');
         expect(effects).to.deep.equal(['pay']);
