@@ -9,7 +9,7 @@ const SIZES = {
   'client/index.ts': { max: 20_520, external: [] },
   'client/node/index.ts': { max: 6_640, external: [] },
   // Without zod, which is the better part of it and often there already.
-  'shared/index.ts': { max: 15_650, external: ['zod'] },
+  'shared/index.ts': { max: 15_700, external: ['zod'] },
 } as const;
 
 /** What files, whole sessions, pushes, runs and what a device keeps may add to a page that has the client. */
