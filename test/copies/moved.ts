@@ -1,6 +1,7 @@
 import { type Client, createClient } from '../../client/index.js';
 import { createGateway, createInProcessTransport, defineApp, type Store } from '../../server/index.js';
 import { textOf } from '../../shared/messages.js';
+import { FAST } from '../support/gateway.js';
 import { closeLater } from '../support/resources.js';
 import { until } from '../support/until.js';
 
@@ -35,7 +36,7 @@ export function gatewayOn(store: Store) {
     auth: { type: 'token', token: 't'.repeat(40) },
     clientMessages: { import: true },
     store,
-    limits: { drainMs: 100, retention: { events: 40, bytes: 1 << 20, ageMs: 1e9 } },
+    limits: { ...FAST, drainMs: 100, retention: { events: 40, bytes: 1 << 20, ageMs: 1e9 } },
     logger: { warn: () => {}, error: () => {} },
   });
 }

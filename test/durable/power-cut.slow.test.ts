@@ -95,7 +95,7 @@ describe('the SQLite store, when the power is lost', () => {
       const folder = tempDir();
       const trace = join(tempDir(), 'trace');
       const env = { LD_PRELOAD: library, DISK_PATH: folder, DISK_TRACE: trace, DISK_SYNC_MS: '1' };
-      const args = [folder, full ? '100' : '300', ...(full ? ['full'] : [])];
+      const args = [folder, '300', ...(full ? ['full'] : [])];
       await runProgram(join(ROOT, 'test/durable/power-program.ts'), { args, env }).prints(/done/);
       const disk = new TracedDisk(trace);
       const random = randomOf(SEED);
