@@ -15,6 +15,8 @@ export interface SentSlice {
 
 /** The way to an app: carries one slice there, and the bytes of its reply back. */
 export interface SliceExchange {
+  /** Ends the ids of its slices: says where their replies are read. */
+  readonly mark?: string;
   /**
    * Resolves once the reply has ended, or nobody reads it.
    *

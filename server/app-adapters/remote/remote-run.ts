@@ -110,7 +110,7 @@ export class RemoteRun {
     this.#attempt += 1;
     await this.#outlet.drained();
     this.#answer.begin();
-    const id = newId('slice');
+    const id = `${newId('slice')}${exchange.mark ?? ''}`;
     const told = { ...this.#journal.tell(), said: this.#answer.said };
     let late: NodeJS.Timeout | undefined;
     const began = (): void => {

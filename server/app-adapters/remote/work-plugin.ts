@@ -5,6 +5,7 @@ import { isSigned } from '../../runtime/signature.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { isFault } from './fault.js';
 import { type PulledWork, workOf } from './pulled-app.js';
+import { WorkLink } from './work-link.js';
 
 /** Longest time that an asker may wait, and the default, in milliseconds. */
 const MAX_WAIT_MS = 60_000;
@@ -38,14 +39,20 @@ export function workPlugin(
   );
   return {
     name: 'work',
-    setup: (context) => context.route(path, (call) => serve(call, works, path), { methods: ['GET', 'POST'] }),
+    setup(context) {
+      const link = new WorkLink(context.peers, works);
+      context.route(path, (call) => serve(call, works, { link, path }), { methods: ['GET', 'POST'] });
+    },
+    drain() {
+      for (const { queue } of works.values()) queue.close();
+    },
   };
 }
 
 async function serve(
   { request, response, path: below }: PluginRequest,
   works: ReadonlyMap<string, PulledWork>,
-  path: string,
+  { link, path }: { readonly link: WorkLink; readonly path: string },
 ): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://localhost');
   const name = url.searchParams.get('app') ?? '';
@@ -64,7 +71,7 @@ async function serve(
   }
   if (id === '' || request.method !== 'POST') throw new GatewayError({ code: 'METHOD_NOT_ALLOWED' });
   try {
-    await work.queue.reply(id, request);
+    await link.reply(name, id, request);
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   } catch (error) {
     // To the process that sent it, it is a fault of a request.

@@ -98,7 +98,7 @@ class WorkPuller {
     const gone = (): void => left.abort();
     writer.closed.catch(gone);
     this.#closed.signal.addEventListener('abort', gone, { once: true });
-    const sent = this.#fetch(`/${slice.id}`, { body: body.readable, signal: left.signal });
+    const sent = this.#fetch(`/${slice.id}`, { body: body.readable });
     // An answer before the end says that the slice is over.
     sent.then(gone, gone);
     const sink = {
@@ -115,11 +115,7 @@ class WorkPuller {
 
   #fetch(
     path: string,
-    {
-      query = '',
-      body,
-      signal,
-    }: { readonly query?: string; readonly body?: ReadableStream; readonly signal?: AbortSignal },
+    { query = '', body }: { readonly query?: string; readonly body?: ReadableStream },
   ): Promise<Response> {
     const { url, name, secret } = this.#options;
     const id = `pull_${crypto.randomUUID()}`;
@@ -130,7 +126,7 @@ class WorkPuller {
       ...(body && { 'content-type': 'application/x-ndjson' }),
     };
     return fetch(`${url.replace(/\/$/, '')}${path}?app=${encodeURIComponent(name)}${query}`, {
-      ...{ headers, signal: signal ?? this.#closed.signal },
+      ...{ headers, signal: this.#closed.signal },
       ...(body && { method: 'POST', body, duplex: 'half' }),
     } as RequestInit);
   }
