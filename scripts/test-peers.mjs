@@ -32,7 +32,7 @@ function ended(command, args, options) {
   });
 }
 
-async function install(folder, packages) {
+async function install(folder, packages, own = []) {
   // What a user's project has besides, as it is here: our own dependency, and the types of Node.
   const ours = ['zod', '@types/node'].map((name) => [name, versionIn(ROOT, name)]);
   const dependencies = { ...packages, ...Object.fromEntries(ours) };
@@ -42,7 +42,14 @@ async function install(folder, packages) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), project);
-  const flags = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const flags = [
+    '--prefer-offline',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    ...own,
+  ];
   const { stdout, status } = await ended('npm', ['install', ...flags], { cwd: folder });
   if (status !== 0) throw new Error(`npm install failed in ${folder}\n${stdout}`);
   writeFileSync(done, project);
@@ -94,7 +101,7 @@ async function checkTypes(folder, { types }) {
 async function runLeg({ peer, version, title }) {
   const folder = join(ROOT, '.cache/peers', title.replace(/[/ ]/g, '-'));
   try {
-    await install(folder, version.install);
+    await install(folder, version.install, peer.flags);
     return [await runTests(folder, peer, version), ...(await checkTypes(folder, peer))];
   } catch (error) {
     return [{ passed: 0, failed: 1, failures: String(error), said: `${error.stack}\n` }];

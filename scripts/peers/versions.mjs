@@ -1,6 +1,6 @@
 /**
  * The oldest and the newest of each optional peer that adapters are for, with what their tests use of its family. `node`: the version
- * of Node.js that it needs, where that is not ours. `types`: a program of its users.
+ * of Node.js that it needs, where that is not ours. `types`: a program of its users. `flags`: of npm, for an installation without programs.
  *
  * Versions are exact, so that the same commit is tested the same way. The oldest is the lowest that package.json takes. To raise the
  * newest, write down what `npm view <name> version` says, run `npm run test:peers -- <name>`, and mend what it finds.
@@ -61,6 +61,20 @@ export const asked = client.messages.create({ model: 'tiny', max_tokens: 100, ..
       { install: { '@anthropic-ai/sdk': '0.93.0' } },
       { install: { '@anthropic-ai/sdk': '1.14.0' } },
     ],
+  },
+  {
+    name: '@anthropic-ai/claude-agent-sdk',
+    tests: 'test/app-adapters/claude-agent/*.test.ts',
+    types: `
+import { createGateway } from 'agent-session-gateway';
+import { claudeAgentApp } from 'agent-session-gateway/apps/claude-agent';
+import { type Options, query } from '@anthropic-ai/claude-agent-sdk';
+
+const options: Options = { maxTurns: 1 };
+createGateway({ app: claudeAgentApp({ cwd: '/', query, options: { ...options } }) });
+`,
+    flags: ['--omit=optional'],
+    versions: [{ install: { '@anthropic-ai/claude-agent-sdk': '0.3.332' } }],
   },
   {
     name: '@langchain/langgraph',

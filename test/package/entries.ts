@@ -70,6 +70,7 @@ export const NAMES: Record<string, readonly string[]> = {
   ],
   [`${NAME}/apps/ai-sdk`]: ['aiSdkApp', 'toModelMessages', 'fromModelMessages'],
   [`${NAME}/apps/acp`]: ['acpApp'],
+  [`${NAME}/apps/claude-agent`]: ['claudeAgentApp'],
   [`${NAME}/apps/anthropic`]: ['anthropicApp', 'toAnthropicMessages'],
   [`${NAME}/apps/openai`]: ['openaiApp', 'backgroundResponse', 'toChatMessages', 'fromChatMessages'],
   [`${NAME}/stores`]: ['StoreError'],

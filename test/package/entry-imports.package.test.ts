@@ -32,6 +32,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   './apps/agents': ['@openai/agents'],
   './apps/langgraph': ['@langchain/core', '@langchain/langgraph'],
   './apps/acp': ['@agentclientprotocol/sdk'],
+  './apps/claude-agent': ['@anthropic-ai/claude-agent-sdk'],
   './apps/anthropic': ['@anthropic-ai/sdk'],
   './apps/openai': ['openai'],
   './stores/postgres': ['pg'],

@@ -64,6 +64,7 @@ const MAIN: Readonly<Record<string, readonly string[]>> = {
   './plugins/ag-ui': ['agUiPlugin'],
   './plugins/langgraph': ['langGraphPlugin'],
   './apps/acp': ['acpApp'],
+  './apps/claude-agent': ['claudeAgentApp'],
   './apps/anthropic': ['anthropicApp'],
   './apps/openai': ['openaiApp'],
   './apps/ai-sdk': ['aiSdkApp'],

@@ -1,20 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ContentBlock as AcpBlock, PromptResponse } from '@agentclientprotocol/sdk';
-import { isGatewayError } from '../../../shared/errors.js';
 import type { AppEvent, AppResult, Turn } from '../../apps/application.js';
 import { type App, defineApp } from '../../apps/define-app.js';
 import { versionsOf } from '../../apps/versions.js';
+import { againAfterFault } from '../again-after-fault.js';
 import { withFiles } from '../inline-files.js';
+import { toldBefore } from '../told-before.js';
 import { AgentPool } from './agent-pool.js';
 import type { AgentProcess } from './agent-process.js';
 import { type AcpAppOptions, type AcpBounds, acpBounds } from './options.js';
-import { toldBefore, toPrompt } from './prompt.js';
+import { toPrompt } from './prompt.js';
 import { AcpRunReader } from './run-reader.js';
 
 export type { AcpAppOptions };
-
-/** Processes that a run may be answered by, one after the other. */
-const ATTEMPTS = 3;
 
 /**
  * An app that answers with a program that speaks the Agent Client Protocol, such as a coding agent: one process a session. Its requests for permission are
@@ -32,7 +30,6 @@ export function acpApp(options: AcpAppOptions): App<Readonly<Record<never, never
   const bounds = acpBounds(options);
   const pool = new AgentPool(options, bounds);
   const { description = `Answers with ${options.command}`, onDisconnect, resumable, onFault } = options;
-  const attempts = onFault === 'again' ? ATTEMPTS : 1;
   return defineApp({
     description,
     ...(onDisconnect && { onDisconnect }),
@@ -41,16 +38,7 @@ export function acpApp(options: AcpAppOptions): App<Readonly<Record<never, never
     async *run(turn: Turn) {
       // An agent's work is more than a rehearsal may do.
       if (turn.rehearsing) return {};
-      for (let attempt = 1; ; attempt += 1) {
-        const mark = turn.mark();
-        try {
-          return yield* converse(turn, pool, bounds);
-        } catch (error) {
-          const isFault = isGatewayError(error) && error.code === 'UPSTREAM_FAILED';
-          if (!isFault || attempt === attempts || turn.signal.aborted) throw error;
-          turn.retract(mark);
-        }
-      }
+      return yield* againAfterFault(turn, onFault, () => converse(turn, pool, bounds));
     },
   });
 }
@@ -176,7 +164,8 @@ async function beginSession(turn: Turn, agent: AgentProcess, bounds: AcpBounds):
     isNew = true;
   }
   note(turn, agent);
-  return isNew ? toldBefore(turn.history) : [];
+  const told = isNew ? toldBefore(turn.history) : null;
+  return told === null ? [] : [{ type: 'text', text: told }];
 }
 
 async function beginAnew(agent: AgentProcess, { startMs }: AcpBounds): Promise<void> {

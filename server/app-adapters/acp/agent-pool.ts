@@ -1,8 +1,10 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { Turn } from '../../apps/application.js';
 import { holdOf } from '../../apps/while-held.js';
+import { checkFolder } from '../check-folder.js';
+import { givenTo } from '../given.js';
 import { AgentProcess } from './agent-process.js';
-import { type AcpAppOptions, type AcpBounds, checkFolder } from './options.js';
+import type { AcpAppOptions, AcpBounds } from './options.js';
 import { type AcpLibrary, loadAcp } from './sdk.js';
 
 /** The processes of one app: one for each session that this process holds, as long as it is held and not idle. */
@@ -64,8 +66,8 @@ export class AgentPool {
     this.#library ??= loadAcp();
     const agent = await AgentProcess.start(await this.#library, {
       ...{ command, args },
-      cwd: checkFolder(typeof cwd === 'function' ? await cwd(turn) : cwd),
-      env: typeof env === 'function' ? await env(turn) : env,
+      cwd: checkFolder(await givenTo(turn, cwd)),
+      env: await givenTo(turn, env),
       ...this.#bounds,
     });
     if (this.#live.size === 0) process.on('exit', this.#kill);

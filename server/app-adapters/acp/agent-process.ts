@@ -9,6 +9,7 @@ import type {
   RequestPermissionResponse,
   SessionUpdate,
 } from '@agentclientprotocol/sdk';
+import { IS_GROUP, signalGroup } from '../signal-group.js';
 import { upstreamFailed } from '../upstream-failed.js';
 import type { AcpLibrary } from './sdk.js';
 
@@ -66,12 +67,11 @@ export class AgentProcess {
     this.#death.catch(() => {});
     const { command, args, cwd, env, messageBytes } = program;
     this.cwd = cwd;
-    const isGroup = process.platform !== 'win32';
-    this.#child = spawn(command, [...args], { cwd, env: { ...env }, detached: isGroup });
+    this.#child = spawn(command, [...args], { cwd, env: { ...env }, detached: IS_GROUP });
     const { stdin, stdout, stderr } = this.#child;
     this.#child.once('error', (error) => this.#fail(error));
     this.#child.once('exit', (code, signal) => {
-      this.#signal('SIGKILL');
+      signalGroup(this.#child, 'SIGKILL');
       this.#fail(new Error(`The agent ended with ${signal ?? `code ${code}`}`));
     });
     this.over = new Promise((resolve) => this.#child.once('close', () => resolve()));
@@ -156,7 +156,7 @@ export class AgentProcess {
 
   /** The same, at once. */
   kill(): void {
-    if (!this.#hasEnded) this.#signal('SIGKILL');
+    if (!this.#hasEnded) signalGroup(this.#child, 'SIGKILL');
   }
 
   get #hasEnded(): boolean {
@@ -178,17 +178,7 @@ export class AgentProcess {
     this.#die(upstreamFailed(said === '' ? cause : new Error(`${cause.message}: ${said}`, { cause })));
     this.#child.stdin.end();
     if (this.#hasEnded) return;
-    this.#signal('SIGTERM');
+    signalGroup(this.#child, 'SIGTERM');
     setTimeout(() => this.kill(), TERM_MS).unref();
-  }
-
-  #signal(signal: NodeJS.Signals): void {
-    const { pid } = this.#child;
-    if (pid === undefined) return;
-    try {
-      process.kill(process.platform === 'win32' ? pid : -pid, signal);
-    } catch {
-      // It has ended.
-    }
   }
 }

@@ -1,8 +1,9 @@
 import { fieldError } from '../../../shared/errors.js';
-import type { OnDisconnect, Turn } from '../../apps/application.js';
+import type { OnDisconnect } from '../../apps/application.js';
 import type { Versioned } from '../../apps/versions.js';
-
-type Given<T> = T | ((turn: Turn) => T | Promise<T>);
+import type { OnFault } from '../again-after-fault.js';
+import { checkFolder } from '../check-folder.js';
+import type { Given } from '../given.js';
 
 /** Options of an app that answers with an agent of the Agent Client Protocol. */
 export interface AcpAppOptions extends Versioned {
@@ -32,7 +33,7 @@ export interface AcpAppOptions extends Versioned {
    *
    * @default 'end'
    */
-  readonly onFault?: 'end' | 'again';
+  readonly onFault?: OnFault;
   /** Milliseconds that the agent may take to start, and to begin or take up a session. @default 30_000 */
   readonly startMs?: number;
   /** Milliseconds without a run after which the process is ended. The next run starts another. @default 600_000 */
@@ -71,11 +72,4 @@ export function acpBounds(options: AcpAppOptions): AcpBounds {
     return [name, bound];
   });
   return Object.fromEntries(given) as AcpBounds;
-}
-
-/** @throws GatewayError `INVALID_PARAMS` for a folder that is no absolute path */
-export function checkFolder(cwd: unknown): string {
-  const isWhole = typeof cwd === 'string' && /^(?:\/|[A-Za-z]:[\\/]|\\\\)/.test(cwd);
-  if (!isWhole) throw fieldError('cwd', 'must be an absolute path');
-  return cwd;
 }

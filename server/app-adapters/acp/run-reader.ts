@@ -7,8 +7,8 @@ import type {
 } from '@agentclientprotocol/sdk';
 import type { AppEvent, Turn } from '../../apps/application.js';
 import { fittingId } from '../../ids.js';
+import { UpdateQueue } from '../update-queue.js';
 import type { AgentListener } from './agent-process.js';
-import { UpdateQueue } from './update-queue.js';
 
 /** A call of the agent, as far as it has told of it. */
 interface AgentCall {

@@ -1,6 +1,7 @@
 import type { AppEvent, AppResult, Turn } from '../../apps/application.js';
 import type { App } from '../../apps/define-app.js';
 import type { ToolSet } from '../../apps/tool.js';
+import { shownOf } from '../anthropic-blocks.js';
 import { conversationOf } from '../conversation.js';
 import { withFiles } from '../inline-files.js';
 import { instructionsOf, type ModelAppOptions, modelApp } from '../model-app.js';
@@ -11,7 +12,7 @@ import { traceHeaders } from '../trace-headers.js';
 import { AnthropicAnswer, saidAgain } from './answer.js';
 import { mergeParameters, withoutForcedCall } from './parameters.js';
 import { type AnthropicBlock, type AnthropicClient, loadAnthropic } from './sdk.js';
-import { shownOf, toAnthropicMessages, toAnthropicTool, toResult } from './to-messages.js';
+import { toAnthropicMessages, toAnthropicTool, toResult } from './to-messages.js';
 
 /** The variable with headers that the package adds to each request. */
 const OWN_HEADERS = 'ANTHROPIC_CUSTOM_HEADERS';

@@ -4,11 +4,9 @@ import {
   type ToolUseBlock,
   textOf,
 } from '../../../shared/messages.js';
-import { namesFile } from '../../../shared/names-file.js';
 import type { ClientTool } from '../../apps/application.js';
 import type { ToolOutput } from '../../apps/tool.js';
 import { type StoppedMessage, tellOfCuts } from '../../chat-format/cut-answers.js';
-import { mediaOf } from '../../chat-format/media.js';
 import {
   NO_RESULT,
   type Results,
@@ -17,6 +15,7 @@ import {
   withoutProviderCalls,
 } from '../../chat-format/rounds.js';
 import { isPlainObject } from '../../schema/schema.js';
+import { isSaid, type ShownBlock, shownOf } from '../anthropic-blocks.js';
 import type { AnthropicBlock, AnthropicMessage } from './sdk.js';
 
 /** A conversation as a request has it. */
@@ -26,8 +25,6 @@ export interface AnthropicConversation {
   readonly messages: AnthropicMessage[];
 }
 
-/** The blocks that a result may have as well. */
-type ShownBlock = Extract<AnthropicBlock, { type: 'text' | 'image' | 'document' }>;
 type Ids = ReadonlyMap<ToolUseBlock, string>;
 
 /**
@@ -54,8 +51,6 @@ export function toAnthropicMessages(all: readonly StoppedMessage[]): AnthropicCo
     messages.unshift({ role: 'user', content: '(The conversation begins)' });
   return { ...(system !== '' && { system }), messages };
 }
-
-const isSaid = (text: string): boolean => text.trim() !== '';
 
 /** Ids that the API takes, each for one call. */
 function fittingIds(messages: readonly StoppedMessage[]): Ids {
@@ -116,50 +111,6 @@ function resultContent(output: unknown): string | ShownBlock[] {
   if (!shown.some(({ type }) => type !== 'text'))
     return typeof output === 'string' ? output : (JSON.stringify(output) ?? '');
   return structured === undefined ? shown : [...shown, { type: 'text', text: JSON.stringify(structured) }];
-}
-
-/** The content of a user, or of a result, in the API's blocks. */
-export function shownOf(content: readonly ContentBlock[]): ShownBlock[] {
-  return content.flatMap((block): ShownBlock[] => {
-    if (block.type === 'text' || block.type === 'resource')
-      return isSaid(block.text ?? '') ? [{ type: 'text', text: block.text! }] : [];
-    if (block.type === 'image' || block.type === 'audio' || block.type === 'file') return [mediaBlock(block)];
-    return [];
-  });
-}
-
-/** Media of kinds that the API takes; a remark on others, and on uploaded files, which adapters have inlined before. */
-function mediaBlock(block: Extract<ContentBlock, { type: 'image' | 'audio' | 'file' }>): ShownBlock {
-  const { name, url } = block;
-  const { mediaType, ...source } =
-    url === undefined
-      ? { mediaType: block.mediaType, data: block.data ?? '' }
-      : mediaOf(url, block.mediaType);
-  const remark = (why: string): ShownBlock => ({ type: 'text', text: `[${name ?? mediaType}: ${why}]` });
-  const title = name !== undefined && { title: name };
-  if (namesFile(block)) return remark('not available');
-  if ('url' in source) {
-    const from = { type: 'url' as const, url: source.url };
-    if (block.type === 'image') return { type: 'image', source: from };
-    return mediaType === 'application/pdf'
-      ? { type: 'document', source: from, ...title }
-      : remark(source.url);
-  }
-  const { data } = source;
-  switch (mediaType) {
-    case 'image/jpeg':
-    case 'image/png':
-    case 'image/gif':
-    case 'image/webp':
-      return { type: 'image', source: { type: 'base64', media_type: mediaType, data } };
-    case 'application/pdf':
-      return { type: 'document', source: { type: 'base64', media_type: mediaType, data }, ...title };
-    default: {
-      if (!/^text\/|^application\/json\b/.test(mediaType)) return remark('of a kind that is not shown');
-      const text = Buffer.from(data, 'base64').toString();
-      return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title };
-    }
-  }
 }
 
 /** A tool that the model may call. */

@@ -1,4 +1,4 @@
-import type { AppEvent } from '../../apps/application.js';
+import type { AppEvent } from '../apps/application.js';
 
 /** Items that may wait before the agent has to. */
 const MOST = 64;
