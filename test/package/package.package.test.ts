@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const MAX_PACKAGES = 35;
 const MAX_BYTES = 20_300_000;
 /** What this package alone may have. */
-const OWN = { files: 515, bytes: 11_900_000 };
+const OWN = { files: 515, bytes: 12_050_000 };
 
 /** Runs Node in the repository. */
 const nodeHere = async (...args: string[]) => (await run(process.execPath, args, { cwd: ROOT })).stdout;
