@@ -231,11 +231,16 @@ export class Inbox {
     const behind = behindOf(record, place);
     const counted = unreadBy(record, behind);
     if (counted !== null) return counted;
-    const { count, rewound } = record.arrivals!;
+    const { count, last, rewound } = record.arrivals!;
     const key = JSON.stringify([textOfHome(record.ref), record.epoch, behind.seq, count, rewound]);
     const known = this.#counts.get(key);
     if (known) return known;
-    const counting = this.env.logOf(record.ref).then((log) => recount(log, behind));
+    const counting = this.env.logOf(record.ref).then(async (log) => {
+      const unread = await recount(log, behind);
+      // Lists show what the store has, whose answer may still be on its way to the log.
+      if (log.head < Math.max(last, rewound)) this.#counts.delete(key);
+      return unread;
+    });
     if (this.#counts.size >= REMEMBERED) this.#counts.clear();
     this.#counts.set(key, counting);
     // A session that was closed meanwhile has nothing unread. After a failure the next look counts again.

@@ -68,6 +68,8 @@ export interface GroupCommitOptions {
   readonly full: boolean;
   runOfKey(session: number, key: string): RunRecord | null;
   appended(log: LogState): void;
+  /** Tells those who watch a log of its appends, as they are answered. */
+  wake(log: LogState): void;
 }
 
 /**
@@ -146,13 +148,17 @@ export class GroupCommit {
       else if (this.#options.full || job.isPrecious) later.set(job, answer as never);
       else job.resolve(answer as never);
     }
-    if (later.size === 0) return;
+    const wake = (): void => {
+      for (const log of group.logs) this.#options.wake(log);
+    };
+    if (later.size === 0) return wake();
     const syncing = this.#options.connection.disk.synced();
     for (const log of group.logs) log.syncing = syncing;
     syncing.then(
       () => {
         for (const log of group.logs) if (log.syncing === syncing) log.syncing = null;
         for (const [job, answer] of later) job.resolve(answer);
+        wake();
       },
       (error: unknown) => {
         for (const job of later.keys()) job.reject(error);

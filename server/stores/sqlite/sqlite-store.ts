@@ -137,8 +137,8 @@ export class SqliteStore implements Store {
           live.drop(log);
           dropped.begin();
         }
-        this.#watches.wake(keyOf(log.ref));
       },
+      wake: (log) => this.#watches.wake(keyOf(log.ref)),
     });
     return {
       connection,
