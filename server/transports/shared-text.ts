@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { holdBack } from '../async/burst.js';
 
 /** Node writes texts up to this size without a buffer of their own; longer texts are better converted to bytes at once. */
 const SMALL = 16 * 1024;
@@ -48,5 +49,6 @@ export function isShareable(text: string, size: number): boolean {
 
 /** Writes a payload. False when the receiver does not keep up. */
 export function writeTo(socket: Writable, payload: SocketPayload | string): boolean {
+  holdBack(socket);
   return payload instanceof SharedText ? payload.writeTo(socket) : socket.write(payload);
 }

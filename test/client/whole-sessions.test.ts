@@ -6,6 +6,7 @@ import { createInProcessTransport, defineApp } from '../../server/index.js';
 import { collect, failure } from '../support/client.js';
 import { startGateway, TOKEN } from '../support/gateway.js';
 import { listenOnLoopback } from '../support/host-server.js';
+import { until } from '../support/until.js';
 
 const app = defineApp({
   async *run(turn) {
@@ -31,9 +32,9 @@ describe('whole sessions, through the client', () => {
     };
     for (const [name, client] of Object.entries(clients)) {
       await client.send('main', 'hi').result;
-      const seen: unknown[] = [];
       const watch = clients.sse.session('main').watch();
-      const stop = watch.subscribe(() => seen.push(watch.getSnapshot().closed));
+      const stop = watch.subscribe(() => {});
+      await until(() => watch.getSnapshot().messages.length === 2);
       if (name !== 'in process') {
         const messages = await collect(exportSession(options, 'main'));
         expect(messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant']);
@@ -48,6 +49,7 @@ describe('whole sessions, through the client', () => {
       }
       expect(await client.session('main').delete(), name).to.deep.equal({ ok: true });
       expect(await failure(client.session('main').delete()), name).to.include({ code: 'SESSION_NOT_FOUND' });
+      await until(() => watch.getSnapshot().status === 'closed');
       expect((await clients.sse.session('main').state()).messages).to.deep.equal([]);
       stop();
     }

@@ -193,7 +193,9 @@ describe('a gateway that drains, among others on its store', () => {
     };
     const node = await startNode(hub, { app, store, limits: { drainMs: 20_000, storeMs: 20_000 } });
     await node.client.send('main', 'hello').result;
+    held.batches.length = 0;
     await node.client.send('busy', 'wait').accepted;
+    await until(() => held.batches.flat().includes('content_delta'));
     const thrown: unknown[] = [];
     const listener = (error: unknown) => thrown.push(error);
     process.on('unhandledRejection', listener);

@@ -78,11 +78,13 @@ export class RawStream {
     for (const waiter of this.#waiters.splice(0)) waiter();
   }
 
-  /** Waits until an event matches; rejects when the stream ends first. */
+  /** Waits until an event matches, each of which is asked once; rejects when the stream ends first. */
   async until(matches: (event: RawEvent) => boolean): Promise<RawEvent> {
-    for (;;) {
-      const found = this.events.find(matches);
-      if (found) return found;
+    for (let asked = 0; ; ) {
+      while (asked < this.events.length) {
+        const event = this.events[asked++]!;
+        if (matches(event)) return event;
+      }
       if (this.#done)
         throw new Error(`stream ended with ${this.events.map((event) => event.event).join(', ')}`);
       await new Promise<void>((resolve) => this.#waiters.push(resolve));
