@@ -51,7 +51,6 @@ interface ApiRun {
 }
 
 const ASKING: ReadonlySet<string> = new Set(['tool_confirmation_required', 'input_required']);
-const ANSWERING: ReadonlySet<string> = new Set(['tool_confirmation_result', 'input_result']);
 
 /**
  * Converts a session's events to those of the API. It is a fold without clock or chance: feed it the events from the beginning of a run on,
@@ -133,7 +132,7 @@ export class ApiWriter {
         return this.#ask(run, event, next);
       case 'tool_confirmation_result':
       case 'input_result':
-        return this.#answered(run, event, next);
+        return this.#answered(run, event);
       default:
         return [];
     }
@@ -226,7 +225,7 @@ export class ApiWriter {
     return isMore ? frames : [...frames, this.#idle(event, this.#asked(run))];
   }
 
-  #answered(run: ApiRun, event: RunAnswer, next: readonly GatewayEvent[]): ApiFrame[] {
+  #answered(run: ApiRun, event: RunAnswer): ApiFrame[] {
     const id = run.open.get(event.callId);
     if (id === undefined) return [];
     run.open.delete(event.callId);
@@ -241,10 +240,6 @@ export class ApiWriter {
             result: event.approved ? 'allow' : 'deny',
             deny_message: event.approved ? null : (event.reason ?? null),
           });
-    const isMore = next.some(
-      (other) => ANSWERING.has(other.type) && 'runId' in other && other.runId === event.runId,
-    );
-    if (isMore) return [told];
     return [
       told,
       run.open.size > 0 ? this.#idle(event, this.#asked(run)) : this.#event(event, 'session.status_running'),

@@ -149,6 +149,38 @@ for (const [store, make] of STORES)
         expect((await refusal(events.send(id, { events: [again] })))[0]).to.be.within(400, 499);
       });
 
+    it('ask and are answered by the same events for every reader, whether it comes early or late', async () => {
+      const { app } = actor();
+      const gateway = await startSessions({ app, store: make() });
+      const client = gateway.client();
+      const { events } = client.beta.sessions;
+      const { id } = await client.beta.sessions.create({ agent: 'default', environment_id: 'e' });
+      const early: any[] = [];
+      const stream = await events.stream(id);
+      await events.send(id, { events: [says('pay where mixed where done')] });
+      const kinds = new Map<string, string>();
+      for await (const event of stream as AsyncIterable<any>) {
+        early.push(event);
+        kinds.set(event.id, event.type);
+        if (!isIdle(event)) continue;
+        if (event.stop_reason.type === 'end_turn') break;
+        const [asked] = event.stop_reason.event_ids;
+        const given =
+          kinds.get(asked) === 'agent.tool_use'
+            ? { type: 'user.tool_confirmation', tool_use_id: asked, result: 'allow' }
+            : { type: 'user.custom_tool_result', custom_tool_use_id: asked, content: says('here').content };
+        await events.send(id, { events: [given as never] });
+      }
+      stream.controller.abort();
+      expect(await listed(client, id)).to.deep.equal(early);
+      const headers = { 'last-event-id': early[0].id };
+      const late = await readUntil(
+        await events.stream(id, {}, { headers }),
+        (event) => event.id === early.at(-1).id,
+      );
+      expect(late).to.deep.equal(early.slice(1));
+    });
+
     it('run the client’s own tools by its own runner', async () => {
       const app = defineApp({
         async *run(turn: any) {
