@@ -28,6 +28,9 @@ export type Piece =
 /** A question. */
 export type AskingEvent = EventOf<'tool_confirmation_required'> | EventOf<'input_required'>;
 
+/** The answer to a question. */
+export type AnsweringEvent = EventOf<'tool_confirmation_result'> | EventOf<'input_result'>;
+
 interface SegmentedRun {
   readonly runId?: string;
 }
@@ -157,13 +160,13 @@ export class Segmenter {
   }
 }
 
-function isAsking(event: GatewayEvent): event is AskingEvent {
+/** Whether an event is a question. */
+export function isAsking(event: GatewayEvent): event is AskingEvent {
   return event.type === 'tool_confirmation_required' || event.type === 'input_required';
 }
 
-function isAnswer(
-  event: GatewayEvent,
-): event is EventOf<'tool_confirmation_result'> | EventOf<'input_result'> {
+/** Whether an event is the answer to a question. */
+export function isAnswer(event: GatewayEvent): event is AnsweringEvent {
   return event.type === 'tool_confirmation_result' || event.type === 'input_result';
 }
 

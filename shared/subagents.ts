@@ -97,6 +97,11 @@ export function questionsOf(
   return pending.filter((question) => tree.has(question.runId ?? ''));
 }
 
+/** The open questions of the active run, and of all runs below it. */
+export function openQuestions(state: SessionState): readonly PendingQuestion[] {
+  return state.run ? questionsOf(state, state.run.runId) : [];
+}
+
 /** The ended child runs of an answer. */
 export function subagentsIn({ children = [] }: Pick<Message, 'children'>): readonly Subagent[] {
   return children.map((child) => subagentOf(child, false));

@@ -67,6 +67,21 @@ export function beginError(
   return status >= 400 ? status : 500;
 }
 
+/** Answers with an error as JSON. @param body Makes it, of the status */
+export function sendError(
+  response: ServerResponse,
+  error: GatewayError,
+  body: (status: number) => unknown,
+): void {
+  const status = beginError(error, response);
+  if (status !== null) sendJson(response, body(status), status);
+}
+
+/** An event of a stream of Server-Sent Events. @param id Present if a client may come back behind the event */
+export function eventText(event: string, data: unknown, id?: string | null): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n${id == null ? '' : `id: ${id}\n`}\n`;
+}
+
 /** The message of an error, with the id of its log entry. */
 export function saidOf({ message, requestId }: GatewayError): string {
   return requestId === undefined ? message : `${message} (${requestId})`;

@@ -6,9 +6,10 @@ import type { Dialect } from '../plugin.js';
 interface RunConsumer {
   /** Whether it needs no more. */
   readonly over?: boolean;
-  take(event: GatewayEvent): unknown;
+  /** @param next The events that came together with it, and follow */
+  take(event: GatewayEvent, next: readonly GatewayEvent[]): unknown;
   /** Nothing follows the last event yet. */
-  head(): unknown;
+  head?(): unknown;
 }
 
 /**
@@ -24,13 +25,13 @@ export function reading<State extends RunConsumer>(
   return {
     begin: () => ({ state, text: '' }),
     encode(_, events, { isHead }) {
-      for (const event of events) {
+      for (const [at, event] of events.entries()) {
         if (event.type === 'gap') throw new GatewayError({ code: 'CURSOR_GONE' });
         if (event.type === 'auth_expired') throw new GatewayError({ code: 'UNAUTHENTICATED' });
-        state.take(event);
+        state.take(event, events.slice(at + 1));
         if (state.over) return { state, text: '', over: true };
       }
-      if (isHead) state.head();
+      if (isHead) state.head?.();
       return { state, text: '', over: state.over || (isHead && until === 'head') };
     },
   };

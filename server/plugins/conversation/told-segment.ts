@@ -91,13 +91,14 @@ export async function tell<State>(
   options: {
     readonly from: string;
     readonly lines?: boolean;
+    readonly follows?: boolean;
     readonly leaving?: string | undefined;
     last?(state: State): MaybePromise<string>;
     report(error: unknown, what: string): void;
   },
 ): Promise<unknown> {
-  const { from, lines = false } = options;
-  const { over, finish } = session.stream(dialect, { ...outlet, from, lines });
+  const { from, lines = false, follows = false } = options;
+  const { over, finish } = session.stream(dialect, { ...outlet, from, lines, follows });
   try {
     const state = await over;
     finish(await options.last?.(state));
