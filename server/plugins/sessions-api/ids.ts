@@ -1,23 +1,17 @@
 import { composeId, partsOfId } from '../../../shared/composed-id.js';
-import { parseCursor } from '../../../shared/cursor.js';
+import { formatCursor, parseCursor } from '../../../shared/cursor.js';
 
 const PREFIX = 'sevt_';
 const THREAD = 'sthr_';
 
-/** The id of the event number `count` of a run, the same for every reader. */
-export const eventId = (...parts: readonly (string | number)[]): string => PREFIX + composeId(...parts);
+/** The id of the event of a type that an event of the log becomes, the same for every reader. */
+export const eventId = (cursor: string, type: string): string => PREFIX + composeId(cursor, type);
 
-/** The run and the number that an id names; null for an id of none. */
-export function placeOf(id: string): { readonly runId: string; readonly count: number } | null {
-  const [runId, count, ...more] = (id.startsWith(PREFIX) && partsOfId(id.slice(PREFIX.length))) || [];
-  const isOne = runId !== undefined && /^\d{1,9}$/.test(count ?? '') && more.length === 0;
-  return isOne ? { runId, count: Number(count) } : null;
-}
-
-/** The place in the log of an event of the session itself; null for other ids. */
-export function cursorIn(id: string): string | null {
-  const [kind, cursor] = (id.startsWith(PREFIX) && partsOfId(id.slice(PREFIX.length))) || [];
-  return kind === 'at' && cursor !== undefined && parseCursor(cursor) ? cursor : null;
+/** The place in the log just before the event of an id; null for an id of none. */
+export function placeBefore(id: string): string | null {
+  const [cursor = ''] = (id.startsWith(PREFIX) && partsOfId(id.slice(PREFIX.length))) || [];
+  const at = parseCursor(cursor);
+  return at && formatCursor(at.epoch, at.term, at.seq - 1);
 }
 
 /** The thread of a child run, and back. */

@@ -1,19 +1,21 @@
 import type { SessionState } from '../../../shared/fold.js';
 import type { AppSummary, SessionSummary } from '../../../shared/operation-types.js';
+import { beganAt } from '../conversation/runs.js';
 import type { PluginSession } from '../plugin.js';
+import { iso } from './frames.js';
 import { threadId } from './ids.js';
 
 /** The times that a session's object says beside its state. */
-export interface SessionTimes {
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}
+type SessionTimes = Pick<SessionSummary, 'createdAt' | 'updatedAt'>;
+
+type AgentSummary = Pick<AppSummary, 'name'> & { readonly description?: string | null | undefined };
 
 /** A session in the API's form. */
 export function sessionObject(
   id: string,
   app: AppSummary,
-  { state, createdAt, updatedAt }: SessionTimes & { readonly state: SessionState },
+  state: SessionState,
+  { createdAt, updatedAt }: SessionTimes,
 ): object {
   const { title = null, metadata = {}, archived, messages } = state;
   return {
@@ -41,7 +43,7 @@ export function threadObjects(id: string, { lanes = [] }: SessionState): { reado
       id: threadId(runId),
       type: 'session_thread',
       session_id: id,
-      agent: agentOf({ name: app, isDefault: false }),
+      agent: agentOf({ name: app }),
       parent_thread_id: parentRunId === undefined ? null : threadId(parentRunId),
       status: 'running',
       created_at: at,
@@ -54,16 +56,11 @@ export function threadObjects(id: string, { lanes = [] }: SessionState): { reado
 /** When a session began, and when it was last used. */
 export async function timesOf(session: PluginSession, { messages }: SessionState): Promise<SessionTimes> {
   const last = messages.at(-1);
-  let createdAt = messages[0]?.createdAt ?? 0;
-  for await (const { ts } of session.events({ from: 'earliest' })) {
-    if (ts === undefined) continue;
-    createdAt = Math.min(ts, createdAt || ts);
-    break;
-  }
+  const said = messages[0]?.createdAt;
+  const kept = await beganAt(session);
+  const createdAt = Math.min(said ?? kept ?? 0, kept ?? said ?? 0);
   return { createdAt, updatedAt: last?.endedAt ?? last?.createdAt ?? createdAt };
 }
-
-export const timesIn = ({ createdAt, updatedAt }: SessionSummary): SessionTimes => ({ createdAt, updatedAt });
 
 function statusOf({ run, queue, pending, closed }: SessionState): string {
   if (closed) return 'terminated';
@@ -71,10 +68,7 @@ function statusOf({ run, queue, pending, closed }: SessionState): string {
   return (run && !waits) || queue.length > 0 ? 'running' : 'idle';
 }
 
-function agentOf({
-  name,
-  description = null,
-}: Pick<AppSummary, 'name' | 'isDefault'> & { readonly description?: string | null | undefined }): object {
+function agentOf({ name, description = null }: AgentSummary): object {
   const none = { system: null, multiagent: null, mcp_servers: [], skills: [], tools: [] };
   return { id: name, type: 'agent', name, description, version: 1, model: { id: name }, ...none };
 }
@@ -89,5 +83,3 @@ function usageOf(messages: SessionState['messages']): object {
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
-
-const iso = (ts: number): string => new Date(ts).toISOString();

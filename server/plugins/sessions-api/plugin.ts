@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../../shared/errors.js';
 import type { RouteOptions } from '../../transports/http/plugin-route.js';
-import { beginError, saidOf, sendJson } from '../conversation/answering.js';
+import { saidOf, sendError } from '../conversation/answering.js';
 import { inTerms } from '../conversation/errors.js';
 import { readOnBusy, readPrefix } from '../conversation/options.js';
 import { CLIENT_HEADERS } from '../openai/client-headers.js';
@@ -30,12 +30,10 @@ const TYPES: Readonly<Record<number, string>> = {
   503: 'overloaded_error',
 };
 
-function sendError(error: GatewayError, response: Parameters<NonNullable<RouteOptions['fail']>>[1]): void {
-  const status = beginError(error, response);
-  if (status === null) return;
+function errorBody(error: GatewayError, status: number): object {
   const type = TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
   const said = { type, message: saidOf(inTerms(TERMS, error)), code: error.code };
-  sendJson(response, { type: 'error', error: said, request_id: error.requestId ?? null }, status);
+  return { type: 'error', error: said, request_id: error.requestId ?? null };
 }
 
 const ROUTE = {
@@ -44,7 +42,7 @@ const ROUTE = {
     ...['Last-Event-ID', 'X-Api-Key', 'Anthropic-Version', 'Anthropic-Beta', 'Idempotency-Key'],
     ...['Anthropic-Dangerous-Direct-Browser-Access', ...CLIENT_HEADERS],
   ],
-  fail: sendError,
+  fail: (error, response) => sendError(response, error, (status) => errorBody(error, status)),
 } satisfies RouteOptions;
 
 /**

@@ -1,21 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import { GatewayError } from '../../../shared/errors.js';
 import type { SessionState } from '../../../shared/fold.js';
 import type { AppSummary } from '../../../shared/operation-types.js';
 import type { Person } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
-import { sendJson } from '../conversation/answering.js';
+import { AppNames } from '../conversation/app-names.js';
 import { handOver } from '../conversation/asked.js';
+import { answerable } from '../conversation/compare.js';
 import { fieldError, read } from '../conversation/errors.js';
+import { pageBehind } from '../conversation/pages.js';
 import { ClientRetries } from '../conversation/retries.js';
+import { type RouteRequest, Router } from '../conversation/routing.js';
 import { stateOf } from '../conversation/state.js';
-import { partsOf, queryOf } from '../conversation/urls.js';
+import { tell } from '../conversation/told-segment.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
-import { callOf, follow, keptEvents } from './following.js';
+import { callOf, dialectOf, keptEvents, startOf } from './following.js';
+import type { ApiEvent } from './frames.js';
 import { runOfThread } from './ids.js';
-import { sessionObject, threadObjects, timesIn, timesOf } from './objects.js';
+import { sessionObject, threadObjects, timesOf } from './objects.js';
 import { answerOf, BODIES, blocksOf, type GivenEvent } from './request.js';
-import { type ApiEvent, ApiWriter } from './writer.js';
+import { ApiWriter } from './writer.js';
 
 /** The parts that the routes use. */
 export interface SessionsApiRoutesOptions {
@@ -36,160 +40,148 @@ interface FoundSession {
 export class SessionsApiRoutes {
   readonly #context: PluginContext;
   readonly #options: SessionsApiRoutesOptions;
+  readonly #agents: AppNames;
   readonly #retries: ClientRetries<object, object>;
+  readonly #router: Router;
 
   /** @throws GatewayError `INVALID_REQUEST` when the mapping names an unknown app */
   constructor(context: PluginContext, options: SessionsApiRoutesOptions) {
     this.#context = context;
     this.#options = options;
+    this.#agents = new AppNames(context, 'agentMapping', options.agentMapping);
     this.#retries = new ClientRetries(context.peers, (answer: object) => answer);
-    const apps = context.apps().map(({ name }) => name);
-    for (const [agent, app] of Object.entries(options.agentMapping))
-      if (!apps.includes(app)) throw fieldError(`agentMapping.${agent}`, `there is no app named ${app}`);
+    const of =
+      (serve: (asked: RouteRequest, found: FoundSession, run?: string) => Promise<unknown>) =>
+      async (asked: RouteRequest, id: string, thread?: string) => {
+        const found = await this.#find(id, asked.person);
+        const run = thread === undefined ? undefined : runOfThread(thread);
+        if (run === '') throw notFound(`There is no thread ${thread}`);
+        return serve(asked, found, run);
+      };
+    const events = of(async ({ query }, { session }, run) => pageOf(await keptEvents(session, run), query));
+    const stream = of((asked, found, run) => this.#stream(asked, found, run));
+    this.#router = new Router(options.path, {
+      GET: (asked) => this.#list(asked),
+      POST: (asked) => this.#create(asked),
+      DELETE: () => {
+        throw new GatewayError({ code: 'METHOD_NOT_ALLOWED' });
+      },
+      'GET {id}': of((_, found) => objectOf(found)),
+      'POST {id}': of((asked, found) => this.#update(asked, found)),
+      'DELETE {id}': of(async (_, { id, session }) => {
+        await session.delete();
+        return { id, type: 'session_deleted' };
+      }),
+      'POST {id}/archive': of(async ({ person }, { id, session }) => {
+        await session.update({ archived: true });
+        return objectOf(await this.#find(id, person));
+      }),
+      'POST {id}/events': of((asked, found) => this.#post(asked, found)),
+      'GET {id}/events': events,
+      'GET {id}/threads/{thread}/events': events,
+      'GET {id}/events/stream': stream,
+      'GET {id}/threads/{thread}/stream': stream,
+      'GET {id}/threads/{thread}/events/stream': stream,
+      'GET {id}/threads': of(async (_, { id, state }) => ({
+        data: threadObjects(id, state),
+        next_page: null,
+      })),
+      'GET {id}/threads/{thread}': of(async (_, { id, state }, run) => {
+        const thread = threadObjects(id, state).find((each) => runOfThread(each.id) === run);
+        return thread ?? Promise.reject(notFound(`There is no thread of ${run} that is under way`));
+      }),
+    });
   }
 
   /** Serves one request. @throws GatewayError before the answer has begun */
   async serve(call: PluginRequest): Promise<void> {
-    const { request, response } = call;
+    const { headers } = call.request;
     // The vendor's clients send their key in a header of its own.
-    const key = request.headers['x-api-key'];
-    if (typeof key === 'string') request.headers.authorization ??= `Bearer ${key}`;
+    const key = headers['x-api-key'];
+    if (typeof key === 'string') headers.authorization ??= `Bearer ${key}`;
     const person = await call.authenticate();
-    const [id = '', ...rest] = partsOf(call.path.slice(this.#options.path.length + 1));
-    const [what = '', thread, ...more] = rest;
-    const isThread = what === 'threads' && thread !== undefined;
-    const route = [
-      request.method,
-      isThread ? ['threads', '{thread}', ...more].join('/') : rest.join('/'),
-    ].join(' ');
-    if (id === '') return this.#all(call, person);
-    const found = await this.#find(id, person);
-    const run = isThread ? runOfThread(thread) : undefined;
-    if (run === '') throw notFound(`There is no thread ${thread}`);
-    const query = queryOf(request.url);
-    switch (route) {
-      case 'GET ':
-        return sendJson(response, await objectOf(found));
-      case 'POST ':
-        return this.#update(call, found);
-      case 'DELETE ':
-        await found.session.delete();
-        return sendJson(response, { id, type: 'session_deleted' });
-      case 'POST archive':
-        await found.session.update({ archived: true });
-        return sendJson(response, await objectOf(await this.#find(id, person)));
-      case 'POST events':
-        return this.#post(call, person, found);
-      case 'GET events':
-      case 'GET threads/{thread}/events':
-        return sendJson(response, pageOf(await keptEvents(found.session, run), query));
-      case 'GET events/stream':
-      case 'GET threads/{thread}/stream':
-      case 'GET threads/{thread}/events/stream':
-        return this.#stream(call, found, run);
-      case 'GET threads':
-        return sendJson(response, { data: threadObjects(id, found.state), next_page: null });
-      case 'GET threads/{thread}': {
-        const one = threadObjects(id, found.state).find((each) => each.id === thread);
-        if (!one) throw notFound(`There is no thread ${thread} that is under way`);
-        return sendJson(response, one);
-      }
-      default:
-        throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
-    }
+    const answer = this.#router.find(call);
+    if (!answer) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+    await answer(person);
   }
 
-  async #all(call: PluginRequest, person: Person): Promise<void> {
-    if (call.request.method === 'GET') return sendJson(call.response, await this.#list(call, person));
-    if (call.request.method !== 'POST') throw new GatewayError({ code: 'METHOD_NOT_ALLOWED' });
+  async #create({ call, person }: RouteRequest): Promise<object> {
     const body = read(BODIES.create, await call.body());
     const { agent, title, metadata, initial_events: first } = body;
-    const given = { headers: call.request.headers, person, body };
     const create = async (): Promise<object> => {
-      const app = await this.#appOf(typeof agent === 'string' ? agent : agent.id, person);
+      const named = typeof agent === 'string' ? agent : agent.id;
+      const app = await this.#agents.find(named, person);
+      if (!app) throw notFound(`There is no agent ${JSON.stringify(named)}`);
       const name = `sesn_${randomUUID().replaceAll('-', '')}`;
       const id = app.isDefault ? name : `${app.name}:${name}`;
       const session = this.#context.session(id, person);
-      await session.import([], { metadata: metadataOf(metadata), ...(title != null && { title }) });
-      const found = await this.#find(id, person);
-      if (first && first.length > 0) await this.#take(found, first, undefined);
+      await session.import([], { metadata: withoutNulls(metadata), ...(title != null && { title }) });
+      await this.#take(session, first ?? [], undefined);
       return objectOf(await this.#find(id, person));
     };
-    sendJson(call.response, await this.#retries.once(given, create, async (answer) => answer));
+    const given = { headers: call.request.headers, person, body };
+    return this.#retries.once(given, create, async (answer) => answer);
   }
 
-  async #list({ request }: PluginRequest, person: Person): Promise<object> {
-    const query = queryOf(request.url);
+  async #list({ person, query }: RouteRequest): Promise<object> {
     const limit = limitOf(query, 20, 100);
     const before = query.get('page');
+    const agent = query.get('agent_id');
+    const wanted = agent === null ? null : await this.#agents.find(agent, person);
     const apps = await this.#context.appsOf(person);
-    const { sessions, cursor } = await this.#context.sessions(person, {
-      limit,
-      ...(before !== null && { before }),
-    });
+    const listed = { limit, ...(before !== null && { before }) };
+    const { sessions, cursor } = await this.#context.sessions(person, listed);
     const data = [];
     for (const summary of sessions) {
       const app = apps.find(({ name }) => name === summary.app);
-      const agent = query.get('agent_id');
-      if (!app || (agent !== null && (this.#options.agentMapping[agent] ?? agent) !== app.name)) continue;
-      const id = app.isDefault
-        ? summary.sessionId.slice(summary.sessionId.indexOf(':') + 1)
-        : summary.sessionId;
-      const state = await stateOf(this.#context.session(summary.sessionId, person));
-      if (state) data.push(sessionObject(id, app, { state, ...timesIn(summary) }));
+      if (!app || (wanted !== null && wanted?.name !== app.name)) continue;
+      const { sessionId } = summary;
+      const id = app.isDefault ? sessionId.slice(sessionId.indexOf(':') + 1) : sessionId;
+      const state = await stateOf(this.#context.session(sessionId, person));
+      if (state) data.push(sessionObject(id, app, state, summary));
     }
     return { data, next_page: cursor, prev_page: null };
-  }
-
-  async #appOf(agent: string, person: Person): Promise<AppSummary> {
-    const { agentMapping } = this.#options;
-    const name = Object.hasOwn(agentMapping, agent) ? agentMapping[agent] : agent;
-    const app = (await this.#context.appsOf(person)).find((each) => each.name === name);
-    if (!app) throw notFound(`There is no agent ${JSON.stringify(agent)}`);
-    return app;
   }
 
   /** @throws GatewayError `SESSION_NOT_FOUND` */
   async #find(id: string, person: Person): Promise<FoundSession> {
     const session = this.#context.session(id, person);
     const state = await stateOf(session);
-    const name = id.includes(':') ? id.slice(0, id.indexOf(':')) : undefined;
+    const [name] = id.includes(':') ? id.split(':') : [];
     const apps = await this.#context.appsOf(person);
     const app = apps.find((each) => (name === undefined ? each.isDefault : each.name === name));
     if (!state || !app) throw notFound(`There is no session ${id}`);
     return { id, app, session, state };
   }
 
-  async #update(call: PluginRequest, { id, session, state }: FoundSession): Promise<void> {
+  async #update({ call, person }: RouteRequest, { id, session, state }: FoundSession): Promise<object> {
     const { title, metadata } = read(BODIES.update, await call.body());
-    const merged = { ...state.metadata, ...metadata };
-    const kept = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
-    await session.update({ ...(title !== undefined && { title }), ...(metadata && { metadata: kept }) });
-    sendJson(call.response, await objectOf(await this.#find(id, await call.authenticate())));
+    const kept = metadata && { metadata: withoutNulls({ ...state.metadata, ...metadata }) };
+    await session.update({ ...(title !== undefined && { title }), ...kept });
+    return objectOf(await this.#find(id, person));
   }
 
-  async #post(call: PluginRequest, person: Person, found: FoundSession): Promise<void> {
+  async #post({ call, person }: RouteRequest, { id, session }: FoundSession): Promise<object> {
     const body = read(BODIES.events, await call.body());
     const { headers } = call.request;
     const key = headers['idempotency-key']?.toString();
-    const given = { headers, person, body: [found.id, body] };
-    const take = async (): Promise<object> => ({ data: await this.#take(found, body.events, key) });
-    sendJson(call.response, await this.#retries.once(given, take, async (answer) => answer));
+    const take = async (): Promise<object> => ({ data: await this.#take(session, body.events, key) });
+    return this.#retries.once({ headers, person, body: [id, body] }, take, async (answer) => answer);
   }
 
   /** Performs events in their order. @throws GatewayError of the first that is refused */
   async #take(
-    { session }: FoundSession,
+    session: PluginSession,
     events: readonly GivenEvent[],
     key: string | undefined,
   ): Promise<ApiEvent[]> {
     const taken: ApiEvent[] = [];
     for (const [at, event] of events.entries()) {
+      const receipt = { ...event, id: `sevt_${randomUUID()}`, processed_at: null };
       if (event.type === 'user.message') {
         taken.push(await this.#send(session, event, key === undefined ? undefined : `${key}:${at}`));
         continue;
       }
-      const receipt = { ...event, id: `sevt_${randomUUID()}`, processed_at: null };
       if (event.type === 'user.interrupt') {
         const { session_thread_id: thread } = event;
         await session.abort({ reason: 'interrupted', ...(thread != null && { runId: runOfThread(thread) }) });
@@ -209,9 +201,8 @@ export class SessionsApiRoutes {
   ): Promise<ApiEvent> {
     const { onBusy } = this.#options;
     const keyed = idempotencyKey !== undefined && { idempotencyKey };
-    const blocks = blocksOf(content);
-    const said = blocks.length > 0 ? blocks : [{ type: 'text' as const, text: '' }];
-    const { runId, cursor } = await session.send({ content: said }, { onBusy, ...keyed }).accepted;
+    const message = answerable({ content: blocksOf(content) });
+    const { runId, cursor } = await session.send(message, { onBusy, ...keyed }).accepted;
     for await (const event of session.run(runId).events(cursor)) {
       const [frame] = event.type === 'message_accepted' ? new ApiWriter().take(event) : [];
       if (frame) return frame.event;
@@ -220,38 +211,35 @@ export class SessionsApiRoutes {
   }
 
   async #stream(
-    call: PluginRequest,
+    { call: { request, response }, query }: RouteRequest,
     { session, state }: FoundSession,
     thread: string | undefined,
   ): Promise<void> {
-    const { request, response } = call;
-    const query = queryOf(request.url);
-    const deltas = new Set([...query.getAll('event_deltas[]'), ...query.getAll('event_deltas')]);
+    const deltas = listIn(query, 'event_deltas');
     const lastId = request.headers['last-event-id']?.toString() || undefined;
-    try {
-      await follow(session, state, { response, thread, lastId, deltas });
-    } catch (error) {
-      if (!response.headersSent) throw error;
-      if (!isGatewayError(error)) this.#context.report(error, 'a stream of the sessions API failed');
-      response.destroy();
-    }
+    const from = await startOf(session, state, lastId);
+    const { report } = this.#context;
+    const dialect = dialectOf({ thread, lastId, deltas }, state.cursor);
+    await tell({ response }, session, dialect, { from, follows: true, report });
   }
 }
 
 async function objectOf({ id, app, session, state }: FoundSession): Promise<object> {
-  return sessionObject(id, app, { state, ...(await timesOf(session, state)) });
+  return sessionObject(id, app, state, await timesOf(session, state));
 }
 
 function pageOf(events: readonly ApiEvent[], query: URLSearchParams): object {
-  const types = new Set([...query.getAll('types[]'), ...query.getAll('types')]);
-  const wanted = types.size === 0 ? [...events] : events.filter(({ type }) => types.has(type));
+  const types = listIn(query, 'types');
+  const wanted = events.filter(({ type }) => types.size === 0 || types.has(type));
   if (query.get('order') === 'desc') wanted.reverse();
-  const place = query.get('page');
-  const start = place === null ? 0 : wanted.findIndex(({ id }) => id === place) + 1;
-  if (place !== null && start === 0) throw fieldError('page', 'is no page of this list');
-  const data = wanted.slice(start, start + limitOf(query, 1000, 1000));
-  const isMore = start + data.length < wanted.length;
-  return { data, next_page: isMore ? data.at(-1)!.id : null };
+  const page = pageBehind(wanted, { after: query.get('page'), limit: limitOf(query, 1000, 1000) });
+  if (!page) throw fieldError('page', 'is no page of this list');
+  return { data: page.data, next_page: page.hasMore ? page.data.at(-1)!.id : null };
+}
+
+/** The values of a query's list, which clients write with brackets or without. */
+function listIn(query: URLSearchParams, name: string): ReadonlySet<string> {
+  return new Set([...query.getAll(`${name}[]`), ...query.getAll(name)]);
 }
 
 function limitOf(query: URLSearchParams, fallback: number, most: number): number {
@@ -261,12 +249,8 @@ function limitOf(query: URLSearchParams, fallback: number, most: number): number
   throw fieldError('limit', 'must be a number from 1');
 }
 
-function metadataOf(
-  given: Readonly<Record<string, string | null>> | null | undefined,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(given ?? {}).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
-  );
+function withoutNulls(given: Readonly<Record<string, unknown>> | null | undefined): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(given ?? {}).filter(([, value]) => value !== null));
 }
 
 function notFound(message: string): GatewayError {
