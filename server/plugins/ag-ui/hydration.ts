@@ -2,7 +2,7 @@ import type { AgUiInterrupt } from '../../../shared/ag-ui/events.js';
 import { toTanStackMessages } from '../../../shared/ag-ui/tanstack.js';
 import { AgUiWriter } from '../../../shared/ag-ui/writer.js';
 import type { SessionState } from '../../../shared/fold.js';
-import { questionsOf } from '../../../shared/subagents.js';
+import { openQuestions } from '../../../shared/subagents.js';
 import { currentRun } from '../conversation/conversation.js';
 import { stateOf } from '../conversation/state.js';
 import type { PluginSession } from '../plugin.js';
@@ -41,8 +41,7 @@ function interruptsIn(
   state: SessionState,
   names: { readonly threadId: string; readonly runId: string },
 ): readonly AgUiInterrupt[] {
-  const asked = state.run ? questionsOf(state, state.run.runId) : [];
-  const open = asked.filter(({ kind }) => kind === 'confirmation');
+  const open = openQuestions(state).filter(({ kind }) => kind === 'confirmation');
   const writer = new AgUiWriter({ ...names, ...TANSTACK }, { tellsAnswers: false });
   const [finished] = askAgain(writer, open).end;
   return finished?.type === 'RUN_FINISHED' && finished.outcome.type === 'interrupt'

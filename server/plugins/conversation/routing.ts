@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../shared/errors.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Person } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
@@ -48,3 +49,10 @@ export class Router {
 const isOpen = (part: string): boolean => part.startsWith('{');
 
 const fits = (part: string, asked: string): boolean => (isOpen(part) ? asked !== '' : asked === part);
+
+/** A route that has other methods. */
+export const notTaken = (message: string): RouteHandler => {
+  return () => {
+    throw new GatewayError({ code: 'METHOD_NOT_ALLOWED', message });
+  };
+};

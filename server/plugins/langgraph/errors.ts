@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../../../shared/errors.js';
-import { beginError, saidOf, sendJson } from '../conversation/answering.js';
+import { saidOf, sendError } from '../conversation/answering.js';
 import { inTerms } from '../conversation/errors.js';
 
 /** The clients' names for what a request passes on. */
@@ -17,8 +17,6 @@ export const inClientTerms = (error: GatewayError): GatewayError => inTerms(TERM
 
 /** Answers with an error in the form of the classic routes. */
 export function sendLangGraphError(error: GatewayError, response: ServerResponse): void {
-  const status = beginError(error, response);
-  if (status === null) return;
   const detail = saidOf(inClientTerms(error));
-  sendJson(response, { error: error.code, message: detail, detail }, status);
+  sendError(response, error, () => ({ error: error.code, message: detail, detail }));
 }

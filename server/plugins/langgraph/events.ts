@@ -1,7 +1,9 @@
 import { parseCursor } from '../../../shared/cursor.js';
-import { GatewayError, isGatewayError } from '../../../shared/errors.js';
+import { GatewayError } from '../../../shared/errors.js';
 import type { GatewayEvent } from '../../../shared/events.js';
 import { initialState, type SessionState } from '../../../shared/fold.js';
+import { eventText } from '../conversation/answering.js';
+import { firstOf } from '../conversation/runs.js';
 import type { Dialect, PluginSession } from '../plugin.js';
 import type { Frame, FrameChannel } from './frames.js';
 import { LangGraphWriter } from './writer.js';
@@ -47,19 +49,12 @@ export async function startOf(
   runId?: string,
 ): Promise<EventStart> {
   if (state?.cursor == null) return { from: 'earliest', state: initialState };
-  const { epoch, first } = await session.status();
   const found = runsOf(state, runId);
-  let start: { readonly from: string; readonly seq: number } | null = null;
-  for (const id of found) {
-    const cursor = await cursorOf(session, id);
-    const place = cursor === null ? null : parseCursor(cursor);
-    // Events that were copied from another session, or are no longer kept, are only in the state.
-    if (!place || place.epoch !== epoch || place.seq < first - 1) continue;
-    if (!start || place.seq < start.seq) start = { from: cursor!, seq: place.seq };
-  }
+  // Events that were copied from another session, or are no longer kept, are only in the state.
+  const from = await firstOf(session, found);
   // A run whose beginning is no longer kept is told from a snapshot.
-  if (!start) return { from: state.run || runId !== undefined ? 'snapshot' : state.cursor, state };
-  return { from: start.from, state: stateBefore(state, start.from, found) };
+  if (from === null) return { from: state.run || runId !== undefined ? 'snapshot' : state.cursor, state };
+  return { from, state: stateBefore(state, from, found) };
 }
 
 /** The runs that are told again: one, with those that it waits for, or the last ones. */
@@ -67,17 +62,8 @@ function runsOf({ run, queue, messages }: SessionState, runId: string | undefine
   const waits = queue.some((queued) => queued.runId === runId);
   if (runId !== undefined && !waits) return new Set([runId]);
   const open = [...(run ? [run] : []), ...queue].map((each) => each.runId);
-  const ended = messages.flatMap((message) => (message.runId === undefined ? [] : [message.runId]));
+  const ended = messages.flatMap((message) => message.runId ?? []);
   return new Set([...open, ...(waits ? [] : ended.slice(-AGAIN))]);
-}
-
-async function cursorOf(session: PluginSession, runId: string): Promise<string | null> {
-  try {
-    return (await session.run(runId).status()).cursor;
-  } catch (error) {
-    if (isGatewayError(error)) return null;
-    throw error;
-  }
 }
 
 /** The state before the first of some runs, which then add themselves to it again. */
@@ -223,7 +209,7 @@ export function eventDialect(
   const passes = filters.map(passOf);
   return frameDialect(state, {
     ...telling,
-    tell: (frame) => (passes.some((pass) => pass(frame)) ? eventText(frame, asLines) : ''),
+    tell: (frame) => (passes.some((pass) => pass(frame)) ? textOf(frame, asLines) : ''),
     ...(asLines && { start: '' }),
   });
 }
@@ -239,8 +225,8 @@ function channelOf(method: FrameChannel): string {
   return method.split('.')[0]!;
 }
 
-function eventText({ id, seq, ts, method, data }: PlacedFrame, asLine: boolean): string {
+function textOf({ id, seq, ts, method, data }: PlacedFrame, asLine: boolean): string {
   const params = { namespace: [], timestamp: ts, data };
-  const text = JSON.stringify({ type: 'event', event_id: id, seq, method, params });
-  return asLine ? `${text}\n` : `event: ${method}\ndata: ${text}\nid: ${id}\n\n`;
+  const event = { type: 'event', event_id: id, seq, method, params };
+  return asLine ? `${JSON.stringify(event)}\n` : eventText(method, event, id);
 }

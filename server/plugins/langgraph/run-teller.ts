@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../shared/errors.js';
+import { eventText } from '../conversation/answering.js';
 import type { PlacedFrame, Teller } from './events.js';
 import { runOf } from './frames.js';
 import { type MessagePiece, WholeMessage } from './whole-message.js';
@@ -26,7 +27,7 @@ export interface ToldRun {
   readonly since: number;
 }
 
-const END = 'event: end\ndata: null\n\n';
+const END = eventText('end', null);
 
 /** Tells one run in the events of the classic stream, from its beginning to its end or its first question. */
 export class RunTeller implements Teller {
@@ -50,7 +51,7 @@ export class RunTeller implements Teller {
     this.#id = telling.id;
     this.#modes = new Set(telling.modes);
     const { id: run_id, threadId: thread_id, since } = telling;
-    const metadata = `event: metadata\ndata: ${JSON.stringify({ run_id, thread_id, attempt: 1 })}\n\n`;
+    const metadata = eventText('metadata', { run_id, thread_id, attempt: 1 });
     this.start = since < 0 ? metadata : ':\n\n';
   }
 
@@ -99,7 +100,7 @@ export class RunTeller implements Teller {
     if (event === 'failed') {
       const failure = { error: 'RunFailed', message: error };
       this.#values = { ...this.#values, __error__: failure };
-      text += eventText(frame.id, 'error', failure);
+      text += eventText('error', failure, frame.id);
     }
     return text + END;
   }
@@ -107,7 +108,7 @@ export class RunTeller implements Teller {
   /** Tells a run of which only the values are left. */
   end(values: object): string {
     const isWanted = this.#modes.has('values');
-    return (isWanted ? `event: values\ndata: ${JSON.stringify(values)}\n\n` : '') + END;
+    return (isWanted ? eventText('values', values) : '') + END;
   }
 
   #piece(frame: PlacedFrame): string {
@@ -153,12 +154,8 @@ export class RunTeller implements Teller {
     const wanted = said.filter(([mode]) => this.#modes.has(mode));
     return wanted
       .map(([mode, data, event = mode], at) =>
-        eventText(at === wanted.length - 1 ? frame.id : null, event, data),
+        eventText(event, data, at === wanted.length - 1 ? frame.id : null),
       )
       .join('');
   }
-}
-
-function eventText(id: string | null, event: string, data: unknown): string {
-  return `event: ${event}\ndata: ${JSON.stringify(data)}\n${id === null ? '' : `id: ${id}\n`}\n`;
 }

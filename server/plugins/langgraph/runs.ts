@@ -3,8 +3,10 @@ import type { PendingQuestion } from '../../../shared/fold.js';
 import type { RunInfo } from '../../../shared/operation-types.js';
 import { failureOf } from '../../../shared/run-failure.js';
 import { sendJson } from '../conversation/answering.js';
-import { codeOf, fieldError } from '../conversation/errors.js';
+import { fieldError } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
+import type { RouteHandler, RouteRequest, RouteTable } from '../conversation/routing.js';
+import { runIn } from '../conversation/runs.js';
 import { tell, tellAll } from '../conversation/told-segment.js';
 import type { PluginContext } from '../plugin.js';
 import { type BodyOf, readAmount, readBody } from './bodies.js';
@@ -13,7 +15,6 @@ import { type EventStart, frameDialect, segmentNow, seqOfId, startOf } from './e
 import { runOf, segmentId } from './frames.js';
 import { readStart } from './input.js';
 import { toLangChain } from './messages.js';
-import type { RouteRequest } from './routes.js';
 import { RunTeller, readModes, type StreamMode } from './run-teller.js';
 import { begin } from './starting.js';
 import { iso } from './states.js';
@@ -37,31 +38,44 @@ export class Runs {
     this.#options = options;
   }
 
-  /** @throws GatewayError */
-  async serve(asked: RouteRequest, threadId: string, [id, what]: readonly string[]): Promise<void> {
-    const { call, person, method } = asked;
-    const { response } = call;
-    if (method === 'POST' && (id === undefined || id === 'stream' || id === 'wait')) {
-      const body = await readBody(call, 'run');
-      // Before anything begins.
-      const modes = readModes(body.stream_mode ?? 'values');
-      const begun = await this.#begin(asked, threadId, body);
-      response.setHeader('Content-Location', `/threads/${threadId}/runs/${begun.id}`);
-      const endsByLeaving = this.#options.onLeave === 'abort' && body.on_disconnect !== 'continue';
-      if (id === 'stream') return this.#stream(asked, begun, modes, endsByLeaving);
-      if (id === 'wait') return sendJson(response, await this.#ended(begun));
-      return sendJson(response, runIn(begun, await statusOf(begun)));
-    }
-    const thread = await this.#threads.get(person, threadId);
-    if (id === undefined) return this.#list(asked, thread);
-    const begun = { thread, id };
-    const info = await statusOf(begun);
-    await assertBegun(begun);
-    if (what === undefined && method === 'GET') return sendJson(response, runIn(begun, info));
-    if (what === 'join' && method === 'GET') return sendJson(response, await this.#ended(begun));
-    if (what === 'stream' && method === 'GET') return this.#stream(asked, begun, modesIn(asked.query));
-    if (what === 'cancel' && method === 'POST') return this.#cancel(asked, begun);
-    throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+  get table(): RouteTable {
+    const of =
+      (serve: (asked: RouteRequest, begun: BegunRun, info: RunInfo) => Promise<unknown>): RouteHandler =>
+      async (asked, threadId, id) => {
+        const begun = { thread: await this.#threads.get(asked.person, threadId), id: id! };
+        const info = await statusOf(begun);
+        await assertBegun(begun);
+        return serve(asked, begun, info);
+      };
+    return {
+      'POST threads/{id}/runs': async (asked, threadId) => {
+        const { begun } = await this.#post(asked, threadId);
+        return runObject(begun, await statusOf(begun));
+      },
+      'POST threads/{id}/runs/stream': async (asked, threadId) => {
+        const { begun, modes, body } = await this.#post(asked, threadId);
+        const endsByLeaving = this.#options.onLeave === 'abort' && body.on_disconnect !== 'continue';
+        await this.#stream(asked, begun, modes, endsByLeaving);
+      },
+      'POST threads/{id}/runs/wait': async (asked, threadId) =>
+        this.#ended((await this.#post(asked, threadId)).begun),
+      'GET threads/{id}/runs': (asked, threadId) => this.#list(asked, threadId),
+      'GET threads/{id}/runs/{run}': of(async (_, begun, info) => runObject(begun, info)),
+      'GET threads/{id}/runs/{run}/join': of((_, begun) => this.#ended(begun)),
+      'GET threads/{id}/runs/{run}/stream': of((asked, begun) =>
+        this.#stream(asked, begun, modesIn(asked.query)),
+      ),
+      'POST threads/{id}/runs/{run}/cancel': of((asked, begun) => this.#cancel(asked, begun)),
+    };
+  }
+
+  async #post(asked: RouteRequest, threadId: string) {
+    const body = await readBody(asked.call, 'run');
+    // Before anything begins.
+    const modes = readModes(body.stream_mode ?? 'values');
+    const begun = await this.#begin(asked, threadId, body);
+    asked.call.response.setHeader('Content-Location', `/threads/${threadId}/runs/${begun.id}`);
+    return { begun, modes, body };
   }
 
   async #begin({ person }: RouteRequest, threadId: string, body: BodyOf<'run'>): Promise<BegunRun> {
@@ -122,29 +136,22 @@ export class Runs {
     return teller.values;
   }
 
-  async #list({ call, query }: RouteRequest, thread: Thread): Promise<void> {
+  async #list({ person, query }: RouteRequest, threadId: string): Promise<object> {
+    const thread = await this.#threads.get(person, threadId);
     const wanted = query.get('status');
     const isOpen = wanted === 'pending' || wanted === 'running';
     const { run, queue, messages } = (isOpen ? thread : await whole(thread)).state;
-    const ended = messages.flatMap((message) => (message.runId === undefined ? [] : [message.runId]));
-    const all = [
-      ...queue.map(({ runId }) => runId).reverse(),
-      ...(run ? [run.runId] : []),
-      ...ended.reverse(),
-    ];
+    const all = [...messages, ...(run ? [run] : []), ...queue].flatMap(({ runId }) => runId ?? []).reverse();
     const [limit, offset] = [readAmount(query, 'limit', 10), readAmount(query, 'offset', 0)];
     const runs = [];
     for (const id of all) {
       if (runs.length >= limit + offset) break;
-      const info = await statusOf({ thread, id }).catch((error: unknown) => {
-        // Messages that a fork copied name runs of the other session, which this one does not have.
-        if (isGatewayError(error)) return null;
-        throw error;
-      });
-      const listed = info && runIn({ thread, id }, info);
+      // Messages that a fork copied name runs of the other session, which this one does not have.
+      const info = await runIn(thread.session, id);
+      const listed = info && runObject({ thread, id }, info);
       if (listed && (wanted === null || listed.status === wanted)) runs.push(listed);
     }
-    sendJson(call.response, runs.slice(offset));
+    return runs.slice(offset);
   }
 
   async #cancel({ call, query }: RouteRequest, { thread, id }: BegunRun): Promise<void> {
@@ -216,16 +223,12 @@ async function resumed(thread: Thread, resume: unknown): Promise<BegunRun> {
 }
 
 async function statusOf({ thread, id }: BegunRun): Promise<RunInfo> {
-  try {
-    const info = await thread.session.run(runOf(id).runId).status();
-    if (info.sessionId === thread.session.id) return info;
-  } catch (error) {
-    if (codeOf(error) !== 'RUN_NOT_FOUND') throw error;
-  }
+  const info = await runIn(thread.session, runOf(id).runId);
+  if (info) return info;
   throw new GatewayError({ code: 'RUN_NOT_FOUND', message: `There is no run ${id}` });
 }
 
-function runIn({ thread, id }: BegunRun, info: RunInfo) {
+function runObject({ thread, id }: BegunRun, info: RunInfo) {
   const queued = thread.state.queue.find(({ runId }) => runId === id)?.message;
   const at = iso((queued ?? info.result?.message)?.createdAt ?? Date.now());
   return {

@@ -1,7 +1,6 @@
-import type { PendingQuestion } from '../../../shared/fold.js';
 import type { Message } from '../../../shared/messages.js';
 import { failureOf } from '../../../shared/run-failure.js';
-import { questionsOf } from '../../../shared/subagents.js';
+import { openQuestions } from '../../../shared/subagents.js';
 import { checkpointId, placeBehind, settledAt } from './checkpoints.js';
 import { interruptOf } from './interrupts.js';
 import { toLangChain } from './messages.js';
@@ -11,7 +10,7 @@ import type { Thread } from './threads.js';
 export function stateIn(thread: Thread) {
   const { state, app } = thread;
   const { run, queue, messages } = state;
-  const asked = questionsIn(thread);
+  const asked = openQuestions(thread.state);
   const shown = run && asked.length > 0 ? [...messages, run.message] : messages;
   const interrupts = asked.map((question) => ({
     id: question.callId,
@@ -81,15 +80,10 @@ export function* historyIn(
   }
 }
 
-/** The open questions of the active run and its child runs. */
-export function questionsIn({ state }: Pick<Thread, 'state'>): readonly PendingQuestion[] {
-  return state.run ? questionsOf(state, state.run.runId) : [];
-}
-
 /** The status of a thread. */
 export function statusOf(thread: Pick<Thread, 'state'>): 'idle' | 'busy' | 'interrupted' | 'error' {
   const { run, queue, messages } = thread.state;
-  if (questionsIn(thread).length > 0) return 'interrupted';
+  if (openQuestions(thread.state).length > 0) return 'interrupted';
   if (run || queue.length > 0) return 'busy';
   return failureOf(messages.at(-1)?.stopReason ?? 'end') ? 'error' : 'idle';
 }

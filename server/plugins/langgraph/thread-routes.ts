@@ -3,14 +3,15 @@ import { GatewayError } from '../../../shared/errors.js';
 import type { MessageInput } from '../../../shared/messages.js';
 import type { SessionSummary } from '../../../shared/operation-types.js';
 import type { Person } from '../../auth/types.js';
-import { sendBody, sendJson, sendList } from '../conversation/answering.js';
+import { sendBody, sendList } from '../conversation/answering.js';
 import { codeOf, fieldError } from '../conversation/errors.js';
+import { notTaken, type RouteHandler, type RouteRequest, type RouteTable } from '../conversation/routing.js';
+import { beganAt } from '../conversation/runs.js';
 import type { PluginContext } from '../plugin.js';
 import { type BodyOf, readAmount, readBody } from './bodies.js';
 import { checkpointId, placeBehind } from './checkpoints.js';
 import { readUpdate } from './input.js';
 import { toLangChain } from './messages.js';
-import type { RouteRequest } from './routes.js';
 import { historyIn, iso, stateIn, statusOf, threadIn } from './states.js';
 import { type Thread, type Threads, threadIdOf, whole } from './threads.js';
 
@@ -26,37 +27,48 @@ export class ThreadRoutes {
     this.#threads = threads;
   }
 
-  /** @throws GatewayError */
-  async serve(asked: RouteRequest, id: string, [what, ...rest]: readonly string[]): Promise<void> {
-    const { call, person, method } = asked;
-    const { response } = call;
-    if (id === '' && method === 'POST') return this.#create(asked);
-    if (id === 'search' && method === 'POST')
-      return sendJson(response, await this.#search(person, await readBody(call, 'threads')));
-    if (id === 'count' && method === 'POST') {
-      const { limit: _, offset: __, ...query } = await readBody(call, 'threads');
-      const all = await this.#search(person, { ...query, limit: Number.POSITIVE_INFINITY });
-      return sendJson(response, all.length);
-    }
-    if (what === undefined) return this.#thread(asked, id);
-    if (what === 'history' && method !== 'PATCH') return this.#history(asked, id);
-    if (what === 'state' && method === 'GET') return this.#state(asked, id, rest[0]);
-    if (what === 'state' && rest[0] === 'checkpoint' && method === 'POST') {
-      const { checkpoint } = await readBody(call, 'state');
-      return this.#state(asked, id, checkpoint?.checkpoint_id ?? undefined);
-    }
-    if (what === 'state' && rest.length === 0 && method === 'POST') return this.#update(asked, id);
-    if (what === 'state')
-      throw new GatewayError({
-        code: 'METHOD_NOT_ALLOWED',
-        message: 'A state is read by GET, and updated by POST',
-      });
-    if (what === 'copy' && method === 'POST') return this.#copy(asked, id);
-    throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
+  get table(): RouteTable {
+    const history: RouteHandler = (asked, id) => this.#history(asked, id);
+    return {
+      'POST threads': (asked) => this.#create(asked),
+      'POST threads/search': async ({ call, person }) =>
+        this.#search(person, await readBody(call, 'threads')),
+      'POST threads/count': async ({ call, person }) => {
+        const { limit: _, offset: __, ...query } = await readBody(call, 'threads');
+        return (await this.#search(person, { ...query, limit: Number.POSITIVE_INFINITY })).length;
+      },
+      'GET threads/{id}': async ({ person }, id) => begunThread(await this.#threads.get(person, id)),
+      'PATCH threads/{id}': async ({ call, person }, id) => {
+        const { session, state } = await this.#threads.get(person, id);
+        const { metadata } = await readBody(call, 'thread');
+        if (metadata) await session.update({ metadata: { ...state.metadata, ...metadata } });
+        return begunThread(await this.#threads.get(person, id));
+      },
+      'DELETE threads/{id}': async ({ call, person }, id) => {
+        await (await this.#threads.get(person, id)).session.delete();
+        call.response.writeHead(204).end();
+      },
+      'GET threads/{id}/history': history,
+      'POST threads/{id}/history': history,
+      'GET threads/{id}/state': (asked, id) => this.#state(asked, id),
+      'GET threads/{id}/state/{checkpoint}': (asked, id, checkpoint) => this.#state(asked, id, checkpoint),
+      'POST threads/{id}/state': (asked, id) => this.#update(asked, id),
+      'POST threads/{id}/state/checkpoint': async (asked, id) => {
+        const { checkpoint } = await readBody(asked.call, 'state');
+        return this.#state(asked, id, checkpoint?.checkpoint_id ?? undefined);
+      },
+      'PATCH threads/{id}/state': notTaken('A state is read by GET, and updated by POST'),
+      'POST threads/{id}/copy': async ({ person }, id) => {
+        const { session, app } = await this.#threads.get(person, id);
+        const to = randomUUID();
+        await session.fork(`${app}:${to}`);
+        return threadIn(await this.#threads.get(person, to));
+      },
+    };
   }
 
   /** Begins a thread in which no run was yet. */
-  async #create({ call, person }: RouteRequest): Promise<void> {
+  async #create({ call, person }: RouteRequest): Promise<object> {
     const { thread_id, if_exists, metadata, supersteps } = await readBody(call, 'thread');
     const updates = (supersteps ?? []).flatMap((step) => step.updates);
     const messages = updates.flatMap(({ values }) => readUpdate(values).messages);
@@ -81,34 +93,19 @@ export class ThreadRoutes {
       }
       thread = await this.#threads.get(person, id);
     }
-    sendJson(call.response, await begunThread(thread));
+    return begunThread(thread);
   }
 
-  async #thread({ call, person, method }: RouteRequest, id: string): Promise<void> {
-    const thread = await this.#threads.get(person, id);
-    if (method === 'DELETE') {
-      await thread.session.delete();
-      call.response.writeHead(204).end();
-      return;
-    }
-    if (method === 'PATCH') {
-      const { metadata } = await readBody(call, 'thread');
-      if (metadata) await thread.session.update({ metadata: { ...thread.state.metadata, ...metadata } });
-      return sendJson(call.response, await begunThread(await this.#threads.get(person, id)));
-    }
-    sendJson(call.response, await begunThread(thread));
-  }
-
-  async #state({ call, person }: RouteRequest, id: string, checkpoint: string | undefined): Promise<void> {
+  async #state({ call, person }: RouteRequest, id: string, checkpoint?: string): Promise<unknown> {
     const thread = await whole(await this.#threads.get(person, id));
-    if (checkpoint === undefined) return sendJson(call.response, stateIn(thread));
+    if (checkpoint === undefined) return stateIn(thread);
     const [found] = historyIn(thread, { limit: 1, at: checkpoint });
     if (!found) throw new GatewayError({ code: 'MESSAGE_NOT_FOUND', message: 'There is no such checkpoint' });
-    sendBody(call.response, 'application/json', found);
+    return sendBody(call.response, 'application/json', found);
   }
 
   /** Adds messages behind the last one, and takes others back. */
-  async #update({ call, person }: RouteRequest, id: string): Promise<void> {
+  async #update({ call, person }: RouteRequest, id: string): Promise<object> {
     const {
       values,
       checkpoint,
@@ -122,30 +119,25 @@ export class ThreadRoutes {
     if (messages.length > 0) await session.append(messages as readonly MessageInput[]);
     for (const messageId of removed) await session.retract(messageId);
     const place = stateIn(await this.#threads.get(person, id)).checkpoint;
-    sendJson(call.response, { checkpoint: place, configurable: place });
+    return { checkpoint: place, configurable: place };
   }
 
-  async #history({ call, person, method, query }: RouteRequest, id: string): Promise<void> {
+  async #history({ call, person, query }: RouteRequest, id: string): Promise<unknown> {
     const body: BodyOf<'history'> =
-      method === 'POST' ? await readBody(call, 'history') : { limit: readAmount(query, 'limit', 10) };
+      call.request.method === 'POST'
+        ? await readBody(call, 'history')
+        : { limit: readAmount(query, 'limit', 10) };
     const { limit, before, checkpoint } = body;
     const thread = await this.#threads.find(person, id);
     // There are no namespaces below the root.
-    if (!thread || checkpoint?.checkpoint_ns) return sendJson(call.response, []);
+    if (!thread || checkpoint?.checkpoint_ns) return [];
     const place =
       typeof before === 'string' ? before : (before?.checkpoint_id ?? before?.configurable?.checkpoint_id);
     const states = historyIn(await whole(thread), {
       ...(limit !== undefined && { limit }),
       ...(place != null && { before: place }),
     });
-    await sendList(call.response, states);
-  }
-
-  async #copy({ call, person }: RouteRequest, id: string): Promise<void> {
-    const thread = await this.#threads.get(person, id);
-    const to = randomUUID();
-    await thread.session.fork(`${thread.app}:${to}`);
-    sendJson(call.response, threadIn(await this.#threads.get(person, to)));
+    return sendList(call.response, states);
   }
 
   async #search(person: Person, query: BodyOf<'threads'>): Promise<object[]> {
@@ -173,10 +165,8 @@ export class ThreadRoutes {
 
 /** A thread, with the time at which it began. */
 async function begunThread(thread: Thread): Promise<object> {
-  if (thread.state.messages.length > 0) return threadIn(thread);
-  for await (const { ts } of thread.session.events({ from: 'earliest' }))
-    if (ts !== undefined) return threadIn(thread, ts);
-  return threadIn(thread);
+  const isSaid = thread.state.messages.length > 0;
+  return threadIn(thread, isSaid ? undefined : await beganAt(thread.session));
 }
 
 function matches({ sessionId, app, metadata }: SessionSummary, query: BodyOf<'threads'>): boolean {

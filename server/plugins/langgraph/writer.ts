@@ -1,7 +1,8 @@
 import type { EventOf, GatewayEvent } from '../../../shared/events.js';
 import { type PendingQuestion, reduce, type SessionState } from '../../../shared/fold.js';
 import type { ContentBlock, Message } from '../../../shared/messages.js';
-import { questionsOf } from '../../../shared/subagents.js';
+import { type AnsweringEvent, type AskingEvent, isAnswer, isAsking } from '../../../shared/segments.js';
+import { openQuestions } from '../../../shared/subagents.js';
 import { checkpointOf } from './checkpoints.js';
 import { blockDelta, blockFinish, blockStart, ending, type Frame, lifecycle, segmentId } from './frames.js';
 import { interruptOf } from './interrupts.js';
@@ -14,9 +15,6 @@ interface OpenMessage {
   /** The number of finished blocks of the message. */
   blocks: number;
 }
-
-const ASKING: ReadonlySet<string> = new Set(['tool_confirmation_required', 'input_required']);
-const ANSWERING: ReadonlySet<string> = new Set(['tool_confirmation_result', 'input_result']);
 
 /**
  * Converts a session's events to those of LangGraph's protocol. It is a fold without clock or chance, so every reader receives the same
@@ -68,16 +66,16 @@ export class LangGraphWriter {
           ? [lifecycle('interrupted', runId!, this.#graph)]
           : [];
     }
-    if (ASKING.has(event.type))
-      return isAbout(event as QuestionEvent, this.#state) ? this.#ask(event as QuestionEvent, next) : [];
-    if (ANSWERING.has(event.type))
-      return isAbout(event as AnswerEvent, before) ? this.#answered(event as AnswerEvent, next) : [];
+    if (isAsking(event)) return isAbout(event, this.#state) ? this.#ask(event, next) : [];
+    if (isAnswer(event)) return isAbout(event, before) ? this.#answered(event, next) : [];
     return isOurs ? this.#piece(event, before) : [];
   }
 
   /** Whether the last open question went away with the child run that had asked it. */
   #isLetGo(before: SessionState): boolean {
-    return openIn(before).length > 0 && this.#state.run !== null && openIn(this.#state).length === 0;
+    return (
+      openQuestions(before).length > 0 && this.#state.run !== null && openQuestions(this.#state).length === 0
+    );
   }
 
   /** Begins with a snapshot: each block of the unfinished answer, or else of the last one, comes whole. */
@@ -91,7 +89,7 @@ export class LangGraphWriter {
     for (const [index, block] of answer.content.entries())
       if (block) frames.push(...this.#block(index, block));
     if (!run) return [...frames, ...this.#ended(runId, answer, ts)];
-    const asked = openIn(this.#state);
+    const asked = openQuestions(this.#state);
     return asked.length === 0 ? frames : [...frames, ...this.#interrupted(asked, ts)];
   }
 
@@ -243,10 +241,10 @@ export class LangGraphWriter {
     return this.#state.run?.message ?? this.#state.messages.at(-1);
   }
 
-  #ask(event: QuestionEvent, next: readonly GatewayEvent[]): Frame[] {
+  #ask(event: AskingEvent, next: readonly GatewayEvent[]): Frame[] {
     const isMore = next.some((other) => isAsking(other) && other.runId === event.runId);
     if (isMore) return [];
-    return this.#interrupted(openIn(this.#state), event.ts);
+    return this.#interrupted(openQuestions(this.#state), event.ts);
   }
 
   #interrupted(asked: readonly PendingQuestion[], ts: number): Frame[] {
@@ -264,13 +262,12 @@ export class LangGraphWriter {
     ];
   }
 
-  #answered(event: AnswerEvent, next: readonly GatewayEvent[]): Frame[] {
+  #answered(event: AnsweringEvent, next: readonly GatewayEvent[]): Frame[] {
     const answered: Frame = { method: 'input.answered', data: { interrupt_ids: [event.callId] } };
     // Answers that came together continue the run once.
-    if (next.some((other) => ANSWERING.has(other.type) && (other as AnswerEvent).runId === event.runId))
-      return [answered];
+    if (next.some((other) => isAnswer(other) && other.runId === event.runId)) return [answered];
     const frames = [...this.#resumed(), answered];
-    const left = openIn(this.#state);
+    const left = openQuestions(this.#state);
     return left.length === 0 ? frames : [...frames, ...this.#interrupted(left, event.ts)];
   }
 
@@ -294,19 +291,7 @@ export class LangGraphWriter {
   }
 }
 
-/** The open questions of the active run and its child runs. */
-function openIn(state: SessionState): readonly PendingQuestion[] {
-  return state.run ? questionsOf(state, state.run.runId) : [];
-}
-
 /** Whether an event is about one of the open questions of a state. */
-function isAbout({ callId }: QuestionEvent | AnswerEvent, state: SessionState): boolean {
-  return openIn(state).some((question) => question.callId === callId);
-}
-
-type QuestionEvent = EventOf<'tool_confirmation_required'> | EventOf<'input_required'>;
-type AnswerEvent = EventOf<'tool_confirmation_result'> | EventOf<'input_result'>;
-
-function isAsking(event: GatewayEvent): event is QuestionEvent {
-  return ASKING.has(event.type);
+function isAbout({ callId }: AskingEvent | AnsweringEvent, state: SessionState): boolean {
+  return openQuestions(state).some((question) => question.callId === callId);
 }

@@ -6,6 +6,7 @@ import type {
   ResponseObject,
   ResponseWriterOptions,
 } from '../../../shared/responses/types.js';
+import { eventText } from '../conversation/answering.js';
 import { fieldError } from '../conversation/errors.js';
 import { reading } from '../conversation/reading.js';
 import { recall } from '../conversation/recall.js';
@@ -15,9 +16,7 @@ import { type FoundResponse, notFound } from './finding.js';
 
 const DONE = 'data: [DONE]\n\n';
 
-function frameText(frame: ResponseEventFrame): string {
-  return `event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`;
-}
+const frameText = (frame: ResponseEventFrame): string => eventText(frame.type, frame);
 
 /** Options for writing responses. */
 export interface FoundResponseOptions extends ResponseWriterOptions {

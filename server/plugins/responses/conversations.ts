@@ -8,11 +8,10 @@ import type { ResponseItem, ResponseWriterOptions } from '../../../shared/respon
 import type { Person } from '../../auth/types.js';
 import { idOf } from '../../ids.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
-import { sendJson } from '../conversation/answering.js';
 import { fieldError, orNull } from '../conversation/errors.js';
 import { ClientRetries } from '../conversation/retries.js';
+import { Router } from '../conversation/routing.js';
 import { pagesOf, stateOf } from '../conversation/state.js';
-import { partsOf, queryOf } from '../conversation/urls.js';
 import type { UserNotes } from '../conversation/user-notes.js';
 import { notServed } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
@@ -54,46 +53,37 @@ export class ConversationRoutes {
   readonly #options: ConversationRoutesOptions;
   /** The names of items that were added. */
   readonly #added: ClientRetries<string, string>;
+  readonly #router: Router;
 
   constructor(context: PluginContext, options: ConversationRoutesOptions) {
     this.#context = context;
     this.#added = new ClientRetries(context.peers, (name: string) => name);
     this.#options = options;
+    this.#router = new Router(options.path, {
+      POST: async ({ call, person }) => this.#create(await call.body(), person),
+      'GET {id}': ({ person }, id) => this.#object(id, person),
+      'POST {id}': async ({ call, person }, id) => this.#update(await call.body(), id, person),
+      'DELETE {id}': async ({ person }, id) => {
+        const taken = await options.created.take(person, id);
+        if (!taken) await (await this.#known(id, person)).delete();
+        return { id, object: 'conversation.deleted', deleted: true };
+      },
+      'GET {id}/items': async ({ person, query }, id) => itemPage(await this.#itemsIn(id, person), query),
+      'POST {id}/items': ({ call, person }, id) => this.#add(call, id, person),
+      'GET {id}/items/{item}': async ({ person }, id, itemId) =>
+        (await this.#itemsIn(id, person)).find((found) => found.id === itemId) ?? noItem(itemId!),
+      'DELETE {id}/items/{item}': async ({ person }, id, itemId) => {
+        await this.#remove(itemId!, id, person);
+        return this.#object(id, person);
+      },
+    });
   }
 
   /** Serves one request. @throws GatewayError */
   async serve(call: PluginRequest): Promise<void> {
-    const rest = call.path.slice(this.#options.path.length + 1);
-    const [id = '', action, itemId, ...more] = partsOf(rest);
-    const route = `${call.request.method} ${[id && '{id}', action, itemId && '{item}'].filter(Boolean).join('/')}`;
-    if (more.length > 0) throw notServed(call);
-    const person = await call.authenticate();
-    switch (route) {
-      case 'POST ':
-        return sendJson(call.response, await this.#create(await call.body(), person));
-      case 'GET {id}':
-        return sendJson(call.response, await this.#object(id, person));
-      case 'POST {id}':
-        return sendJson(call.response, await this.#update(await call.body(), id, person));
-      case 'DELETE {id}': {
-        const taken = await this.#options.created.take(person, id);
-        if (!taken) await (await this.#known(id, person)).delete();
-        return sendJson(call.response, { id, object: 'conversation.deleted', deleted: true });
-      }
-      case 'GET {id}/items':
-        return sendJson(call.response, itemPage(await this.#itemsIn(id, person), queryOf(call.request.url)));
-      case 'POST {id}/items':
-        return sendJson(call.response, await this.#add(call, id, person));
-      case 'GET {id}/items/{item}': {
-        const item = (await this.#itemsIn(id, person)).find((found) => found.id === itemId);
-        return sendJson(call.response, item ?? noItem(itemId!));
-      }
-      case 'DELETE {id}/items/{item}':
-        await this.#remove(itemId!, id, person);
-        return sendJson(call.response, await this.#object(id, person));
-      default:
-        throw notServed(call);
-    }
+    const answer = this.#router.find(call);
+    if (!answer) throw notServed(call);
+    await answer(await call.authenticate());
   }
 
   async #create(given: unknown, person: Person): Promise<object> {

@@ -1,5 +1,6 @@
 import type { ResponseItem } from '../../../shared/responses/types.js';
 import { fieldError } from '../conversation/errors.js';
+import { pageBehind } from '../conversation/pages.js';
 
 const LIMIT = 20;
 const MAX_LIMIT = 100;
@@ -12,15 +13,9 @@ export function itemPage(items: readonly ResponseItem[], query: URLSearchParams)
   const order = query.get('order') ?? 'desc';
   if (order !== 'asc' && order !== 'desc') throw fieldError('order', 'must be asc or desc', 'invalid_value');
   const ordered = order === 'asc' ? items : [...items].reverse();
-  const after = query.get('after');
-  const at = after === null ? -1 : ordered.findIndex(({ id }) => id === after);
-  if (after !== null && at < 0) throw fieldError('after', 'there is no such item', 'invalid_value');
-  const data = ordered.slice(at + 1, at + 1 + limit);
-  return {
-    object: 'list',
-    data,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    has_more: at + 1 + limit < ordered.length,
-  };
+  const page = pageBehind(ordered, { after: query.get('after'), limit });
+  if (!page) throw fieldError('after', 'there is no such item', 'invalid_value');
+  const { data, hasMore } = page;
+  const [first_id = null, last_id = null] = [data[0]?.id, data.at(-1)?.id];
+  return { object: 'list', data, first_id, last_id, has_more: hasMore };
 }

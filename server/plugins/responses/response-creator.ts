@@ -12,7 +12,7 @@ import {
 } from '../../../shared/responses/ids.js';
 import { AskedOfCaller } from '../../../shared/responses/questions.js';
 import { ECHO, type ResponseWriterOptions } from '../../../shared/responses/types.js';
-import { questionsOf } from '../../../shared/subagents.js';
+import { openQuestions } from '../../../shared/subagents.js';
 import type { Person } from '../../auth/types.js';
 import { askedIn, handOver } from '../conversation/asked.js';
 import { Conversation } from '../conversation/conversation.js';
@@ -276,7 +276,7 @@ export class ResponseCreator {
 
   /** @throws GatewayError if a run of the session waits for the caller, because the next message would wait behind it */
   async #assertAnswered(session: PluginSession, state: SessionState | null): Promise<void> {
-    if (!state?.run || questionsOf(state, state.run.runId).length === 0) return;
+    if (!state?.run || openQuestions(state).length === 0) return;
     const { run } = state;
     const { cursor } = await session.run(run.runId).status();
     const asked = await askedIn(

@@ -8,8 +8,8 @@ import type { PluginUpgrade } from '../../transports/websocket/plugin-upgrade.js
 import { sendJson } from '../conversation/answering.js';
 import { fieldError } from '../conversation/errors.js';
 import { ClientRetries } from '../conversation/retries.js';
+import { type RouteRequest, Router } from '../conversation/routing.js';
 import { leave } from '../conversation/told-segment.js';
-import { partsOf, queryOf } from '../conversation/urls.js';
 import { notServed } from '../openai/errors.js';
 import type { Models } from '../openai/models.js';
 import type { PluginContext } from '../plugin.js';
@@ -49,6 +49,7 @@ export class ResponseRoutes {
   readonly #compactor: Compactor;
   readonly #retries: ClientRetries<FoundResponse, FoundResponse['name']>;
   readonly #temporary: TemporarySessions;
+  readonly #router: Router;
 
   constructor(context: PluginContext, options: ResponseRoutesOptions) {
     this.#context = context;
@@ -59,6 +60,15 @@ export class ResponseRoutes {
     this.#compactor = new Compactor(context, this.#finder);
     this.#retries = new ClientRetries(context.peers, ({ name }) => name);
     this.#temporary = new TemporarySessions(context, options.toolWaitMs);
+    this.#router = new Router(options.path, {
+      POST: (asked) => this.#create(asked),
+      'POST compact': (asked) => this.#compact(asked),
+      'GET {id}': (asked, id) => this.#retrieve(asked, id),
+      'DELETE {id}': ({ person }, id) => this.#delete(person, id),
+      'POST {id}/cancel': ({ person }, id) => this.#cancel(person, id),
+      'GET {id}/input_items': async ({ person, query }, id) =>
+        itemPage(await this.#answers.input(await this.#finder.known(id, person)), query),
+    });
   }
 
   /** Ends runs that wait for callers, which cannot come back to a closing gateway. */
@@ -73,33 +83,17 @@ export class ResponseRoutes {
 
   /** Serves one request. @throws GatewayError before the response has begun */
   async serve(call: PluginRequest): Promise<void> {
-    const rest = call.path.slice(this.#options.path.length + 1);
-    const [id = '', action, ...more] = partsOf(rest);
-    const route = `${call.request.method} ${[id && '{id}', action].filter(Boolean).join('/')}`;
-    if (more.length > 0) throw notServed(call);
-    switch (route) {
-      case 'POST ':
-        return this.#create(call);
-      case 'POST {id}':
-        if (id !== 'compact') throw notServed(call);
-        return this.#compact(call);
-      case 'GET {id}':
-        return this.#retrieve(call, id);
-      case 'DELETE {id}':
-        return this.#delete(call, id);
-      case 'POST {id}/cancel':
-        return this.#cancel(call, id);
-      case 'GET {id}/input_items':
-        return this.#inputItems(call, id);
-      default:
-        throw notServed(call);
-    }
+    const answer = this.#router.find(call);
+    if (!answer) throw notServed(call);
+    await answer(await call.authenticate());
   }
 
-  async #create({ request: { headers }, response, ...call }: PluginRequest): Promise<void> {
+  async #create({ call, person }: RouteRequest): Promise<void> {
+    const { response } = call;
+    const { headers } = call.request;
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    const person = await call.authenticate();
+    if (response.closed) gone.abort();
     const body = await call.body();
     const request = readResponseRequest(body);
     const app = await this.#appOf(request.model, person);
@@ -161,11 +155,9 @@ export class ResponseRoutes {
     }
   }
 
-  async #compact({ response, ...call }: PluginRequest): Promise<void> {
-    const person = await call.authenticate();
+  async #compact({ call, person }: RouteRequest): Promise<object> {
     const request = readCompactRequest(await call.body());
-    const app = await this.#appOf(request.model, person);
-    sendJson(response, await this.#compactor.compact(request, app, person));
+    return this.#compactor.compact(request, await this.#appOf(request.model, person), person);
   }
 
   #appOf(model: string | undefined, person: Person): Promise<string> {
@@ -173,11 +165,9 @@ export class ResponseRoutes {
     return this.#options.models.appOf(model ?? byDefault, person);
   }
 
-  async #retrieve({ authenticate, request, response }: PluginRequest, id: string): Promise<void> {
-    const person = await authenticate();
-    const query = queryOf(request.url);
+  async #retrieve({ call: { response }, person, query }: RouteRequest, id: string): Promise<unknown> {
     const found = await this.#finder.known(id, person);
-    if (query.get('stream') !== 'true') return sendJson(response, await this.#answers.now(found));
+    if (query.get('stream') !== 'true') return this.#answers.now(found);
     const after = query.get('starting_after');
     if (after !== null && !/^\d{1,9}$/.test(after))
       throw fieldError('starting_after', 'must be the number of an event, 0 or more', 'invalid_value');
@@ -186,10 +176,11 @@ export class ResponseRoutes {
     } catch (error) {
       if (!response.headersSent) throw error;
     }
+    return undefined;
   }
 
-  async #cancel({ authenticate, response }: PluginRequest, id: string): Promise<void> {
-    const found = await this.#finder.known(id, await authenticate());
+  async #cancel(person: Person, id: string): Promise<object> {
+    const found = await this.#finder.known(id, person);
     const { session, name, run } = found;
     if (run && !run.isOver) {
       // This response is over if its run has gone on to a later one, which a cancel must not end.
@@ -197,7 +188,7 @@ export class ResponseRoutes {
       const isLast = status === 'queued' || status === 'in_progress' || (await this.#waitsBehind(found));
       if (isLast) await session.abort({ runId: name.runId, reason: 'cancelled' });
     }
-    sendJson(response, (await this.#answers.whole(found)).response);
+    return (await this.#answers.whole(found)).response;
   }
 
   /** Whether the run still waits behind the questions at the end of a response. */
@@ -213,8 +204,8 @@ export class ResponseRoutes {
     }
   }
 
-  async #delete({ authenticate, response }: PluginRequest, id: string): Promise<void> {
-    const found = await this.#finder.known(id, await authenticate());
+  async #delete(person: Person, id: string): Promise<object> {
+    const found = await this.#finder.known(id, person);
     const { session, name } = found;
     const { messages, hasMore } = await session.history({ limit: 100 });
     const others = messages.some(
@@ -227,11 +218,6 @@ export class ResponseRoutes {
         message: 'This response belongs to a conversation with others: delete the conversation',
       });
     await session.delete();
-    sendJson(response, { id: idOf(found), object: 'response', deleted: true });
-  }
-
-  async #inputItems({ authenticate, request, response }: PluginRequest, id: string): Promise<void> {
-    const found = await this.#finder.known(id, await authenticate());
-    sendJson(response, itemPage(await this.#answers.input(found), queryOf(request.url)));
+    return { id: idOf(found), object: 'response', deleted: true };
   }
 }
