@@ -3,7 +3,7 @@ import { GatewayError } from '../../../shared/errors.js';
 import type { GatewayEvent } from '../../../shared/events.js';
 import type { SessionState } from '../../../shared/fold.js';
 import { eventText } from '../conversation/answering.js';
-import { reading } from '../conversation/reading.js';
+import { reading, telling } from '../conversation/reading.js';
 import { firstOf, runIn } from '../conversation/runs.js';
 import { isKept } from '../conversation/state.js';
 import type { Dialect, PluginSession } from '../plugin.js';
@@ -48,46 +48,41 @@ async function keptBefore(session: PluginSession, id: string): Promise<string | 
 }
 
 /** Tells a session's events for as long as they are read. @param cursor The end of what is there already */
-export function dialectOf({ thread, lastId, deltas }: ApiReader, cursor: string | null): Dialect<ApiWriter> {
+export function dialectOf({ thread, lastId, deltas }: ApiReader, cursor: string | null): Dialect<null> {
   const writer = new ApiWriter();
   const there = lastId === undefined ? seqOf(cursor) : Number.POSITIVE_INFINITY;
-  let isTold = false;
-  /** Pieces of the growing event that were not told, since they came before. */
-  let missed: ApiFrame[] = [];
-  const say = ({ isPiece, event }: ApiFrame): string =>
-    !isPiece || deltas.has(typeIn(event)) ? eventText(event.type, event, event.id) : '';
-  const told = (frame: ApiFrame): string => {
-    const { isPiece, event } = frame;
-    const pieces = event.type === 'event_start' ? [] : missed;
-    missed = [];
-    // The growing event is told from its beginning, once something of it is new.
-    if (isTold) return [...(isPiece ? pieces : []), frame].map(say).join('');
-    if (isPiece) missed = [...pieces, frame];
-    isTold = !isPiece && event.id === lastId;
-    return '';
+  let isNew = false;
+  let growing: string | undefined;
+  const told = ({ event, delta }: ApiFrame): string => {
+    const { id, type, content } = event;
+    const isDue = isNew;
+    if (delta === undefined) {
+      isNew ||= id === lastId;
+      return isDue ? eventText(type, event, id) : '';
+    }
+    if (!isDue || !deltas.has(type)) return '';
+    const isBegun = growing === id;
+    growing = id;
+    const start = isBegun ? '' : textOf({ type: 'event_start', event: { id, type } });
+    if (!Array.isArray(content)) return start;
+    // What came before is told with the first piece.
+    const piece = {
+      type: 'content_delta',
+      index: 0,
+      content: isBegun ? { type: 'text', text: delta } : content[0],
+    };
+    return start + textOf({ type: 'event_delta', event_id: id, delta: piece });
   };
-  const text = (event: GatewayEvent, next: readonly GatewayEvent[]): string => {
-    if (event.type === 'auth_expired') throw new GatewayError({ code: 'UNAUTHENTICATED' });
-    if (event.type === 'gap') throw new GatewayError({ code: 'CURSOR_GONE' });
-    isTold ||= seqOf(event.cursor) > there;
+  return telling((event, next) => {
+    isNew ||= seqOf(event.cursor) > there;
     const frames = writer.take(event, next).filter((frame) => passes(frame, thread));
     return frames.map(told).join('');
-  };
-  return {
-    begin: () => ({ state: writer, text: ':\n\n' }),
-    encode: (_, events) => ({
-      state: writer,
-      text: events.map((event, at) => text(event, events.slice(at + 1))).join(''),
-    }),
-  };
+  });
 }
+
+const textOf = (event: ApiEvent): string => eventText(event.type, event);
 
 const seqOf = (cursor: string | null | undefined): number => parseCursor(cursor ?? '')?.seq ?? -1;
-
-/** The type of the event that a piece belongs to. */
-function typeIn({ event }: ApiEvent): string {
-  return (event as { readonly type: string } | undefined)?.type ?? 'agent.message';
-}
 
 /** All events of a session that are kept, but for those whose text was taken back. */
 export async function keptEvents(session: PluginSession, thread?: string): Promise<ApiEvent[]> {
@@ -95,7 +90,7 @@ export async function keptEvents(session: PluginSession, thread?: string): Promi
   for await (const event of session.export('events')) events.push(event);
   const writer = new ApiWriter();
   const frames = events.flatMap((event, at) => writer.take(event, events.slice(at + 1, at + 17)));
-  const whole = frames.filter((frame) => !frame.isPiece && passes(frame, thread));
+  const whole = frames.filter((frame) => frame.delta === undefined && passes(frame, thread));
   return whole.map(({ event }) => event).filter(({ id }) => !writer.gone.has(id!));
 }
 

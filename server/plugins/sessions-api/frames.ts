@@ -7,8 +7,8 @@ export type ApiEvent = { readonly type: string; readonly id?: string } & Readonl
 export interface ApiFrame {
   readonly event: ApiEvent;
   readonly runId?: string;
-  /** Whether it is a piece of an event that comes whole later. */
-  readonly isPiece?: boolean;
+  /** What has come to the text of an event that grows; absent from a whole event. */
+  readonly delta?: string;
   /** Whether the run is a child, which has a thread of its own. */
   readonly isLane?: boolean;
 }

@@ -10,7 +10,7 @@ import { answerable } from '../conversation/compare.js';
 import { fieldError, read } from '../conversation/errors.js';
 import { pageBehind } from '../conversation/pages.js';
 import { ClientRetries } from '../conversation/retries.js';
-import { type RouteRequest, Router } from '../conversation/routing.js';
+import { notTaken, type RouteRequest, Router } from '../conversation/routing.js';
 import { stateOf } from '../conversation/state.js';
 import { tell } from '../conversation/told-segment.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
@@ -18,15 +18,9 @@ import { callOf, dialectOf, keptEvents, startOf } from './following.js';
 import type { ApiEvent } from './frames.js';
 import { runOfThread } from './ids.js';
 import { sessionObject, threadObjects, timesOf } from './objects.js';
+import type { SessionsApiOptions } from './plugin.js';
 import { answerOf, BODIES, blocksOf, type GivenEvent } from './request.js';
 import { ApiWriter } from './writer.js';
-
-/** The parts that the routes use. */
-export interface SessionsApiRoutesOptions {
-  readonly path: string;
-  readonly agentMapping: Readonly<Record<string, string>>;
-  readonly onBusy: 'queue' | 'interrupt' | 'reject';
-}
 
 /** A session that has begun, with the id that its client has. */
 interface FoundSession {
@@ -39,13 +33,13 @@ interface FoundSession {
 /** The routes of the API. */
 export class SessionsApiRoutes {
   readonly #context: PluginContext;
-  readonly #options: SessionsApiRoutesOptions;
+  readonly #options: Required<SessionsApiOptions>;
   readonly #agents: AppNames;
   readonly #retries: ClientRetries<object, object>;
   readonly #router: Router;
 
   /** @throws GatewayError `INVALID_REQUEST` when the mapping names an unknown app */
-  constructor(context: PluginContext, options: SessionsApiRoutesOptions) {
+  constructor(context: PluginContext, options: Required<SessionsApiOptions>) {
     this.#context = context;
     this.#options = options;
     this.#agents = new AppNames(context, 'agentMapping', options.agentMapping);
@@ -63,9 +57,7 @@ export class SessionsApiRoutes {
     this.#router = new Router(options.path, {
       GET: (asked) => this.#list(asked),
       POST: (asked) => this.#create(asked),
-      DELETE: () => {
-        throw new GatewayError({ code: 'METHOD_NOT_ALLOWED' });
-      },
+      DELETE: notTaken('This route takes GET and POST'),
       'GET {id}': of((_, found) => objectOf(found)),
       'POST {id}': of((asked, found) => this.#update(asked, found)),
       'DELETE {id}': of(async (_, { id, session }) => {

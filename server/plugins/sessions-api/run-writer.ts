@@ -2,7 +2,7 @@ import type { EventOf, GatewayEvent } from '../../../shared/events.js';
 import { failureOf, type RunFailure } from '../../../shared/run-failure.js';
 import { type AnsweringEvent, type AskingEvent, isAsking } from '../../../shared/segments.js';
 import { contentOf, outputOf } from './content.js';
-import { type ApiFrame, frameOf, iso } from './frames.js';
+import { type ApiEvent, type ApiFrame, frameOf, iso } from './frames.js';
 import { eventId, threadId } from './ids.js';
 
 interface ToldBlock {
@@ -97,17 +97,9 @@ export class RunWriter {
   ): ApiFrame[] {
     const isSame = this.#block?.index === event.index && this.#block.type === type;
     const frames = isSame ? [] : this.#close(event);
-    if (this.#block === null) {
-      const id = eventId(event.cursor, type);
-      this.#block = { id, index: event.index, type, text: '' };
-      frames.push(this.#told({ event: { type: 'event_start', event: { id, type } }, isPiece: true }));
-    }
+    this.#block ??= { id: eventId(event.cursor, type), index: event.index, type, text: '' };
     this.#block.text += event.delta;
-    // Thinking is not shown in this API, only that it takes place.
-    if (type === 'agent.thinking') return frames;
-    const delta = { type: 'content_delta', index: 0, content: { type: 'text', text: event.delta } };
-    const piece = { type: 'event_delta', event_id: this.#block.id, delta };
-    return [...frames, this.#told({ event: piece, isPiece: true })];
+    return [...frames, this.#told({ event: grown(this.#block), delta: event.delta })];
   }
 
   /** Ends the block that grows. */
@@ -116,9 +108,7 @@ export class RunWriter {
     this.#block = null;
     if (!block) return [];
     this.#whole.push(block);
-    const { id, type, text } = block;
-    const said = type === 'agent.message' && { content: [{ type: 'text', text }] };
-    return [this.#told({ event: { id, type, processed_at: iso(ts), ...said } })];
+    return [this.#told({ event: { ...grown(block), processed_at: iso(ts) } })];
   }
 
   /** The event that grew never comes. Text that is left begins another one, unless it was told whole. */
@@ -230,5 +220,9 @@ export class RunWriter {
     return { ...frame, runId: this.#runId, isLane: this.#isLane };
   }
 }
+
+// Thinking is not shown in this API, only that it takes place.
+const grown = ({ id, type, text }: ToldBlock): ApiEvent =>
+  type === 'agent.message' ? { id, type, content: [{ type: 'text', text }] } : { id, type };
 
 const idleWith = (reason: object): object => ({ stop_reason: reason, stop_details: null });

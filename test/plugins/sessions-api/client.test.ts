@@ -61,7 +61,8 @@ for (const [store, make] of STORES)
       const gateway = await startSessions({ app, store: make() });
       const client = gateway.client();
       const { id } = await client.beta.sessions.create({ agent: 'default', environment_id: 'e' });
-      const stream = await client.beta.sessions.events.stream(id, { event_deltas: ['agent.message'] });
+      const event_deltas = ['agent.message' as const, 'agent.thinking' as const];
+      const stream = await client.beta.sessions.events.stream(id, { event_deltas });
       const { data } = await client.beta.sessions.events.send(id, {
         events: [says('think hello look fail bye')],
       });
@@ -73,6 +74,9 @@ for (const [store, make] of STORES)
         ...['agent.message', 'session.status_idle'],
       ]);
       expect(data![0]).to.deep.equal(whole[0]);
+      const thinking = whole.find(({ type }) => type === 'agent.thinking');
+      const ofThinking = events.filter(({ event_id, event }) => (event_id ?? event?.id) === thinking.id);
+      expect(types(ofThinking)).to.deep.equal(['event_start']);
       const [first, ...rest] = whole.filter(({ type }) => type === 'agent.message');
       expect(textOf(first)).to.equal('hello ');
       expect(textOf(rest.at(-1))).to.match(/bye $/);
