@@ -8,8 +8,6 @@ import { threadId } from './ids.js';
 /** The times that a session's object says beside its state. */
 type SessionTimes = Pick<SessionSummary, 'createdAt' | 'updatedAt'>;
 
-type AgentSummary = Pick<AppSummary, 'name'> & { readonly description?: string | null | undefined };
-
 /** A session in the API's form. */
 export function sessionObject(
   id: string,
@@ -40,15 +38,10 @@ export function threadObjects(id: string, { lanes = [] }: SessionState): { reado
   return lanes.map(({ runId, parentRunId, app, message }) => {
     const at = iso(message.createdAt);
     return {
-      id: threadId(runId),
-      type: 'session_thread',
-      session_id: id,
-      agent: agentOf({ name: app }),
+      ...{ id: threadId(runId), type: 'session_thread', session_id: id, agent: agentOf({ name: app }) },
       parent_thread_id: parentRunId === undefined ? null : threadId(parentRunId),
-      status: 'running',
-      created_at: at,
-      updated_at: at,
-      ...{ archived_at: null, stats: null, usage: null, workflow_run_id: null },
+      ...{ status: 'running', created_at: at, updated_at: at, archived_at: null },
+      ...{ stats: null, usage: null, workflow_run_id: null },
     };
   });
 }
@@ -68,18 +61,23 @@ function statusOf({ run, queue, pending, closed }: SessionState): string {
   return (run && !waits) || queue.length > 0 ? 'running' : 'idle';
 }
 
-function agentOf({ name, description = null }: AgentSummary): object {
+function agentOf({ name, description }: Pick<AppSummary, 'name' | 'description'>): object {
   const none = { system: null, multiagent: null, mcp_servers: [], skills: [], tools: [] };
-  return { id: name, type: 'agent', name, description, version: 1, model: { id: name }, ...none };
+  return {
+    id: name,
+    type: 'agent',
+    name,
+    description: description ?? null,
+    version: 1,
+    model: { id: name },
+    ...none,
+  };
 }
 
 function usageOf(messages: SessionState['messages']): object {
-  const sum = { input_tokens: 0, output_tokens: 0 };
-  for (const { usage } of messages) {
-    sum.input_tokens += usage?.inputTokens ?? 0;
-    sum.output_tokens += usage?.outputTokens ?? 0;
-  }
-  return sum;
+  const sum = (name: 'inputTokens' | 'outputTokens'): number =>
+    messages.reduce((before, { usage }) => before + (usage?.[name] ?? 0), 0);
+  return { input_tokens: sum('inputTokens'), output_tokens: sum('outputTokens') };
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

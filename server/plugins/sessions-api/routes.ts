@@ -104,12 +104,11 @@ export class SessionsApiRoutes {
       const named = typeof agent === 'string' ? agent : agent.id;
       const app = await this.#agents.find(named, person);
       if (!app) throw notFound(`There is no agent ${JSON.stringify(named)}`);
-      const name = `sesn_${randomUUID().replaceAll('-', '')}`;
-      const id = app.isDefault ? name : `${app.name}:${name}`;
-      const session = this.#context.session(id, person);
+      const name = `${app.name}:sesn_${randomUUID().replaceAll('-', '')}`;
+      const session = this.#context.session(name, person);
       await session.import([], { metadata: withoutNulls(metadata), ...(title != null && { title }) });
       await this.#take(session, first ?? [], undefined);
-      return objectOf(await this.#find(id, person));
+      return objectOf(await this.#find(session.id, person));
     };
     const given = { headers: call.request.headers, person, body };
     return this.#retries.once(given, create, async (answer) => answer);
@@ -121,16 +120,14 @@ export class SessionsApiRoutes {
     const agent = query.get('agent_id');
     const wanted = agent === null ? null : await this.#agents.find(agent, person);
     const apps = await this.#context.appsOf(person);
-    const listed = { limit, ...(before !== null && { before }) };
-    const { sessions, cursor } = await this.#context.sessions(person, listed);
+    const page = { limit, ...(before !== null && { before }) };
+    const { sessions, cursor } = await this.#context.sessions(person, page);
     const data = [];
     for (const summary of sessions) {
       const app = apps.find(({ name }) => name === summary.app);
       if (!app || (wanted !== null && wanted?.name !== app.name)) continue;
-      const { sessionId } = summary;
-      const id = app.isDefault ? sessionId.slice(sessionId.indexOf(':') + 1) : sessionId;
-      const state = await stateOf(this.#context.session(sessionId, person));
-      if (state) data.push(sessionObject(id, app, state, summary));
+      const state = await stateOf(this.#context.session(summary.sessionId, person));
+      if (state) data.push(sessionObject(summary.sessionId, app, state, summary));
     }
     return { data, next_page: cursor, prev_page: null };
   }
@@ -195,10 +192,8 @@ export class SessionsApiRoutes {
     const keyed = idempotencyKey !== undefined && { idempotencyKey };
     const message = answerable({ content: blocksOf(content) });
     const { runId, cursor } = await session.send(message, { onBusy, ...keyed }).accepted;
-    for await (const event of session.run(runId).events(cursor)) {
-      const [frame] = event.type === 'message_accepted' ? new ApiWriter().take(event) : [];
-      if (frame) return frame.event;
-    }
+    for await (const event of session.run(runId).events(cursor))
+      if (event.type === 'message_accepted') return new ApiWriter().take(event)[0]!.event;
     throw new GatewayError({ code: 'RUN_NOT_FOUND' });
   }
 

@@ -12,11 +12,6 @@ interface ToldBlock {
   text: string;
 }
 
-type CallEvent = EventOf<'tool_use'> | AskingEvent;
-
-/** The first event of a run. */
-type RunBegin = EventOf<'message_accepted'> | EventOf<'run_spawned'>;
-
 const NO_USAGE = {
   ...{ input_tokens: 0, output_tokens: 0 },
   ...{ cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
@@ -37,11 +32,11 @@ export class RunWriter {
   readonly #open = new Map<string, string>();
   #error: RunFailure | null = null;
 
-  /** @param gone Collects the ids of events whose text was taken back later */
-  constructor({ runId, type }: RunBegin, gone: Set<string>) {
-    this.#runId = runId!;
-    this.#isLane = type === 'run_spawned';
-    this.#begun = this.#isLane;
+  /** @param isLane Whether it is a child. @param gone Collects the ids of events whose text was taken back later */
+  constructor(runId: string, isLane: boolean, gone: Set<string>) {
+    this.#runId = runId;
+    this.#isLane = isLane;
+    this.#begun = isLane;
     this.#gone = gone;
   }
 
@@ -49,11 +44,13 @@ export class RunWriter {
   take(event: GatewayEvent, next: readonly GatewayEvent[]): ApiFrame[] {
     switch (event.type) {
       case 'message_accepted':
-        return [this.#said(event)];
-      case 'run_spawned': {
-        const created = this.#thread(event, 'created', event.app, { workflow_run_id: null });
-        return [this.#said(event), created, this.#thread(event, 'status_running', event.app)];
-      }
+        return [this.#event(event, 'user.message', { content: contentOf(event.message.content) })];
+      case 'run_spawned':
+        return [
+          this.#event(event, 'user.message', { content: contentOf(event.message.content) }),
+          this.#thread(event, 'created', event.app, { workflow_run_id: null }),
+          this.#thread(event, 'status_running', event.app),
+        ];
       case 'message_start':
         this.#begun = true;
         return this.#isLane ? [] : [this.#event(event, 'session.status_running')];
@@ -85,10 +82,6 @@ export class RunWriter {
       default:
         return [];
     }
-  }
-
-  #said(event: RunBegin): ApiFrame {
-    return this.#event(event, 'user.message', { content: contentOf(event.message.content) });
   }
 
   #delta(
@@ -129,7 +122,7 @@ export class RunWriter {
     return [...frames, ...this.#delta({ ...event, index: at, delta: text }, type)];
   }
 
-  #call(event: CallEvent, isCustom: boolean, input: unknown): ApiFrame {
+  #call(event: EventOf<'tool_use'> | AskingEvent, isCustom: boolean, input: unknown): ApiFrame {
     const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
     const frame = this.#event(event, isCustom ? 'agent.custom_tool_use' : 'agent.tool_use', {
       name: event.name,
@@ -141,7 +134,7 @@ export class RunWriter {
   }
 
   #ask(event: AskingEvent, next: readonly GatewayEvent[]): ApiFrame[] {
-    const { callId, batch } = event;
+    const { callId, runId, batch } = event;
     const frames = this.#close(event);
     if (!this.#calls.has(callId)) {
       const isCustom = event.type === 'input_required';
@@ -149,9 +142,7 @@ export class RunWriter {
     }
     this.#open.set(callId, this.#calls.get(callId)!.id);
     // Questions that were put together are told together.
-    const isMore = next.some(
-      (other) => isAsking(other) && other.runId === this.#runId && other.batch === batch,
-    );
+    const isMore = next.some((other) => isAsking(other) && other.runId === runId && other.batch === batch);
     return isMore ? frames : [...frames, this.#waiting(event)];
   }
 
@@ -191,15 +182,12 @@ export class RunWriter {
     // A message that was taken back in the queue has no turn that ends.
     if (!this.#begun) return frames;
     if (failed) {
-      const retry_status = { type: 'terminal' };
-      const error = { type: 'unknown_error', message: failed.message, retry_status };
+      const error = { type: 'unknown_error', message: failed.message, retry_status: { type: 'terminal' } };
       frames.push(this.#event(event, 'session.error', { error }));
     }
     const reason = { type: isSpent ? 'budget_reached' : failed ? 'retries_exhausted' : 'end_turn' };
-    const idle = this.#isLane
-      ? this.#thread(event, 'status_idle', message.app, idleWith(reason))
-      : this.#idle(event, reason);
-    return [...frames, idle];
+    if (!this.#isLane) return [...frames, this.#idle(event, reason)];
+    return [...frames, this.#thread(event, 'status_idle', message.app, idleWith(reason))];
   }
 
   #idle(event: GatewayEvent, reason: object): ApiFrame {

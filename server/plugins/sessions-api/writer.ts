@@ -24,7 +24,7 @@ export class ApiWriter {
         return [frameOf(event, event.reason === 'deleted' ? 'session.deleted' : 'session.status_terminated')];
       case 'message_accepted':
       case 'run_spawned':
-        this.#runs.set(event.runId!, new RunWriter(event, this.gone));
+        this.#runs.set(event.runId!, new RunWriter(event.runId!, event.type === 'run_spawned', this.gone));
     }
     const runId = 'runId' in event ? event.runId : undefined;
     const frames = this.#runs.get(runId ?? '')?.take(event, next) ?? [];
