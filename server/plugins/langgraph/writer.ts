@@ -242,7 +242,9 @@ export class LangGraphWriter {
   }
 
   #ask(event: AskingEvent, next: readonly GatewayEvent[]): Frame[] {
-    const isMore = next.some((other) => isAsking(other) && other.runId === event.runId);
+    const { runId, batch } = event;
+    // Questions that were put together are told together.
+    const isMore = next.some((other) => isAsking(other) && other.runId === runId && other.batch === batch);
     if (isMore) return [];
     return this.#interrupted(openQuestions(this.#state), event.ts);
   }
@@ -264,8 +266,9 @@ export class LangGraphWriter {
 
   #answered(event: AnsweringEvent, next: readonly GatewayEvent[]): Frame[] {
     const answered: Frame = { method: 'input.answered', data: { interrupt_ids: [event.callId] } };
-    // Answers that came together continue the run once.
-    if (next.some((other) => isAnswer(other) && other.runId === event.runId)) return [answered];
+    // Answers one right behind the other continue the run once.
+    const [follower] = next;
+    if (follower && isAnswer(follower) && follower.runId === event.runId) return [answered];
     const frames = [...this.#resumed(), answered];
     const left = openQuestions(this.#state);
     return left.length === 0 ? frames : [...frames, ...this.#interrupted(left, event.ts)];

@@ -96,6 +96,27 @@ describe("LangGraph's protocol", () => {
     expect(cancelled.status).to.equal(202);
   });
 
+  it('begins a run of the client behind each answer, also for who reads all of them at once', async () => {
+    const ui = await startLangGraph({ app: actor().app });
+    const { result } = await command(ui, 'run.start', start('pay ask bye'));
+    for (const [at, response] of [{ approved: true }, 'red'].entries()) {
+      const asked = (await eventsOf(ui, { channels: CONTENT }, {}, at + 1)).findLast(
+        ({ method }) => method === 'input.requested',
+      );
+      await command(ui, 'input.respond', { interrupt_id: asked.params.data.interrupt_id, response });
+    }
+    const all = await eventsOf(ui, { channels: CONTENT }, {}, 3);
+    const runs = all
+      .filter(({ method }) => method === 'lifecycle')
+      .map(({ event_id, params }) => [event_id.split(':')[1], params.data.event]);
+    const { run_id } = result;
+    expect(runs).to.deep.equal([
+      ...['running', 'interrupted'].map((event) => [run_id, event]),
+      ...['running', 'interrupted'].map((event) => [`${run_id}~1`, event]),
+      ...['running', 'completed'].map((event) => [`${run_id}~2`, event]),
+    ]);
+  });
+
   it('has a WebSocket with the same events and commands', async () => {
     const ui = await startLangGraph({ app: actor().app });
     const open = (path = '/threads/main/stream/events', user = 'alice') =>
