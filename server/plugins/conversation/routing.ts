@@ -18,7 +18,7 @@ export type RouteHandler = (asked: RouteRequest, ...names: string[]) => MaybePro
 /** The routes of a door, by method and path below its own: `GET {id}/items`. The first that fits serves. */
 export type RouteTable = Readonly<Record<string, RouteHandler>>;
 
-/** Finds the routes of a table. */
+/** Serves the routes of a table. */
 export class Router {
   readonly #path: string;
   readonly #rows: readonly { readonly parts: readonly string[]; readonly handle: RouteHandler }[];
@@ -29,20 +29,22 @@ export class Router {
     this.#rows = Object.entries(table).map(([route, handle]) => ({ parts: route.split(/[ /]/), handle }));
   }
 
-  /** What serves a request, once its caller is known; null if there is no such route. */
-  find(call: PluginRequest): ((person: Person) => Promise<void>) | null {
+  /** Serves a request. @param unknown The error where there is no such route. @throws GatewayError before the answer has begun */
+  async serve(
+    call: PluginRequest,
+    unknown: (call: PluginRequest) => GatewayError = () => new GatewayError({ code: 'ROUTE_NOT_FOUND' }),
+  ): Promise<void> {
     const { request, response, path } = call;
     const below = path.slice(this.#path.length + 1).replace(/\/$/, '');
     const asked = [request.method ?? '', ...partsOf(below)];
     const row = this.#rows.find(
       ({ parts }) => parts.length === asked.length && parts.every((part, at) => fits(part, asked[at]!)),
     );
-    if (!row) return null;
+    if (!row) throw unknown(call);
+    const person = await call.authenticate();
     const names = asked.filter((_, at) => isOpen(row.parts[at]!));
-    return async (person) => {
-      const result = await row.handle({ call, person, query: queryOf(request.url) }, ...names);
-      if (result !== undefined) sendJson(response, result);
-    };
+    const result = await row.handle({ call, person, query: queryOf(request.url) }, ...names);
+    if (result !== undefined) sendJson(response, result);
   }
 }
 

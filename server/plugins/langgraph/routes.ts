@@ -48,10 +48,7 @@ export class LangGraphRoutes {
   /** Serves one request. @throws GatewayError before the answer has begun */
   async serve(call: PluginRequest): Promise<void> {
     if (call.path === `${this.#path}/ok`) return sendJson(call.response, { ok: true });
-    const person = await call.authenticate();
-    const answer = this.#router.find(call);
-    if (!answer) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
-    await answer(person);
+    await this.#router.serve(call);
   }
 
   async #events({ call, person }: RouteRequest, threadId: string): Promise<void> {

@@ -81,9 +81,7 @@ export class ConversationRoutes {
 
   /** Serves one request. @throws GatewayError */
   async serve(call: PluginRequest): Promise<void> {
-    const answer = this.#router.find(call);
-    if (!answer) throw notServed(call);
-    await answer(await call.authenticate());
+    await this.#router.serve(call, notServed);
   }
 
   async #create(given: unknown, person: Person): Promise<object> {

@@ -83,9 +83,7 @@ export class ResponseRoutes {
 
   /** Serves one request. @throws GatewayError before the response has begun */
   async serve(call: PluginRequest): Promise<void> {
-    const answer = this.#router.find(call);
-    if (!answer) throw notServed(call);
-    await answer(await call.authenticate());
+    await this.#router.serve(call, notServed);
   }
 
   async #create({ call, person }: RouteRequest): Promise<void> {

@@ -91,10 +91,7 @@ export class SessionsApiRoutes {
     // The vendor's clients send their key in a header of its own.
     const key = headers['x-api-key'];
     if (typeof key === 'string') headers.authorization ??= `Bearer ${key}`;
-    const person = await call.authenticate();
-    const answer = this.#router.find(call);
-    if (!answer) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });
-    await answer(person);
+    await this.#router.serve(call);
   }
 
   async #create({ call, person }: RouteRequest): Promise<object> {
