@@ -65,7 +65,7 @@ export function dialectOf({ thread, lastId, deltas }: ApiReader, cursor: string 
     growing = id;
     const start = isBegun ? '' : textOf({ type: 'event_start', event: { id, type } });
     if (!Array.isArray(content)) return start;
-    // What came before is told with the first piece.
+    // The first piece brings along all text before it.
     const piece = {
       type: 'content_delta',
       index: 0,

@@ -7,7 +7,7 @@ export type ApiEvent = { readonly type: string; readonly id?: string } & Readonl
 export interface ApiFrame {
   readonly event: ApiEvent;
   readonly runId?: string;
-  /** What has come to the text of an event that grows; absent from a whole event. */
+  /** The newest text of an event that grows; absent from a whole event. */
   readonly delta?: string;
   /** Whether the run is a child, which has a thread of its own. */
   readonly isLane?: boolean;
