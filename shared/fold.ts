@@ -367,7 +367,8 @@ export function follow(state: SessionState, ...added: readonly Message[]): Sessi
   let next = state;
   for (const message of added) {
     if (message.id === next.tip) continue;
-    const messages = [...next.messages, placed(next, message)];
+    // A list that is spread and grows is copied twice.
+    const messages = next.messages.concat([placed(next, message)]);
     const messageCount = next.messageCount + 1;
     next = put({ ...next, messages, messageCount, tip: message.id }, { replies: null });
   }

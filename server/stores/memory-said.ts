@@ -39,14 +39,12 @@ export class MemorySaid {
     }
     const { ref, places } = log;
     if (from !== undefined) for (const depth of [...places.keys()]) if (depth >= from) this.#drop(log, depth);
-    for (const { depth, text, isNew, ...said } of put) {
+    for (const { depth, isNew, messageId, role, at, text: whole } of put) {
       if (!isNew) this.#drop(log, depth);
-      if (text === '') continue;
+      if (whole === '') continue;
       const place = ++this.#last;
-      this.#texts.set(place, {
-        ...said,
-        ...{ text: keptText(text), ref, epoch, seq, term, place, words: null },
-      });
+      const text = keptText(whole);
+      this.#texts.set(place, { messageId, role, at, text, ref, epoch, seq, term, place, words: null });
       places.set(depth, place);
     }
   }
