@@ -229,7 +229,7 @@ function spawned(
   version: string | undefined,
 ): EventDraft {
   const { message, key, metadata } = request;
-  const { app, depth: _, inline: __, compacts: ___, ...place } = request.lane!;
+  const { app, depth: _, inline: __, compacts: ___, calls: ____, ...place } = request.lane!;
   const lane = 1 + Math.max(0, ...lanes.map((each) => each.lane));
   return {
     ...{ type: 'run_spawned', runId, ts: Date.now(), messageId, app, lane, ...place, message },

@@ -1,6 +1,6 @@
 import type { PendingQuestion } from '../../shared/fold.js';
 import type { Application } from '../apps/application.js';
-import { goesOn } from '../apps/goes-on.js';
+import { goesOnBy } from '../runs/alone.js';
 import type { LiveRun } from '../runs/live-run.js';
 import { Resumption } from '../runs/resumption.js';
 import { formerEventsIn } from './former-questions.js';
@@ -24,9 +24,10 @@ export function takenUp(
   { left, app }: { readonly left: LeftRuns; readonly app: Application },
 ): TakenUp & { readonly asked: readonly PendingQuestion[] } {
   const asked = log.state.pending.filter((question) => question.runId === run.id);
-  const resumption = new Resumption(run.resumed!, asked, { steps: left.steps(run.id), goesOn: goesOn(app) });
+  const goesOn = goesOnBy(app, run.request);
+  const resumption = new Resumption(run.resumed!, asked, { steps: left.steps(run.id), goesOn });
   // An app that goes on from a place of its own has all answers before it.
-  const from = goesOn(app) ? (resumption.place?.seq ?? log.view.head) : left.from(run.id);
+  const from = goesOn ? (resumption.place?.seq ?? log.view.head) : left.from(run.id);
   return { run, app, resumption, asked, from };
 }
 
@@ -40,7 +41,7 @@ export function goOn(held: HeldSession, taken: TakenUp): void {
         formerEventsIn(log.view, run.id, from),
       );
       // An app that goes on from a place of its own does not say again what was before it.
-      resumption.learn({ ...events, taken: goesOn(app) ? [] : before });
+      resumption.learn({ ...events, taken: goesOnBy(app, run.request) ? [] : before });
       for (const takesUp of env.takesUp) if (!(await takesUp(held, taken))) return;
     } catch (error) {
       return endUnread(held, run, error);

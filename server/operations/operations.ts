@@ -41,7 +41,7 @@ import type { Authorize, OperationParts } from './operation-parts.js';
 import { readInvoke, readParams } from './params.js';
 import { asReached, byGrant, type Reach } from './reach.js';
 import { ReadOperations, type SentRun } from './read-operations.js';
-import { type FollowableRun, SendOperations, type Sent } from './send-operations.js';
+import { type DurableCall, type FollowableRun, SendOperations, type Sent } from './send-operations.js';
 import { serviceOperations } from './service-operations.js';
 import { Subscriptions } from './subscriptions.js';
 
@@ -243,6 +243,12 @@ export class Operations {
         timeoutMs: this.#env.limits.methodMs,
       });
     });
+  }
+
+  /** Calls a tool in a run of its own, which outlives its caller. @throws GatewayError the reason why it was not begun */
+  beginCall(call: DurableCall, caller: Caller): Promise<Sent> {
+    this.#env.quotas.invokes.take(caller.person);
+    return this.#sending.call(call, caller);
   }
 
   /**

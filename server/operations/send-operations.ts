@@ -33,6 +33,17 @@ export interface Sent extends FollowableRun {
   readonly repeated: boolean;
 }
 
+/** A request for a tool call as a run of its own. */
+export interface DurableCall {
+  readonly sessionId: string;
+  readonly name: string;
+  readonly input: unknown;
+  /** A repeated call with the same key is the same run. */
+  readonly key?: string | undefined;
+  /** Metadata of the run, which its log has. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
 /** The operations that begin a run. */
 export class SendOperations {
   readonly #env: OperationEnvironment;
@@ -52,6 +63,18 @@ export class SendOperations {
     return asUnavailable(() =>
       name === 'send' ? this.#send(raw, caller, behind) : this.#regenerate(raw, caller),
     );
+  }
+
+  /** Calls a tool of a session's app in a run of its own, which outlives its caller. @throws GatewayError */
+  call({ sessionId, name, input, key, metadata }: DurableCall, caller: Caller): Promise<Sent> {
+    const message = `Call ${name}`;
+    const asked = { sessionId, message, lane: 'new', keep: false, idempotencyKey: key, metadata };
+    const begin = async (): Promise<Sent> => {
+      const params = readParams('send', asked);
+      const beside = { keep: false, calls: { name, input } };
+      return this.#begin('tool-call', params, caller, { inputs: [message], beside });
+    };
+    return this.#env.calls.send(Promise.resolve(asUnavailable(begin)));
   }
 
   #send(raw: unknown, caller: Caller, behind: string | null | undefined): Promise<Sent> {
@@ -121,7 +144,7 @@ export class SendOperations {
   }
 
   async #begin(
-    name: RunOperation,
+    name: AccessedOperation,
     params: ParamsOf<'regenerate'>,
     caller: Caller,
     begun: Pick<SendRequest, 'inputs' | 'onBusy' | 'place' | 'behind' | 'again' | 'beside'>,

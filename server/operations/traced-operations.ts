@@ -15,7 +15,7 @@ import type { OperationEnvironment } from './environment.js';
 import type { ReadableFile } from './file-operations.js';
 import type { Invocation, InvokeOptions, StreamInvocation } from './invoke.js';
 import { Operations, type PlainOperation, type ToolCallRequest } from './operations.js';
-import type { Sent } from './send-operations.js';
+import type { DurableCall, Sent } from './send-operations.js';
 
 const listening = (): boolean => channels.operation.hasSubscribers;
 
@@ -85,6 +85,14 @@ export class TracedOperations extends Operations {
 
   #callTool(request: ToolCallRequest, caller: Caller): MaybePromise<ToolOutput> {
     return traced(this.#trace('tool-call', request, caller), () => super.callTool(request, caller));
+  }
+
+  override beginCall(call: DurableCall, caller: Caller): Promise<Sent> {
+    return listening() ? this.#beginCall(call, caller) : super.beginCall(call, caller);
+  }
+
+  async #beginCall(call: DurableCall, caller: Caller): Promise<Sent> {
+    return traced(this.#trace('tool-call', call, caller), () => super.beginCall(call, caller));
   }
 
   override upload(upload: Upload, caller: Caller): Promise<UploadedFile> {

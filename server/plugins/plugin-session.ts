@@ -18,6 +18,11 @@ export function openPluginSession(
       const hears = { ...(progress && { progress }), ...(asked && { asked }) };
       return env.operations.callTool({ sessionId: id, name, input, ...hears }, caller);
     },
+    async beginCall(name, input, { key, metadata } = {}) {
+      await env.ready();
+      const caller = hostCaller(person, { transport });
+      return env.operations.beginCall({ sessionId: id, name, input, key, metadata }, caller);
+    },
     stream: (dialect, options = {}) => streamDialect(plugin, { id, person, transport }, dialect, options),
     async sent(key) {
       await env.ready();

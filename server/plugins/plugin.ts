@@ -45,6 +45,12 @@ export interface CallToolOptions {
   readonly asked?: ConfirmationListener;
 }
 
+/** A tool call that began as a run. */
+export interface BegunToolCall extends SentRun {
+  /** Whether an earlier call with the same key began it. */
+  readonly repeated: boolean;
+}
+
 /** The start of a stream in another protocol, and its reader. */
 export interface DialectOptions extends HostEventsOptions {
   /** The response that carries the stream, as Server-Sent Events. Without one, only the last state counts. */
@@ -81,6 +87,17 @@ export interface PluginSession extends SessionHandle {
    * @throws GatewayError the reason why the call was not begun
    */
   callTool(name: string, input: unknown, options?: CallToolOptions): Promise<ToolOutput>;
+  /**
+   * Calls one of the app's tools in a run of its own beside the conversation, which outlives its caller: its log has the call and its result.
+   *
+   * @param options `key`: a repeated call with the same key is the same run. `metadata`: of the run
+   * @throws GatewayError the reason why the call was not begun
+   */
+  beginCall(
+    name: string,
+    input: unknown,
+    options?: { readonly key?: string | undefined; readonly metadata?: Readonly<Record<string, unknown>> },
+  ): Promise<BegunToolCall>;
   /**
    * Tells the session in another protocol, over the gateway's own event streams: with their encoding, heartbeats (comments), back-pressure,
    * limits for slow readers, and end with the caller's token.

@@ -3,7 +3,7 @@ import { GatewayError } from '../../shared/errors.js';
 import type { StopReason } from '../../shared/messages.js';
 import type { AppEvent, AppOutput, AppResult, TurnSession } from '../apps/application.js';
 import { isPromise, type MaybePromise } from '../async/maybe-promise.js';
-import { summaryAlone } from './compacting.js';
+import { outputOf } from './alone.js';
 import type { Ending } from './ending.js';
 import { finish } from './gated.js';
 import type { LiveRun } from './live-run.js';
@@ -62,10 +62,7 @@ export class Execution {
   #call(turn: LiveTurn): void {
     if (this.#scope.ended) return;
     try {
-      const { compacts } = this.#run.request.lane ?? {};
-      const output: AppOutput = compacts
-        ? summaryAlone(this.#scope, turn.history, compacts)
-        : this.#scope.app.run(turn);
+      const output = outputOf(this.#scope, turn);
       if (isPromise(output)) output.then(this.#take, this.#fail);
       else this.#take(output);
     } catch (error) {

@@ -63,6 +63,14 @@ export interface LaneRequest extends Omit<LanePlace, 'lane' | 'asked'> {
   readonly inline?: true;
   /** Whether it only summarizes the conversation, and calls its app for nothing else. */
   readonly compacts?: { readonly keep?: number };
+  /** Whether it only calls a tool of its app, and calls its app for nothing else. */
+  readonly calls?: AloneCall;
+}
+
+/** A call of a tool that is all of a run. */
+export interface AloneCall {
+  readonly name: string;
+  readonly input: unknown;
 }
 
 /** The place of a run among all that are at work in this process. */

@@ -6,11 +6,11 @@ import type { RunResult } from '../../shared/operation-types.js';
 import { pick } from '../../shared/pick.js';
 import type { Variants } from '../../shared/variants/contract.js';
 import type { Application } from '../apps/application.js';
-import { goesOn } from '../apps/goes-on.js';
 import { rootContext } from '../async/async-context.js';
 import type { StoredFile } from '../files/stored-file.js';
 import type { GuardPolicy } from '../guard/policy.js';
 import type { LogRef } from '../stores/stored.js';
+import { goesOnBy } from './alone.js';
 import { LiveChild } from './child.js';
 import { Execution } from './execution.js';
 import type { FormerRetraction } from './former-answer.js';
@@ -67,11 +67,12 @@ export async function rehearse(
   run.placed = placed;
   run.state = 'active';
   const execution = new Execution(run, portOf(app, given, rehearsal, options));
-  const resumption = new Resumption(answer, pending, { steps, goesOn: goesOn(app) });
+  const goesOn = goesOnBy(app, request);
+  const resumption = new Resumption(answer, pending, { steps, goesOn });
   // An app that goes on from a place of its own has all answers before it.
   resumption.learn({
-    answered: goesOn(app) && !resumption.place ? [] : answered,
-    taken: goesOn(app) ? [] : taken,
+    answered: goesOn && !resumption.place ? [] : answered,
+    taken: goesOn ? [] : taken,
   });
   execution.resume(resumption);
   run.context(() => execution.start(() => history));

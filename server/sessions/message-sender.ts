@@ -16,6 +16,7 @@ import type { Place } from '../held/moves.js';
 import { newRequestId, newRunId } from '../ids.js';
 import { unanswered } from '../log/unavailable.js';
 import { hashOfJson } from '../runs/canonical-json.js';
+import type { AloneCall } from '../runs/live-run.js';
 import { toMessage } from '../runs/to-message.js';
 import type { Store } from '../stores/store.js';
 import type { RunRecord } from '../stores/stored.js';
@@ -37,7 +38,7 @@ export interface SendRequest {
   /** Id of the message that is answered again, or of an answer to it; `null` for the last one. */
   readonly again?: string | null | undefined;
   /** The message begins a run in a lane of its own. */
-  readonly beside?: { readonly keep: boolean } | undefined;
+  readonly beside?: { readonly keep: boolean; readonly calls?: AloneCall } | undefined;
   readonly key?: string | undefined;
   /** The grant by which the sender reaches the session; absent for an owner. */
   readonly via?: string | undefined;
@@ -214,6 +215,7 @@ export class MessageSender {
     const lane = beside && {
       ...{ app: session.ref.app, depth: 0 },
       ...(!beside.keep && { keep: false as const }),
+      ...(beside.calls && { calls: beside.calls }),
     };
     const asked = { message, preceding, ownIds, onBusy, runId, key, hash, ...(lane && { lane }) };
     const accepted = await perform(session, {
