@@ -11,6 +11,7 @@ import { answerError, answerGatewayError, isRefusal, SESSION_NOT_FOUND } from '.
 import type { ParsedOptions } from './options.js';
 import { sorted } from './peer-messages.js';
 import type { McpHttpHandler, McpSdk, NodeIncomingMessageLike, NodeMcpRequestHandler } from './sdk.js';
+import { hearsUndeclared, UNDECLARED } from './task-objects.js';
 import { ToolServers } from './tool-server.js';
 
 const NO_TOOLS: ToolView = { listing: [], has: () => false };
@@ -26,6 +27,7 @@ export class McpEndpoint {
   readonly #stateless: McpHttpHandler;
   readonly #servers: ToolServers;
   readonly #peers: PluginPeers;
+  readonly #hasTasks: boolean;
   readonly #serveModern: NodeMcpRequestHandler;
 
   constructor(sdk: McpSdk, context: PluginContext, options: ParsedOptions) {
@@ -38,8 +40,11 @@ export class McpEndpoint {
     const servers = new ToolServers(sdk, context, options);
     this.#servers = servers;
     this.#peers = context.peers;
+    this.#hasTasks = options.tasks !== null;
     this.#sessions = new ClientSessions(sdk, servers, { limits: options.limits, peers: this.#peers, report });
-    this.#stateless = sdk.server.createMcpHandler(() => servers.create(), { legacy: 'reject' });
+    this.#stateless = sdk.server.createMcpHandler(() => servers.create({ tasks: true }), {
+      legacy: 'reject',
+    });
     this.#serveModern = sdk.node.toNodeHandler(this.#stateless);
   }
 
@@ -98,6 +103,11 @@ export class McpEndpoint {
   }
 
   async #serveStateless({ request, response }: PluginRequest, person: Person, body: unknown): Promise<void> {
+    if (this.#hasTasks && hearsUndeclared(body)) {
+      const { MissingRequiredClientCapabilityError } = this.#sdk.server;
+      const { code, message, data } = new MissingRequiredClientCapabilityError(UNDECLARED);
+      return answerError(response, 400, { code, message, data, id: (body as { readonly id?: unknown }).id });
+    }
     const view = asksForTools(body) ? await this.#catalogue.viewFor(request, person) : NO_TOOLS;
     const caller: McpCaller = { person, view, inSession: false, during: (work) => work() };
     await servedAs(request, caller, (it) => this.#serveModern(it as NodeIncomingMessageLike, response, body));
@@ -126,9 +136,9 @@ function protocolHeaders(headers: IncomingHttpHeaders): {
   };
 }
 
-/** Whether the filter must be asked: no other request lists or calls a tool. */
+/** Whether the filter must be asked: no other request lists or calls a tool, or is about a call. */
 function asksForTools(body: unknown): boolean {
   if (body === undefined) return false;
   const method: unknown = (body as { method?: unknown } | null)?.method;
-  return typeof method !== 'string' || method.startsWith('tools/');
+  return typeof method !== 'string' || /^(?:tools|tasks)\//.test(method);
 }

@@ -4,5 +4,6 @@ export type {
   McpLimits,
   McpServerPluginOptions,
   McpSignIn,
+  McpTasks,
   McpToolFilter,
 } from './options.js';

@@ -15,11 +15,18 @@ export function answerError(
     code = SERVER_ERROR,
     message,
     data,
-  }: { readonly code?: number; readonly message: string; readonly data?: unknown },
+    id = null,
+  }: {
+    readonly code?: number;
+    readonly message: string;
+    readonly data?: unknown;
+    /** @default it is not known */
+    readonly id?: unknown;
+  },
 ): void {
   if (response.headersSent) return;
   const error = { code, message, ...(data !== undefined && { data }) };
-  const body = JSON.stringify({ jsonrpc: '2.0', error, id: null });
+  const body = JSON.stringify({ jsonrpc: '2.0', error, id });
   response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
   response.end(body);
 }

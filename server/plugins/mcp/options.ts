@@ -50,6 +50,16 @@ export interface McpSignIn {
   readonly scopes?: readonly string[] | undefined;
 }
 
+/** The calls that become tasks of clients that know these (`io.modelcontextprotocol/tasks`). */
+export interface McpTasks {
+  /** Milliseconds after which a call becomes a task; with 0, every call is one. One that asks a person becomes one as it asks. @default 5000 */
+  readonly afterMs?: number | undefined;
+  /** How often clients should ask for a task, in milliseconds. @default 2000 */
+  readonly pollMs?: number | undefined;
+  /** Names of the tools whose calls may become tasks. @default all */
+  readonly tools?: readonly string[] | undefined;
+}
+
 /** Options of `mcpServerPlugin`. */
 export interface McpServerPluginOptions {
   /** Session key. Its app has the tools, and calls run in the caller's own session of that name. */
@@ -77,6 +87,8 @@ export interface McpServerPluginOptions {
   readonly instructions?: string | undefined;
   /** Tells clients without a token where to get one. @default they need one from elsewhere */
   readonly signIn?: McpSignIn | undefined;
+  /** Which calls become tasks, and outlive their requests. `false`: none. Clients that do not know tasks have none. @default all */
+  readonly tasks?: McpTasks | false | undefined;
   readonly limits?: Partial<McpLimits> | undefined;
 }
 
@@ -91,7 +103,17 @@ export interface ParsedOptions {
   readonly serverInfo: { readonly name: string; readonly version: string; readonly title?: string };
   readonly instructions: string | undefined;
   readonly signIn: McpSignIn | undefined;
+  /** Null if there are none. */
+  readonly tasks: TaskOptions | null;
   readonly limits: McpLimits;
+}
+
+/** The options of tasks with their defaults. */
+export interface TaskOptions {
+  readonly afterMs: number;
+  readonly pollMs: number;
+  /** Null for all. */
+  readonly tools: readonly string[] | null;
 }
 
 const DEFAULT_LIMITS: McpLimits = {
@@ -140,6 +162,16 @@ const schema = z.strictObject({
         .optional(),
     })
     .optional(),
+  tasks: z
+    .union([
+      z.literal(false),
+      z.strictObject({
+        afterMs: z.number().min(0).optional(),
+        pollMs: z.number().int().min(1).optional(),
+        tools: names,
+      }),
+    ])
+    .optional(),
   limits: z
     .strictObject({
       idleMs: amount,
@@ -151,6 +183,10 @@ const schema = z.strictObject({
       questionsPerUser: amount,
     })
     .optional(),
+});
+
+const tasksOf = ({ afterMs = 5000, pollMs = 2000, tools }: McpTasks = {}): TaskOptions => ({
+  ...{ afterMs, pollMs, tools: tools ?? null },
 });
 
 /** @throws GatewayError `INVALID_REQUEST` naming each wrong field */
@@ -190,6 +226,7 @@ export function parseOptions(options: McpServerPluginOptions): ParsedOptions {
     serverInfo: options.serverInfo ?? { name: 'agent-session-gateway', version: String(PROTOCOL_VERSION) },
     instructions,
     signIn,
+    tasks: options.tasks === false ? null : tasksOf(options.tasks),
     limits: { ...DEFAULT_LIMITS, ...Object.fromEntries(given) },
   };
 }

@@ -18,6 +18,9 @@ import type {
   ServerContext,
   UrlElicitParams,
 } from './sdk.js';
+import { TASKS, type TaskInputRequest } from './task-objects.js';
+import { taskServerOf } from './task-server.js';
+import { type TaskDoor, Tasks } from './tasks.js';
 
 /** The time for which a client may cache a list that no filter makes. */
 const LIST_TTL_MS = 60_000;
@@ -47,18 +50,26 @@ export class ToolServers {
   readonly #context: PluginContext;
   readonly #options: ParsedOptions;
   readonly #rounds: Rounds;
+  readonly #tasks: Tasks | null;
+  readonly #taskServer: McpSdk['server']['Server'];
 
   constructor(sdk: McpSdk, context: PluginContext, options: ParsedOptions) {
     this.#sdk = sdk;
     this.#context = context;
     this.#options = options;
     this.#rounds = new Rounds(sdk, options.limits, context.peers);
+    this.#taskServer = taskServerOf(sdk);
+    const { sessionId, tasks } = options;
+    this.#tasks = tasks && new Tasks(sdk, context, { sessionId, tasks }, this.#door);
   }
 
-  create(): McpServer {
+  /** @param serves `tasks`: whether its clients may know these. Those with sessions belong to revisions without them */
+  create(serves: { readonly tasks: boolean } = { tasks: false }): McpServer {
     const { serverInfo, instructions, toolFilter } = this.#options;
-    const server = new this.#sdk.server.Server(serverInfo, {
-      capabilities: { tools: {}, resources: {} },
+    const tasks = serves.tasks ? this.#tasks : null;
+    const Server = tasks ? this.#taskServer : this.#sdk.server.Server;
+    const server = new Server(serverInfo, {
+      capabilities: { tools: {}, resources: {}, ...(tasks && { extensions: { [TASKS]: {} } }) },
       ...(instructions !== undefined && { instructions }),
       // A filter's result may change from request to request.
       cacheHints: { 'tools/list': { ttlMs: toolFilter ? 0 : LIST_TTL_MS, cacheScope: 'private' } },
@@ -77,10 +88,27 @@ export class ToolServers {
     });
     server.setRequestHandler('tools/call', (request, context) => {
       const caller = this.#caller(context);
-      const asks = askingOf(server.getClientCapabilities(), this.#options.confirmUrl !== undefined);
-      return caller.during(() => this.#call(request.params, context, { caller, asks }));
+      const by = { caller, asks: this.#asking(server) };
+      const within = tasks?.takes(server, request.params, context) ? tasks : null;
+      return caller.during(() => this.#call(request.params, context, by, within));
     });
+    tasks?.serve(server);
     return server;
+  }
+
+  /** The parts of the door that tasks use. */
+  get #door(): TaskDoor {
+    return {
+      caller: (context) => this.#caller(context),
+      asking: (server) => this.#asking(server),
+      request: (question, asks, caller) => this.#request(question, asks, caller),
+      result: (name, output) => this.#result(name, output),
+      failure: (error) => this.#failure(error),
+    };
+  }
+
+  #asking(server: McpServer): QuestionMode | null {
+    return askingOf(server.getClientCapabilities(), this.#options.confirmUrl !== undefined);
   }
 
   #caller({ http }: ServerContext): McpCaller {
@@ -93,6 +121,7 @@ export class ToolServers {
     call: ServedToolCall,
     context: ServerContext,
     { caller, asks }: { readonly caller: McpCaller; readonly asks: QuestionMode | null },
+    tasks: Tasks | null,
   ): Promise<CallToolResult | InputRequiredResult> {
     const { ProtocolError, ProtocolErrorCode } = this.#sdk.server;
     const { mcpReq } = context;
@@ -109,6 +138,13 @@ export class ToolServers {
     try {
       const session = this.#context.session(this.#options.sessionId, caller.person);
       const round = { signal, ...(relay && { progress: relay.report }) };
+      if (tasks) {
+        const key = context.http?.req?.headers.get('idempotency-key') ?? undefined;
+        const begun = await tasks.begin(call, { caller, asks, key, ...round });
+        await relay?.flush();
+        // The types of the SDK know no tasks.
+        return begun as CallToolResult;
+      }
       if (asks && !caller.inSession) {
         const outcome = await this.#round(call, context, { session, round, asks });
         await relay?.flush();
@@ -164,13 +200,17 @@ export class ToolServers {
     return linkOf(question, this.#options.confirmUrl!(question, { user: person.user }));
   }
 
+  #request(question: McpQuestion, asks: QuestionMode, caller: McpCaller): TaskInputRequest['params'] {
+    return asks === 'url' ? this.#link(question, caller) : formOf(question);
+  }
+
   /** Asks a client that waits for the result of its call. The first answer counts, here or elsewhere. */
   async #askInCall(
     question: McpQuestion,
     { session, open, context, caller, asks }: AskingInCall,
   ): Promise<void> {
     const { mcpReq } = context;
-    const params = asks === 'url' ? this.#link(question, caller) : formOf(question);
+    const params = this.#request(question, asks, caller);
     const form = await mcpReq.send(
       { method: 'elicitation/create', params: { ...params } },
       { signal: open, timeout: ASKED_MS },

@@ -1,4 +1,4 @@
-import { defineApp, type ToolContext, type ToolSet, tool } from '../../../server/index.js';
+import { defineApp, type ToolContext, type ToolSet, tool, toolResult } from '../../../server/index.js';
 import { gate } from '../../support/gate.js';
 
 /** A tool that pays when somebody has confirmed it, what it paid, and further tools. */
@@ -41,3 +41,27 @@ export function heldTool(more: ToolSet = {}) {
   });
   return { app, began, held, aborted };
 }
+
+/** Tools that give whatever tools give. */
+export const giving = defineApp({
+  run: () => 'unused',
+  tools: {
+    words: tool({ handler: () => 'words' }),
+    nothing: tool({ handler: () => undefined }),
+    json: tool({ handler: () => ({ a: [1, { b: null }], at: new Date(0) }) }),
+    list: tool({ handler: () => [1, 2] }),
+    like: tool({ handler: () => ({ content: [1], more: true }) }),
+    image: tool({
+      handler: () => toolResult({ content: [{ type: 'image', mediaType: 'image/png', data: 'AAAA' }] }),
+    }),
+    both: tool({
+      handler: () => toolResult({ content: [{ type: 'text', text: 'both' }], structured: { both: true } }),
+    }),
+    wrong: tool({ handler: () => toolResult({ content: [{ type: 'text', text: 'no' }], isError: true }) }),
+    fails: tool({
+      handler: () => {
+        throw new Error('secret');
+      },
+    }),
+  },
+});
