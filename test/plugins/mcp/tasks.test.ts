@@ -24,7 +24,9 @@ describe('a task of MCP', () => {
   it('is made, polled and completed', async () => {
     const { app, began, held } = heldTool();
     const { url } = await startTasks({ app });
-    const { session } = await connectTasks(url);
+    const { client, session } = await connectTasks(url);
+    const { extensions } = client.getServerCapabilities()!;
+    expect(extensions).to.deep.equal({ 'io.modelcontextprotocol/tasks': {} });
     const execution = await session.callTool('held', {});
     expect(execution.kind).to.equal('task');
     await began.passed;
