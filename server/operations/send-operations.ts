@@ -156,7 +156,9 @@ export class SendOperations {
     const { access, authorize } = this.#parts;
     checkToolCount(params, this.#env.limits.clientToolsPerSend);
     const reach = await authorize(sessionId, name, caller);
-    const { ref } = reach;
+    const { ref, via } = reach;
+    // The grant hides tool output, so the caller must not see the result.
+    if (beside?.calls && via?.view.hides('toolOutput')) throw new GatewayError({ code: 'ACCESS_DENIED' });
     if (!caller.trusted) await access.brought(params, ref.app, caller.person);
     const session = this.#env.sessions.get(ref);
     let isCounted = false;
