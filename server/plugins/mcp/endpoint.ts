@@ -113,6 +113,11 @@ export class McpEndpoint {
     await servedAs(request, caller, (it) => this.#serveModern(it as NodeIncomingMessageLike, response, body));
   }
 
+  /** Answers the calls that outlive this gateway. */
+  drain(): void {
+    this.#servers.drain();
+  }
+
   /** Ends all sessions, streams and calls. */
   async close(): Promise<void> {
     this.#servers.close();

@@ -79,6 +79,10 @@ class McpServerPlugin implements GatewayPlugin {
     return apps.some(({ name, isDefault }) => (at < 0 ? isDefault : name === sessionId.slice(0, at)));
   }
 
+  async drain(): Promise<void> {
+    (await this.#endpoint?.catch(() => null))?.drain();
+  }
+
   async destroy(): Promise<void> {
     this.#destroyed = true;
     const endpoint = await this.#endpoint?.catch(() => null);

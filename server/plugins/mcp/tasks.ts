@@ -59,6 +59,9 @@ export class Tasks {
   readonly #sessionId: string;
   readonly #options: TaskOptions;
   readonly #door: TaskDoor;
+  /** What ends the patience with each call that waits. */
+  readonly #waiting = new Set<() => void>();
+  #isDraining = false;
 
   constructor(
     sdk: McpSdk,
@@ -159,8 +162,9 @@ export class Tasks {
     const patience = new AbortController();
     const lose = (): void => patience.abort();
     const timer = setTimeout(lose, Math.min(afterMs, 2 ** 31 - 1));
-    if (left.aborted) lose();
+    if (left.aborted || this.#isDraining) lose();
     left.addEventListener('abort', lose);
+    this.#waiting.add(lose);
     try {
       await this.#learn(found, { ...info, until: 'over', signal: patience.signal });
     } catch (error) {
@@ -168,7 +172,14 @@ export class Tasks {
     } finally {
       clearTimeout(timer);
       left.removeEventListener('abort', lose);
+      this.#waiting.delete(lose);
     }
+  }
+
+  /** Answers the calls that wait here: their tasks are known to the gateways after this one. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const lose of this.#waiting) lose();
   }
 
   #failed({ code, message, data }: { code: number; message: string; data?: unknown }): Error {

@@ -230,6 +230,11 @@ export class ToolServers {
     await handOver(session, question.callId, { kind: 'confirmation', ...said });
   }
 
+  /** Answers the calls that outlive this gateway. */
+  drain(): void {
+    this.#tasks?.drain();
+  }
+
   /** Ends the calls that wait for an answer. */
   close(): void {
     this.#rounds.close();

@@ -108,6 +108,23 @@ describe('a task of MCP whose gateway ends', () => {
     first.held.open();
   });
 
+  it('is told of as one, when the gateway ends in order while its client waits', async () => {
+    const path = newDatabase();
+    const first = charging({ resumable: true });
+    const options = { tasks: { afterMs: 60_000 }, path: '/mcp' };
+    const one = await startTasks({ app: first.app, store: sqliteStore({ path }) }, options);
+    const calling = begun(one.url, 'charge');
+    await first.began.passed;
+    const closing = one.gateway.close();
+    const taskId = await calling;
+    first.held.open();
+    await closing;
+    const second = charging({ resumable: true });
+    second.held.open();
+    const two = await on(path, second.app);
+    expect((await until(two.url, taskId, 'completed')).result.content).to.deep.equal(text('charged'));
+  });
+
   it('still has its question', async () => {
     const path = newDatabase();
     const first = charging({ resumable: true, confirm: true });
