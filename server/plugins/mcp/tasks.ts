@@ -59,7 +59,7 @@ export class Tasks {
   readonly #sessionId: string;
   readonly #options: TaskOptions;
   readonly #door: TaskDoor;
-  /** What ends the patience with each call that waits. */
+  /** One function for each call that waits, which ends the patience with it. */
   readonly #waiting = new Set<() => void>();
   #isDraining = false;
 
