@@ -3,7 +3,7 @@ import { cut } from '../../shared/cut.js';
 import { fieldError, type GatewayError } from '../../shared/errors.js';
 import type { ContentBlock, ToolResultBlock, ToolUseBlock } from '../../shared/messages.js';
 import type { ImportedMessage } from '../../shared/operation-types.js';
-import { mediaOf } from './media.js';
+import { blockTypeOf, mediaOf } from './media.js';
 
 /** A `UIMessage` of the AI SDK, versions 5 to 7. Fields not listed here are not part of the conversation. */
 export const uiMessageSchema = z.looseObject({
@@ -97,10 +97,8 @@ function blockOf(part: UIPart, path: string): ContentBlock {
     case 'file':
     case 'reasoning-file': {
       const { mediaType, filename, url } = read(file, part, path);
-      const [kind] = mediaType.split('/');
       const named = filename !== undefined && { name: filename };
-      const block = kind === 'image' || kind === 'audio' ? kind : 'file';
-      return { type: block, ...mediaOf(url, mediaType), mediaType, ...named };
+      return { type: blockTypeOf(mediaType), ...mediaOf(url, mediaType), mediaType, ...named };
     }
     case 'source-url': {
       const { url, title } = read(sourceUrl, part, path);

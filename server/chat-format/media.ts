@@ -1,5 +1,11 @@
 const DATA_URL = /^data:([^;,]+)(?:;[^;,]+)*;base64,/i;
 
+/** The type of the block that has media of this type. */
+export function blockTypeOf(mediaType: string): 'image' | 'audio' | 'file' {
+  const [kind] = mediaType.split('/');
+  return kind === 'image' || kind === 'audio' ? kind : 'file';
+}
+
 /** The bytes of a data URL, or the address of other media. @param unknown The media type of an address */
 export function mediaOf(
   url: string,

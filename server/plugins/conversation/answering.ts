@@ -86,3 +86,10 @@ export function eventText(event: string, data: unknown, id?: string | null): str
 export function saidOf({ message, requestId }: GatewayError): string {
   return requestId === undefined ? message : `${message} (${requestId})`;
 }
+
+/** Aborts when a caller no longer waits for its response. */
+export function leftBy(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  return gone.signal;
+}

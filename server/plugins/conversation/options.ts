@@ -1,4 +1,5 @@
 import type { OnBusy } from '../../../shared/events.js';
+import type { AppSummary } from '../../../shared/operation-types.js';
 import { fieldError } from './errors.js';
 
 /** The treatment of requests. */
@@ -70,4 +71,11 @@ export function readPrefix(name: string, prefix: unknown = '/v1'): string {
 export function readPath(path: unknown, example: string): string {
   if (typeof path === 'string' && /^(?:\/[A-Za-z0-9_.-]+)+$/.test(path)) return path;
   throw fieldError('path', `must be like '${example}'`);
+}
+
+/** An app that an option names. @throws GatewayError `INVALID_REQUEST` if there is none of this name */
+export function readApp(apps: readonly AppSummary[], name: string, field: string): AppSummary {
+  const app = apps.find((each) => each.name === name);
+  if (app) return app;
+  throw fieldError(field, `there is no app ${JSON.stringify(name)}`);
 }

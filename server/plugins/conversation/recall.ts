@@ -1,6 +1,6 @@
 import type { Message } from '../../../shared/messages.js';
 import type { PluginSession } from '../plugin.js';
-import { pagesOf } from './state.js';
+import { pagesOf, stateOf } from './state.js';
 
 /** An answer and its question, from a history. */
 export interface Recalled {
@@ -21,4 +21,12 @@ export async function recall(
     if (answer && (question || parentId == null || cursor === null)) return { answer, question };
   }
   return answer ? { answer, question: undefined } : null;
+}
+
+/** A run's answer so far and its question, for a run whose events are no longer kept. */
+export async function recallRun(session: PluginSession, runId: string): Promise<Recalled | null> {
+  const { run, messages = [] } = (await stateOf(session)) ?? {};
+  if (run?.runId !== runId) return recall(session, (message) => message.runId === runId);
+  const { message: answer } = run;
+  return { answer, question: messages.find(({ id }) => id === answer.parentId) };
 }

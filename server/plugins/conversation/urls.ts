@@ -1,3 +1,5 @@
+import type { TLSSocket } from 'node:tls';
+import { cut } from '../../../shared/cut.js';
 import { GatewayError } from '../../../shared/errors.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 
@@ -25,4 +27,11 @@ export function queryOf(url = ''): URLSearchParams {
 export function only(allowed: string, { request: { method } }: Pick<PluginRequest, 'request'>): void {
   if (method !== allowed)
     throw new GatewayError({ code: 'METHOD_NOT_ALLOWED', message: `This route takes ${allowed}` });
+}
+
+/** The address of the gateway's mount, as a caller has it. The gateway has checked the host. */
+export function mountOf({ request, path }: Pick<PluginRequest, 'request' | 'path'>): string {
+  const scheme = (request.socket as Partial<TLSSocket>).encrypted ? 'https' : 'http';
+  const [full = ''] = (request.url ?? '').split('?');
+  return `${scheme}://${request.headers.host}${cut(full, full.length - path.length)}`;
 }
