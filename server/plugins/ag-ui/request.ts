@@ -7,7 +7,7 @@ import type { ImportedMessage } from '../../../shared/operation-types.js';
 import { idSchema as id } from '../../../shared/values/schema.js';
 import type { ClientTool } from '../../apps/application.js';
 import { readArguments } from '../../chat-format/from-chat.js';
-import { mediaOf } from '../../chat-format/media.js';
+import { blockTypeOf, mediaOf } from '../../chat-format/media.js';
 import { fieldError, read } from '../conversation/errors.js';
 
 const tool = z.looseObject({
@@ -113,7 +113,7 @@ function blockOf(given: z.infer<typeof part>): ContentBlock {
     const { mimeType, url, data, filename } = given;
     const named = filename !== undefined && { name: filename };
     const media = data !== undefined ? { data } : mediaOf(url ?? '', mimeType);
-    return { type: kindOf(mimeType), ...media, mediaType: mimeType, ...named };
+    return { type: blockTypeOf(mimeType), ...media, mediaType: mimeType, ...named };
   }
   const { type: kind, source: from } = given;
   const type = kind === 'image' || kind === 'audio' ? kind : 'file';
@@ -121,11 +121,6 @@ function blockOf(given: z.infer<typeof part>): ContentBlock {
   const unknown = kind === 'document' || kind === 'file' ? 'application/octet-stream' : `${kind}/*`;
   const { mimeType = unknown } = from;
   return { type, ...mediaOf(from.value, mimeType) };
-}
-
-function kindOf(mediaType: string): 'image' | 'audio' | 'file' {
-  const [kind] = mediaType.split('/');
-  return kind === 'image' || kind === 'audio' ? kind : 'file';
 }
 
 /** A client's conversation, as the first messages of a session. Messages without a counterpart are left out. */

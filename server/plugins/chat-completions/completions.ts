@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { Person } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
-import { sendJson } from '../conversation/answering.js';
+import { leftBy, sendJson } from '../conversation/answering.js';
 import { Conversation } from '../conversation/conversation.js';
 import { fieldError } from '../conversation/errors.js';
 import { type Last, Turns } from '../conversation/turns.js';
@@ -80,8 +80,7 @@ export class Completions {
   }
 
   async #serve({ request: { headers }, response, ...call }: PluginRequest): Promise<void> {
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
+    const gone = leftBy(response);
     const person = await call.authenticate();
     const request = readChatRequest(await call.body());
     const app = await this.#models.appOf(request.model, person);
@@ -92,13 +91,13 @@ export class Completions {
     if (place.ephemeral)
       response.setHeader(SESSION_HEADER, run.sessionId.slice(run.sessionId.indexOf(':') + 1));
     const answer = new ChatAnswer(request.model, request.messages, { withUsage: request.includeUsage });
-    const sending = { run, answer, person, gone: gone.signal };
+    const sending = { run, answer, person, gone };
     try {
       if (request.stream) await this.#stream(response, sending);
       else await this.#whole(response, sending);
     } catch (error) {
       await run.close('its answer has failed');
-      if (!gone.signal.aborted) throw error;
+      if (!gone.aborted) throw error;
     }
   }
 

@@ -91,5 +91,6 @@ export function saidOf({ message, requestId }: GatewayError): string {
 export function leftBy(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
+  if (response.closed) gone.abort();
   return gone.signal;
 }

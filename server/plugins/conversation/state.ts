@@ -1,10 +1,9 @@
 import { parseCursor } from '../../../shared/cursor.js';
 import { GatewayError } from '../../../shared/errors.js';
 import type { SessionState } from '../../../shared/fold.js';
-import type { RunInfo } from '../../../shared/operation-types.js';
 import { versionOf } from '../../../shared/ui-stream/versions.js';
 import type { PluginSession } from '../plugin.js';
-import { codeOf, orNull } from './errors.js';
+import { codeOf } from './errors.js';
 
 /** Limits of the search for a message, back from a session's end. */
 const PAGE = 100;
@@ -72,12 +71,6 @@ export function runsIn({ run, queue, messages }: SessionState): readonly string[
   const ended = messages.flatMap((message) => (message.runId === undefined ? [] : [message.runId]));
   const queued = queue.map(({ runId }) => runId);
   return [...new Set([...ended, ...(run ? [run.runId] : []), ...queued].reverse())];
-}
-
-/** A run of a session; null if it is not one of the session's. */
-export async function runInfo(session: PluginSession, runId: string): Promise<RunInfo | null> {
-  const info = await orNull(() => session.run(runId).status());
-  return info?.sessionId === session.id ? info : null;
 }
 
 /** Ends the active run, or the given one. False if none was active. */

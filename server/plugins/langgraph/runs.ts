@@ -7,6 +7,7 @@ import { fieldError } from '../conversation/errors.js';
 import type { ConversationOptions } from '../conversation/options.js';
 import type { RouteHandler, RouteRequest, RouteTable } from '../conversation/routing.js';
 import { runIn } from '../conversation/runs.js';
+import { runsIn } from '../conversation/state.js';
 import { tell, tellAll } from '../conversation/told-segment.js';
 import type { PluginContext } from '../plugin.js';
 import { type BodyOf, readAmount, readBody } from './bodies.js';
@@ -140,11 +141,10 @@ export class Runs {
     const thread = await this.#threads.get(person, threadId);
     const wanted = query.get('status');
     const isOpen = wanted === 'pending' || wanted === 'running';
-    const { run, queue, messages } = (isOpen ? thread : await whole(thread)).state;
-    const all = [...messages, ...(run ? [run] : []), ...queue].flatMap(({ runId }) => runId ?? []).reverse();
+    const { state } = isOpen ? thread : await whole(thread);
     const [limit, offset] = [readAmount(query, 'limit', 10), readAmount(query, 'offset', 0)];
     const runs = [];
-    for (const id of all) {
+    for (const id of runsIn(state)) {
       if (runs.length >= limit + offset) break;
       // Messages that a fork copied name runs of the other session, which this one does not have.
       const info = await runIn(thread.session, id);

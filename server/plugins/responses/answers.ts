@@ -9,8 +9,8 @@ import type {
 import { eventText } from '../conversation/answering.js';
 import { fieldError } from '../conversation/errors.js';
 import { reading } from '../conversation/reading.js';
-import { recall } from '../conversation/recall.js';
-import { isKept, stateOf } from '../conversation/state.js';
+import { recallRun } from '../conversation/recall.js';
+import { isKept } from '../conversation/state.js';
 import { type DoorOutlet, segmentDialect, tell, tellAll } from '../conversation/told-segment.js';
 import { type FoundResponse, notFound } from './finding.js';
 
@@ -122,12 +122,7 @@ export class FoundResponseWriter {
   ): Promise<{ readonly stream: ResponseStream; readonly frames: ResponseEventFrame[] }> {
     const { session, name } = found;
     if (name.index > 0) throw gone();
-    const state = await stateOf(session);
-    const running = state?.run?.runId === name.runId ? state.run.message : undefined;
-    const question = running && state?.messages.find(({ id }) => id === running.parentId);
-    const recalled = running
-      ? { answer: running, question }
-      : await recall(session, ({ runId }) => runId === name.runId);
+    const recalled = await recallRun(session, name.runId);
     if (!recalled) throw gone();
     const stream = this.#stream(found);
     return { stream, frames: stream.recall(recalled.answer, recalled.question) };

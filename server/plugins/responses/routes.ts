@@ -5,7 +5,7 @@ import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Person } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import type { PluginUpgrade } from '../../transports/websocket/plugin-upgrade.js';
-import { sendJson } from '../conversation/answering.js';
+import { leftBy, sendJson } from '../conversation/answering.js';
 import { fieldError } from '../conversation/errors.js';
 import { ClientRetries } from '../conversation/retries.js';
 import { type RouteRequest, Router } from '../conversation/routing.js';
@@ -89,9 +89,7 @@ export class ResponseRoutes {
   async #create({ call, person }: RouteRequest): Promise<void> {
     const { response } = call;
     const { headers } = call.request;
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
-    if (response.closed) gone.abort();
+    const gone = leftBy(response);
     const body = await call.body();
     const request = readResponseRequest(body);
     const app = await this.#appOf(request.model, person);
@@ -106,15 +104,15 @@ export class ResponseRoutes {
       try {
         if (request.stream) return await this.#answers.stream({ response }, found, { before, leaving });
         if (request.background) return sendJson(response, await this.#answers.now(found));
-        const stream = await this.#answers.whole(found, gone.signal);
+        const stream = await this.#answers.whole(found, gone);
         await before(stream);
         sendJson(response, stream.response);
       } catch (error) {
-        if (leaving !== undefined && gone.signal.aborted) await leave(session, leaving, this.#options.report);
+        if (leaving !== undefined && gone.aborted) await leave(session, leaving, this.#options.report);
         throw error;
       }
     }).catch((error: unknown) => {
-      if (!gone.signal.aborted && !response.headersSent) throw error;
+      if (!gone.aborted && !response.headersSent) throw error;
     });
   }
 

@@ -1,7 +1,12 @@
 import type { UiStreamOptions } from '../../../shared/ui-stream/options.js';
 import type { RouteOptions } from '../../transports/http/plugin-route.js';
 import { ERROR_HEADER, fieldError, inTerms, sendUiError } from '../conversation/errors.js';
-import { type ConversationOptions, readConversationOptions, readPath } from '../conversation/options.js';
+import {
+  type ConversationOptions,
+  readApp,
+  readConversationOptions,
+  readPath,
+} from '../conversation/options.js';
 import type { GatewayPlugin } from '../plugin.js';
 import { UiRoutes } from './routes.js';
 import { STREAM_HEADERS } from './telling.js';
@@ -55,8 +60,7 @@ export function uiMessageStreamPlugin(options: UiMessageStreamOptions = {}): Gat
   return {
     name: 'ui-message-stream',
     setup(context) {
-      if (app !== undefined && !context.apps().some(({ name }) => name === app))
-        throw fieldError('app', `there is no app ${JSON.stringify(app)}`);
+      if (app !== undefined) readApp(context.apps(), app, 'app');
       const routes = new UiRoutes(context, { path, app, resumeFinishedMs, conversation, stream: options });
       context.route(path, (call) => routes.serve(call), ROUTE);
     },
