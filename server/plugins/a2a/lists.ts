@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Person } from '../../auth/types.js';
 import { fieldError, orNull } from '../conversation/errors.js';
-import { stateOf } from '../conversation/state.js';
+import { runsIn, stateOf } from '../conversation/state.js';
 import type { PluginContext } from '../plugin.js';
 import type { A2aTask } from './objects.js';
 import type { PARAMS } from './request.js';
@@ -47,11 +47,9 @@ async function contextsOf(context: PluginContext, { app, person }: Parameters<ty
 async function tasksIn(context: PluginContext, by: Parameters<typeof listTasks>[1], contextId: string) {
   const state = await orNull(() => stateOf(context.session(`${by.app}:${contextId}`, by.person)));
   if (!state) return [];
-  const { run, queue, messages } = state;
-  const ids = [...messages, ...(run ? [run] : []), ...queue].map(({ runId }) => runId);
   const tasks: A2aTask[] = [];
-  for (const runId of new Set(ids)) {
-    const id = taskId(contextId, runId ?? '');
+  for (const runId of runsIn(state)) {
+    const id = taskId(contextId, runId);
     const task = await orNull(async () => taskOf(await findTask(context, { ...by, id })));
     if (task) tasks.push(task);
   }

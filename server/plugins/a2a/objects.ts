@@ -1,4 +1,5 @@
 import type { ContentBlock } from '../../../shared/messages.js';
+import { urlOf } from '../../../shared/said.js';
 
 /** A part of a message or an artifact: `text`, `raw` bytes, a `url` or `data`. */
 export type A2aPart = Readonly<Record<string, unknown>>;
@@ -28,8 +29,8 @@ export function toParts(content: readonly ContentBlock[]): A2aPart[] {
     if (block.type === 'text') return [{ text: block.text }];
     if (block.type === 'resource') return [{ url: block.uri }];
     if (block.type !== 'image' && block.type !== 'file' && block.type !== 'audio') return [];
-    const { mediaType, name: filename, url = `files/${block.fileId}`, data } = block;
+    const { mediaType, name: filename, data: raw } = block;
     const media = { mediaType, ...(filename !== undefined && { filename }) };
-    return [data === undefined ? { url, ...media } : { raw: data, ...media }];
+    return [{ ...(raw === undefined ? { url: urlOf(block) } : { raw }), ...media }];
   });
 }

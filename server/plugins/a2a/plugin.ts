@@ -1,12 +1,10 @@
-import type { TLSSocket } from 'node:tls';
-import { cut } from '../../../shared/cut.js';
 import { GatewayError } from '../../../shared/errors.js';
 import type { AppSummary } from '../../../shared/operation-types.js';
 import type { PluginRequest, RouteOptions } from '../../transports/http/plugin-route.js';
 import { sendJson } from '../conversation/answering.js';
 import { fieldError } from '../conversation/errors.js';
-import { readOnBusy, readPath } from '../conversation/options.js';
-import { only, partsOf } from '../conversation/urls.js';
+import { readApp, readOnBusy, readPath } from '../conversation/options.js';
+import { mountOf, only, partsOf } from '../conversation/urls.js';
 import type { GatewayPlugin } from '../plugin.js';
 import { type CardFields, cardOf } from './card.js';
 import { A2aRoutes } from './routes.js';
@@ -49,18 +47,16 @@ export function a2aPlugin(options: A2aOptions = {}): GatewayPlugin {
     name: 'a2a',
     setup(context) {
       const apps = context.apps();
-      const served = (agents ?? [apps.find(({ isDefault }) => isDefault)!.name]).map((name) => {
-        const app = apps.find((each) => each.name === name);
-        if (!app) throw fieldError('agents', `there is no app ${JSON.stringify(name)}`);
-        return app;
-      });
+      const served = agents
+        ? agents.map((name) => readApp(apps, name, 'agents'))
+        : apps.filter(({ isDefault }) => isDefault);
       if (served.length === 0) throw fieldError('agents', 'must name an app');
       for (const name of Object.keys(cards))
         if (!served.some((app) => app.name === name)) throw fieldError(`cards.${name}`, 'is no agent');
       const routes = new A2aRoutes(context, { onBusy });
       const tellCard = (call: PluginRequest, app: AppSummary): void => {
         only('GET', call);
-        const base = url?.replace(/\/$/, '') ?? addressOf(call);
+        const base = url?.replace(/\/$/, '') ?? mountOf(call);
         sendJson(call.response, cardOf(app, `${base}${path}/${app.name}`, cards[app.name] ?? {}));
       };
       const rooted = (call: PluginRequest): void => {
@@ -83,11 +79,4 @@ export function a2aPlugin(options: A2aOptions = {}): GatewayPlugin {
       });
     },
   };
-}
-
-/** The address of the gateway's mount, as a caller has it. The gateway has checked the host. */
-function addressOf({ request, path }: PluginRequest): string {
-  const scheme = (request.socket as Partial<TLSSocket>).encrypted ? 'https' : 'http';
-  const [full = ''] = (request.url ?? '').split('?');
-  return `${scheme}://${request.headers.host}${cut(full, full.length - path.length)}`;
 }

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import type { CallAnswer } from '../../../shared/asked-calls.js';
 import type { PendingQuestion } from '../../../shared/fold.js';
-import type { ContentBlock, FileBlock } from '../../../shared/messages.js';
+import type { ContentBlock } from '../../../shared/messages.js';
+import { blockTypeOf } from '../../chat-format/media.js';
 import { fieldError } from '../conversation/errors.js';
 
 const id = z.string().min(1).max(1024);
@@ -50,15 +51,9 @@ export function blocksOf({ parts }: A2aMessage): ContentBlock[] {
   return parts.map(({ text, raw, url, data, filename, mediaType }): ContentBlock => {
     if (text !== undefined) return { type: 'text', text };
     if (data !== undefined) return { type: 'text', text: JSON.stringify(data) };
-    const bytes = raw === undefined ? { url: url! } : { data: raw };
-    const name = filename ? { name: filename } : {};
-    const media: Omit<FileBlock, 'type'> = {
-      mediaType: mediaType || 'application/octet-stream',
-      ...name,
-      ...bytes,
-    };
-    const [kind] = media.mediaType.split('/');
-    return { type: kind === 'image' || kind === 'audio' ? kind : 'file', ...media };
+    const type = mediaType || 'application/octet-stream';
+    const media = { mediaType: type, ...(raw === undefined ? { url: url! } : { data: raw }) };
+    return { type: blockTypeOf(type), ...media, ...(filename && { name: filename }) };
   });
 }
 

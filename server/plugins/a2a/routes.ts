@@ -1,14 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { cut } from '../../../shared/cut.js';
-import { isGatewayError } from '../../../shared/errors.js';
 import type { AppSummary } from '../../../shared/operation-types.js';
 import type { Person } from '../../auth/types.js';
 import { digestOf } from '../../ids.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
-import { sendJson } from '../conversation/answering.js';
+import { leftBy, sendJson } from '../conversation/answering.js';
 import { handOver } from '../conversation/asked.js';
 import { keyOf } from '../conversation/conversation.js';
-import { fieldError, read } from '../conversation/errors.js';
+import { fieldError, orNull, read } from '../conversation/errors.js';
 import { stateOf } from '../conversation/state.js';
 import { tell } from '../conversation/told-segment.js';
 import { UserNotes } from '../conversation/user-notes.js';
@@ -101,10 +100,9 @@ export class A2aRoutes {
   async #send(called: A2aCall): Promise<A2aTask> {
     const { message, configuration } = read(PARAMS.send, called.rpc.params, 'params');
     const found = await this.#begin(called, message);
-    const gone = new AbortController();
-    called.call.response.once('close', () => gone.abort());
+    const signal = leftBy(called.call.response);
     const until = configuration?.returnImmediately ? 'head' : 'over';
-    return withHistory(await taskOf(found, { until, signal: gone.signal }), configuration?.historyLength);
+    return withHistory(await taskOf(found, { until, signal }), configuration?.historyLength);
   }
 
   /** Begins a task, or has one go on. The same message again leads to the same task. */
@@ -155,15 +153,11 @@ export class A2aRoutes {
 
   async #cancel(found: FoundTask): Promise<A2aTask> {
     const { session, info } = found;
-    const over = (): A2aError => new A2aError('TASK_NOT_CANCELABLE', 'The task is over');
-    if (info.state === 'ended') throw over();
-    try {
-      if (!(await session.abort({ runId: info.runId, reason: 'cancelled' }))) throw over();
-    } catch (error) {
-      if (isGatewayError(error) && error.code === 'RUN_NOT_FOUND') throw over();
-      throw error;
-    }
-    await session.run(info.runId).result;
+    const { runId, state } = info;
+    const isStopped =
+      state !== 'ended' && (await orNull(() => session.abort({ runId, reason: 'cancelled' })));
+    if (!isStopped) throw new A2aError('TASK_NOT_CANCELABLE', 'The task is over');
+    await session.run(runId).result;
     return taskOf(found);
   }
 }
