@@ -7,7 +7,8 @@ import type { Person } from '../../auth/types.js';
 import { orNull } from '../conversation/errors.js';
 import { reading } from '../conversation/reading.js';
 import { recallRun } from '../conversation/recall.js';
-import { isKept, runInfo } from '../conversation/state.js';
+import { runIn } from '../conversation/runs.js';
+import { isKept } from '../conversation/state.js';
 import { segmentDialect } from '../conversation/told-segment.js';
 import type { Dialect, PluginContext, PluginSession } from '../plugin.js';
 import type { A2aEvent, A2aTask } from './objects.js';
@@ -59,7 +60,7 @@ export async function findTask(
 ): Promise<FoundTask> {
   const [contextId = '', runId = '', ...more] = partsOfId(id) ?? [];
   const session = await orNull(async () => context.session(`${app}:${contextId}`, person));
-  const info = session && more.length === 0 ? await runInfo(session, runId) : null;
+  const info = session && more.length === 0 ? await runIn(session, runId) : null;
   if (session && info) return { contextId, session, info };
   throw new A2aError('TASK_NOT_FOUND', 'There is no such task');
 }
