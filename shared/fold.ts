@@ -153,7 +153,10 @@ function apply(state: SessionState, event: GatewayEvent): SessionState {
       const message: Message = { id: messageId, role: 'assistant', content: [], createdAt: ts };
       return {
         ...next,
-        run: { ...(pick(event, 'runId', 'app', 'version') as ActiveRun), message: placed(next, message) },
+        run: {
+          message: placed(next, message),
+          ...(pick(event, 'runId', 'app', 'version') as Omit<ActiveRun, 'message'>),
+        },
       };
     }
     case 'steer':

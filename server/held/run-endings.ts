@@ -91,10 +91,10 @@ export async function endRuns<Cause extends Plan>(
   for (const run of runs) run.doomed = true;
   try {
     const { plan, committed } = await commitPlan(log, make, {
-      ...options,
       ends: accepts ? [...runs, accepts] : runs,
       forms: runs.length > 0 ? PLAINER_ENDS : 0,
       acknowledged: sealed,
+      ...options,
     });
     if (!committed.duplicate && !committed.stale)
       settle(resultsOf(log, plan.ends, committed.first), plan.over);

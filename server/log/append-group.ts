@@ -118,16 +118,17 @@ export function appendOptionsOf(
   group: Group,
   entries: readonly Entry[],
   caused: Pick<AppendOptions, 'activity' | 'about' | 'records' | 'said'> | null,
-  batch: Pick<AppendOptions, 'term' | 'batch'>,
+  { term, batch }: Pick<AppendOptions, 'term' | 'batch'>,
 ): AppendOptions {
-  if (!group.options) return caused ? { ...batch, ...caused } : batch;
+  if (!group.options) return { term, batch, ...caused };
   const { opens, steps, messages, rewrites, close, erase } = group.options;
   const { records: causedRecords = [], ...changed } = caused ?? {};
   // Nobody gets a notice of a deleted session.
   const records = [...recordsOf(group.options), ...(erase === undefined ? causedRecords : [])];
   const ends = endsOf(group, entries);
   return {
-    ...batch,
+    term,
+    batch,
     ...(opens && { opens }),
     ...(steps && { steps }),
     ...(messages && { messages }),

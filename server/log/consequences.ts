@@ -72,7 +72,7 @@ export class Consequences {
         (rows && !replaces ? saidInRows(rows) : saidChanges(before, after, entries.map(typeOf))));
     const records = this.#recordsOf?.({ head, events, ends: options?.ends ?? [], before, after });
     return {
-      about: { ...used, arrivals: counted, ...aboutOf(after) },
+      about: { arrivals: counted, ...used, ...aboutOf(after) },
       ...(!isSameActivity(activity, next) && { activity: next }),
       ...(records && records.length > 0 && { records }),
       ...(said && { said }),

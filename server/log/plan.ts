@@ -39,8 +39,8 @@ export async function commitPlan<P extends Plan>(
       return plan.events;
     },
     {
-      ...options,
       records: () => recordsOf(plan),
+      ...options,
       ...(acknowledged && { acknowledged: () => acknowledged(plan!) }),
     },
   );

@@ -41,7 +41,7 @@ export function saidChanges(before: Shown, after: Shown, types: readonly string[
     if (former?.id === message.id && former.endedAt === message.endedAt && textOf(former) === said.text)
       return;
     if (depth <= before.messageCount) put.push(said);
-    else if (said.text !== '') put.push({ ...said, isNew: true });
+    else if (said.text !== '') put.push({ isNew: true, ...said });
   });
   if (!isJoined(before, after, hidden!, next!)) return { from: 1, put };
   if (after.messageCount < before.messageCount || before.tip === null)

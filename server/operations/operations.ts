@@ -229,18 +229,18 @@ export class Operations {
    *
    * @throws GatewayError with the reason why the call was not begun
    */
-  callTool({ sessionId, ...call }: ToolCallRequest, caller: Caller): MaybePromise<ToolOutput> {
+  callTool({ sessionId, name, ...call }: ToolCallRequest, caller: Caller): MaybePromise<ToolOutput> {
     assertOpen(this.#env);
     this.#env.quotas.invokes.take(caller.person);
     return andThen(this.#authorize(sessionId, 'tool-call', caller), ({ ref, via }) => {
       // The grant hides tool output, so the caller must not see the result.
       if (via?.view.hides('toolOutput')) throw new GatewayError({ code: 'ACCESS_DENIED' });
       return this.#env.sessions.get(ref).calls.call({
+        name,
         ...call,
         user: caller.person.user,
         givenBy: caller.person.link?.givenBy,
-        signal: caller.signal,
-        timeoutMs: this.#env.limits.methodMs,
+        ...{ signal: caller.signal, timeoutMs: this.#env.limits.methodMs },
       });
     });
   }

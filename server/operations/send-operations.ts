@@ -197,7 +197,7 @@ export class SendOperations {
     const { runId, cursor } = others;
     assertShared(cursor, reach);
     // The message may be somebody else's: of an answer that is made anew, or of an earlier send with the same key.
-    const accepted = { ...others, message: shownMessages([message], reach)[0]! };
+    const accepted = { message: shownMessages([message], reach)[0]!, ...others };
     return {
       ...{ runId, cursor, repeated, accepted, session: asReached(session, reach) },
       result: this.shown(result, reach, 'run', caller),

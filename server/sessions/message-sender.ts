@@ -220,7 +220,7 @@ export class MessageSender {
     const asked = { message, preceding, ownIds, onBusy, runId, key, hash, ...(lane && { lane }) };
     const accepted = await perform(session, {
       type: 'accept',
-      request: { ...sender, metadata, clientTools, parameters, trace, requestId, ...asked },
+      request: { metadata, clientTools, parameters, trace, requestId, ...sender, ...asked },
       at: place && { by, ...place },
       behind,
       via,

@@ -96,7 +96,7 @@ function called(
     ...{ day: dayIn('UTC', now), model: usage.model ?? '', app: run?.app ?? log.app, currency },
   };
   const put = (account: Account, by: Counted['by']): RecordChange =>
-    recordIn(account, { ...cause, seq, counted: { by, sums }, at: now });
+    recordIn(account, { seq, counted: { by, sums }, at: now, ...cause });
   const { person, tenant, grant } = facts;
   return [
     put(personAccount(facts.payer), { ...common, person, tenant, grant }),
@@ -122,8 +122,8 @@ function begun(
     .filter(({ budget }) => budget.limit.runs !== undefined)
     .map(({ account }) =>
       recordIn(account, {
-        ...cause,
         ...{ seq, counted: { by: NO_FIELDS, sums: { ...NOTHING, runs: 1 } }, at: now },
+        ...cause,
       }),
     );
 }
