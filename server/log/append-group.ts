@@ -118,9 +118,10 @@ export function appendOptionsOf(
   group: Group,
   entries: readonly Entry[],
   caused: Pick<AppendOptions, 'activity' | 'about' | 'records' | 'said'> | null,
-  { term, batch }: Pick<AppendOptions, 'term' | 'batch'>,
+  place: Pick<AppendOptions, 'term' | 'batch'>,
 ): AppendOptions {
-  if (!group.options) return { term, batch, ...caused };
+  const { term, batch } = place;
+  if (!group.options) return caused ? { term, batch, ...caused } : place;
   const { opens, steps, messages, rewrites, close, erase } = group.options;
   const { records: causedRecords = [], ...changed } = caused ?? {};
   // Nobody gets a notice of a deleted session.
