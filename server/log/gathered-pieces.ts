@@ -52,7 +52,7 @@ export class GatheredPieces {
    * Joins a piece with those that are here.
    *
    * @param mayWait Whether a group that begins with it may wait for more.
-   * @returns whether the group is to be flushed at the end of this step of the event loop
+   * @returns whether the group is to be flushed at the end of this turn of the event loop
    */
   join(piece: Delta, mayWait: boolean): boolean {
     if (mayWait && !this.#due && !this.#entries) this.#due = this.#moderation.within(this.#ripen);

@@ -118,7 +118,7 @@ export class LogWriter {
   }
 
   /**
-   * Appends a piece of an answer. The pieces of one block that come in one step of the event loop become one event, and while the
+   * Appends a piece of an answer. The pieces of one block that come in one turn of the event loop become one event, and while the
    * process is full those of the next ones, at most as long as `moderation` says. Any other append takes the waiting pieces along.
    */
   gather(piece: Delta): void {

@@ -21,7 +21,7 @@ export interface DueFlush {
  * Looks at its load as pieces come. The time is the same for all logs of a gateway, so the due flushes are one queue ordered by time.
  */
 export class Moderation {
-  /** Whether pieces of one step of the event loop become one event. They wait for nothing. */
+  /** Whether pieces of one turn of the event loop become one event. They wait for nothing. */
   readonly joins: boolean;
   readonly #control: GatherControl;
   readonly #meter: LoadMeter;
