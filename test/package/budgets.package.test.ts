@@ -16,7 +16,7 @@ const SIZES = {
 const APART = { files: 580, history: 400, push: 400, runs: 320, offline: 3_400 } as const;
 
 /** What hooks may add to a page that has the client, besides their framework. */
-const HOOKS = { react: 5110, vue: 1150, svelte: 1024 } as const;
+const HOOKS = { react: 5120, vue: 1150, svelte: 1024 } as const;
 
 describe('budgets', () => {
   const sizeOf = async (entry: string, external: readonly string[]): Promise<number> => {
