@@ -17,6 +17,24 @@ for (const [name, engine] of Object.entries(ENGINES))
       { numRuns: cases(name === 'SQLite' ? 1 : 2) },
     ));
 
+it('an inbox has a session that is used while the others are read', async () => {
+  const inner = memoryStore();
+  let between: (() => Promise<unknown>) | null = null;
+  const list: typeof inner.list = async (scope, page, filter) => {
+    const use = page.before && between;
+    if (use) between = null;
+    if (use) await use();
+    return inner.list(scope, page, filter);
+  };
+  const { client, inbox } = await begin({
+    store: overriding(inner, { list }),
+    limits: { sendsPerSecond: 1e6 },
+  });
+  for (let i = 0; i < 101; i++) await client.send(`s${i}`, 'hi').result;
+  between = () => client.send('s0', 'again').result;
+  expect((await inbox.list()).unread).to.equal(101);
+});
+
 it('an inbox forgets what it has counted while the answer of the store was on its way', async () => {
   const [stored, answered] = [gate(), gate()];
   const inner = memoryStore();

@@ -62,6 +62,12 @@ export interface InboxState extends InboxTotals {
   readonly isWhole: boolean;
 }
 
+/** Entries of one kind, and whether they are all. */
+interface FoundEntries {
+  readonly entries: InboxEntry[];
+  readonly isWhole: boolean;
+}
+
 /** The inboxes of users: their sessions, with the number of unread messages and open questions in each. */
 export class Inbox {
   readonly env: InboxEnvironment;
@@ -111,23 +117,10 @@ export class Inbox {
     const { store } = this.env;
     const at = storeTime(store);
     const places = await this.places.all(person.key);
-    const entries: InboxEntry[] = [];
-    let before: ListPlace | undefined;
-    do {
-      const page = await store.list(person.scope, { limit: PAGE, before });
-      for (const record of page.records) {
-        const found = this.#entryOf(record, places.get(textOfHome(record.ref)), person);
-        // Nearly all are found at once, and a turn of the microtasks for each would cost as much as they do.
-        const entry = isPromise(found) ? await found : found;
-        if (entry) entries.push(entry);
-      }
-      before = page.next ?? undefined;
-      // A long inbox must not hold up others.
-      if (before) await nextTurn();
-    } while (before && entries.length < INBOX_SESSIONS);
+    const { entries, isWhole } = await this.#ownAll(person, places);
     const shared = await this.#shared(person, places);
     entries.push(...shared.entries);
-    if (shared.entries.length > 0) entries.sort((a, b) => b.row.changedAt - a.row.changedAt);
+    entries.sort((a, b) => b.row.changedAt - a.row.changedAt);
     const sum = (field: 'unread' | 'waiting'): number =>
       entries.reduce((total, { row }) => total + row[field], 0);
     return {
@@ -136,7 +129,7 @@ export class Inbox {
       waiting: sum('waiting'),
       at,
       places,
-      isWhole: !before && shared.isWhole,
+      isWhole: isWhole && shared.isWhole,
     };
   }
 
@@ -161,11 +154,48 @@ export class Inbox {
     return this.#entryOf(record, await this.places.of(ref, person.key), person);
   }
 
+  /**
+   * A person's own sessions. One that is used while they are read moves to the front, where they were read before, so what has been used since is read
+   * again, until a page has all of it.
+   */
+  async #ownAll(person: Person, places: ReadonlyMap<string, ReadPlace>): Promise<FoundEntries> {
+    const found = new Map<string, InboxEntry>();
+    let before: ListPlace | undefined;
+    let usedAt = Number.NEGATIVE_INFINITY;
+    for (let isNews = true; isNews && !before; ) {
+      let newest: number | undefined;
+      const isAgain = found.size > 0;
+      isNews = false;
+      do {
+        const { records, next } = await this.env.store.list(person.scope, { limit: PAGE, before });
+        newest ??= records[0]?.updatedAt;
+        for (const record of records) {
+          if (record.updatedAt < usedAt) break;
+          // Who has used it meanwhile may have read it, too.
+          const place = isAgain
+            ? await this.places.of(record.ref, person.key)
+            : places.get(textOfHome(record.ref));
+          const known = this.#entryOf(record, place, person);
+          // Nearly all are found at once, and a turn of the microtasks for each would cost as much as they do.
+          const entry = isPromise(known) ? await known : known;
+          if (!entry) continue;
+          const { sessionId } = entry.row;
+          // A single page is read at once, so nothing moves meanwhile.
+          isNews ||= next !== null && found.get(sessionId)?.recordedAt !== entry.recordedAt;
+          found.set(sessionId, entry);
+        }
+        const isOver = (records.at(-1)?.updatedAt ?? 0) < usedAt;
+        before = isOver ? undefined : (next ?? undefined);
+        // A long inbox must not hold up others.
+        if (before) await nextTurn();
+      } while (before && found.size < INBOX_SESSIONS);
+      usedAt = newest ?? usedAt;
+    }
+    return { entries: [...found.values()], isWhole: !before };
+  }
+
   /** Sessions that others share with a user. */
-  async #shared(
-    person: Person,
-    places: ReadonlyMap<string, ReadPlace>,
-  ): Promise<Pick<InboxState, 'entries' | 'isWhole'>> {
+  async #shared(person: Person, places: ReadonlyMap<string, ReadPlace>): Promise<FoundEntries> {
     const entries: InboxEntry[] = [];
     let after: FoundGrant | null = null;
     do {
