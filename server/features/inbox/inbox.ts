@@ -171,7 +171,7 @@ export class Inbox {
         newest ??= records[0]?.updatedAt;
         for (const record of records) {
           if (record.updatedAt < usedAt) break;
-          // Who has used it meanwhile may have read it, too.
+          // Its person may have read it when they used it.
           const place = isAgain
             ? await this.places.of(record.ref, person.key)
             : places.get(textOfHome(record.ref));
