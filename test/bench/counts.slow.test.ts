@@ -49,7 +49,11 @@ const MARGINS = {
     look: 'events of a turn that are no longer written together (server/delivery, the sinks)',
   },
   bytes: { times: 1.03, plus: 1, look: 'what the wire says twice (server/delivery/wire-form.ts)' },
-  lateness: { times: 1, plus: 0, look: 'a flush that waits longer than for the end of a turn of the event loop' },
+  lateness: {
+    times: 1,
+    plus: 0,
+    look: 'a flush that waits longer than for the end of a turn of the event loop',
+  },
   allocated: {
     times: 1.3,
     plus: 300,
