@@ -4,11 +4,11 @@ import type { PendingQuestion } from '../../shared/fold.js';
 import type { GivenOutput } from '../../shared/operation-types.js';
 import { type Confirm, checkConfirm } from '../apps/confirm-policy.js';
 import { isToolResult, type Tool, type ToolContext, type ToolOutput, toolResult } from '../apps/tool.js';
+import { plainOutput } from '../apps/tool-output.js';
 import { isPromise } from '../async/maybe-promise.js';
 import { traceTool } from '../diagnostics/tool.js';
 import { newCallId } from '../ids.js';
 import { toJsonSchema } from '../schema/json-schema.js';
-import { jsonText } from '../schema/json-text.js';
 import { validate } from '../schema/validate.js';
 import { assertInput, policyOf } from './approvals.js';
 import { same } from './former-answer.js';
@@ -87,7 +87,8 @@ export async function callToolAlone(run: ToolCaller, call: BegunCall, input: unk
 async function answerAlone(run: ToolCaller, call: BegunCall, input: unknown): Promise<ToolOutput> {
   try {
     const checked = await run.checked('tool-input', call.toolName, input);
-    return toOutput(await outputOf(run, call, checked));
+    const output = await outputOf(run, call, checked);
+    return isToolResult(output) ? output : plainOutput(output);
   } catch (error) {
     throw toFailure(run, call, error);
   }
@@ -185,14 +186,6 @@ function messageOf(
 ): string | undefined {
   if (typeof wants === 'object' && wants.message !== undefined) return wants.message;
   return typeof confirmMessage === 'function' ? confirmMessage(input) : confirmMessage;
-}
-
-/** The output of a tool outside of runs. Other JSON becomes structured content, plus text for readers that know only text. */
-function toOutput(result: unknown): ToolOutput {
-  if (isToolResult(result)) return result;
-  if (result === undefined || result === null) return { content: [] };
-  if (typeof result === 'string') return { content: [{ type: 'text', text: result }] };
-  return { content: [{ type: 'text', text: jsonText(result)! }], structured: result };
 }
 
 function logResult(run: ToolCaller, call: BegunCall, result: unknown): unknown {

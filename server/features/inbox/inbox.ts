@@ -68,6 +68,16 @@ interface FoundEntries {
   readonly isWhole: boolean;
 }
 
+/** The outcome of a walk through a person's sessions. */
+interface Walk {
+  /** The last time at which any of them was used. */
+  readonly newest: number;
+  /** Whether there were some that were not found before, or have changed. */
+  readonly isNews: boolean;
+  /** Whether it came to its end. */
+  readonly isWhole: boolean;
+}
+
 /** The inboxes of users: their sessions, with the number of unread messages and open questions in each. */
 export class Inbox {
   readonly env: InboxEnvironment;
@@ -156,42 +166,47 @@ export class Inbox {
 
   /**
    * A person's own sessions. One that is used while they are read moves to the front, where they were read before, so what has been used since is read
-   * again, until a page has all of it.
+   * again, until nothing has.
    */
   async #ownAll(person: Person, places: ReadonlyMap<string, ReadPlace>): Promise<FoundEntries> {
     const found = new Map<string, InboxEntry>();
+    const known = (ref: SessionRef): MaybePromise<ReadPlace | undefined> => places.get(textOfHome(ref));
+    // A session that was used meanwhile may have been read, too.
+    const present = (ref: SessionRef): Promise<ReadPlace | undefined> => this.places.of(ref, person.key);
+    let walk = await this.#walk(found, person, known);
+    while (walk.isWhole && walk.isNews) walk = await this.#walk(found, person, present, walk.newest);
+    return { entries: [...found.values()], isWhole: walk.isWhole };
+  }
+
+  /** Reads a person's own sessions, the one used last first, back to those used before a time. */
+  async #walk(
+    found: Map<string, InboxEntry>,
+    person: Person,
+    placeOf: (ref: SessionRef) => MaybePromise<ReadPlace | undefined>,
+    usedSince = Number.NEGATIVE_INFINITY,
+  ): Promise<Walk> {
+    let newest = usedSince;
+    let isNews = false;
     let before: ListPlace | undefined;
-    let usedAt = Number.NEGATIVE_INFINITY;
-    for (let isNews = true; isNews && !before; ) {
-      let newest: number | undefined;
-      const isAgain = found.size > 0;
-      isNews = false;
-      do {
-        const { records, next } = await this.env.store.list(person.scope, { limit: PAGE, before });
-        newest ??= records[0]?.updatedAt;
-        for (const record of records) {
-          if (record.updatedAt < usedAt) break;
-          // Its person may have read it when they used it.
-          const place = isAgain
-            ? await this.places.of(record.ref, person.key)
-            : places.get(textOfHome(record.ref));
-          const known = this.#entryOf(record, place, person);
-          // Nearly all are found at once, and a turn of the microtasks for each would cost as much as they do.
-          const entry = isPromise(known) ? await known : known;
-          if (!entry) continue;
-          const { sessionId } = entry.row;
-          // A single page is read at once, so nothing moves meanwhile.
-          isNews ||= next !== null && found.get(sessionId)?.recordedAt !== entry.recordedAt;
-          found.set(sessionId, entry);
-        }
-        const isOver = (records.at(-1)?.updatedAt ?? 0) < usedAt;
-        before = isOver ? undefined : (next ?? undefined);
-        // A long inbox must not hold up others.
-        if (before) await nextTurn();
-      } while (before && found.size < INBOX_SESSIONS);
-      usedAt = newest ?? usedAt;
-    }
-    return { entries: [...found.values()], isWhole: !before };
+    do {
+      const { records, next } = await this.env.store.list(person.scope, { limit: PAGE, before });
+      for (const record of records) {
+        if (record.updatedAt < usedSince) return { newest, isNews, isWhole: true };
+        newest = Math.max(newest, record.updatedAt);
+        const read = andThen(placeOf(record.ref), (place) => this.#entryOf(record, place, person));
+        // Nearly all are found at once, and a turn of the microtasks for each would cost as much as they do.
+        const entry = isPromise(read) ? await read : read;
+        if (!entry) continue;
+        const { sessionId } = entry.row;
+        // A single page is read at once, so nothing moves meanwhile.
+        isNews ||= next !== null && found.get(sessionId)?.recordedAt !== entry.recordedAt;
+        found.set(sessionId, entry);
+      }
+      before = next ?? undefined;
+      // A long inbox must not hold up others.
+      if (before) await nextTurn();
+    } while (before && found.size < INBOX_SESSIONS);
+    return { newest, isNews, isWhole: !before };
   }
 
   /** Sessions that others share with a user. */

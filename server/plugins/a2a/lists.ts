@@ -1,7 +1,9 @@
 import type { z } from 'zod';
 import type { Person } from '../../auth/types.js';
 import { fieldError, orNull } from '../conversation/errors.js';
-import { runsIn, stateOf } from '../conversation/state.js';
+import { pageBehind } from '../conversation/pages.js';
+import { runsIn } from '../conversation/runs.js';
+import { stateOf } from '../conversation/state.js';
 import type { PluginContext } from '../plugin.js';
 import type { A2aTask } from './objects.js';
 import type { PARAMS } from './request.js';
@@ -26,15 +28,14 @@ export async function listTasks(
     .filter((task) => !status || task.status.state === status)
     .filter((task) => !after || Date.parse(task.status.timestamp) >= Date.parse(after))
     .sort((a, b) => (a.status.timestamp < b.status.timestamp ? 1 : -1));
-  const start = pageToken ? wanted.findIndex(({ id }) => id === pageToken) + 1 : 0;
-  if (pageToken && start === 0) throw fieldError('params.pageToken', 'is no page of this list');
-  const page = wanted.slice(start, start + (asked.pageSize || PAGE));
-  const tasks = page.map(({ artifacts, history, ...task }) => ({
+  const page = pageBehind(wanted, { after: pageToken || null, limit: asked.pageSize || PAGE });
+  if (!page) throw fieldError('params.pageToken', 'is no page of this list');
+  const tasks = page.data.map(({ artifacts, history, ...task }) => ({
     ...task,
     ...(includeArtifacts && { artifacts }),
     ...(asked.historyLength !== 0 && { history }),
   }));
-  const nextPageToken = start + page.length < wanted.length ? page.at(-1)!.id : '';
+  const nextPageToken = page.hasMore ? tasks.at(-1)!.id : '';
   return { tasks, nextPageToken, pageSize: tasks.length, totalSize: wanted.length };
 }
 

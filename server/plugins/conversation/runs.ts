@@ -1,4 +1,5 @@
 import { parseCursor } from '../../../shared/cursor.js';
+import type { SessionState } from '../../../shared/fold.js';
 import type { RunInfo } from '../../../shared/operation-types.js';
 import type { PluginSession } from '../plugin.js';
 import { orNull } from './errors.js';
@@ -9,6 +10,13 @@ export function runIn(session: PluginSession, runId: string): Promise<RunInfo | 
     const info = await session.run(runId).status();
     return info.sessionId === session.id ? info : null;
   });
+}
+
+/** The runs that a state has, the newest first. One of a message that a fork has copied is a run of the other session. */
+export function runsIn({ run, queue, messages }: SessionState): readonly string[] {
+  const ended = messages.flatMap((message) => (message.runId === undefined ? [] : [message.runId]));
+  const queued = queue.map(({ runId }) => runId);
+  return [...new Set([...ended, ...(run ? [run.runId] : []), ...queued].reverse())];
 }
 
 /**

@@ -66,13 +66,6 @@ export async function assertKept(session: PluginSession, cursor: string): Promis
   if (!(await isKept(session, cursor))) throw new GatewayError({ code: 'CURSOR_GONE' });
 }
 
-/** The runs that a state has, the newest first. One of a message that a fork has copied is a run of the other session. */
-export function runsIn({ run, queue, messages }: SessionState): readonly string[] {
-  const ended = messages.flatMap((message) => (message.runId === undefined ? [] : [message.runId]));
-  const queued = queue.map(({ runId }) => runId);
-  return [...new Set([...ended, ...(run ? [run.runId] : []), ...queued].reverse())];
-}
-
 /** Ends the active run, or the given one. False if none was active. */
 export async function stop(session: PluginSession, runId: string | undefined): Promise<boolean> {
   try {

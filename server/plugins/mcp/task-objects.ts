@@ -1,6 +1,8 @@
 import type { ToolResultBlock } from '../../../shared/messages.js';
+import { pick } from '../../../shared/pick.js';
 import { failureOf } from '../../../shared/run-failure.js';
 import type { ToolOutput } from '../../apps/tool.js';
+import { madeOutput, plainOutput } from '../../apps/tool-output.js';
 import { isPlainObject } from '../../schema/schema.js';
 import type { CallToolResult, ClientCapabilities, ElicitParams, UrlElicitParams } from './sdk.js';
 import type { McpTaskReader, TaskEnd } from './task-reader.js';
@@ -96,12 +98,17 @@ export function taskOf(read: McpTaskReader, telling: TaskDetails): DetailedTask 
 
 /** Tells that a call became a task. */
 export function createdTask(task: DetailedTask): CreatedTask {
-  const { taskId, status, statusMessage, createdAt, lastUpdatedAt, ttlMs, pollIntervalMs } = task;
-  const said = statusMessage !== undefined && { statusMessage };
-  return {
-    ...{ resultType: 'task', taskId, status, ...said },
-    ...{ createdAt, lastUpdatedAt, ttlMs, pollIntervalMs },
-  };
+  const told = pick(
+    task,
+    'taskId',
+    'status',
+    'statusMessage',
+    'createdAt',
+    'lastUpdatedAt',
+    'ttlMs',
+    'pollIntervalMs',
+  );
+  return { resultType: 'task', ...told };
 }
 
 function statusOf(read: McpTaskReader, { inputRequests, result }: TaskDetails): McpTaskStatus {
@@ -135,16 +142,5 @@ function saidOf(read: McpTaskReader, status: McpTaskStatus): string | undefined 
 /** The output of a tool, from the form in which the log has it. */
 function outputIn({ output, isError }: ToolResultBlock): ToolOutput {
   if (isError) return { content: [{ type: 'text', text: String(output) }], isError };
-  if (output === null || output === undefined) return { content: [] };
-  if (typeof output === 'string') return { content: [{ type: 'text', text: output }] };
-  if (isMade(output)) return output;
-  return { content: [{ type: 'text', text: JSON.stringify(output) }], structured: output };
-}
-
-/** Whether a logged output was made by `toolResult`. */
-function isMade(output: unknown): output is ToolOutput {
-  if (!isPlainObject(output)) return false;
-  const { content, structured: _, ...rest } = output;
-  const areBlocks = Array.isArray(content) && content.every((it) => typeof it?.type === 'string');
-  return areBlocks && Object.keys(rest).length === 0;
+  return madeOutput(output) ?? plainOutput(output);
 }
