@@ -273,10 +273,11 @@ export class Hold implements LogListener, Tenure {
     const { held } = this.life;
     const { reader, viewers } = this.#session;
     const { view } = reader;
-    if (held) await this.#letGo(held);
-    // Subscribers here continue in the log of the next holder.
+    const released = held && this.#letGo(held);
+    // Subscribers here continue in the log of the next holder. That may be this gateway before the store has answered.
     if (viewers.watching) reader.resume(view);
     else reader.watch();
+    await released;
   }
 
   async #letGo(held: HeldSession): Promise<void> {
