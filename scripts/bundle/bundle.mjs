@@ -1,11 +1,11 @@
 // Bundles entries, or their types. What `tsc` has said of the types is in .cache/types.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
-import { chunkOf } from './chunks.mjs';
+import { chunkOf, packageChunk } from './chunks.mjs';
 import { mapTo, shipSources } from './sources.mjs';
 import { withoutCopies } from './spreads.mjs';
 
@@ -56,22 +56,26 @@ const keepMaps = {
   },
 };
 
-/** Packages whose parts that are used are in the code: zod as a whole takes longer to load than all that is ours. */
-const BUNDLED = ['zod'];
+/** Packages whose parts that are used are in the code: zod as a whole takes longer to load than all that is ours, many files longer than one. */
+const BUNDLED = ['zod', '@cfworker/json-schema'];
 const packages = {
   name: 'packages',
   resolveId: (id) => (BUNDLED.includes(id) ? fileURLToPath(import.meta.resolve(id)) : undefined),
   // Nobody reads them there. Their licences are to stay with them.
   renderChunk: async (text, { name }) => {
-    if (!BUNDLED.includes(name)) return null;
+    const bundled = BUNDLED.find((id) => packageChunk(id) === name);
+    if (bundled === undefined) return null;
     const { code } = await transform(text, { minify: true, target: 'node20' });
-    return `/*!\n${licenseOf(name)}*/\n${code}`;
+    return `/*!\n${licenseOf(bundled)}*/\n${code}`;
   },
 };
 const licenseOf = (name) => {
   const folder = dirname(fileURLToPath(import.meta.resolve(`${name}/package.json`)));
-  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  return `${name} ${version}\n\n${readFileSync(join(folder, 'LICENSE'), 'utf8')}`;
+  const { version, license, author } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const file = join(folder, 'LICENSE');
+  // Some packages only name theirs.
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : `License: ${license}, ${author}\n`;
+  return `${name} ${version}\n\n${text}`;
 };
 
 /** What runs is the code of the sources but for its types, without maps: those of the types lead an editor to the sources. */

@@ -26,13 +26,17 @@ const CHUNKS = [
 const { peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 const PEER = new RegExp(`^(${Object.keys(peerDependencies).join('|')})(?:/|$)`);
 
+const flat = (name) => name.replaceAll(/[@/]+/g, '-').replaceAll('--', '-');
+/** The chunk of a package that is in the bundle. */
+export const packageChunk = (name) => flat(name).replace(/^-/, '');
+
 /** Chooses chunks, as the option `manualChunks` of Rollup. `nameOf` has the name of an entry, or of what is loaded later, by its id. */
 export function chunkOf(entries, nameOf) {
   let reached;
   const peers = new Map();
   return (id, { getModuleInfo }) => {
-    const [, foreign] = /\/node_modules\/([^/]+)\//.exec(id) ?? [];
-    if (foreign !== undefined) return foreign;
+    const [, foreign] = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id) ?? [];
+    if (foreign !== undefined) return packageChunk(foreign);
     reached ??= reachOf(entries, getModuleInfo);
     const names = [...(reached.get(id) ?? [])].map(nameOf);
     if (names.length < 2) return undefined;
@@ -41,7 +45,7 @@ export function chunkOf(entries, nameOf) {
     // A module that needs an optional package is with none that others load: a bundler would look for that package in vain. Nobody
     // bundles the command line.
     const needed = isCommand(names[0]) ? [] : peersOf(id, getModuleInfo, peers);
-    return [name, ...needed].join('-').replaceAll(/[@/]+/g, '-').replaceAll('--', '-');
+    return flat([name, ...needed].join('-'));
   };
 }
 
