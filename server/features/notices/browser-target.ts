@@ -2,8 +2,9 @@ import type { NoticeKind } from '../../../shared/notices/contract.js';
 import type { PushSender } from '../../../shared/notices/options.js';
 import type { LaneBound } from '../../due/bounded-lanes.js';
 import type { Store } from '../../stores/store.js';
-import { homeOfPushes, type KeptDelivery, PUSH_OWNERS, PUSHES } from './notice-record.js';
-import { Poster, Refused } from './post-request.js';
+import { homeOfPushes, type KeptDelivery, PUSHES } from './notice-record.js';
+import { isOver, Poster } from './post-request.js';
+import { dropPush } from './subscriptions.js';
 import { type Attempt, Gone, type NoticeTarget } from './target.js';
 
 /** Requests at a time: to one push service, for one person, and in all. */
@@ -25,12 +26,12 @@ export class BrowserTarget implements NoticeTarget {
     this.#poster = new Poster({ allowPrivate, most: MOST_TO_HOST });
   }
 
-  bounds({ to, push }: KeptDelivery): readonly LaneBound[] {
+  bounds({ to, endpoint }: KeptDelivery): readonly LaneBound[] {
     // A person chooses the addresses, and so who is asked and whether somebody answers.
     return [
       { name: this.name, most: MOST },
       { name: `${this.name} of ${to}`, most: MOST_OF_PERSON },
-      { name: `${this.name} to ${push?.host}`, most: MOST_TO_HOST, stalls: true },
+      { name: `${this.name} to ${endpoint?.host}`, most: MOST_TO_HOST, stalls: true },
     ];
   }
 
@@ -39,16 +40,16 @@ export class BrowserTarget implements NoticeTarget {
     return kind !== 'hand_off';
   }
 
-  async send({ kept: { push, to }, told, signal }: Attempt): Promise<void> {
-    const kept = push && (await this.#find(to, push));
+  async send({ kept: { endpoint, to }, told, signal }: Attempt): Promise<void> {
+    const kept = endpoint && (await this.#find(to, endpoint));
     if (!kept) throw new Gone('The browser is subscribed no more');
-    const { endpoint, headers, body } = await this.#sender.request(kept, this.#sender.show(told));
+    const { endpoint: url, headers, body } = await this.#sender.request(kept, this.#sender.show(told));
     const { 'Content-Length': _, ...others } = headers;
     try {
-      await this.#poster.post({ url: new URL(endpoint), headers: others, body, signal });
+      await this.#poster.post({ url: new URL(url), headers: others, body, signal });
     } catch (error) {
-      if (!(error instanceof Refused) || (error.status !== 404 && error.status !== 410)) throw error;
-      await dropPush(this.#store, push);
+      if (!isOver(error)) throw error;
+      await dropPush(this.#store, endpoint);
       throw new Gone('The push service says that the subscription is over');
     }
   }
@@ -61,12 +62,4 @@ export class BrowserTarget implements NoticeTarget {
   close(): void {
     this.#poster.close();
   }
-}
-
-/** Removes a browser's push subscription. */
-export async function dropPush(
-  store: Pick<Store, 'changeRecords'>,
-  { scope, id }: { readonly scope: string; readonly id: string },
-): Promise<void> {
-  await store.changeRecords(homeOfPushes(scope), [PUSHES.drop(id), PUSH_OWNERS.drop(id)]);
 }

@@ -6,16 +6,17 @@ import { userOfScope } from '../../auth/scope.js';
 import { idOf } from '../../ids.js';
 import type { EventCause } from '../../sessions/event-cause.js';
 import type { RecordChange } from '../../stores/records.js';
-import { type KeptNotice, NOTICE, type OwedNotice, owing } from './notice-record.js';
+import { atOnceId, type KeptNotice, NOTICE, owing } from './notice-record.js';
 import { receiverOf } from './receivers.js';
 
 /** The part of a gateway's configuration that determines which notices are made, and for whom. */
 export interface NoticeRules {
   readonly causes: Causes;
-  readonly kinds: ReadonlySet<NoticeKind>;
   readonly unseenMs: number;
-  /** The names of the targets that want a kind of notices. */
-  targetsOf(kind: NoticeKind): readonly string[];
+  /** The names of the targets that are told later of a kind of notices, if it is not seen; null if there are no notices of this kind. */
+  later(kind: NoticeKind): readonly string[] | null;
+  /** The names of the targets that are told at once. */
+  atOnce(kind: NoticeKind): readonly string[];
 }
 
 const askedId = ({ callId, runId }: Pick<PendingQuestion, 'callId' | 'runId'>, epoch: string): string =>
@@ -89,31 +90,33 @@ function toldOf(event: GatewayEvent, cause: EventCause, seq: number, causes: Cau
 /** The notices of events that are about to be appended, and the removal of notices that these events settle. */
 export function noticesOf(
   cause: EventCause,
-  { kinds, unseenMs, targetsOf, causes }: NoticeRules,
+  { unseenMs, later, atOnce, causes }: NoticeRules,
 ): readonly RecordChange[] {
   const { log, term, sessionId, head, events, before, after, senderOf, storeTime } = cause;
   const { epoch, scope, app } = log;
   const changes = new Map<string, RecordChange>();
-  for (const asked of kinds.has('input_required') ? before.pending : []) {
-    if (after.pending.some(({ callId }) => callId === asked.callId)) continue;
-    const id = askedId(asked, epoch);
-    changes.set(id, { kind: NOTICE, id });
-  }
+  const settled = (kind: NoticeKind, id: string): void => {
+    if (later(kind)) changes.set(id, { kind: NOTICE, id });
+    const now = atOnceId(id);
+    if (atOnce(kind).length > 0) changes.set(now, { kind: NOTICE, id: now });
+  };
+  for (const asked of before.pending)
+    if (!after.pending.some(({ callId }) => callId === asked.callId))
+      settled('input_required', askedId(asked, epoch));
   const { handOff } = before;
-  if (handOff && kinds.has('hand_off') && after.handOff?.runId !== handOff.runId) {
-    const id = handOffId(handOff);
-    changes.set(id, { kind: NOTICE, id });
-  }
+  if (handOff && after.handOff?.runId !== handOff.runId) settled('hand_off', handOffId(handOff));
   events.forEach((event, i) => {
     const seq = head + i + 1;
     const told = toldOf(event, cause, seq, causes);
-    if (!told || !kinds.has(told.kind)) return;
+    if (!told) return;
+    const [targets, soon] = [later(told.kind), atOnce(told.kind)];
+    if (!targets && soon.length === 0) return;
     const { text, always, ...about } = told;
     // A question that is answered in the same append waits for nobody.
     if (told.callId !== undefined && !after.pending.some(({ callId }) => callId === told.callId)) return;
     const sender = told.runId === undefined || told.userId !== undefined ? null : senderOf(told.runId);
     const at = event.ts ?? Date.now();
-    const kept: OwedNotice = {
+    const kept: KeptNotice = {
       notice: {
         ...about,
         ...{ sessionId, app, at, cursor: formatCursor(epoch, term, seq) },
@@ -121,11 +124,13 @@ export function noticesOf(
       },
       ...receiverOf(sender, scope),
       place: { epoch, seq },
-      targets: targetsOf(told.kind),
       ...(text !== undefined && { text }),
       ...(always && { always }),
     };
-    changes.set(told.id, owing(kept, storeTime(at) + unseenMs));
+    const now = storeTime(at);
+    if (targets) changes.set(told.id, owing({ ...kept, targets }, now + unseenMs));
+    if (soon.length > 0)
+      changes.set(atOnceId(told.id), owing({ ...kept, always: true, targets: soon, atOnce: true }, now));
   });
   return [...changes.values()];
 }

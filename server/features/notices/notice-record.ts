@@ -29,22 +29,24 @@ export interface KeptNotice {
 export interface OwedNotice extends KeptNotice, Attempted {
   /** The names of the targets that are told: those of the gateway where the notice was made. */
   readonly targets: readonly string[];
+  /** Whether these targets are told at once; the same notice may wait for others. */
+  readonly atOnce?: true;
 }
 
 /** A delivery as stored: a notice that one target is owed. */
 export interface KeptDelivery extends KeptNotice, Attempted {
   /** Name of the target: `webhook:<name>`, `deliver`, `push`. */
   readonly target: string;
-  /** The browser that a push is for. */
-  readonly push?: PushPlace;
+  /** The receiver, of a target that has several. */
+  readonly endpoint?: Endpoint;
   /** Whether the delivery waits until an earlier one of its session is told. */
   readonly waits?: true;
   /** Since when it is owed, by the store's clock. */
   readonly owedAt: number;
 }
 
-/** The record of a browser, and the host of its push service. */
-export interface PushPlace {
+/** The record of a receiver, and the host that is asked for it: the push service of a browser. */
+export interface Endpoint {
   readonly scope: string;
   readonly id: string;
   readonly host: string;
@@ -83,8 +85,12 @@ export const deliveryOf = ({ value }: Pick<StoredRecord, 'value'>): KeptDelivery
 
 /** Keeps a notice until it is due. @param token Token of the record that it replaces. @default any record */
 export function owing(kept: OwedNotice, dueAt: number, token?: number): RecordChange {
-  return { kind: NOTICE, id: kept.notice.id, dueAt, value: JSON.stringify(kept), token };
+  const id = kept.atOnce ? atOnceId(kept.notice.id) : kept.notice.id;
+  return { kind: NOTICE, id, dueAt, value: JSON.stringify(kept), token };
 }
+
+/** The id of the record of a notice for the targets that are told at once. */
+export const atOnceId = (id: string): string => `${id}~now`;
 
 /** Keeps a delivery. */
 export function delivering(
@@ -97,12 +103,12 @@ export function delivering(
   };
 }
 
-/** The name of a target, or of a browser that is one. */
-export const nameOfTarget = ({ target, push }: Pick<KeptDelivery, 'target' | 'push'>): string =>
-  push ? composeId(target, push.id) : composeId(target);
+/** The name of a target, or of one receiver there. */
+export const nameOfTarget = ({ target, endpoint }: Pick<KeptDelivery, 'target' | 'endpoint'>): string =>
+  endpoint ? composeId(target, endpoint.id) : composeId(target);
 
 /** The id of a delivery: that of its notice, which `idOf` made, goes on with the target. */
-export const deliveryId = (kept: Pick<KeptDelivery, 'notice' | 'target' | 'push'>): string =>
+export const deliveryId = (kept: Pick<KeptDelivery, 'notice' | 'target' | 'endpoint'>): string =>
   `${kept.notice.id}~${nameOfTarget(kept)}`;
 
 /** Whether a later notice of a session waits while an earlier one to this target is under way. A gateway without the target knows it too. */

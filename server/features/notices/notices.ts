@@ -19,6 +19,7 @@ import type { RecordChange, StoredRecord } from '../../stores/records.js';
 import { storeTime } from '../../stores/skew.js';
 import type { Store } from '../../stores/store.js';
 import type { SessionRef } from '../../stores/stored.js';
+import { addressed } from './addressed.js';
 import { BrowserTarget } from './browser-target.js';
 import { type Causes, noticesOf } from './causes.js';
 import { ATTEMPTS, Deliveries } from './deliveries.js';
@@ -28,7 +29,6 @@ import { noting } from './outcomes.js';
 import type { Receivers } from './receivers.js';
 import { runEvents } from './run-events.js';
 import { noticeStates } from './states.js';
-import { pushesOf } from './subscriptions.js';
 import { Gone, type NoticeTarget } from './target.js';
 import { WebhookTarget } from './webhook-target.js';
 
@@ -126,8 +126,9 @@ export class Notices {
   /** The record changes that events bring, for the same append. */
   of(cause: EventCause): readonly RecordChange[] {
     return noticesOf(cause, {
-      ...{ kinds: this.#kinds, unseenMs: this.#unseenMs, causes: this.#parts.causes() },
-      targetsOf: (kind) => this.#targetsOf(kind),
+      ...{ unseenMs: this.#unseenMs, causes: this.#parts.causes() },
+      later: (kind) => (this.#kinds.has(kind) ? this.#targetsOf(kind) : null),
+      atOnce: (kind) => this.#targetsOf(kind, true),
     });
   }
 
@@ -148,13 +149,13 @@ export class Notices {
    */
   async #expand(record: Owed, now: number): Promise<DueOutcome> {
     const { home, kind, id, token } = record;
-    const { targets, attempts: _, failed: __, retriedAt: ___, ...kept } = noticeOf(record);
+    const { targets, atOnce: _, attempts: __, failed: ___, retriedAt: ____, ...kept } = noticeOf(record);
     // A hand-off asks other people than the session's reader.
     const { notice, to, place } = kept;
     const seen = { place, at: notice.at };
     const { always = notice.kind === 'hand_off' } = kept;
     const isSeen = !always && (await this.#parts.hasRead(home, to, seen));
-    const owed = isSeen ? [] : await this.#owedOf(kept, targets, now);
+    const owed = isSeen ? [] : await this.#owedOf(home, kept, { targets, owedAt: now });
     const { store } = this.#parts;
     const { changes: deliveries, waiting } = await this.#deliveries.owe(home, owed, now);
     const changes = [{ kind, id, token }, ...deliveries];
@@ -166,22 +167,22 @@ export class Notices {
     return DONE;
   }
 
-  #targetsOf(kind: NoticeKind): readonly string[] {
-    return [...this.#targets.values()].filter((target) => target.wants(kind)).map(({ name }) => name);
+  #targetsOf(kind: NoticeKind, soon = false): readonly string[] {
+    return [...this.#targets.values()]
+      .filter((target) => (target.atOnce ?? false) === soon && target.wants(kind))
+      .map(({ name }) => name);
   }
 
+  /** One delivery for each receiver. */
   async #owedOf(
+    home: SessionRef,
     kept: KeptNotice,
-    targets: readonly string[],
-    owedAt: number,
+    { targets, owedAt }: { readonly targets: readonly string[]; readonly owedAt: number },
   ): Promise<readonly KeptDelivery[]> {
     const owed: KeptDelivery[] = [];
-    for (const target of targets) {
-      if (target !== 'push') owed.push({ ...kept, target, owedAt });
-      else
-        for (const push of await pushesOf(this.#parts.store, kept.to))
-          owed.push({ ...kept, target, push, owedAt });
-    }
+    for (const target of targets)
+      for (const each of await addressed(this.#parts.store, { home, kept, target }))
+        owed.push({ ...each, target, owedAt });
     return owed;
   }
 

@@ -10,7 +10,7 @@ const TARGETS = 1000;
 
 /** The outcome of a notice that is no longer owed. */
 export interface DeliveryOutcome {
-  readonly kept: KeptNotice & Partial<Pick<KeptDelivery, 'target' | 'push' | 'attempts'>>;
+  readonly kept: KeptNotice & Partial<Pick<KeptDelivery, 'target' | 'endpoint' | 'attempts'>>;
   readonly outcome: NoticeOutcome;
   /** The time of the outcome, in milliseconds since the epoch. */
   readonly at: number;
@@ -30,8 +30,8 @@ export async function noting(
   home: RecordHome,
   outcome: DeliveryOutcome,
 ): Promise<RecordChange> {
-  const { target = outcome.outcome, push } = outcome.kept;
-  const id = nameOfTarget({ target, ...(push && { push }) });
+  const { target = outcome.outcome, endpoint } = outcome.kept;
+  const id = nameOfTarget({ target, ...(endpoint && { endpoint }) });
   const [record] = await store.records({ home, kind: TOLD, id, limit: 1 });
   const before = record ? (JSON.parse(record.value) as readonly DeliveryOutcome[]) : [];
   const { notice, ...kept } = outcome.kept;

@@ -25,6 +25,10 @@ export class Refused extends Error {
   }
 }
 
+/** Whether the receiver says that it will never be there again. */
+export const isOver = (error: unknown): boolean =>
+  error instanceof Refused && (error.status === 404 || error.status === 410);
+
 /** Posts to addresses that somebody else chose: follows no redirect, refuses private addresses unless allowed, and reads little of an answer. */
 export class Poster {
   readonly #allowPrivate: boolean;

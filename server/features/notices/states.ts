@@ -64,11 +64,11 @@ export async function noticeStates(
 type NoticeSubject = Pick<NoticeState, 'id' | 'kind' | 'at' | 'title' | 'runId' | 'target' | 'name'>;
 
 function aboutOf(
-  { notice, target, push }: KeptNotice & Partial<KeptDelivery>,
+  { notice, target, endpoint }: KeptNotice & Partial<KeptDelivery>,
   nameOf: StatesOptions['nameOf'],
 ): NoticeSubject {
   const { id, kind, at, title, runId } = notice;
-  const name = push ? cut(push.id, SHORT) : target === undefined ? undefined : nameOf(target);
+  const name = endpoint ? cut(endpoint.id, SHORT) : target === undefined ? undefined : nameOf(target);
   return {
     ...{ id, kind, at },
     ...(title !== undefined && { title }),

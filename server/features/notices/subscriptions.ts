@@ -3,8 +3,7 @@ import type { PushTarget } from '../../../shared/notices/contract.js';
 import type { OwnerRoom } from '../../records/owner-room.js';
 import type { StoredRecord } from '../../stores/records.js';
 import type { Store } from '../../stores/store.js';
-import { dropPush } from './browser-target.js';
-import { homeOfPushes, type KeptPush, PUSH_OWNERS, PUSHES, type PushPlace } from './notice-record.js';
+import { type Endpoint, homeOfPushes, type KeptPush, PUSH_OWNERS, PUSHES } from './notice-record.js';
 
 /** A person, and the scope that holds the person's browsers. */
 export interface Subscriber {
@@ -17,7 +16,7 @@ type SubscriptionStore = Pick<Store, 'records' | 'changeRecords'>;
 const idOf = (endpoint: string): string => createHash('sha256').update(endpoint).digest('base64url');
 
 /** A person's browsers. */
-export async function pushesOf(store: SubscriptionStore, userKey: string): Promise<readonly PushPlace[]> {
+export async function pushesOf(store: SubscriptionStore, userKey: string): Promise<readonly Endpoint[]> {
   const records = await store.records({ owner: userKey, kind: PUSHES.name, limit: 1000 });
   const kept = records.flatMap((record) => PUSHES.read(record) ?? []);
   return kept.map(({ home: { scope }, id, value }) => ({ scope, id, host: new URL(value.endpoint).host }));
@@ -46,6 +45,14 @@ export function addPush(
     const kept: KeptPush = { userKey, endpoint, keys: { p256dh, auth }, addedAt: Date.now() };
     await store.changeRecords(homeOfPushes(scope), [PUSHES.put(id, kept), PUSH_OWNERS.put(id, {})]);
   });
+}
+
+/** Removes a browser's push subscription. */
+export async function dropPush(
+  store: Pick<Store, 'changeRecords'>,
+  { scope, id }: { readonly scope: string; readonly id: string },
+): Promise<void> {
+  await store.changeRecords(homeOfPushes(scope), [PUSHES.drop(id), PUSH_OWNERS.drop(id)]);
 }
 
 /** Removes a person's browser, if it is subscribed. */

@@ -22,6 +22,12 @@ export interface NoticeTarget {
   /** Whether notices contain the text of an answer. */
   readonly content: boolean;
   readonly timeoutMs: number;
+  /**
+   * Whether it is told at once, whatever `notify.on` says and also of what was read.
+   *
+   * @default after `notify.unseenMs`, unless it was read
+   */
+  readonly atOnce?: boolean;
   /** The bounds of deliveries under way at a time that a delivery is under. */
   bounds(kept: KeptDelivery): readonly LaneBound[];
   wants(kind: NoticeKind): boolean;

@@ -1,0 +1,19 @@
+import type { Store } from '../../stores/store.js';
+import type { SessionRef } from '../../stores/stored.js';
+import type { Endpoint, KeptNotice } from './notice-record.js';
+import { pushesOf } from './subscriptions.js';
+
+/** A notice for one receiver. */
+export interface AddressedNotice extends KeptNotice {
+  /** The receiver, of a target that has several. */
+  readonly endpoint?: Endpoint;
+}
+
+/** A notice for each receiver of a target, by the target's name: a gateway without the target knows them too. */
+export async function addressed(
+  store: Pick<Store, 'records' | 'changeRecords'>,
+  { kept, target }: { readonly home: SessionRef; readonly kept: KeptNotice; readonly target: string },
+): Promise<readonly AddressedNotice[]> {
+  if (target === 'push') return (await pushesOf(store, kept.to)).map((endpoint) => ({ ...kept, endpoint }));
+  return [kept];
+}
