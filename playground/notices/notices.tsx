@@ -22,6 +22,7 @@ const KINDS: Readonly<Record<NoticeState['kind'], string>> = {
 
 const TARGETS: Readonly<Record<NonNullable<NoticeState['target']>, string>> = {
   webhook: 'a webhook',
+  'run-webhook': 'a webhook of the run',
   push: 'a browser',
   deliver: "the host's own way",
 };

@@ -6,8 +6,8 @@ import type { SessionKey } from '../../shared/session-key.js';
 import type { UserName } from '../../shared/user-name.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 
-/** The use to authorize: an operation, a session's events, a tool call by another protocol, its summary, or a notice about the session. */
-export type AccessedOperation = OperationName | 'events' | 'tool-call' | 'compact' | 'notify';
+/** The use to authorize: an operation, a session's events, a tool call by another protocol, its summary, a notice about it, or the webhooks of its runs. */
+export type AccessedOperation = OperationName | 'events' | 'tool-call' | 'compact' | 'notify' | 'run-webhooks';
 
 /** A host's decision about a session, on top of scopes. After false, the session seems not to exist. */
 export type SessionAccess = (

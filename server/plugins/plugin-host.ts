@@ -82,6 +82,13 @@ export class PluginHost implements PluginRoutes, PluginSocketRoutes {
       page: (path, make) => monitor.page(path, make),
       route: (path, handle, options = {}) => take(this.#routes, path, { handle, options }),
       socket: (path, accept, options = {}) => take(this.#sockets, path, { transport, accept, options }),
+      runWebhooks(shape) {
+        for (const { runWebhooks } of host.features) {
+          const check = runWebhooks?.(transport, shape);
+          if (check) return check;
+        }
+        return null;
+      },
       apps: () => apps.summaries(),
       appsOf: (person) => host.operations.appsOf(person),
       async sessions(person, params = {}) {

@@ -28,6 +28,16 @@ export function openPluginSession(
       await env.ready();
       return env.operations.sent({ sessionId: id, key }, hostCaller(person, { transport }));
     },
+    async runWebhooks(runId, change = {}) {
+      await env.ready();
+      const asked = { sessionId: id, form: transport, runId, ...change };
+      const { webhooks } = await env.operations.forHost(
+        'run-webhooks',
+        asked,
+        hostCaller(person, { transport }),
+      );
+      return webhooks;
+    },
     async discard() {
       await env.ready();
       await env.operations.discard(id, hostCaller(person, { transport }));

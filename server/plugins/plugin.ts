@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ExtraRoutes } from '../../shared/calls.js';
+import type { RunWebhook, RunWebhookChange } from '../../shared/notices/contract.js';
+import type { WebhookShape } from '../../shared/notices/options.js';
 import type { AppSummary, ParamsOf, ResultOf } from '../../shared/operation-types.js';
 import type { HostEventsOptions, SessionHandle } from '../apps/session-handle.js';
 import type { ToolHints, ToolOutput } from '../apps/tool.js';
@@ -105,6 +107,12 @@ export interface PluginSession extends SessionHandle {
   stream<State>(dialect: Dialect<State>, options?: DialectOptions): DialectStream<State>;
   /** The run that was begun under an idempotency key, whatever its message; null if there is none. */
   sent(idempotencyKey: string): Promise<SentRun | null>;
+  /**
+   * The caller's webhooks of a run, after one was added or removed. One that is added late is told what has happened already.
+   *
+   * @throws GatewayError `RUN_NOT_FOUND`, `QUOTA_EXCEEDED` naming `limits.runWebhooks`, `INVALID_PARAMS`
+   */
+  runWebhooks(runId: string, change?: RunWebhookChange): Promise<readonly RunWebhook[]>;
   /** Closes the session and drops all its data. */
   discard(): Promise<void>;
 }
@@ -180,6 +188,13 @@ export interface PluginContext {
     accept: (upgrade: PluginUpgrade) => MaybePromise<PluginSocketListener>,
     options?: SocketOptions,
   ): void;
+  /**
+   * Has callers' own addresses told as their runs ask and end, in this plugin's form: see `PluginSession.runWebhooks`.
+   *
+   * @param shape Makes a request of a notice
+   * @returns The check of an address, which throws `INVALID_PARAMS` naming the field; null if the host allows none (`notify.runWebhooks`)
+   */
+  runWebhooks(shape: WebhookShape): ((webhook: RunWebhook) => void) | null;
   /** All apps. */
   apps(): readonly AppSummary[];
   /** The apps that a caller may use, as the operation `apps` lists them. */

@@ -87,7 +87,7 @@ export interface NoticeState {
   readonly runId?: string;
   readonly title?: string;
   /** The kind of target; absent before any delivery, and if none is needed. */
-  readonly target?: 'webhook' | 'push' | 'deliver';
+  readonly target?: 'webhook' | 'push' | 'deliver' | 'run-webhook';
   /** The name that a host gave a webhook, or the first characters of a browser's id. */
   readonly name?: string;
   /**
@@ -176,8 +176,32 @@ export interface NoticeOperator {
   resendNotice(id: string): Promise<number>;
 }
 
+/** An address that is told as a run asks and as it ends. */
+export interface RunWebhook {
+  /** Its name among those of its run, 1 to 64 characters. */
+  readonly id: string;
+  readonly url: string;
+  /** Headers of its requests: `authorization`, and those that begin with `x-`. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Adds or removes a webhook of a run. One of the same id is replaced, an unknown one is ignored. */
+export interface RunWebhookChange {
+  readonly add?: RunWebhook;
+  readonly remove?: string;
+}
+
 /** Calls on a session that host code has and no client. */
 export interface NoticeHostCalls {
+  'run-webhooks': {
+    params: RunWebhookChange & {
+      readonly sessionId: string;
+      readonly runId: string;
+      /** The name of the plugin that writes the requests. */
+      readonly form: string;
+    };
+    result: { readonly webhooks: readonly RunWebhook[] };
+  };
   notify: {
     params: { readonly sessionId: string; readonly notice: CustomNotice };
     result: { readonly id: string };
@@ -202,6 +226,8 @@ export const NOTICE_NAMED = ['push'] as const;
 export interface NoticeLimits {
   /** Browsers of one user that receive pushes. @default 16 */
   readonly pushSubscriptions: number;
+  /** Webhooks of one user's runs, each until it was told of the run's end or is removed. @default 100 */
+  readonly runWebhooks: number;
 }
 
 /** Sends a session's user a notice of the host's own. */

@@ -5,6 +5,8 @@ import type { NoticeKind, PushBody, PushTarget, ToldNotice } from './contract.js
 export interface ShapedWebhook {
   readonly id: string;
   readonly body: unknown;
+  /** @default 'application/json' */
+  readonly mediaType?: string | undefined;
 }
 
 /**
@@ -67,6 +69,12 @@ export interface PushSender {
   }>;
 }
 
+/** The addresses that callers may have told of their runs. */
+export interface RunWebhookOptions {
+  /** Their origins, such as `https://hooks.example.com`. @default all that are public, by HTTPS */
+  readonly origins?: readonly string[] | undefined;
+}
+
 /** Options of `notify`: people and systems that learn of events which nobody was there to see. */
 export interface NotifyOptions {
   /** The kinds of notices, besides the host's own. @default ['run_ended', 'input_required'] */
@@ -74,9 +82,11 @@ export interface NotifyOptions {
   readonly webhooks?: WebhookOptions | readonly WebhookOptions[] | undefined;
   readonly push?: PushSender | undefined;
   readonly deliver?: Deliver | undefined;
+  /** Has callers' own addresses told of their runs, over protocols that have a word for it. @default none */
+  readonly runWebhooks?: RunWebhookOptions | undefined;
   /** How long a notice waits to be seen, in milliseconds. A notice that is seen in time is not delivered. @default 20 s */
   readonly unseenMs?: number | undefined;
-  /** Whether webhooks and pushes may go to private addresses, and over plain HTTP. @default false */
+  /** Whether webhooks, callers' too, and pushes may go to private addresses, and over plain HTTP. @default false */
   readonly allowPrivate?: boolean | undefined;
   /** The page that shows a session. */
   readonly url?: ((session: { readonly sessionId: string; readonly app: string }) => string) | undefined;

@@ -16,7 +16,7 @@ const noticeStateShape = {
   at: z.number(),
   runId: z.string().exactOptional(),
   title: z.string().exactOptional(),
-  target: z.enum(['webhook', 'push', 'deliver']).exactOptional(),
+  target: z.enum(['webhook', 'push', 'deliver', 'run-webhook']).exactOptional(),
   name: z.string().exactOptional(),
   state: z.enum(['waiting', 'failed', 'told', 'dead', 'gone', 'seen']),
   attempts: z.number().int(),

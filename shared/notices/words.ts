@@ -25,7 +25,10 @@ export const NOTICES: FeatureWords<NoticeOperations, object, NoticeLimits, Notic
     },
   },
   events: {},
-  limits: { pushSubscriptions: { kind: 'count', default: 16 } },
+  limits: {
+    pushSubscriptions: { kind: 'count', default: 16 },
+    runWebhooks: { kind: 'count', default: 100 },
+  },
   metrics: {
     now: [['notices_sending', 'Deliveries of notices on their way', ({ notices }) => notices.sending]],
     growing: [

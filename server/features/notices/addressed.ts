@@ -1,6 +1,7 @@
 import type { Store } from '../../stores/store.js';
 import type { SessionRef } from '../../stores/stored.js';
 import type { Endpoint, KeptNotice } from './notice-record.js';
+import { endpointOf, formOfTarget, webhooksOf } from './run-webhooks.js';
 import { pushesOf } from './subscriptions.js';
 
 /** A notice for one receiver. */
@@ -12,8 +13,14 @@ export interface AddressedNotice extends KeptNotice {
 /** A notice for each receiver of a target, by the target's name: a gateway without the target knows them too. */
 export async function addressed(
   store: Pick<Store, 'records' | 'changeRecords'>,
-  { kept, target }: { readonly home: SessionRef; readonly kept: KeptNotice; readonly target: string },
+  { home, kept, target }: { readonly home: SessionRef; readonly kept: KeptNotice; readonly target: string },
 ): Promise<readonly AddressedNotice[]> {
   if (target === 'push') return (await pushesOf(store, kept.to)).map((endpoint) => ({ ...kept, endpoint }));
-  return [kept];
+  const form = formOfTarget(target);
+  if (form === undefined) return [kept];
+  const { runId } = kept.notice;
+  const hooks = runId === undefined ? [] : await webhooksOf(store, home, { runId, form });
+  // They belong to an owner of the session, whoever the run is for.
+  const { byGrant: _, ...own } = kept;
+  return hooks.map((hook) => ({ ...own, to: hook.userKey, endpoint: endpointOf(home, hook) }));
 }

@@ -19,8 +19,11 @@ export interface NoticeRules {
   atOnce(kind: NoticeKind): readonly string[];
 }
 
-const askedId = ({ callId, runId }: Pick<PendingQuestion, 'callId' | 'runId'>, epoch: string): string =>
-  idOf('input_required', runId ?? epoch, callId);
+/** The id of the notice of a question. */
+export const askedId = (
+  { callId, runId }: Pick<PendingQuestion, 'callId' | 'runId'>,
+  epoch: string,
+): string => idOf('input_required', runId ?? epoch, callId);
 
 const handOffId = ({ runId }: { readonly runId: string }): string => idOf('hand_off', runId);
 

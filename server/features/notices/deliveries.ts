@@ -156,7 +156,7 @@ export class Deliveries implements DueKind {
     try {
       const told = await tell(home, kept, target.content);
       const isTold = await target.send({
-        ...{ kept, told, attempt: (kept.attempts ?? 0) + 1, signal: at.signal },
+        ...{ home, kept, told, attempt: (kept.attempts ?? 0) + 1, signal: at.signal },
         events: () => events(home, kept),
       });
       return isTold === false ? undefined : 'told';

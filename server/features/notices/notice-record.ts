@@ -103,13 +103,18 @@ export function delivering(
   };
 }
 
-/** The name of a target, or of one receiver there. */
-export const nameOfTarget = ({ target, endpoint }: Pick<KeptDelivery, 'target' | 'endpoint'>): string =>
+type Addressee = Pick<KeptDelivery, 'target' | 'endpoint'>;
+
+const nameOfReceiver = ({ target, endpoint }: Addressee): string =>
   endpoint ? composeId(target, endpoint.id) : composeId(target);
+
+/** The name of a target, or of a browser that is one. A webhook of a run is none: it is gone with its run. */
+export const nameOfTarget = ({ target, endpoint }: Addressee): string =>
+  nameOfReceiver({ target, ...(target === 'push' && endpoint && { endpoint }) });
 
 /** The id of a delivery: that of its notice, which `idOf` made, goes on with the target. */
 export const deliveryId = (kept: Pick<KeptDelivery, 'notice' | 'target' | 'endpoint'>): string =>
-  `${kept.notice.id}~${nameOfTarget(kept)}`;
+  `${kept.notice.id}~${nameOfReceiver(kept)}`;
 
 /** Whether a later notice of a session waits while an earlier one to this target is under way. A gateway without the target knows it too. */
 export const isOrdered = (target: string): boolean => target.startsWith('webhook:');

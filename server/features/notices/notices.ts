@@ -6,9 +6,10 @@ import type {
   NoticeOutcome,
   NoticeState,
   NoticeStats,
+  RunWebhook,
   ToldNotice,
 } from '../../../shared/notices/contract.js';
-import type { NotifyOptions } from '../../../shared/notices/options.js';
+import type { NotifyOptions, WebhookShape } from '../../../shared/notices/options.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { Report } from '../../diagnostics/log-facts.js';
 import { FactTally } from '../../diagnostics/tally.js';
@@ -28,6 +29,8 @@ import { DELIVERY, type KeptDelivery, type KeptNotice, NOTICE, noticeOf, owing }
 import { noting } from './outcomes.js';
 import type { Receivers } from './receivers.js';
 import { runEvents } from './run-events.js';
+import { RunWebhookTarget } from './run-webhook-target.js';
+import { assertWebhook } from './run-webhooks.js';
 import { noticeStates } from './states.js';
 import { Gone, type NoticeTarget } from './target.js';
 import { WebhookTarget } from './webhook-target.js';
@@ -60,18 +63,18 @@ export class Notices {
   /** The key that browsers subscribe with; null where there are no pushes. */
   readonly publicKey: string | null;
   readonly allowPrivate: boolean;
-  readonly #options: NotifyOptions;
+  readonly options: NotifyOptions;
   readonly #parts: NoticeParts;
   readonly #kinds: ReadonlySet<NoticeKind>;
   readonly #unseenMs: number;
-  readonly #targets: ReadonlyMap<string, NoticeTarget>;
+  readonly #targets: Map<string, NoticeTarget>;
   readonly #tally = new FactTally<Omit<NoticeCount, 'count'>>();
   readonly #deliveries: Deliveries;
 
   constructor(options: NotifyOptions, parts: NoticeParts) {
     const { store, report } = parts;
     const { on = ['run_ended', 'input_required', 'message_retracted'], unseenMs = UNSEEN_MS, push } = options;
-    this.#options = options;
+    this.options = options;
     this.#parts = parts;
     this.#kinds = new Set(on);
     this.#unseenMs = unseenMs;
@@ -107,6 +110,24 @@ export class Notices {
       },
       [DELIVERY]: this.#deliveries,
     };
+  }
+
+  /** Writes the requests to callers' addresses in the form of a plugin. @returns The check of an address; null if the host allows none */
+  form(form: string, shape: WebhookShape): ((webhook: RunWebhook) => void) | null {
+    const { options } = this;
+    if (!options.runWebhooks) return null;
+    const target = new RunWebhookTarget({ form, shape }, options, this.#parts.store);
+    this.#targets.set(target.name, target);
+    return (webhook) => assertWebhook(webhook, options);
+  }
+
+  /** Tells receivers at once of what happened before they were there. */
+  async tell(home: SessionRef, receivers: readonly Omit<KeptDelivery, 'owedAt'>[]): Promise<void> {
+    const { store } = this.#parts;
+    const owedAt = storeTime(store);
+    const owed = receivers.map((kept) => ({ ...kept, owedAt }));
+    const { changes } = await this.#deliveries.owe(home, owed, owedAt);
+    if (changes.length > 0) await store.changeRecords(home, changes, { mayRepeat: true });
   }
 
   /** The states of a person's notices of a session, the newest first. */
@@ -192,7 +213,7 @@ export class Notices {
     const { app, kind, runId } = notice;
     const sessionId = await this.#parts.receivers.nameOf(home, kept);
     if (sessionId === null) throw new Gone('The receiver may not read the session any more');
-    const url = this.#options.url?.({ sessionId, app });
+    const url = this.options.url?.({ sessionId, app });
     let text = content ? said : undefined;
     if (content && kind === 'run_ended' && runId !== undefined) text = await this.#textOf(home, runId);
     return { ...notice, sessionId, ...(url !== undefined && { url }), ...(text !== undefined && { text }) };

@@ -63,11 +63,19 @@ export const notifySchema = z
       )
       .optional(),
     deliver: func.optional(),
+    runWebhooks: z.strictObject({ origins: z.array(z.string()).min(1).optional() }).optional(),
     unseenMs: z.number().nonnegative().optional(),
     allowPrivate: z.boolean().optional(),
     url: func.optional(),
   })
-  .superRefine(({ webhooks = [], allowPrivate = false }, { addIssue }) => {
+  .superRefine(({ webhooks = [], runWebhooks, allowPrivate = false }, { addIssue }) => {
+    for (const [i, origin] of (runWebhooks?.origins ?? []).entries()) {
+      const path = ['runWebhooks', 'origins', i];
+      const problem =
+        urlProblem(origin, allowPrivate) ??
+        (new URL(origin).origin === origin ? undefined : 'must be an origin');
+      if (problem !== undefined) addIssue({ code: 'custom', path, message: problem });
+    }
     const list = Array.isArray(webhooks) ? webhooks : [webhooks];
     const names = new Set<string>();
     for (const [i, each] of list.entries()) {

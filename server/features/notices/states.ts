@@ -68,7 +68,12 @@ function aboutOf(
   nameOf: StatesOptions['nameOf'],
 ): NoticeSubject {
   const { id, kind, at, title, runId } = notice;
-  const name = endpoint ? cut(endpoint.id, SHORT) : target === undefined ? undefined : nameOf(target);
+  const name =
+    target === 'push' && endpoint
+      ? cut(endpoint.id, SHORT)
+      : target === undefined
+        ? undefined
+        : nameOf(target);
   return {
     ...{ id, kind, at },
     ...(title !== undefined && { title }),

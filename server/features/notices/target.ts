@@ -1,10 +1,12 @@
 import type { GatewayEvent } from '../../../shared/events.js';
 import type { NoticeKind, ToldNotice } from '../../../shared/notices/contract.js';
 import type { LaneBound } from '../../due/bounded-lanes.js';
+import type { SessionRef } from '../../stores/stored.js';
 import type { KeptDelivery } from './notice-record.js';
 
 /** An attempt to tell one target of a notice. */
 export interface Attempt {
+  readonly home: SessionRef;
   readonly kept: KeptDelivery;
   readonly told: ToldNotice;
   readonly attempt: number;

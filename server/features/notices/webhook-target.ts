@@ -1,5 +1,5 @@
 import type { NoticeKind, ToldNotice, WebhookBody } from '../../../shared/notices/contract.js';
-import type { WebhookOptions } from '../../../shared/notices/options.js';
+import type { ShapedWebhook, WebhookOptions } from '../../../shared/notices/options.js';
 import type { LaneBound } from '../../due/bounded-lanes.js';
 import { signatureOf } from '../../runtime/signature.js';
 import { Poster } from './post-request.js';
@@ -45,12 +45,12 @@ export class WebhookTarget implements NoticeTarget {
     const { shape = shapeOf } = this.#options;
     const shaped = await shape(told, events);
     if (!shaped) return false;
-    const { id } = shaped;
+    const { id, mediaType = 'application/json' } = shaped;
     const body = JSON.stringify(shaped.body);
     const timestamp = Math.floor(Date.now() / 1000);
     const signatures = secretsOf(this.#options).map((secret) => signatureOf({ id, timestamp, body }, secret));
     const headers = {
-      'content-type': 'application/json',
+      'content-type': mediaType,
       'user-agent': 'agent-session-gateway',
       'webhook-id': id,
       'webhook-timestamp': `${timestamp}`,
@@ -65,7 +65,7 @@ export class WebhookTarget implements NoticeTarget {
   }
 }
 
-function shapeOf(told: ToldNotice): { readonly id: string; readonly body: WebhookBody } {
-  const body = { type: told.kind, timestamp: new Date(told.at).toISOString(), data: told };
+function shapeOf(told: ToldNotice): ShapedWebhook {
+  const body: WebhookBody = { type: told.kind, timestamp: new Date(told.at).toISOString(), data: told };
   return { id: told.id, body };
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Person } from '../../auth/types.js';
+import { nameIn } from '../conversation/app-names.js';
 import { fieldError, orNull } from '../conversation/errors.js';
 import { pageBehind } from '../conversation/pages.js';
 import { runsIn } from '../conversation/runs.js';
@@ -41,7 +42,7 @@ export async function listTasks(
 
 async function contextsOf(context: PluginContext, { app, person }: Parameters<typeof listTasks>[1]) {
   const { sessions } = await context.sessions(person, { app, limit: CONTEXTS });
-  return sessions.map(({ sessionId }) => sessionId.slice(sessionId.indexOf(':') + 1));
+  return sessions.map(({ sessionId }) => nameIn(sessionId));
 }
 
 /** The tasks of a context that its state has. One of a message that a fork has copied is not known. */

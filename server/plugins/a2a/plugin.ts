@@ -57,7 +57,8 @@ export function a2aPlugin(options: A2aOptions = {}): GatewayPlugin {
       const tellCard = (call: PluginRequest, app: AppSummary): void => {
         only('GET', call);
         const base = url?.replace(/\/$/, '') ?? mountOf(call);
-        sendJson(call.response, cardOf(app, `${base}${path}/${app.name}`, cards[app.name] ?? {}));
+        const [fields, pushes] = [cards[app.name], routes.pushes.offered];
+        sendJson(call.response, cardOf(app, { url: `${base}${path}/${app.name}`, pushes, fields }));
       };
       const rooted = (call: PluginRequest): void => {
         if (call.path !== CARD) throw new GatewayError({ code: 'ROUTE_NOT_FOUND' });

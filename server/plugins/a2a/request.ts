@@ -8,6 +8,7 @@ import { fieldError } from '../conversation/errors.js';
 const id = z.string().min(1).max(1024);
 const named = z.string().max(1024).nullish();
 const amount = z.number().int().min(0).nullish();
+const [pageSize, pageToken] = [z.number().int().min(0).max(100).nullish(), z.string().max(2048).nullish()];
 const part = z
   .looseObject({ text: z.string(), raw: z.base64(), url: z.url(), data: z.unknown() })
   .partial()
@@ -15,6 +16,15 @@ const part = z
   .refine((given) => ['text', 'raw', 'url', 'data'].some((kind) => given[kind] !== undefined), {
     error: 'must have text, raw, url or data',
   });
+
+const [secret, scheme] = [z.string().regex(/^[\x21-\x7e]{0,4000}$/), z.string().regex(/^[\w-]{1,64}$/)];
+const push = z.looseObject({
+  ...{ id: z.string().max(64).nullish(), url: z.string().min(1), token: secret.nullish() },
+  authentication: z.looseObject({ scheme, credentials: secret.nullish() }).nullish(),
+});
+
+/** A configuration of push notifications. */
+export type PushConfig = z.infer<typeof push>;
 
 /** Params of the methods. Clients may send further fields. */
 export const PARAMS = {
@@ -28,23 +38,29 @@ export const PARAMS = {
       metadata: z.record(z.string(), z.unknown()).nullish(),
     }),
     configuration: z
-      .looseObject({ historyLength: amount, returnImmediately: z.boolean().nullish() })
+      .looseObject({
+        ...{ historyLength: amount, returnImmediately: z.boolean().nullish() },
+        taskPushNotificationConfig: push.nullish(),
+      })
       .nullish(),
   }),
   task: z.looseObject({ id, historyLength: amount }),
+  push: z.looseObject({ taskId: id, id }),
+  createPush: push.extend({ taskId: id }),
+  listPush: z.looseObject({ taskId: id, pageSize, pageToken }),
   list: z.looseObject({
     contextId: named,
     status: named,
-    pageSize: z.number().int().min(0).max(100).nullish(),
-    pageToken: z.string().max(2048).nullish(),
+    ...{ pageSize, pageToken },
     historyLength: amount,
     statusTimestampAfter: z.iso.datetime({ offset: true }).nullish(),
     includeArtifacts: z.boolean().nullish(),
   }),
 } as const;
 
-/** A message that a client sends. */
-export type A2aMessage = z.infer<typeof PARAMS.send>['message'];
+/** A message that a client sends, and how it is to be told. */
+export type A2aSend = z.infer<typeof PARAMS.send>;
+export type A2aMessage = A2aSend['message'];
 
 /** The blocks of a message. A value is told to the app as its JSON. */
 export function blocksOf({ parts }: A2aMessage): ContentBlock[] {

@@ -14,7 +14,8 @@ import { UserNotes } from '../conversation/user-notes.js';
 import type { PluginContext } from '../plugin.js';
 import { listTasks } from './lists.js';
 import type { A2aEvent, A2aTask } from './objects.js';
-import { type A2aMessage, answersIn, blocksOf, PARAMS } from './request.js';
+import { TaskPushes } from './push.js';
+import { type A2aMessage, type A2aSend, answersIn, blocksOf, PARAMS } from './request.js';
 import { A2aError, type RpcId, type RpcRequest, readRpc } from './rpc.js';
 import { type FoundTask, findTask, taskDialect, taskOf } from './tasks.js';
 
@@ -37,12 +38,14 @@ export class A2aRoutes {
   readonly #options: A2aRoutesOptions;
   /** The tasks that messages have answered, by the ids of the messages. */
   readonly #answered: UserNotes<string>;
+  readonly pushes: TaskPushes;
   readonly #ids = new WeakMap<ServerResponse, RpcId>();
 
   constructor(context: PluginContext, options: A2aRoutesOptions) {
     this.#context = context;
     this.#options = options;
     this.#answered = new UserNotes(context, 'answered');
+    this.pushes = new TaskPushes(context);
   }
 
   /** The id that an error of a response must have. */
@@ -71,8 +74,8 @@ export class A2aRoutes {
       case 'SendMessage':
         return answer({ task: await this.#send(called) });
       case 'SendStreamingMessage': {
-        const { message } = read(PARAMS.send, params, 'params');
-        return this.#stream(called, await this.#begin(called, message), true);
+        const asked = read(PARAMS.send, params, 'params');
+        return this.#stream(called, await this.#begin(called, asked), true);
       }
       case 'GetTask': {
         const { id, historyLength } = read(PARAMS.task, params, 'params');
@@ -90,23 +93,33 @@ export class A2aRoutes {
       }
       case 'GetExtendedAgentCard':
         throw new A2aError('UNSUPPORTED_OPERATION', 'There is no other card than the public one');
-      default:
-        if (/PushNotificationConfigs?$/.test(method))
-          throw new A2aError('PUSH_NOTIFICATION_NOT_SUPPORTED', 'The host sets up notices of its own');
+      default: {
+        const result = await this.pushes.serve(method, params, find);
+        if (result !== undefined) return answer(result);
         throw new A2aError('METHOD_NOT_FOUND', `There is no method ${JSON.stringify(cut(method, 64))}`);
+      }
     }
   }
 
   async #send(called: A2aCall): Promise<A2aTask> {
-    const { message, configuration } = read(PARAMS.send, called.rpc.params, 'params');
-    const found = await this.#begin(called, message);
+    const asked = read(PARAMS.send, called.rpc.params, 'params');
+    const found = await this.#begin(called, asked);
+    const { configuration } = asked;
     const signal = leftBy(called.call.response);
     const until = configuration?.returnImmediately ? 'head' : 'over';
     return withHistory(await taskOf(found, { until, signal }), configuration?.historyLength);
   }
 
   /** Begins a task, or has one go on. The same message again leads to the same task. */
-  async #begin({ app, person }: A2aCall, message: A2aMessage): Promise<FoundTask> {
+  async #begin(called: A2aCall, { message, configuration }: A2aSend): Promise<FoundTask> {
+    const config = configuration?.taskPushNotificationConfig;
+    const webhook = config && this.pushes.webhookOf(config);
+    const found = await this.#begun(called, message);
+    if (webhook) await found.session.runWebhooks(found.info.runId, { add: webhook });
+    return found;
+  }
+
+  async #begun({ app, person }: A2aCall, message: A2aMessage): Promise<FoundTask> {
     const { messageId, taskId: id, contextId: named, metadata } = message;
     if (id) return this.#answer({ app, person, id }, message);
     // Without a context the message's own id names it, so that a second try comes to the same.

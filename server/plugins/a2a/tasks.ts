@@ -22,12 +22,18 @@ export interface FoundTask {
   readonly info: RunInfo;
 }
 
+/** The names of a task. */
+interface NamedTask {
+  readonly contextId: string;
+  readonly info: Pick<RunInfo, 'runId'>;
+}
+
 /** A run that is told as a task: first the whole task as it is, then what changes. */
-class TaskStream extends SegmentStream<A2aEvent> {
+export class TaskStream extends SegmentStream<A2aEvent> {
   readonly writer: TaskWriter;
   #isTold = false;
 
-  constructor({ contextId, info: { runId } }: FoundTask, pauses: boolean) {
+  constructor({ contextId, info: { runId } }: NamedTask, pauses: boolean) {
     const writer = new TaskWriter(contextId, runId, pauses);
     super(runId, 'whole', writer);
     this.writer = writer;

@@ -11,7 +11,9 @@ import { type A2aArtifact, type A2aEvent, type A2aPart, type A2aTask, toParts } 
 /** The id of the task that a run is. @param contextId The session's id, as the client has it */
 export const taskId = (contextId: string, runId: string): string => composeId(contextId, runId);
 
-const [WORKING, ASKING] = ['TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED'];
+/** The state of a task that waits for an answer. */
+export const ASKING = 'TASK_STATE_INPUT_REQUIRED';
+const WORKING = 'TASK_STATE_WORKING';
 const [COMPLETED, FAILED, CANCELED] = ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED'];
 
 const ENDS: Partial<Record<StopReason, string>> = {

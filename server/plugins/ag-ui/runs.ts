@@ -3,6 +3,7 @@ import { composeId, partsOfId } from '../../../shared/composed-id.js';
 import { GatewayError } from '../../../shared/errors.js';
 import { initialState } from '../../../shared/fold.js';
 import type { Person } from '../../auth/types.js';
+import { nameIn } from '../conversation/app-names.js';
 import type { ConversationOptions } from '../conversation/options.js';
 import type { DoorOutlet, ToldSegment } from '../conversation/told-segment.js';
 import { UserNotes } from '../conversation/user-notes.js';
@@ -95,7 +96,7 @@ export class AgUiRuns {
     const { session, run, events } = found;
     if (!run) return tellEvents(outlet, events ?? [], reading);
     const { cursor } = await session.run(run.runId).status();
-    const threadId = session.id.slice(session.id.indexOf(':') + 1);
+    const threadId = nameIn(session.id);
     const told = isWhole ? 'whole' : run.told;
     const names = { threadId, runId: id, ...TANSTACK };
     const place = { ...run, told, cursor, session: initialState, folds: false };

@@ -3,6 +3,7 @@ import { GatewayError, isGatewayError } from '../../../shared/errors.js';
 import type { Person } from '../../auth/types.js';
 import type { PluginRequest } from '../../transports/http/plugin-route.js';
 import { leftBy, sendJson } from '../conversation/answering.js';
+import { nameIn } from '../conversation/app-names.js';
 import { Conversation } from '../conversation/conversation.js';
 import { fieldError } from '../conversation/errors.js';
 import { type Last, Turns } from '../conversation/turns.js';
@@ -88,8 +89,7 @@ export class Completions {
     const place = sessionPlace({ headers }, app, apps);
     response.setHeader(SESSION_HEADER, place.shown);
     const run = await this.#runFor({ request, person, place, app, begun: () => forbidRetry(response) });
-    if (place.ephemeral)
-      response.setHeader(SESSION_HEADER, run.sessionId.slice(run.sessionId.indexOf(':') + 1));
+    if (place.ephemeral) response.setHeader(SESSION_HEADER, nameIn(run.sessionId));
     const answer = new ChatAnswer(request.model, request.messages, { withUsage: request.includeUsage });
     const sending = { run, answer, person, gone };
     try {

@@ -3,6 +3,9 @@ import type { Person } from '../../auth/types.js';
 import type { PluginContext } from '../plugin.js';
 import { fieldError } from './errors.js';
 
+/** The name of a session in its app. */
+export const nameIn = (sessionId: string): string => sessionId.slice(sessionId.indexOf(':') + 1);
+
 /** The apps of a gateway, by the names of a mapping and by their own. */
 export class AppNames {
   readonly #apps = new Map<string, string>();

@@ -3,6 +3,7 @@ import { GatewayError } from '../../../shared/errors.js';
 import type { SessionState } from '../../../shared/fold.js';
 import type { ImportedMessage } from '../../../shared/operation-types.js';
 import type { Person } from '../../auth/types.js';
+import { nameIn } from '../conversation/app-names.js';
 import { pagesOf, stateOf } from '../conversation/state.js';
 import type { PluginContext, PluginSession } from '../plugin.js';
 
@@ -85,7 +86,7 @@ export class Threads {
 
 /** The client's name of a session. One that a page began by a UUID needs no app in it. */
 export function threadIdOf(sessionId: string): string {
-  const name = sessionId.slice(sessionId.indexOf(':') + 1);
+  const name = nameIn(sessionId);
   return UUID.test(name) ? name : sessionId;
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { cut } from '../../../shared/cut.js';
 import { digestOf } from '../../ids.js';
+import { nameIn } from '../conversation/app-names.js';
 
 const KEPT = 'resp-';
 const TEMPORARY = 'tmp-resp-';
@@ -36,8 +37,4 @@ export function conversationBegan(id: string): number | null {
 /** A short hash of a text. */
 export function digest(text: string): string {
   return cut(digestOf(text), 32);
-}
-
-function nameIn(sessionId: string): string {
-  return sessionId.slice(sessionId.indexOf(':') + 1);
 }
