@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { expect } from 'chai';
+import { a2aPlugin } from '../../server/plugins/a2a/index.js';
 import { chatCompletionsPlugin } from '../../server/plugins/chat-completions/index.js';
 import { echo } from '../support/apps.js';
 import { get, post, startGateway } from '../support/gateway.js';
@@ -17,7 +18,9 @@ describe('threat row 33: addresses that a caller names', () => {
     const address = trap.address() as { port: number };
     const evil = `http://127.0.0.1:${address.port}/x`;
     const { url, gateway } = await startGateway({ app: echo, methods: { echo: (params: never) => params } });
+    const open = await startGateway({ app: echo, notify: { runWebhooks: {} } });
     gateway.use(chatCompletionsPlugin());
+    for (const each of [gateway, open.gateway]) each.use(a2aPlugin());
     const headers = {
       referer: evil,
       'x-forwarded-host': evil,
@@ -57,6 +60,18 @@ describe('threat row 33: addresses that a caller names', () => {
       headers,
     );
     expect(status).to.equal(200);
+    for (const taskPushNotificationConfig of [{ url: evil }, { url: evil.replace('http:', 'https:') }]) {
+      const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hi' }] };
+      const params = { message, configuration: { taskPushNotificationConfig } };
+      for (const at of [url, open.url]) {
+        const { body } = await post(
+          `${at}/a2a/default`,
+          { jsonrpc: '2.0', id: 1, method: 'SendMessage', params },
+          headers,
+        );
+        expect(body.error.code, at).to.be.oneOf([-32003, -32602]);
+      }
+    }
     expect(connections).to.equal(0);
   });
 });
