@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
-import { chunkOf, packageChunk } from './chunks.mjs';
+import { BUNDLED, chunkOf, packageChunk } from './chunks.mjs';
 import { mapTo, shipSources } from './sources.mjs';
 import { withoutCopies } from './spreads.mjs';
 
@@ -56,8 +56,6 @@ const keepMaps = {
   },
 };
 
-/** Packages whose parts that are used are in the code: zod as a whole takes longer to load than all that is ours, many files longer than one. */
-const BUNDLED = ['zod', '@cfworker/json-schema'];
 const packages = {
   name: 'packages',
   resolveId: (id) => (BUNDLED.includes(id) ? fileURLToPath(import.meta.resolve(id)) : undefined),

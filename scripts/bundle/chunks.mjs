@@ -26,6 +26,9 @@ const CHUNKS = [
 const { peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 const PEER = new RegExp(`^(${Object.keys(peerDependencies).join('|')})(?:/|$)`);
 
+/** Packages whose parts that are used are in the code: zod as a whole takes longer to load than all that is ours, many files longer than one. */
+export const BUNDLED = ['zod', '@cfworker/json-schema'];
+
 const flat = (name) => name.replaceAll(/[@/]+/g, '-').replaceAll('--', '-');
 /** The chunk of a package that is in the bundle. */
 export const packageChunk = (name) => flat(name).replace(/^-/, '');

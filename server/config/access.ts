@@ -7,7 +7,13 @@ import type { UserName } from '../../shared/user-name.js';
 import type { MaybePromise } from '../async/maybe-promise.js';
 
 /** The use to authorize: an operation, a session's events, a tool call by another protocol, its summary, a notice about it, or the webhooks of its runs. */
-export type AccessedOperation = OperationName | 'events' | 'tool-call' | 'compact' | 'notify' | 'run-webhooks';
+export type AccessedOperation =
+  | OperationName
+  | 'events'
+  | 'tool-call'
+  | 'compact'
+  | 'notify'
+  | 'run-webhooks';
 
 /** A host's decision about a session, on top of scopes. After false, the session seems not to exist. */
 export type SessionAccess = (

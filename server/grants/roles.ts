@@ -6,7 +6,8 @@ import type { AccessedOperation } from '../config/access.js';
 
 /** Uses that access is asked for, beside operations. */
 const OTHER_ACCESS = {
-  ...({ events: 'viewer', 'tool-call': 'member', compact: 'owner', notify: 'owner', 'run-webhooks': 'owner' } as const),
+  ...({ events: 'viewer', 'tool-call': 'member' } as const),
+  ...({ compact: 'owner', notify: 'owner', 'run-webhooks': 'owner' } as const),
 };
 
 /** The least role that each operation needs by a grant. `owner` means that no grant allows it. */

@@ -87,7 +87,7 @@ const rolesFor = (name: Asked): GrantRole | 'owner' => LEAST_ROLES[name === 'sub
 describe('the table of roles', () => {
   it('has each operation, and the events and tools of sessions', () => {
     expect(Object.keys(LEAST_ROLES).sort()).to.deep.equal(
-      [...Object.keys(OPERATIONS), 'events', 'tool-call', 'compact', 'notify'].sort(),
+      [...Object.keys(OPERATIONS), 'events', 'tool-call', 'compact', 'notify', 'run-webhooks'].sort(),
     );
     const others = Object.keys(OPERATIONS).filter((name) => !ALL.includes(name as Asked));
     expect(others.sort()).to.deep.equal('apps inbox methods openapi push sessions ticket usage'.split(' '));

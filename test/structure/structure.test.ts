@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { expect } from 'chai';
+// @ts-expect-error It has no types.
+import { BUNDLED } from '../../scripts/bundle/chunks.mjs';
 import { ERROR_TABLE } from '../../shared/errors.js';
 import { ROOT } from '../support/program.js';
 import {
@@ -96,9 +98,9 @@ export const e = 'not from "here"';`;
     ).to.deep.equal([]);
   });
 
-  it('of the server never reach the client, and only packages that are installed with it', () => {
+  it('of the server never reach the client, and only packages that are installed with it, or in it', () => {
     const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-    const known = new Set(Object.keys({ ...dependencies, ...peerDependencies }));
+    const known = new Set([...Object.keys({ ...dependencies, ...peerDependencies }), ...BUNDLED]);
     // Commands use the package as its users do.
     const mayUse = (target: string, path: string) =>
       isBuiltin(target) ||

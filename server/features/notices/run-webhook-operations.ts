@@ -21,7 +21,7 @@ import {
 /** The part of a notice that tells what happened. */
 type Happened = Pick<Notice, 'id' | 'kind' | 'stopReason' | 'callId'>;
 
-/** What is so of a run: that it has ended, or the questions that it waits for. */
+/** The end of a run, or the questions that it waits for. */
 async function happenedIn({ runId, result }: RunRecord, { log }: Session): Promise<readonly Happened[]> {
   if (result) return [{ id: idOf('run_ended', runId), kind: 'run_ended', stopReason: result.stopReason }];
   const { pending = [] } = (await log?.folded()) ?? {};

@@ -97,6 +97,6 @@ export class TaskPushes {
 
 /** A configuration as its author reads it again: without secrets. */
 function toConfig(taskId: string, { id, url, headers = {} }: RunWebhook) {
-  const [scheme] = headers['authorization']?.split(' ') ?? [];
+  const [scheme] = headers.authorization?.split(' ') ?? [];
   return { taskId, id, url, ...(scheme !== undefined && { authentication: { scheme } }) };
 }
