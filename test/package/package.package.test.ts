@@ -15,9 +15,9 @@ const run = promisify(execFile);
 
 /** What a plain install may bring, this package and all that it depends on. */
 const MAX_PACKAGES = 35;
-const MAX_BYTES = 20_300_000;
+const MAX_BYTES = 20_000_000;
 /** What this package alone may have. */
-const OWN = { files: 515, bytes: 12_050_000 };
+const OWN = { files: 515, bytes: 12_100_000 };
 
 /** Runs Node in the repository. */
 const nodeHere = async (...args: string[]) => (await run(process.execPath, args, { cwd: ROOT })).stdout;
