@@ -11,16 +11,22 @@ export interface AddressedNotice extends KeptNotice {
 }
 
 /** A notice for each receiver of a target, by the target's name: a gateway without the target knows them too. */
-export async function addressed(
+export async function addressedBy(
   store: Pick<Store, 'records' | 'changeRecords'>,
   { home, kept, target }: { readonly home: SessionRef; readonly kept: KeptNotice; readonly target: string },
 ): Promise<readonly AddressedNotice[]> {
   if (target === 'push') return (await pushesOf(store, kept.to)).map((endpoint) => ({ ...kept, endpoint }));
   const form = formOfTarget(target);
   if (form === undefined) return [kept];
-  const { runId } = kept.notice;
-  const hooks = runId === undefined ? [] : await webhooksOf(store, home, { runId, form });
   // They belong to an owner of the session, whoever the run is for.
-  const { byGrant: _, ...own } = kept;
-  return hooks.map((hook) => ({ ...own, to: hook.userKey, endpoint: endpointOf(home, hook) }));
+  const { byGrant: _, above = [], ...own } = kept;
+  const addressed: AddressedNotice[] = [];
+  // A child asks for the runs above it as well.
+  for (const runId of [kept.notice.runId, ...above])
+    if (runId !== undefined)
+      for (const hook of await webhooksOf(store, home, { runId, form })) {
+        const notice = { ...kept.notice, runId };
+        addressed.push({ ...own, notice, to: hook.userKey, endpoint: endpointOf(home, hook) });
+      }
+  return addressed;
 }

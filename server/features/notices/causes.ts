@@ -1,6 +1,6 @@
 import { formatCursor } from '../../../shared/cursor.js';
 import type { EventOf, GatewayEvent, LoggedEventType } from '../../../shared/events.js';
-import type { PendingQuestion } from '../../../shared/fold.js';
+import type { PendingQuestion, SessionState } from '../../../shared/fold.js';
 import type { Notice, NoticeKind } from '../../../shared/notices/contract.js';
 import { userOfScope } from '../../auth/scope.js';
 import { idOf } from '../../ids.js';
@@ -90,6 +90,15 @@ function toldOf(event: GatewayEvent, cause: EventCause, seq: number, causes: Cau
   }
 }
 
+/** The runs above a child, its parent first. */
+function runsAbove(
+  { lanes = [] }: Pick<SessionState, 'lanes'>,
+  runId: string | undefined,
+): readonly string[] {
+  const parent = lanes.find((lane) => lane.runId === runId)?.parentRunId;
+  return parent === undefined ? [] : [parent, ...runsAbove({ lanes }, parent)];
+}
+
 /** The notices of events that are about to be appended, and the removal of notices that these events settle. */
 export function noticesOf(
   cause: EventCause,
@@ -132,8 +141,17 @@ export function noticesOf(
     };
     const now = storeTime(at);
     if (targets) changes.set(told.id, owing({ ...kept, targets }, now + unseenMs));
-    if (soon.length > 0)
-      changes.set(atOnceId(told.id), owing({ ...kept, always: true, targets: soon, atOnce: true }, now));
+    if (soon.length > 0) {
+      const above = runsAbove(after, told.runId);
+      const owed = {
+        ...kept,
+        always: true,
+        targets: soon,
+        atOnce: true,
+        ...(above.length > 0 && { above }),
+      } as const;
+      changes.set(atOnceId(told.id), owing(owed, now));
+    }
   });
   return [...changes.values()];
 }

@@ -23,6 +23,8 @@ export interface KeptNotice {
   readonly text?: string;
   /** Whether it is told even if the person has read it. */
   readonly always?: true;
+  /** Ids of the runs above a child that asks. */
+  readonly above?: readonly string[];
 }
 
 /** A notice as stored, until it is split into deliveries. */

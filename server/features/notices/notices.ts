@@ -20,7 +20,7 @@ import type { RecordChange, StoredRecord } from '../../stores/records.js';
 import { storeTime } from '../../stores/skew.js';
 import type { Store } from '../../stores/store.js';
 import type { SessionRef } from '../../stores/stored.js';
-import { addressed } from './addressed.js';
+import { addressedBy } from './addressed.js';
 import { BrowserTarget } from './browser-target.js';
 import { type Causes, noticesOf } from './causes.js';
 import { ATTEMPTS, Deliveries } from './deliveries.js';
@@ -202,7 +202,7 @@ export class Notices {
   ): Promise<readonly KeptDelivery[]> {
     const owed: KeptDelivery[] = [];
     for (const target of targets)
-      for (const each of await addressed(this.#parts.store, { home, kept, target }))
+      for (const each of await addressedBy(this.#parts.store, { home, kept, target }))
         owed.push({ ...each, target, owedAt });
     return owed;
   }

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../shared/errors.js';
 import type { Notice, RunWebhook } from '../../../shared/notices/contract.js';
+import { questionsOf } from '../../../shared/subagents.js';
 import { idOf } from '../../ids.js';
 import { assertOpen, type OperationEnvironment } from '../../operations/environment.js';
 import type { HostHandlers } from '../../operations/feature.js';
@@ -24,12 +25,10 @@ type Happened = Pick<Notice, 'id' | 'kind' | 'stopReason' | 'callId'>;
 /** The end of a run, or the questions that it waits for. */
 async function happenedIn({ runId, result }: RunRecord, { log }: Session): Promise<readonly Happened[]> {
   if (result) return [{ id: idOf('run_ended', runId), kind: 'run_ended', stopReason: result.stopReason }];
-  const { pending = [] } = (await log?.folded()) ?? {};
-  return pending
-    .filter((question) => question.runId === runId)
-    .map((question) => ({
-      ...{ id: askedId(question, log!.ref.epoch), kind: 'input_required', callId: question.callId },
-    }));
+  const state = await log?.folded();
+  return (state ? questionsOf(state, runId) : []).map((question) => ({
+    ...{ id: askedId(question, log!.ref.epoch), kind: 'input_required', callId: question.callId },
+  }));
 }
 
 /** The caller's webhooks of a run, after a change. @throws GatewayError `RUN_NOT_FOUND`, `QUOTA_EXCEEDED`, `INVALID_PARAMS` naming the field */

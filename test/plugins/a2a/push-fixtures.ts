@@ -10,6 +10,16 @@ export const app = defineApp({
   resumable: true,
   async *run(turn) {
     if (turn.text === 'ask') yield `${await turn.ask({ name: 'answer' })}`;
+    else if (turn.text === 'child')
+      yield (
+        await turn.spawn('asker', {
+          message: 'x',
+          id: 'c1',
+          async *run(own) {
+            yield `${await own.ask({ name: 'answer' })}`;
+          },
+        }).result
+      ).text;
     else if (turn.text === 'wait')
       await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
     else yield 'done';

@@ -113,6 +113,24 @@ describe('push notifications of A2A', () => {
     expect(said(all)).to.deep.equal(['TASK_STATE_CANCELED']);
   });
 
+  it('tell of what a child of the task asks, also an address that comes late', async () => {
+    const { client } = await startA2a({ app, notify: OPEN });
+    const receiver = await Receiver.start();
+    const agent = await client();
+    const { id: taskId }: any = await agent.sendMessage(toldTo('child', config(receiver.url)));
+    await receiver.until((all) => said(all).includes(STATES.asks));
+    await agent.createTaskPushNotificationConfig(config(`${receiver.url}?late`, { taskId }));
+    await receiver.until(({ length }) => length === 2);
+    await agent.sendMessage(says('42', { taskId }));
+    const all = await receiver.until(({ length }) => length === 4);
+    expect(all.map((each) => [update(each).taskId, stateOf(each)])).to.deep.equal([
+      [taskId, STATES.asks],
+      [taskId, STATES.asks],
+      [taskId, STATES.done],
+      [taskId, STATES.done],
+    ]);
+  });
+
   it('go where the host allows, and nowhere else', async () => {
     const receiver = await Receiver.start();
     const strict = await startA2a({ app, notify: { runWebhooks: {} } });
