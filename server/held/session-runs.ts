@@ -21,7 +21,7 @@ import type { HeldSession } from './held-session.js';
 import { historyOf } from './history.js';
 import { endsWithConversation } from './keeping.js';
 import { Lanes } from './lanes.js';
-import { respond } from './lost-question.js';
+import { respond } from './past-question.js';
 import { endUnread, readPatiently } from './patient.js';
 import { portOf } from './port.js';
 import { type CausedEnding, type EndedRun, endRuns, resultsOf } from './run-endings.js';

@@ -51,3 +51,30 @@ describe('an app that asks and is not resumable', () => {
     expect(await lines({ app: defineApp({ run: () => 'hello' }) })).to.deep.equal([]);
   });
 });
+
+describe('an answer that was given before a restart', () => {
+  for (const text of ['tool', 'question'])
+    it(`is refused as given, when it comes again (${text})`, async () => {
+      const path = newDatabase();
+      const resumable = { ...asking, resumable: true };
+      const first = await startDurable(path, { app: resumable });
+      const run = connectClient(first.url).send('main', text);
+      const calls: string[] = [];
+      const answer = { approved: true, output: { callId: 'another' } };
+      for await (const event of run) {
+        if (event.type !== 'tool_confirmation_required' && event.type !== 'input_required') continue;
+        calls.push(event.callId);
+        await connectClient(first.url).session('main').respond(event.callId, answer);
+      }
+      const second = await startDurable(crashed(path), { app: resumable });
+      const session = connectClient(second.url).session('main');
+      for (const [callId, code] of [
+        ...calls.map((id) => [id, 'ALREADY_ANSWERED'] as const),
+        // An answer that has such words is not one to such a call.
+        ['another', 'CALL_NOT_FOUND'] as const,
+      ]) {
+        const error = await session.respond(callId, answer).catch((error: unknown) => error);
+        expect(isGatewayError(error) && error.code, callId).to.equal(code);
+      }
+    });
+});
