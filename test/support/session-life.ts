@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
+import type { Subscription } from '../../server/delivery/subscription.js';
 import type { HeldSession } from '../../server/held/held-session.js';
 import { memoryStore } from '../../server/index.js';
 import type { Session } from '../../server/sessions/session.js';
@@ -42,7 +43,11 @@ function failing(inner: Store, isLate: boolean) {
   const store = overriding(inner, {
     acquire: (...given) => failed('acquire', () => inner.acquire(...given)),
     append: (...given) => failed('append', () => inner.append(...given)),
-    release: (...given) => failed('release', () => inner.release(...given)),
+    // Answered later than an `acquire` that comes behind it.
+    release: (...given) => {
+      const released = failed('release', () => inner.release(...given));
+      return isLate ? Promise.resolve(released).then(() => setTimeout(5)) : released;
+    },
   });
   return {
     store,
@@ -168,6 +173,20 @@ const EVENTS: Readonly<Record<string, (world: World, model: Model) => Promise<un
     fail('release', 'refuse');
     await session.hold.letGo();
   },
+  async 'giving up while it is taken again and followed'({ session }, model) {
+    const isHeld = model.stage === 'held';
+    const follower = { pump() {}, interrupt() {} } as unknown as Subscription;
+    const left = session.hold.letGo();
+    session.viewers.attach(follower);
+    try {
+      await session.look();
+      if (isHeld) retaken(model);
+      else if (model.stage === 'free' && model.isOpen) model.stage = 'held';
+      await Promise.all([left, session.take()]);
+    } finally {
+      session.viewers.detach(follower, false);
+    }
+  },
   async end({ session }, model) {
     model.isEnding = true;
     if (model.stage === 'free') model.stage = 'leaving';
@@ -211,6 +230,8 @@ export async function live(names: readonly string[], isLate: boolean): Promise<v
         expect(each.over && (await refused(each)), `${what}: a hold that is over writes`).to.equal(true);
     const head = await inner.head(REF);
     if (held) expect(head!.term, `${what}: the store`).to.equal(held.log.term);
+    if (held)
+      expect(session.log === held.log.view, `${what}: what is shown is what is written`).to.equal(true);
     const log = await session.look();
     expect(log?.head ?? null, `${what}: what is read`).to.equal(head && !head.closed ? head.head : null);
     expect(head !== null && !head.closed, `${what}: the conversation`).to.equal(model.isOpen);
