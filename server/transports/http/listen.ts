@@ -85,14 +85,26 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
       resolve({
         port: (server.address() as AddressInfo).port,
         // Node's own HTTP servers close idle connections at once, on which a request may be under way.
-        takeNoMore: () => void NetServer.prototype.close.call(server),
-        stop: (graceMs) => {
+        takeNoMore: () => void taken().then(() => NetServer.prototype.close.call(server)),
+        stop: async (graceMs) => {
+          await taken();
           carried.stop();
           return stopListening(server, carried, graceMs);
         },
       }),
     );
   });
+}
+
+/** Turns of the event loop after which a connection that was there before them is accepted, and its first request is read. */
+const TURNS = 3;
+
+/**
+ * Resolves once the connections are taken that the system has made already. A socket that is closed before resets them, and a proxy that has
+ * sent a request over one cannot send it elsewhere.
+ */
+async function taken(): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn++) await new Promise(setImmediate);
 }
 
 function stopListening(server: Server, carried: CarriedRequests, graceMs: number): Promise<void> {
