@@ -152,7 +152,7 @@ export interface Limits extends FeatureLimits {
   readonly storeMs: number;
   /** Lateness of the event loop, twice in a row, at which new work is refused. @default 250 ms */
   readonly loopDelayMs: number;
-  /** Used part of the heap of V8, from 0 to 1, at which new work is refused. `node --max-old-space-size` says how large it may be. @default 0.9 */
+  /** Used part of the heap of V8, from 0 to 1, at which new work is refused. `node --max-old-space-size` says how large it may be. @default 0.75 */
   readonly heapShare: number;
   /** Time that pieces of answers may wait to be sent as one while the process has more to do than it can; 0 for none. @default 30 ms */
   readonly gatherMs: number;
@@ -231,6 +231,7 @@ export const DEFAULT_LIMITS: Limits = {
   drainMs: 25_000,
   storeMs: 10_000,
   loopDelayMs: 250,
-  heapShare: 0.9,
+  // V8 gives a process up whose heap is four times in a row over 0.8 full after a collection that took most of the time.
+  heapShare: 0.75,
   gatherMs: 30,
 };
