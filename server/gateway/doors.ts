@@ -107,8 +107,8 @@ export class Doors {
   }
 
   /** Takes no more connections at the port, so that balancers which only see refused connections turn to other gateways. */
-  takeNoMore(): void {
-    this.#http?.takeNoMore();
+  async takeNoMore(): Promise<void> {
+    await this.#http?.takeNoMore();
   }
 
   /** Ends the sockets, waits for open requests, and cuts the rest after `graceMs`. */

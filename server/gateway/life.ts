@@ -163,12 +163,10 @@ export class GatewayLife {
   async #close(): Promise<void> {
     const { config, state, connections, calls, due, features, sessions, plugins, lifecycle } = this.#parts;
     await this.#leaveBalancers();
+    await this.#leavePort();
     state.draining = true;
     config.logger.info({ gateway: config.id }, 'the gateway drains');
     await this.#started?.catch(() => {});
-    // Without other gateways, answers to open questions have to come here.
-    const others = sessions.cluster.hasOthers();
-    if ((await within(others, OTHERS_MS)) && (await others)) this.#doors.takeNoMore();
     // Let an opening that a first request caused finish, then close the store with the rest.
     await this.#opening?.catch(() => {});
     connections.drain();
@@ -204,6 +202,14 @@ export class GatewayLife {
     this.#parts.stopLog();
     config.logger.info({ gateway: config.id }, 'the gateway has stopped');
     lifecycle.emit('stopped', {});
+  }
+
+  /** Takes no more connections, if other gateways do. What comes over the last ones is served as before: a proxy cannot ask elsewhere. */
+  async #leavePort(): Promise<void> {
+    const { sessions, state } = this.#parts;
+    // Without other gateways, answers to open questions have to come here.
+    const others = state.open ? sessions.cluster.hasOthers() : Promise.resolve(false);
+    if ((await within(others, OTHERS_MS)) && (await others)) await this.#doors.takeNoMore();
   }
 
   /** Serves on while balancers learn from `/readyz` that others should get the new clients. */

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../../shared/errors.js';
 import { startDeadline } from '../../async/deadline.js';
 import { CarriedRequests } from './carried.js';
@@ -32,8 +33,8 @@ export interface ServerHandlers {
 /** A server that listens. */
 export interface ListeningServer {
   readonly port: number;
-  /** Takes no more connections, and leaves those that are open as they are. */
-  takeNoMore(): void;
+  /** Takes no more connections, and leaves those that are open as they are. Resolves once those just made have brought their requests. */
+  takeNoMore(): Promise<void>;
   /** Stops listening and waits for the open requests. Connections that are still open after `graceMs` are cut. */
   stop(graceMs: number): Promise<void>;
 }
@@ -43,6 +44,8 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
   const { host, port, handshakeMs, keepAliveMs, backlog, mostConnections } = options;
   const bounded = Math.min(handshakeMs, 0x7fffffff);
   const carried = new CarriedRequests(Math.min(bounded * 3, 0x7fffffff), Math.min(bounded, 5000));
+  /** Connections that have brought no request yet, with the time since which they are there, in monotonic milliseconds. */
+  const fresh = new Map<Duplex, number>();
   const server = createServer(
     // Node checks for slow requests every 30 s by default, which is too late for a bound of 10 s.
     {
@@ -55,6 +58,7 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
     },
     // Use one listener, because Node copies a list of several for each request.
     (request, response) => {
+      fresh.delete(request.socket);
       carried.add(request, response);
       handlers.request(request, response);
     },
@@ -62,9 +66,12 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
   if (Number.isFinite(mostConnections)) server.maxConnections = mostConnections;
   server.on('drop', () => handlers.dropped());
   server.on('connection', (socket) => {
-    if (!handlers.admit(socket)) socket.destroy();
+    if (!handlers.admit(socket)) return void socket.destroy();
+    fresh.set(socket, performance.now());
+    socket.once('close', () => fresh.delete(socket));
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    fresh.delete(socket);
     if (asksForWebSocket(request)) handlers.upgrade(request, socket, head);
     else serveWithoutUpgrade(server, request, { socket, head });
   });
@@ -85,7 +92,13 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
       resolve({
         port: (server.address() as AddressInfo).port,
         // Node's own HTTP servers close idle connections at once, on which a request may be under way.
-        takeNoMore: () => void taken().then(() => NetServer.prototype.close.call(server)),
+        async takeNoMore() {
+          await taken();
+          NetServer.prototype.close.call(server);
+          const until = performance.now() + FRESH_MS;
+          const isFresh = (since: number): boolean => since > until - 2 * FRESH_MS;
+          while (performance.now() < until && [...fresh.values()].some(isFresh)) await delay(LOOK_MS);
+        },
         stop: async (graceMs) => {
           await taken();
           carried.stop();
@@ -96,6 +109,8 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
   });
 }
 
+/** Longest time for a proxy to send a request over a connection that it has made, and between two looks whether it has; in milliseconds. */
+const [FRESH_MS, LOOK_MS] = [500, 10];
 /** Turns of the event loop after which a connection that was there before them is accepted, and its first request is read. */
 const TURNS = 3;
 
