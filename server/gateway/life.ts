@@ -163,7 +163,7 @@ export class GatewayLife {
   async #close(): Promise<void> {
     const { config, state, connections, calls, due, features, sessions, plugins, lifecycle } = this.#parts;
     await this.#leaveBalancers();
-    await this.#leavePort();
+    if (state.open && config.store.shared) await this.#leavePort();
     state.draining = true;
     config.logger.info({ gateway: config.id }, 'the gateway drains');
     await this.#started?.catch(() => {});
@@ -204,11 +204,10 @@ export class GatewayLife {
     lifecycle.emit('stopped', {});
   }
 
-  /** Takes no more connections, if other gateways do. What comes over the last ones is served as before: a proxy cannot ask elsewhere. */
+  /** Takes no more connections, if other gateways do. Requests over the last ones are served as before: a proxy cannot ask elsewhere. */
   async #leavePort(): Promise<void> {
-    const { sessions, state } = this.#parts;
     // Without other gateways, answers to open questions have to come here.
-    const others = state.open ? sessions.cluster.hasOthers() : Promise.resolve(false);
+    const others = this.#parts.sessions.cluster.hasOthers();
     if ((await within(others, OTHERS_MS)) && (await others)) await this.#doors.takeNoMore();
   }
 
