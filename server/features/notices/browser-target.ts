@@ -5,10 +5,10 @@ import type { Store } from '../../stores/store.js';
 import { homeOfPushes, type KeptDelivery, PUSHES } from './notice-record.js';
 import { isOver, Poster } from './post-request.js';
 import { dropPush } from './subscriptions.js';
-import { type Attempt, Gone, type NoticeTarget } from './target.js';
+import { type Attempt, boundsOfAddress, Gone, MOST_TO_HOST, type NoticeTarget } from './target.js';
 
-/** Requests at a time: to one push service, for one person, and in all. */
-const [MOST_TO_HOST, MOST_OF_PERSON, MOST] = [16, 2, 32];
+/** Requests at a time for one person. */
+const MOST_OF_PERSON = 2;
 
 /** The target that pushes notices to people's browsers. */
 export class BrowserTarget implements NoticeTarget {
@@ -26,13 +26,8 @@ export class BrowserTarget implements NoticeTarget {
     this.#poster = new Poster({ allowPrivate, most: MOST_TO_HOST });
   }
 
-  bounds({ to, endpoint }: KeptDelivery): readonly LaneBound[] {
-    // A person chooses the addresses, and so who is asked and whether somebody answers.
-    return [
-      { name: this.name, most: MOST },
-      { name: `${this.name} of ${to}`, most: MOST_OF_PERSON },
-      { name: `${this.name} to ${endpoint?.host}`, most: MOST_TO_HOST, stalls: true },
-    ];
+  bounds(kept: KeptDelivery): readonly LaneBound[] {
+    return boundsOfAddress(this.name, kept, MOST_OF_PERSON);
   }
 
   // The browsers belong to the session's own person, who is not asked to take over.

@@ -5,10 +5,10 @@ import type { Store } from '../../stores/store.js';
 import type { KeptDelivery } from './notice-record.js';
 import { isOver, Poster } from './post-request.js';
 import { addressProblem, RUN_WEBHOOKS, targetOfForm } from './run-webhooks.js';
-import { type Attempt, Gone, type NoticeTarget } from './target.js';
+import { type Attempt, boundsOfAddress, Gone, MOST_TO_HOST, type NoticeTarget } from './target.js';
 
-/** Requests at a time: to one host, for one person, and in all. */
-const [MOST_TO_HOST, MOST_OF_PERSON, MOST] = [16, 4, 32];
+/** Requests at a time for one person. */
+const MOST_OF_PERSON = 4;
 
 /** The target that tells callers' own addresses of their runs, in the form of one plugin. */
 export class RunWebhookTarget implements NoticeTarget {
@@ -33,13 +33,8 @@ export class RunWebhookTarget implements NoticeTarget {
     this.#poster = new Poster({ allowPrivate: options.allowPrivate ?? false, most: MOST_TO_HOST });
   }
 
-  bounds({ to, endpoint }: KeptDelivery): readonly LaneBound[] {
-    // A person chooses the addresses, and so who is asked and whether somebody answers.
-    return [
-      { name: this.name, most: MOST },
-      { name: `${this.name} of ${to}`, most: MOST_OF_PERSON },
-      { name: `${this.name} to ${endpoint?.host}`, most: MOST_TO_HOST, stalls: true },
-    ];
+  bounds(kept: KeptDelivery): readonly LaneBound[] {
+    return boundsOfAddress(this.name, kept, MOST_OF_PERSON);
   }
 
   wants(kind: NoticeKind): boolean {

@@ -38,5 +38,19 @@ export interface NoticeTarget {
   close?(): void;
 }
 
+/** Requests at a time to one host that a person chose, and to all together. */
+export const [MOST_TO_HOST, MOST_IN_ALL] = [16, 32];
+
+/** The bounds of a delivery to an address that a person chose: and so who is asked, and whether somebody answers. */
+export const boundsOfAddress = (
+  name: string,
+  { to, endpoint }: KeptDelivery,
+  mostOfPerson: number,
+): readonly LaneBound[] => [
+  { name, most: MOST_IN_ALL },
+  { name: `${name} of ${to}`, most: mostOfPerson },
+  { name: `${name} to ${endpoint?.host}`, most: MOST_TO_HOST, stalls: true },
+];
+
 /** The receiver no longer exists, so the delivery is not retried. */
 export class Gone extends Error {}
