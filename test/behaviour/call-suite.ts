@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { collect, failure } from '../support/client.js';
+import { until } from '../support/until.js';
 import type { Door } from './doors/door.js';
 import { openBehaviour } from './suite.js';
 
@@ -160,8 +161,11 @@ export function callBehaviour(door: Door): void {
       const closed = close();
       // Gateways beside others serve what comes until their port is closed.
       const late = client();
-      const refusal = (): Promise<any> => late.invoke('ping').then(refusal, (error) => error);
-      const error = await refusal();
+      let error: any;
+      await until(async () => {
+        error = await late.invoke('ping').catch((refusal) => refusal);
+        return error instanceof Error;
+      });
       expect(error.code).to.be.oneOf(['SHUTTING_DOWN', 'NETWORK']);
       stage.held.open();
       await closed;

@@ -16,12 +16,16 @@ const budget: Budget = {
 /** Two gateways whose runs make calls until the budget ends them. The first one stands still after two calls, until it is let on. */
 async function startBoth() {
   const made = { first: 0, second: 0 };
-  const goesOn = gate();
+  const [stands, goesOn] = [gate(), gate()];
   const app = defineApp({
     run: async (turn) => {
       const name = turn.session.id as keyof typeof made;
       for (;;) {
-        if (name === 'first' && made.first === 2) await goesOn.passed;
+        if (name === 'first' && made.first === 2) {
+          // Both of its calls are in the ledger.
+          stands.open();
+          await goesOn.passed;
+        }
         made[name] += 1;
         await turn.usage({ inputTokens: 10 });
       }
@@ -34,7 +38,7 @@ async function startBoth() {
     (await client.send(name, 'go').result).stopReason;
   const ofFirst = stopped(first, 'first');
   ofFirst.catch(() => {});
-  await until(() => made.first === 2);
+  await stands.passed;
   return { made, goesOn, first, ofFirst, second, ofSecond: stopped(second, 'second') };
 }
 
