@@ -1,6 +1,5 @@
 import { GatewayError, isGatewayError } from '../../shared/errors.js';
-import type { LoggedEvent } from '../../shared/events.js';
-import { type AnsweringEvent, type AskingEvent, isAsking } from '../../shared/segments.js';
+import { isAnswer, isAsking } from '../../shared/segments.js';
 import { parseEvent } from '../log/entry.js';
 import type { Answer } from '../runs/questions.js';
 import type { HeldSession } from './held-session.js';
@@ -8,12 +7,6 @@ import type { HeldSession } from './held-session.js';
 /** Events among which a question is looked for: the last ones of the log. */
 const LOOKED_AT = 1000;
 const BYTES = 1 << 20;
-const TYPES: ReadonlySet<string> = new Set([
-  'tool_confirmation_required',
-  'tool_confirmation_result',
-  'input_required',
-  'input_result',
-]);
 
 /**
  * Passes an answer to its question.
@@ -35,9 +28,11 @@ async function endOf({ log, store, ref }: HeldSession, callId: string): Promise<
   try {
     const { head } = log.view;
     const events = await log.view.read(Math.max(0, head - LOOKED_AT), LOOKED_AT, BYTES);
+    const named = JSON.stringify({ callId }).slice(1, -1);
     const last = events
-      .filter(({ type }) => TYPES.has(type))
-      .map((stored) => parseEvent(stored) as LoggedEvent as AskingEvent | AnsweringEvent)
+      .filter(({ body }) => body.includes(named))
+      .map(parseEvent)
+      .filter((event) => isAsking(event) || isAnswer(event))
       .findLast((event) => event.callId === callId);
     if (!last) return null;
     if (!isAsking(last)) return new GatewayError({ code: 'ALREADY_ANSWERED' });

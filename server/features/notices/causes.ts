@@ -107,16 +107,16 @@ export function noticesOf(
   const { log, term, sessionId, head, events, before, after, senderOf, storeTime } = cause;
   const { epoch, scope, app } = log;
   const changes = new Map<string, RecordChange>();
-  const settled = (kind: NoticeKind, id: string): void => {
-    if (later(kind)) changes.set(id, { kind: NOTICE, id });
-    const now = atOnceId(id);
-    if (atOnce(kind).length > 0) changes.set(now, { kind: NOTICE, id: now });
-  };
-  for (const asked of before.pending)
-    if (!after.pending.some(({ callId }) => callId === asked.callId))
-      settled('input_required', askedId(asked, epoch));
+  for (const asked of later('input_required') ? before.pending : []) {
+    if (after.pending.some(({ callId }) => callId === asked.callId)) continue;
+    const id = askedId(asked, epoch);
+    changes.set(id, { kind: NOTICE, id });
+  }
   const { handOff } = before;
-  if (handOff && after.handOff?.runId !== handOff.runId) settled('hand_off', handOffId(handOff));
+  if (handOff && later('hand_off') && after.handOff?.runId !== handOff.runId) {
+    const id = handOffId(handOff);
+    changes.set(id, { kind: NOTICE, id });
+  }
   events.forEach((event, i) => {
     const seq = head + i + 1;
     const told = toldOf(event, cause, seq, causes);
@@ -143,13 +143,7 @@ export function noticesOf(
     if (targets) changes.set(told.id, owing({ ...kept, targets }, now + unseenMs));
     if (soon.length > 0) {
       const above = runsAbove(after, told.runId);
-      const owed = {
-        ...kept,
-        always: true,
-        targets: soon,
-        atOnce: true,
-        ...(above.length > 0 && { above }),
-      } as const;
+      const owed = { ...kept, targets: soon, atOnce: true, ...(above.length > 0 && { above }) } as const;
       changes.set(atOnceId(told.id), owing(owed, now));
     }
   });

@@ -62,7 +62,6 @@ interface NoticeParts {
 export class Notices {
   /** The key that browsers subscribe with; null where there are no pushes. */
   readonly publicKey: string | null;
-  readonly allowPrivate: boolean;
   readonly options: NotifyOptions;
   readonly #parts: NoticeParts;
   readonly #kinds: ReadonlySet<NoticeKind>;
@@ -78,7 +77,6 @@ export class Notices {
     this.#parts = parts;
     this.#kinds = new Set(on);
     this.#unseenMs = unseenMs;
-    this.allowPrivate = options.allowPrivate ?? false;
     this.publicKey = push?.publicKey ?? null;
     this.#targets = new Map(targetsOf(options, store).map((target) => [target.name, target]));
     const tell = (home: SessionRef, kept: KeptNotice, content: boolean) => this.#tell(home, kept, content);
@@ -170,11 +168,11 @@ export class Notices {
    */
   async #expand(record: Owed, now: number): Promise<DueOutcome> {
     const { home, kind, id, token } = record;
-    const { targets, atOnce: _, attempts: __, failed: ___, retriedAt: ____, ...kept } = noticeOf(record);
+    const { targets, atOnce, attempts: _, failed: __, retriedAt: ___, ...kept } = noticeOf(record);
     // A hand-off asks other people than the session's reader.
     const { notice, to, place } = kept;
     const seen = { place, at: notice.at };
-    const { always = notice.kind === 'hand_off' } = kept;
+    const { always = atOnce || notice.kind === 'hand_off' } = kept;
     const isSeen = !always && (await this.#parts.hasRead(home, to, seen));
     const owed = isSeen ? [] : await this.#owedOf(home, kept, { targets, owedAt: now });
     const { store } = this.#parts;

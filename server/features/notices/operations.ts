@@ -49,7 +49,7 @@ export const noticeOperations = (
     if (add) {
       if (!notices || publicKey === null)
         throw fieldError('add', 'this gateway sends no pushes (notify.push)');
-      assertTarget(add, notices.allowPrivate);
+      assertTarget(add, notices.options.allowPrivate ?? false);
       await addPush({ store, owners }, { scope, userKey }, { ...add, most });
     }
     return { publicKey, subscriptions: (await pushesOf(store, userKey)).length };

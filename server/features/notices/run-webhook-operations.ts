@@ -6,7 +6,7 @@ import { assertOpen, type OperationEnvironment } from '../../operations/environm
 import type { HostHandlers } from '../../operations/feature.js';
 import type { Session } from '../../sessions/session.js';
 import type { StoredRecord } from '../../stores/records.js';
-import type { RunRecord } from '../../stores/stored.js';
+import type { RunRecord, SessionRef } from '../../stores/stored.js';
 import { askedId } from './causes.js';
 import type { Notices } from './notices.js';
 import {
@@ -31,11 +31,26 @@ async function happenedIn({ runId, result }: RunRecord, { log }: Session): Promi
   }));
 }
 
+/** Keeps a webhook, in place of the one of its name. @throws GatewayError `QUOTA_EXCEEDED` naming `limits.runWebhooks` */
+function keep(
+  { store, owners, limits: { runWebhooks: most } }: OperationEnvironment,
+  home: SessionRef,
+  kept: KeptRunWebhook,
+): Promise<unknown> {
+  const recordId = webhookId(kept);
+  const bound = {
+    ...{ kind: RUN_WEBHOOKS.name, owner: kept.userKey, most, option: 'limits.runWebhooks' },
+    says: `A user's runs have at most ${most} webhooks at a time`,
+    counts: (record: StoredRecord) => record.id !== recordId,
+  };
+  return owners.add(bound, async () => store.changeRecords(home, [RUN_WEBHOOKS.put(recordId, kept)]));
+}
+
 /** The caller's webhooks of a run, after a change. @throws GatewayError `RUN_NOT_FOUND`, `QUOTA_EXCEEDED`, `INVALID_PARAMS` naming the field */
 export const runWebhooks =
   (env: OperationEnvironment, notices: Notices | null): HostHandlers['run-webhooks'] =>
   async ({ runId, form, add, remove }, { reach: { ref }, caller: { person } }) => {
-    const { store, owners, quotas, sessions } = env;
+    const { store, quotas, sessions } = env;
     if (!notices?.options.runWebhooks)
       throw new GatewayError({
         code: 'INVALID_REQUEST',
@@ -56,37 +71,17 @@ export const runWebhooks =
       assertWebhook(add, notices.options);
       const { id, url, headers } = add;
       const kept: KeptRunWebhook = { ...of, id, url, ...(headers && { headers }) };
-      await keep(kept);
+      await keep(env, ref, kept);
       // Behind the record: what happens from then on is told to it as well.
       const session = await sessions.existing(ref);
       const about = { sessionId: session.id, app: ref.app, userId: person.user.id, runId, at: Date.now() };
-      const delivery = {
-        ...{
-          to: person.key,
-          always: true as const,
-          target: targetOfForm(form),
-          endpoint: endpointOf(ref, kept),
-        },
-      };
+      const receiver = { to: person.key, target: targetOfForm(form), endpoint: endpointOf(ref, kept) };
       const happened = await happenedIn(await find(), session);
-      await notices.tell(
-        ref,
-        happened.map((each) => ({ ...delivery, notice: { ...about, ...each } })),
-      );
+      const receivers = happened.map((each) => ({ ...receiver, notice: { ...about, ...each } }));
+      await notices.tell(ref, receivers);
     }
     const all = await webhooksOf(store, ref, of);
     return { webhooks: all.filter(({ userKey }) => userKey === person.key).map(shown) };
-
-    function keep(kept: KeptRunWebhook): Promise<unknown> {
-      const recordId = webhookId(kept);
-      const bound = {
-        ...{ kind: RUN_WEBHOOKS.name, owner: person.key },
-        ...{ most: env.limits.runWebhooks, option: 'limits.runWebhooks' },
-        says: `A user's runs have at most ${env.limits.runWebhooks} webhooks at a time`,
-        counts: (record: StoredRecord) => record.id !== recordId,
-      };
-      return owners.add(bound, async () => store.changeRecords(ref, [RUN_WEBHOOKS.put(recordId, kept)]));
-    }
   };
 
 const shown = ({ id, url, headers }: KeptRunWebhook): RunWebhook => ({

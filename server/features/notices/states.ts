@@ -68,12 +68,8 @@ function aboutOf(
   nameOf: StatesOptions['nameOf'],
 ): NoticeSubject {
   const { id, kind, at, title, runId } = notice;
-  const name =
-    target === 'push' && endpoint
-      ? cut(endpoint.id, SHORT)
-      : target === undefined
-        ? undefined
-        : nameOf(target);
+  const browser = target === 'push' ? endpoint : undefined;
+  const name = browser ? cut(browser.id, SHORT) : target === undefined ? undefined : nameOf(target);
   return {
     ...{ id, kind, at },
     ...(title !== undefined && { title }),

@@ -44,8 +44,8 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
   const { host, port, handshakeMs, keepAliveMs, backlog, mostConnections } = options;
   const bounded = Math.min(handshakeMs, 0x7fffffff);
   const carried = new CarriedRequests(Math.min(bounded * 3, 0x7fffffff), Math.min(bounded, 5000));
-  /** Connections that have brought no request yet, with the time since which they are there, in monotonic milliseconds. */
-  const fresh = new Map<Duplex, number>();
+  /** The open connections, with the time since which they are there, in monotonic milliseconds. */
+  const made = new Map<Socket, number>();
   const server = createServer(
     // Node checks for slow requests every 30 s by default, which is too late for a bound of 10 s.
     {
@@ -58,7 +58,6 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
     },
     // Use one listener, because Node copies a list of several for each request.
     (request, response) => {
-      fresh.delete(request.socket);
       carried.add(request, response);
       handlers.request(request, response);
     },
@@ -67,11 +66,10 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
   server.on('drop', () => handlers.dropped());
   server.on('connection', (socket) => {
     if (!handlers.admit(socket)) return void socket.destroy();
-    fresh.set(socket, performance.now());
-    socket.once('close', () => fresh.delete(socket));
+    made.set(socket, performance.now());
+    socket.once('close', () => made.delete(socket));
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    fresh.delete(socket);
     if (asksForWebSocket(request)) handlers.upgrade(request, socket, head);
     else serveWithoutUpgrade(server, request, { socket, head });
   });
@@ -95,9 +93,10 @@ export function listen(options: ListenOptions, handlers: ServerHandlers): Promis
         async takeNoMore() {
           await taken();
           NetServer.prototype.close.call(server);
-          const until = performance.now() + FRESH_MS;
-          const isFresh = (since: number): boolean => since > until - 2 * FRESH_MS;
-          while (performance.now() < until && [...fresh.values()].some(isFresh)) await delay(LOOK_MS);
+          const now = performance.now();
+          const young = [...made].flatMap(([socket, since]) => (since > now - FRESH_MS ? socket : []));
+          const isAwaited = (socket: Socket): boolean => socket.bytesRead === 0 && !socket.destroyed;
+          while (performance.now() < now + FRESH_MS && young.some(isAwaited)) await delay(LOOK_MS);
         },
         stop: async (graceMs) => {
           await taken();

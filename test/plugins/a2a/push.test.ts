@@ -1,6 +1,12 @@
 import { expect } from 'chai';
-import { createGateway } from '../../../server/index.js';
+import { clientInbox } from '../../../client/inbox/index.js';
+import { createGateway, memoryStore, type Store } from '../../../server/index.js';
 import { Receiver } from '../../notices/receiver.js';
+import { counted } from '../../notices/seen.js';
+import { connectClient } from '../../support/client.js';
+import { gate } from '../../support/gate.js';
+import { overriding } from '../../support/overriding.js';
+import { until } from '../../support/until.js';
 import { says, startA2a } from './fixtures.js';
 import { app, config, OPEN, STATES, said, stateOf, toldTo, update } from './push-fixtures.js';
 
@@ -129,6 +135,29 @@ describe('push notifications of A2A', () => {
       [taskId, STATES.done],
       [taskId, STATES.done],
     ]);
+  });
+
+  it('tell of what has been read, and nothing once the host allows the address no more', async () => {
+    const origins = ['http://127.0.0.1:1'];
+    const [due, inner] = [gate(), memoryStore()];
+    const takeDue: Store['takeDue'] = async (...given) => {
+      await due.passed;
+      return inner.takeDue(...given);
+    };
+    const runWebhooks = { origins };
+    const store = overriding(inner, { takeDue });
+    const { client, gateway, url } = await startA2a({ app, store, notify: { ...OPEN, runWebhooks } });
+    const [receiver, other] = [await Receiver.start(), await Receiver.start()];
+    origins.push(new URL(receiver.url).origin, new URL(other.url).origin);
+    const agent = await client();
+    const { contextId, id: taskId }: any = await agent.sendMessage(toldTo('ask', config(receiver.url)));
+    await agent.createTaskPushNotificationConfig(config(other.url, { taskId }));
+    await clientInbox(connectClient(url, { token: 'alice' })).read(contextId);
+    origins.pop();
+    due.open();
+    await receiver.until(({ length }) => length === 1);
+    await until(() => counted(gateway, 'gone') > 0);
+    expect([counted(gateway, 'seen'), other.all]).to.deep.equal([0, []]);
   });
 
   it('go where the host allows, and nowhere else', async () => {
