@@ -16,7 +16,7 @@ import type { CountCommand } from './counted-server.js';
 import type { Made } from './counter.js';
 
 export interface Counted extends Made {
-  /** Most turns of the event loop between the production of an event and a write. */
+  /** Turns of the event loop between the production of an event and a write, for all writes but a quarter. */
   readonly lateness: number;
   /** Bytes that were taken from the heap, where allocations are counted. */
   readonly allocated: number;

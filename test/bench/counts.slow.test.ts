@@ -10,7 +10,7 @@ import { type Counted, CountedGateway, type CountOptions, doors } from './counte
  *
  * `promises`, `ticks` (callbacks of process.nextTick), `immediates`, `timers`: how many are made. `writes`: how often bytes are handed to
  * the operating system, for each viewer. `bytes`: what a viewer or caller reads. `lateness`: turns of the event loop between an event and
- * its write, at most. `allocated`: bytes taken from the heap, in code that is not optimised.
+ * its write, for all but a quarter. `allocated`: bytes taken from the heap, in code that is not optimised.
  */
 // biome-ignore format: a table
 const MEASURED: Readonly<Record<string, Figures>> = {
@@ -20,7 +20,7 @@ const MEASURED: Readonly<Record<string, Figures>> = {
   'an event of a turn with 8, SSE': { promises: 0, ticks: 0, immediates: 0.13, timers: 0, writes: 0.125, bytes: 134, lateness: 1, allocated: 3950 },
   'an event of a turn with 8, WebSocket': { promises: 0, ticks: 0, immediates: 0.13, timers: 0, writes: 0.125, bytes: 144, lateness: 1, allocated: 4160 },
   'an event of each of 20 sessions, SSE': { promises: 0, ticks: 0, immediates: 0.05, timers: 0, writes: 1, bytes: 139, lateness: 1, allocated: 5950 },
-  'an event of each of 20 sessions, SQLite': { promises: 4, ticks: 0, immediates: 0.1, timers: 0, writes: 1, bytes: 148, lateness: 1, allocated: 10200 },
+  'an event of each of 20 sessions, SQLite': { promises: 4, ticks: 0, immediates: 0.1, timers: 0, writes: 1, bytes: 148, lateness: 2, allocated: 10200 },
   'an event of a send': { promises: 0.11, ticks: 0.01, immediates: 1, timers: 0.01, writes: 1, bytes: 191, lateness: 0, allocated: 7900 },
   'a send of one event': { promises: 58, ticks: 7, immediates: 2, timers: 3, writes: 2, bytes: 1241, lateness: 0, allocated: 143800 },
   'a call, HTTP': { promises: 2, ticks: 7, immediates: 0, timers: 1, writes: 1, bytes: 339, lateness: 0, allocated: 23000 },
