@@ -46,8 +46,6 @@ export class LogView implements ReadableLog {
   /** Set when the fold is useless: the log was cut elsewhere, or lost its tail. */
   #stale = false;
   #isReplaced = false;
-  /** Set while the store lacks events seen here and has not yet explained why. */
-  #isLacking = false;
   #folding: Promise<unknown> | null = null;
   readonly #tail = new Tail();
   /** Finds out whether a cut was made whose answer was lost. Set while the log is written here. */
@@ -88,6 +86,8 @@ export class LogView implements ReadableLog {
   /**
    * Reads events up to the head. The store may have more, but nobody here has been told of them yet. If the next event is missing, the
    * result waits until it is known where the log was cut.
+   *
+   * @throws StoreError `UNAVAILABLE` where the store says that it has the next event, and does not show it
    */
   read(after: number, limit: number, bytes: number): MaybePromise<readonly StoredEvent[]> {
     const heard = this.#tail.read(after, limit, bytes);
@@ -224,13 +224,7 @@ export class LogView implements ReadableLog {
   }
 
   #start(): MaybePromise<Folded> {
-    if (this.#isLacking || this.#isReplaced) {
-      this.#isLacking = false;
-      throw new StoreError(
-        'UNAVAILABLE',
-        `The store has lost events of session ${this.ref.name} that this gateway has seen`,
-      );
-    }
+    if (this.#isReplaced) throw this.#lacking('has lost');
     this.#stale = false;
     return andThen(this.#store.checkpoint(this.ref), (checkpoint) => {
       const range = new RetainedRange(checkpoint);
@@ -271,10 +265,18 @@ export class LogView implements ReadableLog {
     const { first, head: known } = this;
     return andThen(this.#store.head(this.ref, this.ref.epoch), (head) => {
       this.#stale = true;
-      if (head && head.head < known) this.#isReplaced = true;
-      else if (head) this.update(head);
-      this.#isLacking = !head || (this.head === known && this.first === first);
+      if (!head || head.head < known) this.#isReplaced = true;
+      else this.update(head);
+      if (!this.#isReplaced && this.head === known && this.first === first)
+        throw this.#lacking('does not show');
     });
+  }
+
+  #lacking(does: string): StoreError {
+    return new StoreError(
+      'UNAVAILABLE',
+      `The store ${does} events of session ${this.ref.name} that this gateway has seen`,
+    );
   }
 
   #add(folded: Folded, record: StoredEvent, event: GatewayEvent): void {

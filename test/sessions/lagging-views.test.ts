@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { defineApp, memoryStore, type Store } from '../../server/index.js';
+import { gate } from '../support/gate.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
 import { overriding } from '../support/overriding.js';
 import { openStream, type RawStream } from '../support/sse-client.js';
@@ -73,6 +74,32 @@ for (const [name, make] of Object.entries(ENGINES)) {
     });
   });
 }
+
+describe('a gateway whose store does not show for a moment what it has', () => {
+  it('shows it afterwards to whoever asks', async () => {
+    const store = memoryStore();
+    const writer = await startGateway({ app, store });
+    const first = await send(writer.url, 'first');
+    await send(writer.url, 'second');
+    const asked = gate();
+    let isLacking = true;
+    const lacking = overriding(store, {
+      read: (...given) => {
+        if (!isLacking) return store.read(...given);
+        asked.open();
+        return [];
+      },
+    });
+    const reader = await startGateway({ app, store: lacking });
+    const stream = await read(reader.url, first.body.cursor);
+    await asked.passed;
+    isLacking = false;
+    const history = await get(`${reader.url}/history?sessionId=main`);
+    expect(history.status, JSON.stringify(history.body)).to.equal(200);
+    expect(history.body).to.deep.equal((await get(`${writer.url}/history?sessionId=main`)).body);
+    stream.close();
+  });
+});
 
 describe('a gateway with a given id', () => {
   it('is not taken for the one that had it before', async () => {

@@ -34,11 +34,12 @@ export async function viewOf({ name, url }: ChaosNode, sessionId: string): Promi
     signal: AbortSignal.timeout(VIEW_MS),
   });
   if (exported.status === 404) return null;
-  if (!exported.ok) throw new Error(`the export was answered ${exported.status}`);
+  if (!exported.ok) throw new Error(`the export was answered ${exported.status}: ${await exported.text()}`);
   const lines = (await exported.text()).trim();
   const events = lines === '' ? [] : lines.split('\n').map((line) => JSON.parse(line));
   const messages = await get(`${url}/history${query}&limit=1000`);
-  if (messages.status !== 200) throw new Error(`the history was answered ${messages.status}`);
+  if (messages.status !== 200)
+    throw new Error(`the history was answered ${messages.status}: ${JSON.stringify(messages.body)}`);
   return {
     node: name,
     sessionId,
