@@ -1,5 +1,6 @@
 import type { Application, AppOutput, AppResult } from '../apps/application.js';
 import { goesOn } from '../apps/goes-on.js';
+import { idOf } from '../ids.js';
 import { summaryAlone } from './compacting.js';
 import type { AloneCall, RunRequest } from './live-run.js';
 import type { LiveTurn } from './live-turn.js';
@@ -20,9 +21,9 @@ export const goesOnBy = (app: Application, { lane }: RunRequest): boolean => goe
 
 /** The answer of a run that only calls a tool: the call and its result, a failure as well. */
 async function callAlone(scope: RunScope, { name, input }: AloneCall): Promise<AppResult> {
-  // A former process has logged a failure too, and only the end of the run was missing.
+  // A former process has logged a failure too, and only the end of the run was missing. Its call may have begun, and not be in the log yet.
   try {
-    await callTool(scope, name, input);
+    await callTool(scope, name, input, idOf('call', scope.runId));
   } catch (error) {
     if (!(error instanceof ToolCallError)) throw error;
   }

@@ -31,8 +31,17 @@ interface BegunCall {
   readonly instead?: GivenOutput;
 }
 
-/** Calls a tool within a run: logs the call, asks for confirmation if needed, runs the handler or the client, and logs the result. */
-export async function callTool(run: ToolCaller, name: string, given: unknown): Promise<unknown> {
+/**
+ * Calls a tool within a run: logs the call, asks for confirmation if needed, runs the handler or the client, and logs the result.
+ *
+ * @param ownId The id of a call that no former process has logged
+ */
+export async function callTool(
+  run: ToolCaller,
+  name: string,
+  given: unknown,
+  ownId = newCallId(),
+): Promise<unknown> {
   const checked = run.checked('tool-input', name, given);
   const input = isPromise(checked) ? await checked : checked;
   const former = run.resumption?.takeResult(name, input);
@@ -44,7 +53,7 @@ export async function callTool(run: ToolCaller, name: string, given: unknown): P
   const instead = run.toolOutputs?.find(
     (each) => each.name === name && (each.input === undefined || same(each.input, input)),
   );
-  const about = { callId: left ?? newCallId(), toolName: name, runId: run.runId };
+  const about = { callId: left ?? ownId, toolName: name, runId: run.runId };
   const call = { ...about, asked, logged: left !== null, ...(instead && { instead }) };
   noteInStep(about.callId);
   return traceTool(run, call, () => callLogged(run, call, input));

@@ -129,9 +129,14 @@ export const text = (said: string) => [{ type: 'text', text: said }];
 export const settled = async (session: any, name: string, input: object = {}, options: object = {}) =>
   (await (await session.callTool(name, input, options)).settle()).outcome;
 
+function taskIn({ result, error }: any): string {
+  if (error) throw new Error(`No task: ${JSON.stringify(error)}`);
+  return result.taskId;
+}
+
 /** Begins a call by hand. @returns the id of its task */
 export const begun = async (url: string, name: string, options = {}, input: object = {}): Promise<string> =>
-  (await askedRaw(url, 'tools/call', { name, arguments: input }, options)).result.taskId;
+  taskIn(await askedRaw(url, 'tools/call', { name, arguments: input }, options));
 
 /** A task as it is, which fits the official schema, or the error in its place. */
 export const got = async (url: string, taskId: string, options = {}) => {
@@ -145,6 +150,6 @@ export const until = async (url: string, taskId: string, status: string, options
   for (;;) {
     const task = await got(url, taskId, options);
     if (task.status === status) return task;
-    expect(task.status).to.be.oneOf(['working', 'input_required']);
+    expect(task.status, JSON.stringify(task)).to.be.oneOf(['working', 'input_required']);
   }
 };
